@@ -1,0 +1,119 @@
+/**
+ * Every failure a caller can see. One line an entry: HTTP status and the sentence a person reads; the key is the stable code
+ * (`experimentNotFound` goes out as `EXPERIMENT_NOT_FOUND`). Throw with `throw errors.invalidId('id')`; `http/errors.ts` renders RFC 9457.
+ */
+export interface Problem {
+  /** Where: `body.name`, `query.filters[2].value`. Never the submitted value. */
+  path: string;
+  message: string;
+}
+
+interface Details {
+  problems?: readonly Problem[];
+  /** Seconds, sent as Retry-After. */
+  retryAfter?: number;
+  headers?: Readonly<Record<string, string>>;
+  /** Extra members of the problem document. */
+  members?: Readonly<Record<string, unknown>>;
+  cause?: unknown;
+}
+
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  details: Details = {};
+
+  constructor(status: number, code: string, sentence: string) {
+    super(sentence);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+  }
+
+  with(details: Details): this {
+    this.details = { ...this.details, ...details };
+    return this;
+  }
+}
+
+interface Entry<A extends readonly never[]> {
+  status: number;
+  sentence: (...args: A) => string;
+}
+
+const say = <A extends readonly unknown[]>(status: number, sentence: string | ((...args: A) => string)) => ({
+  status,
+  sentence: typeof sentence === 'string' ? () => sentence : sentence,
+});
+
+const readable = (type: string) => type.replace('_', ' ');
+
+const catalogue = {
+  // who
+  unauthorized: say(401, 'Sign in, or send an API key in the x-api-key header.'),
+  apiKeyUnknown: say(401, 'This API key is unknown, expired or revoked.'),
+  apiKeyMalformed: say(403, 'This is not a fieldlake API key: its prefix, length, alphabet or checksum is wrong.'),
+  apiKeyNotAccepted: say(403, 'API keys are not accepted on account-management routes; sign in instead.'),
+  rateLimited: say(429, (seconds: number) => `Too many requests. Try again in ${seconds} s.`),
+  originNotTrusted: say(403, 'A write that is authenticated by a cookie must come from a trusted origin.'),
+  webhookSignatureInvalid: say(401, 'The webhook signature is missing, wrong, too old or already used.'),
+  // may
+  invalidId: say(400, (name: string) => `${name} is not a UUID.`),
+  unknownResourceType: say(400, 'The resource type must be experiment, macro, protocol, workbook, device or device_group.'),
+  resourceNotFound: say(404, (type: string) => `There is no such ${readable(type)}.`),
+  actionDenied: say(403, (action: string, type: string) => `You may not ${action} this ${readable(type)}.`),
+  organizationNotFound: say(404, 'There is no such organization.'),
+  notAMember: say(403, 'You cannot create resources in an organization that you are not a member of.'),
+  tableDenied: say(403, (table: string) => `Reading table '${table}' needs the contribute action on this experiment; a member or viewer grant opens it.`),
+  // input
+  invalidInput: say(400, 'The request is not valid; see errors.'),
+  malformedJson: say(400, 'The request body is not valid JSON.'),
+  queryRefused: say(400, (sentence: string) => sentence),
+  payloadTooLarge: say(413, (limit: string) => `The request is larger than ${limit}.`),
+  unsupportedMediaType: say(415, (accepted: string) => `The content type must be ${accepted}.`),
+  notAcceptable: say(406, (offered: string) => `This can be answered as ${offered}.`),
+  // state
+  routeNotFound: say(404, 'There is nothing at this path.'),
+  methodNotAllowed: say(405, 'This path does not answer that method.'),
+  preconditionFailed: say(412, 'The resource has changed since you read it.'),
+  idempotencyKeyInvalid: say(400, 'Idempotency-Key must be 1 to 255 printable ASCII characters.'),
+  idempotencyKeyReused: say(422, 'This Idempotency-Key was used with another body.'),
+  idempotencyInProgress: say(409, 'The first call with this Idempotency-Key is still running.'),
+  alreadyDone: say(409, (what: string) => `This was already done: ${what}. Its answer carried a secret and is not kept.`),
+  experimentArchived: say(409, 'This experiment is archived; un-archive it first.'),
+  visibilityNotMonotonic: say(409, 'What is public cannot be made private again.'),
+  embargoNotEditable: say(409, 'An embargo can be set only while the experiment is private.'),
+  embargoOutOfRange: say(400, 'The embargo must end between tomorrow and 365 days from now.'),
+  memberUnknown: say(400, 'One of the members is not an active user.'),
+  workbookUnavailable: say(400, 'Workbooks cannot be attached at creation yet.'),
+  tableNotFound: say(404, (table: string) => `There is no table '${table}' in this experiment.`),
+  tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
+  tableVersionGone: say(410, 'That version of the table is no longer kept.'),
+  uploadRefused: say(400, (sentence: string) => sentence),
+  objectUrlInvalid: say(403, 'This URL has expired, was used already, or was not signed by this service.'),
+  conflict: say(409, 'The change conflicts with the current state.'),
+  // elsewhere
+  warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),
+  warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
+  callerBusy: say(429, 'You have too many statements running; wait for one to finish.'),
+  warehouseTimeout: say(504, 'The query took too long; narrow it with filters, fewer columns or a limit.'),
+  databaseUnavailable: say(503, 'The database cannot be reached right now.'),
+  databaseTimeout: say(504, 'The database took too long to answer.'),
+  shuttingDown: say(503, 'The service is stopping.'),
+  internal: say(500, 'Something went wrong on our side. The request id names it in our log.'),
+} satisfies Record<string, Entry<never>>;
+
+type Catalogue = typeof catalogue;
+export type ErrorKey = keyof Catalogue;
+
+const screaming = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+
+export const errors = Object.fromEntries(
+  Object.entries(catalogue).map(([key, { status, sentence }]) => [
+    key,
+    (...args: unknown[]) => new ApiError(status, screaming(key), (sentence as (...given: unknown[]) => string)(...args)),
+  ]),
+) as { [K in ErrorKey]: (...args: Parameters<Catalogue[K]['sentence']>) => ApiError };
+
+/** The published list: code, status and an example sentence, in catalogue order. */
+export const errorList = (Object.keys(catalogue) as ErrorKey[]).map((key) => ({ code: screaming(key), status: catalogue[key].status }));

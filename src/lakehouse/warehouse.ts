@@ -1,0 +1,76 @@
+import type { Readable } from 'node:stream';
+import type { Dialect } from './dialect.ts';
+import type { ColumnType } from './catalog.ts';
+
+/** A bound value: `type` decides how the engine reads it, never the value's own JavaScript type. */
+export interface BoundValue {
+  type: ColumnType;
+  value: string | number | bigint | boolean | null | readonly (string | number | bigint | boolean | null)[];
+}
+
+/** SQL text with positional markers and their values; the only thing a warehouse runs. */
+export interface Statement {
+  sql: string;
+  values: readonly BoundValue[];
+}
+
+export interface RunOptions {
+  /** Aborting cancels the statement in the engine. */
+  signal?: AbortSignal;
+  /** Milliseconds until the engine is interrupted and `errors.warehouseTimeout` is thrown. */
+  timeoutMs?: number;
+  /** Named in the engine's own log, where it has one. */
+  tag?: string;
+}
+
+/** `json` is a stream of NDJSON lines that the caller frames; the others are the bytes that go out. */
+export type StreamFormat = 'json' | 'ndjson' | 'csv' | 'arrow' | 'parquet';
+
+/** One immutable file that has been written, fsynced and renamed, but is not in any table yet. */
+export interface StagedFile {
+  /** Relative to the lake folder. */
+  path: string;
+  rowCount: number;
+  byteCount: number;
+  /** ISO 8601 with microseconds, of the table's default sort column; null when every value is null. */
+  minKey: string | null;
+  maxKey: string | null;
+}
+
+/** What a write made: its files, ready for `commit` in the caller's transaction. */
+export interface Staged {
+  tableId: string;
+  files: readonly StagedFile[];
+  rowCount: number;
+}
+
+export interface StageRequest {
+  tableId: string;
+  experimentId: string;
+  /** A SELECT over temporary views that `prepare` made; its columns are the physical columns of the table. */
+  select: Statement;
+  /** Statements run before the SELECT on the same connection (views over source files, variables, macros). */
+  prepare?: readonly Statement[];
+  /** Column that files are sorted by (then by row id) and pruned on. */
+  sortColumn: string;
+  /** About this many rows a file; 100,000 by default. */
+  rowsPerFile?: number;
+}
+
+/**
+ * One warehouse: SQL and values in, rows or bytes out. Message-shaped, so that an engine could live in another process.
+ * Implementations: `warehouses/duckdb.ts`, `warehouses/databricks.ts`.
+ */
+export interface Warehouse {
+  readonly name: 'duckdb' | 'databricks';
+  readonly dialect: Dialect;
+  /** Small results only (counts, distinct values, catalogue read-backs): all rows as objects, BIGINT and DECIMAL as strings. */
+  rows(statement: Statement, options?: RunOptions): Promise<Record<string, unknown>[]>;
+  /** Large results: bytes printed by the engine, with back-pressure; destroying the stream cancels the statement. */
+  stream(statement: Statement, format: StreamFormat, options?: RunOptions): Promise<Readable>;
+  /** Writes the rows of a SELECT as sorted, immutable files. Nothing is visible until the caller commits them in the manifest. */
+  stage(request: StageRequest, options?: RunOptions): Promise<Staged>;
+  /** Statements running now, as the engine counts them. */
+  readonly running: number;
+  close(): Promise<void>;
+}
