@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import type { NextFunction, Request, Response } from 'express';
+
+/** A DELETE answers 200 with the JSON body `null`; tsoa would make 204 of it. */
+export function nullBody(request: Request, response: Response, next: NextFunction): void {
+  if (request.method !== 'DELETE') {
+    next();
+    return;
+  }
+  const end = response.end.bind(response) as (...args: unknown[]) => Response;
+  response.end = ((...args: unknown[]) => {
+    if (response.statusCode !== 204 || response.headersSent) return end(...args);
+    response.statusCode = 200;
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    return end('null');
+  }) as typeof response.end;
+  next();
+}
+
+/**
+ * Sets the entity tag of a single resource: its version, which If-Match compares, and a digest of this caller's representation,
+ * which If-None-Match compares as a whole.
+ */
+export function tagged<T>(response: Response, body: T, version: number): T {
+  const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 16);
+  response.setHeader('ETag', `"${version}-${digest}"`);
+  // fetch adds no-cache to every conditional request, which express would take as a wish for the whole answer
+  if (response.req.headers['if-none-match'] !== undefined) delete response.req.headers['cache-control'];
+  return body;
+}
+
+/** Versions that If-Match accepts; null when any will do. */
+export function expectedVersions(request: Request | undefined): number[] | null {
+  const header = request?.get('if-match');
+  if (header === undefined || header.trim() === '*') return null;
+  return header.split(',').map((tag) => Number(/^\s*"(\d+)-/.exec(tag)?.[1] ?? -1));
+}
+
+export interface PageAsked {
+  page: number;
+  pageSize: number;
+}
+
+/** Rows of a page, and how many there are: exact up to `COUNT_LIMIT`, one more than that beyond. */
+export interface Counted<T> {
+  rows: T[];
+  total: number;
+}
+
+export const COUNT_LIMIT = 10_000;
+
+/** X-Total-Count and Link of a list; beyond the count limit there is no last page to link to. */
+export function listed<T>(
+  request: Request | undefined,
+  response: Response,
+  { rows, total }: Counted<T>,
+  { page, pageSize }: PageAsked,
+): T[] {
+  const exact = total <= COUNT_LIMIT || request?.get('prefer') === 'count=exact';
+  response.setHeader('X-Total-Count', String(exact ? total : COUNT_LIMIT));
+  if (!exact) response.setHeader('X-Total-Count-Exact', 'false');
+  const url = (target: number) => {
+    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
+    query.set('page', String(target));
+    query.set('pageSize', String(pageSize));
+    return `<${request?.path ?? ''}?${query.toString()}>`;
+  };
+  const last = Math.max(1, Math.ceil(total / pageSize));
+  const links = [`${url(1)}; rel="first"`];
+  if (page > 1) links.push(`${url(page - 1)}; rel="prev"`);
+  if (page < last) links.push(`${url(page + 1)}; rel="next"`);
+  if (exact) links.push(`${url(last)}; rel="last"`);
+  response.setHeader('Link', links.join(', '));
+  return rows;
+}
