@@ -36,15 +36,16 @@ export class ApiError extends Error {
   }
 }
 
-interface Entry<A extends readonly never[]> {
+interface Entry<A extends readonly unknown[]> {
   status: number;
   sentence: (...args: A) => string;
 }
 
-const say = <A extends readonly unknown[]>(status: number, sentence: string | ((...args: A) => string)) => ({
-  status,
-  sentence: typeof sentence === 'string' ? () => sentence : sentence,
-});
+function say(status: number, sentence: string): Entry<[]>;
+function say<A extends readonly unknown[]>(status: number, sentence: (...args: A) => string): Entry<A>;
+function say(status: number, sentence: string | ((...args: unknown[]) => string)): Entry<unknown[]> {
+  return { status, sentence: typeof sentence === 'string' ? () => sentence : sentence };
+}
 
 const readable = (type: string) => type.replace('_', ' ');
 
@@ -101,7 +102,7 @@ const catalogue = {
   databaseTimeout: say(504, 'The database took too long to answer.'),
   shuttingDown: say(503, 'The service is stopping.'),
   internal: say(500, 'Something went wrong on our side. The request id names it in our log.'),
-} satisfies Record<string, Entry<never>>;
+};
 
 type Catalogue = typeof catalogue;
 export type ErrorKey = keyof Catalogue;
@@ -113,7 +114,7 @@ export const errors = Object.fromEntries(
     key,
     (...args: unknown[]) => new ApiError(status, screaming(key), (sentence as (...given: unknown[]) => string)(...args)),
   ]),
-) as { [K in ErrorKey]: (...args: Parameters<Catalogue[K]['sentence']>) => ApiError };
+) as unknown as { [K in ErrorKey]: (...args: Parameters<Catalogue[K]['sentence']>) => ApiError };
 
 /** The published list: code, status and an example sentence, in catalogue order. */
 export const errorList = (Object.keys(catalogue) as ErrorKey[]).map((key) => ({ code: screaming(key), status: catalogue[key].status }));

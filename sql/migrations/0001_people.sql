@@ -207,6 +207,12 @@ create unlogged table api_key_windows (
   counts integer[] not null
 ) with (fillfactor = 50);
 
+-- The counters of a window that starts `seconds` later: newest first, 61 of them, so that no 60 seconds hold more than the limit.
+create function window_shifted(counts integer[], seconds bigint) returns integer[] language sql immutable parallel safe
+  return case when seconds <= 0 then counts when seconds >= 61 then array_fill(0, array[61]) else array_fill(0, array[seconds::integer]) || counts[1:61 - seconds::integer] end;
+create function window_total(counts integer[]) returns bigint language sql immutable parallel safe
+  return (select sum(count) from unnest(counts) as count);
+
 create table audit_events (
   id uuid primary key,
   at timestamptz not null default now(),

@@ -1,0 +1,41 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/**
+ * A personal API key: `flk_`, 256 random bits in 43 letters and digits, and a checksum of 6. A malformed key is told apart without asking
+ * the database; only the SHA-256 of a key is ever stored.
+ */
+export const KEY_PREFIX = 'flk_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const PATTERN = /^flk_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
+
+function base62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest /= 62n) text = (ALPHABET[Number(rest % 62n)] ?? '') + text;
+  return text;
+}
+
+const checksum = (secret: string) => base62(BigInt(crc32(secret)), CHECKSUM_LENGTH);
+
+export interface NewApiKey {
+  /** Shown once. */
+  key: string;
+  hash: Buffer;
+  lastFour: string;
+}
+
+export const hashApiKey = (key: string): Buffer => createHash('sha256').update(key).digest();
+
+export function makeApiKey(): NewApiKey {
+  const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_LENGTH);
+  const key = `${KEY_PREFIX}${secret}${checksum(secret)}`;
+  return { key, hash: hashApiKey(key), lastFour: key.slice(-4) };
+}
+
+/** Whether a string has the form of a key, checksum included. */
+export function isWellFormedApiKey(key: string): boolean {
+  const [, secret, sum] = PATTERN.exec(key) ?? [];
+  return secret !== undefined && checksum(secret) === sum;
+}

@@ -1,0 +1,29 @@
+import type { Queryable } from '../database/database.ts';
+import { errors } from '../errors.ts';
+import { findDecision } from './access.queries.ts';
+import type { AccessSource, Action, ResourceType } from './roles.ts';
+
+/** What the procedure answers. `organizationId` is the owner that it resolved against; act on that one. */
+export type Decision =
+  | { allow: true; reason: AccessSource; organizationId: string }
+  | { allow: false; reason: 'forbidden'; organizationId: string }
+  | { allow: false; reason: 'not-found'; organizationId: null };
+
+/** Decides one question in one statement. */
+export async function decide(db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action): Promise<Decision> {
+  const row = await findDecision(db, userId, type, resourceId, action);
+  if (!row) return { allow: false, reason: 'not-found', organizationId: null };
+  if (row.source === null) return { allow: false, reason: 'forbidden', organizationId: row.organizationId };
+  return { allow: true, reason: row.source, organizationId: row.organizationId };
+}
+
+/** The decision, or the refusal that the wire shows: 404 for what does not exist, 403 for what is denied. */
+export async function requireAccess(db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action) {
+  const decision = await decide(db, userId, type, resourceId, action);
+  return granted(decision, type, action);
+}
+
+export function granted(decision: Decision, type: ResourceType, action: Action): Extract<Decision, { allow: true }> {
+  if (decision.allow) return decision;
+  throw decision.reason === 'not-found' ? errors.resourceNotFound(type) : errors.actionDenied(action, type);
+}

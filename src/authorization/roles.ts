@@ -1,0 +1,66 @@
+/** The role matrix, pure: what a role string confers. `sql/views/010_access.sql` reads the same rule from generated columns; a test holds them together. */
+export const RESOURCE_TYPES = ['experiment', 'protocol', 'macro', 'workbook', 'device', 'device_group'] as const;
+export type ResourceType = (typeof RESOURCE_TYPES)[number];
+
+export const ACTIONS = ['read', 'contribute', 'update', 'share', 'manage'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export const ORGANIZATION_ROLES = ['owner', 'admin', 'member'] as const;
+export type OrganizationRole = (typeof ORGANIZATION_ROLES)[number];
+
+export const GRANT_ROLES = ['owner', 'admin', 'viewer'] as const;
+export type GrantRole = (typeof GRANT_ROLES)[number];
+
+export type AccessSource = 'organization-role' | 'user-grant' | 'team-grant' | 'organization-grant' | 'public';
+
+const ALL: readonly Action[] = ACTIONS;
+const READ: readonly Action[] = ['read'];
+
+/** What someone who may only look may do, by type. */
+const LOOKING: Record<ResourceType, readonly Action[]> = {
+  experiment: ['read', 'contribute'],
+  protocol: READ,
+  macro: READ,
+  workbook: READ,
+  device: READ,
+  device_group: READ,
+};
+
+const BY_ORGANIZATION_ROLE: Record<OrganizationRole, (type: ResourceType) => readonly Action[]> = {
+  owner: () => ALL,
+  admin: () => ALL,
+  member: (type) => LOOKING[type],
+};
+
+const BY_GRANT_ROLE: Record<GrantRole, (type: ResourceType) => readonly Action[]> = {
+  owner: () => ALL,
+  admin: () => ALL,
+  viewer: (type) => LOOKING[type],
+};
+
+const isOrganizationRole = (token: string): token is OrganizationRole => (ORGANIZATION_ROLES as readonly string[]).includes(token);
+const isGrantRole = (role: string): role is GrantRole => (GRANT_ROLES as readonly string[]).includes(role);
+
+/** Actions that a membership's role string confers: a comma list, trimmed; unknown tokens confer nothing. */
+export function organizationRoleActions(role: string, type: ResourceType): ReadonlySet<Action> {
+  const tokens = role.split(',').map((token) => token.trim());
+  return new Set(tokens.filter(isOrganizationRole).flatMap((token) => BY_ORGANIZATION_ROLE[token](type)));
+}
+
+/** Actions that a grant confers: the role matches one of the three exactly, or confers nothing. */
+export function grantRoleActions(role: string, type: ResourceType): ReadonlySet<Action> {
+  return new Set(isGrantRole(role) ? BY_GRANT_ROLE[role](type) : []);
+}
+
+/** Actions open to every signed-in caller on a public resource. */
+export const publicActions: ReadonlySet<Action> = new Set(READ);
+
+/** Types that can move to another organization. */
+export const TRANSFERABLE: Record<ResourceType, boolean> = {
+  experiment: true,
+  protocol: true,
+  macro: true,
+  workbook: true,
+  device: false,
+  device_group: false,
+};

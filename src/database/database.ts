@@ -1,0 +1,123 @@
+import pg from 'pg';
+import { translateDatabaseError } from './errors.ts';
+import type { Query } from './sql.ts';
+
+/** What statements run on: the pool, or one transaction. */
+export interface Queryable {
+  /** All rows, with the columns aliased to their wire names by the statement. */
+  rows<T>(query: Query): Promise<T[]>;
+  /** The first row, or undefined. */
+  one<T>(query: Query): Promise<T | undefined>;
+  /** Number of rows that the statement changed. */
+  run(query: Query): Promise<number>;
+}
+
+export interface Transaction extends Queryable {
+  readonly inTransaction: true;
+}
+
+export interface Database extends Queryable {
+  /** Runs work in one transaction; a serialization failure or deadlock is tried again up to three times. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Listens on a Postgres channel until the returned function is called. */
+  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
+  readonly pool: { total: number; idle: number; waiting: number };
+  close(): Promise<void>;
+}
+
+interface DatabaseOptions {
+  url: string;
+  /** Role that every statement runs as; it cannot change or delete audit events. */
+  role?: string;
+  /** Connections at most. */
+  max?: number;
+  statementTimeoutMs?: number;
+  /** Milliseconds to wait for a connection before `errors.databaseUnavailable`. */
+  acquireTimeoutMs?: number;
+  onQuery?: (label: string, milliseconds: number) => void;
+}
+
+// Counts and keys of ours stay far below 2^53; what may exceed it is selected as text. Dates go out as ISO text, never as local time.
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => new Date(text));
+types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
+
+type Runner = Pick<pg.ClientBase, 'query'>;
+
+function queryable(runner: Runner, onQuery: DatabaseOptions['onQuery']): Queryable {
+  const execute = async (query: Query): Promise<pg.QueryResult> => {
+    const start = performance.now();
+    try {
+      return await runner.query({ name: query.name, text: query.text, values: query.values as unknown[], types });
+    } catch (error) {
+      throw translateDatabaseError(error, query.label);
+    } finally {
+      onQuery?.(query.label, performance.now() - start);
+    }
+  };
+  return {
+    rows: async <T>(query: Query) => (await execute(query)).rows as T[],
+    one: async <T>(query: Query) => (await execute(query)).rows[0] as T | undefined,
+    run: async (query: Query) => (await execute(query)).rowCount ?? 0,
+  };
+}
+
+const isRetryable = (error: unknown): boolean =>
+  error instanceof Error && ['40001', '40P01'].includes(String((error.cause as { code?: unknown } | undefined)?.code));
+
+/** Opens a pool. Nothing connects until the first statement. */
+export function openDatabase({ url, role, max = 20, statementTimeoutMs = 30_000, acquireTimeoutMs = 5_000, onQuery }: DatabaseOptions): Database {
+  const settings = ['-c timezone=UTC', `-c statement_timeout=${statementTimeoutMs}`, '-c idle_in_transaction_session_timeout=60000'];
+  if (role !== undefined) settings.push(`-c role=${role}`);
+  const pool = new pg.Pool({ connectionString: url, max, connectionTimeoutMillis: acquireTimeoutMs, idleTimeoutMillis: 30_000, options: settings.join(' ') });
+  pool.on('error', () => undefined);
+
+  const attempt = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw translateDatabaseError(error, 'connect');
+    });
+    let broken: Error | undefined;
+    try {
+      const inner = queryable(client, onQuery);
+      await client.query('begin');
+      const result = await work({ ...inner, inTransaction: true });
+      await client.query('commit').catch((error: unknown) => {
+        throw translateDatabaseError(error, 'commit');
+      });
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch((failed: Error) => {
+        broken = failed;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  return {
+    ...queryable(pool as unknown as Runner, onQuery),
+    transaction: async (work) => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await attempt(work);
+        } catch (error) {
+          if (tries >= 4 || !isRetryable(error)) throw error;
+        }
+      }
+    },
+    listen: async (channel, heard) => {
+      const client = new pg.Client({ connectionString: url });
+      client.on('error', () => undefined);
+      client.on('notification', (message) => heard(message.payload ?? ''));
+      await client.connect();
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+      return () => client.end();
+    },
+    get pool() {
+      return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
+    },
+    close: () => pool.end(),
+  };
+}

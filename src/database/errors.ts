@@ -1,0 +1,45 @@
+import { ApiError, errors } from '../errors.ts';
+
+/** Constraints whose violation is a caller's clash with the current state, not a bug of ours. */
+const byConstraint: Readonly<Record<string, () => ApiError>> = {
+  lake_tables_upload_name: () => errors.tableNameTaken('of that name'),
+};
+
+const byState: Readonly<Record<string, () => ApiError>> = {
+  '23505': () => errors.conflict(),
+  '23503': () => errors.conflict(),
+  '23001': () => errors.conflict(),
+  '40001': () => errors.conflict(),
+  '40P01': () => errors.conflict(),
+  '57014': () => errors.databaseTimeout(),
+  '53300': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
+  '57P01': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
+  '57P03': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
+};
+
+interface PostgresError {
+  code?: string;
+  constraint?: string;
+  message?: string;
+}
+
+const isConnectionFailure = (code: string | undefined, message: string | undefined) =>
+  code?.startsWith('08') === true ||
+  ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code ?? '') ||
+  // pg gives these two no code
+  message === 'timeout exceeded when trying to connect' ||
+  message === 'Connection terminated unexpectedly';
+
+/**
+ * SQLSTATE and constraint name to the catalogue. What is not listed is a bug: 500, with the driver's error as the cause for our log only.
+ * The label names the statement; SQL text goes nowhere.
+ */
+export function translateDatabaseError(error: unknown, label: string): ApiError {
+  if (error instanceof ApiError) return error;
+  const { code, constraint, message } = error as PostgresError;
+  const cause = Object.assign(new Error(`${label}: ${code ?? ''} ${message ?? ''}`), { code, constraint, label });
+  const known = (constraint === undefined ? undefined : byConstraint[constraint]) ?? (code === undefined ? undefined : byState[code]);
+  const answer = known?.() ?? (isConnectionFailure(code, message) ? errors.databaseUnavailable().with({ retryAfter: 1 }) : errors.internal());
+  answer.cause = cause;
+  return answer;
+}

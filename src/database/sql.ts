@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import sqlTemplate, { Sql, empty, join, raw, type RawValue } from 'sql-template-tag';
+
+/** One labelled statement with bound values. The label names it in logs, metrics and prepared statements. */
+export interface Query {
+  label: string;
+  text: string;
+  values: readonly unknown[];
+  /** Name of the prepared statement: the label and a digest of the text, so that one name never means two texts. */
+  name: string;
+}
+
+const names = new Map<string, string>();
+
+function preparedName(label: string, text: string): string {
+  const known = names.get(text);
+  if (known !== undefined) return known;
+  const name = `${label.slice(0, 40)}.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+  if (names.size < 5_000) names.set(text, name);
+  return name;
+}
+
+/**
+ * `sql('experiments.list')`select … where id = ${id}`` binds every value. Interpolate `fragment`…`` for optional parts;
+ * there is no way to interpolate text.
+ */
+export const sql =
+  (label: string) =>
+  (strings: readonly string[], ...values: readonly RawValue[]): Query => {
+    const statement = sqlTemplate(strings, ...values);
+    const text = statement.text;
+    return { label, text, values: statement.values, name: preparedName(label, text) };
+  };
+
+/** A piece of a statement, with its own bound values. */
+export const fragment = (strings: readonly string[], ...values: readonly RawValue[]): Sql => sqlTemplate(strings, ...values);
+
+/** `a, b, c`: fragments or values with a separator between them. */
+export const list = (parts: readonly RawValue[], separator = ', '): Sql => (parts.length === 0 ? empty : join(parts, separator));
+
+export const nothing: Sql = empty;
+
+/** A word of ours from a closed set (a column of an order by). Never called with what a caller sent. */
+export const keyword = (word: string): Sql => {
+  if (!/^[a-z_][a-z0-9_.]*( (asc|desc))?( nulls (first|last))?$/.test(word)) throw new Error(`not a keyword: ${word}`);
+  return raw(word);
+};
