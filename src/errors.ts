@@ -94,6 +94,8 @@ const catalogue = {
   tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
   tableVersionGone: say(410, 'That version of the table is no longer kept.'),
   sourceChanged: say(409, 'The table changed while this was being written; try again.'),
+  uploadNotFound: say(404, 'There is no such upload in this experiment.'),
+  erasureNotFound: say(404, 'There is no such erasure of yours.'),
   uploadRefused: say(400, (sentence: string) => sentence),
   objectNotFound: say(404, 'There is no such object.'),
   objectMismatch: say(400, (what: string) => `The bytes that arrived do not have the ${what} that was announced.`),

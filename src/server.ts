@@ -48,15 +48,17 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const admin = createServer(createAdminApp(context));
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
     await listen(server, config.port, config.host, 'PORT');
-    if (config.worker) await startWorker(context);
+    context.baseUrl = config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host);
+    const stopWorker = config.worker ? await startWorker(context) : undefined;
     context.ready = true;
     return {
       context,
-      baseUrl: config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host),
+      baseUrl: context.baseUrl,
       adminUrl: urlOf(admin, '127.0.0.1'),
       stop: async () => {
         context.ready = false;
         await Promise.all([drain(server), drain(admin)]);
+        await stopWorker?.();
         await context.close();
       },
     };
