@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { prepareSample, quickstartLines } from './api/sample/sample.service.ts';
 import { createApp } from './app.ts';
 import { ConfigError, readConfig, type Config } from './config.ts';
 import { createContext, type Context } from './context.ts';
@@ -93,7 +94,13 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.stdout.write(`fieldlake is ready at ${running.baseUrl}\n`);
+  const { context, baseUrl, adminUrl } = running;
+  process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs, operators: ${adminUrl}/health/ready)\n`);
+  if (!context.config.sampleData || !context.config.worker) return;
+  const quickstart = await prepareSample(context, adminUrl);
+  process.stdout.write(
+    `\nTry these:\n${quickstartLines(quickstart)}\nThe keys of the whole sample cast are in ${context.config.dataDir}/quickstart.json\n`,
+  );
 }
 
 if (import.meta.main)

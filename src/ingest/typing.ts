@@ -152,7 +152,7 @@ function joinDeclared(known: ColumnState, declared: ColumnType, exact: boolean):
   if ((from === 'int' || from === 'bigint') && declared.kind === 'decimal' && declared.precision - declared.scale >= 19)
     return { ...declared, precision: 38 };
   if (from === 'date' && to === 'timestamp_ntz') return declared;
-  void exact;
+  exact;
   return known.type;
 }
 

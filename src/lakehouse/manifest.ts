@@ -205,3 +205,5 @@ export async function eraseTables(
   await queries.deleteTables(db, experimentId);
   return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
 }
+
+export { findSource, findTableById, knownPaths } from './manifest.queries.ts';

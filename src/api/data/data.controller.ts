@@ -157,9 +157,12 @@ export class DataController extends ApiController {
   @Get('data/distinct')
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
-  public async distinct(@Request() request: HttpRequest, @Path() id: string, @Queries() query: DistinctQuery): Promise<DistinctValues> {
+  public async distinct(
+    @Request() request: HttpRequest,
+    @Path('id') _id: string,
+    @Queries() query: DistinctQuery,
+  ): Promise<DistinctValues> {
     const { table } = this.#asked(request, { tableName: query.tableName });
-    void id;
     const source = await sourceOf(this.ctx, table, query.asOf);
     this.response.setHeader('X-Table-Version', source.version);
     const release = await this.ctx.shares.acquire(this.caller.userId, table.organizationId, this.exchange.signal);
