@@ -65,7 +65,10 @@ const catalogue = {
   actionDenied: say(403, (action: string, type: string) => `You may not ${action} this ${readable(type)}.`),
   organizationNotFound: say(404, 'There is no such organization.'),
   notAMember: say(403, 'You cannot create resources in an organization that you are not a member of.'),
-  tableDenied: say(403, (table: string) => `Reading table '${table}' needs the contribute action on this experiment; a member or viewer grant opens it.`),
+  tableDenied: say(
+    403,
+    (table: string) => `Reading table '${table}' needs the contribute action on this experiment; a member or viewer grant opens it.`,
+  ),
   // input
   invalidInput: say(400, 'The request is not valid; see errors.'),
   malformedJson: say(400, 'The request body is not valid JSON.'),
