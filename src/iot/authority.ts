@@ -72,7 +72,7 @@ async function newAuthority(): Promise<string> {
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey as CryptoKey),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
   return `${await pem(keys.privateKey)}\n${certificate.toString('pem')}\n`;
@@ -93,7 +93,7 @@ export async function openAuthority(folder: string): Promise<Authority> {
   const text = await readFile(path, 'utf8');
   const [keyDer, certificateDer] = x509.PemConverter.decode(text);
   if (!keyDer || !certificateDer) throw new Error(`${path} does not hold a key and a certificate`);
-  const signingKey = (await webcrypto.subtle.importKey('pkcs8', keyDer, EC, false, ['sign'])) as CryptoKey;
+  const signingKey = await webcrypto.subtle.importKey('pkcs8', keyDer, EC, false, ['sign']);
   const issuer = new x509.X509Certificate(certificateDer);
   const certificatePem = issuer.toString('pem');
   const draft = join(folder, `ca.pem.${randomBytes(6).toString('hex')}`);
@@ -137,7 +137,7 @@ export async function openAuthority(folder: string): Promise<Authority> {
         type: isIP(value) ? ('ip' as const) : ('dns' as const),
         value,
       }));
-      const publicKey = await x509.PublicKey.create(keys.publicKey as CryptoKey);
+      const publicKey = await x509.PublicKey.create(keys.publicKey);
       const certificate = await sign(publicKey, 'CN=fieldlake broker', expires, [
         new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
         new x509.SubjectAlternativeNameExtension(alternatives),

@@ -4,7 +4,7 @@ import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { errors } from '../errors.ts';
 
-x509.cryptoProvider.set(webcrypto as Crypto);
+x509.cryptoProvider.set(webcrypto);
 
 export const EC = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 export const SIGNING = { name: 'ECDSA', hash: 'SHA-256' } as const;

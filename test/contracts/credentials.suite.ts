@@ -26,7 +26,7 @@ export function credentialsContract(name: string, open: () => CredentialIssuer):
     });
 
     test('only for a user id that is a UUID', async () => {
-      await expect(open().issue('*')).rejects.toThrow(expect.objectContaining({ code: 'INVALID_ID' }) as unknown as Error);
+      await expect(open().issue('*')).rejects.toThrow(expect.objectContaining({ code: 'INVALID_ID' }) as unknown);
     });
   });
 }

@@ -39,7 +39,7 @@ export async function searchConnectivity(
         if (!thingName || !connectivity) continue;
         found.set(thingName, {
           connected: connectivity.connected === true,
-          lastSeenAt: connectivity.timestamp ? new Date(Number(connectivity.timestamp)) : null,
+          lastSeenAt: connectivity.timestamp ? new Date(connectivity.timestamp) : null,
         });
       }
       nextToken = answer.nextToken;
