@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createServer } from 'node:tls';
-import type { AedesPublishPacket, AuthenticateError, Client, PublishPacket, Subscription } from 'aedes';
+import type { AedesPublishPacket, Client, PublishPacket, Subscription } from 'aedes';
 import { Aedes } from 'aedes';
 import type { Authority, ServerCertificate } from './authority.ts';
 import { certificateIdOf } from './authority.ts';
@@ -45,8 +45,7 @@ const LONGEST_CLIENT_ID = 128;
 const CONNECT_REFUSED = 5;
 const CONNECT_UNAVAILABLE = 3;
 
-const connectError = (returnCode: number, message: string) =>
-  Object.assign(new Error(message), { returnCode });
+const connectError = (returnCode: number, message: string) => Object.assign(new Error(message), { returnCode });
 
 /** Listens once the promise resolves. The rules for people and devices are the documents the hooks hand in; nothing else is allowed. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
@@ -187,7 +186,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     authorizePublish(client, packet, done) {
       const session = sessionOf(client);
       if (!session) return done(new Error('not a client'));
-      const length = (packet).length;
+      const length = packet.length;
       take(session, packet)
         .then(
           () => done(null),
