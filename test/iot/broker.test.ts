@@ -5,7 +5,7 @@ import type { MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateDeviceKeys } from '../../src/iot/keys.ts';
 import { openAuthority } from '../../src/iot/authority.ts';
-import { devicePolicies } from '../../src/iot/policy.ts';
+import { devicePolicies, sessionPolicy } from '../../src/iot/policy.ts';
 import { EMBEDDED_ARN_PREFIX } from '../../src/iot/registries/embedded.ts';
 import { closing, measurementTopic, openBroker, until } from '../support/broker.ts';
 
@@ -349,6 +349,43 @@ describe('acknowledgement', () => {
     await expect(at.asDevice(device)).rejects.toThrow(/server unavailable/i);
     broken = false;
     expect(await publish(await at.asDevice(device), topic)).toBe('acknowledged');
+    await at.close();
+  });
+
+  test('a silent client is cut off after its keepalive, a person when the hour is over', async () => {
+    const userId = randomUUID();
+    const at = await openBroker({
+      findPerson: () => ({
+        userId,
+        expires: new Date(Date.now() + 300),
+        policy: sessionPolicy(EMBEDDED_ARN_PREFIX, userId, null),
+        keyPrefix: null,
+      }),
+    });
+    const person = await at.connect({ clientId: `u-${userId}-phone`, username: 'any', password: 'any' });
+    const expired = closing(person);
+    const device = await at.newDevice([EXPERIMENT]);
+    const socket = connectTls({
+      port: at.port,
+      host: '127.0.0.1',
+      servername: 'localhost',
+      ca: at.authority.certificatePem,
+      key: device.key,
+      cert: device.cert,
+    });
+    await once(socket, 'secureConnect');
+    const id = Buffer.from(device.thing);
+    const variable = Buffer.concat([Buffer.from([0, 4]), Buffer.from('MQTT'), Buffer.from([4, 2, 0, 1, 0, id.length]), id]);
+    socket.write(Buffer.concat([Buffer.from([0x10, variable.length]), variable]));
+    socket.resume();
+    await Promise.all([expired, once(socket, 'close')]);
+    await until(() => at.presence.filter(({ disconnectReason }) => disconnectReason !== null).length === 2, 'presence');
+    expect(
+      at.presence.flatMap(({ clientId, disconnectReason }) => (disconnectReason ? [[clientId === device.thing, disconnectReason]] : [])),
+    ).toEqual([
+      [false, 'SERVER_INITIATED_DISCONNECT'],
+      [true, 'MQTT_KEEP_ALIVE_TIMEOUT'],
+    ]);
     await at.close();
   });
 });
