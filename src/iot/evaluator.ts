@@ -85,7 +85,11 @@ const neverLiteral = () => false;
 
 /** Whether an ARN or value fits a pattern with `*`, `?` and `${…}`. */
 export function fits(pattern: string, text: string, variables: PolicyVariables): boolean {
-  if (!pattern.includes('${')) return matches(pattern, text, neverLiteral);
+  if (!pattern.includes('${')) {
+    const wildcard = pattern.search(/[*?]/);
+    if (wildcard < 0) return pattern === text;
+    return text.startsWith(pattern.slice(0, wildcard)) && matches(pattern, text, neverLiteral);
+  }
   const pieces = cut(pattern, variables);
   if (!pieces) return false;
   const mask = pieces.flatMap((piece) => Array.from({ length: piece.text.length }, () => piece.literal));

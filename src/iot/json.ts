@@ -45,9 +45,11 @@ function endOfWord(text: string, start: number): number {
   return end;
 }
 
-/** A string literal without half surrogate pairs, which engines downstream refuse. */
+/** Whether a text may hold half of a surrogate pair, raw or escaped: engines downstream refuse those. */
+const mayBeIllFormed = (text: string) => /\\u[dD][89a-fA-F]/.test(text) || !text.isWellFormed();
+
+/** A string literal without half surrogate pairs. */
 function wellFormed(literal: string): string {
-  if (!/\\u[dD][89a-fA-F]/.test(literal) && literal.isWellFormed()) return literal;
   try {
     const value = JSON.parse(literal) as string;
     return value.isWellFormed() ? literal : JSON.stringify(value.toWellFormed());
@@ -56,13 +58,22 @@ function wellFormed(literal: string): string {
   }
 }
 
+/** A word that begins like a number, true or false needs no closer look: JSON.parse decides. */
+const isPlainWord = (text: string, at: number) => {
+  const code = text.charCodeAt(at);
+  const digit = code === 45 ? text.charCodeAt(at + 1) : code;
+  return (digit >= 48 && digit <= 57) || code === 116 || code === 102;
+};
+
 /** The same text as strict JSON, or why not. NaN and the infinities (any case, any sign) become null. Linear; never throws. */
 export function strictJson(text: string, caps: JsonCaps): { text: string; value: unknown } | JsonFault {
   const kept: string[] = [];
   let keptTo = 0;
   let depth = 0;
   let values = 0;
+  const suspicious = mayBeIllFormed(text);
   const replace = (from: number, to: number, by: string) => {
+    if (by === text.slice(from, to)) return;
     kept.push(text.slice(keptTo, from), by);
     keptTo = to;
   };
@@ -77,9 +88,9 @@ export function strictJson(text: string, caps: JsonCaps): { text: string; value:
       if (++values > caps.values) return 'too-many-values';
       const end = code === QUOTE ? endOfString(text, at) : endOfWord(text, at);
       if (end < 0) return 'json-invalid';
-      const piece = text.slice(at, end);
-      const better = code === QUOTE ? wellFormed(piece) : notANumber.test(piece) ? 'null' : piece;
-      if (better !== piece) replace(at, end, better);
+      if (code === QUOTE) {
+        if (suspicious) replace(at, end, wellFormed(text.slice(at, end)));
+      } else if (!isPlainWord(text, at) && notANumber.test(text.slice(at, end))) replace(at, end, 'null');
       at = end;
     }
   }

@@ -62,7 +62,7 @@ export interface Measurement extends MeasurementFields {
   burst: boolean;
   /** The message's own `id`, if it has one; a source's identity before the hash. */
   ownId: string | null;
-  /** SHA-256, hex, of the message's text as it came (decompressed). */
+  /** SHA-256, hex, of the message's text (decompressed; within an array NaN reads as null first). */
   sha256: string;
   /** The whole message as strict JSON. */
   text: string;
@@ -113,13 +113,22 @@ interface Samples {
   burst: boolean;
 }
 
+/** A strict text and what it reads as. */
+interface Strict {
+  text: string;
+  value: unknown;
+}
+
+function cutSamples({ text, value }: Strict, caps: PayloadCaps): Samples | RefusalReason {
+  if (isRecord(value)) return { samples: [text.trim()], burst: false };
+  if (!Array.isArray(value)) return 'sample-invalid';
+  if (value.length > caps.samples) return 'too-many-samples';
+  return { samples: children(text).map(({ start, end }) => text.slice(start, end)), burst: true };
+}
+
 function readSampleText(text: string, caps: PayloadCaps): Samples | RefusalReason {
   const json = strictJson(text, caps);
-  if (typeof json === 'string') return json === 'json-invalid' ? 'sample-invalid' : json;
-  if (isRecord(json.value)) return { samples: [json.text.trim()], burst: false };
-  if (!Array.isArray(json.value)) return 'sample-invalid';
-  if (json.value.length > caps.samples) return 'too-many-samples';
-  return { samples: children(json.text).map(({ start, end }) => json.text.slice(start, end)), burst: true };
+  return typeof json === 'string' ? (json === 'json-invalid' ? 'sample-invalid' : json) : cutSamples(json, caps);
 }
 
 function unpackSample(packed: string, encoding: unknown, budget: Budget): string | { reason: RefusalReason } {
@@ -141,15 +150,20 @@ function readSamples(
 ): Samples | RefusalReason {
   const sample = message['sample'];
   if (sample === undefined || sample === null || sample === '') return { samples: [], burst: false };
-  if (typeof sample !== 'string') return readSampleText(asSent ?? '', caps);
+  if (typeof sample !== 'string') return cutSamples({ text: asSent ?? '', value: sample }, caps);
   const text = unpackSample(sample, message['_sample_encoding'], budget);
   return typeof text === 'string' ? readSampleText(text, caps) : text.reason;
 }
 
-/** One message, as the text that was sent. */
-function decodeMessage(sent: string, index: number, caps: PayloadCaps, budget: Budget): Decoded {
+/** The text of one message as it was sent, and as it reads, where that is known already. */
+interface Sent {
+  sent: string;
+  json?: Strict;
+}
+
+function decodeMessage({ sent, json: known }: Sent, index: number, caps: PayloadCaps, budget: Budget): Decoded {
   const refuse = (reason: RefusalReason): Refusal => ({ kind: 'refusal', index, reason });
-  const json = strictJson(sent, caps);
+  const json = known ?? strictJson(sent, caps);
   if (typeof json === 'string') return refuse(json);
   const message = json.value;
   if (!isRecord(message)) return refuse('not-an-object');
@@ -174,19 +188,20 @@ function decodeMessage(sent: string, index: number, caps: PayloadCaps, budget: B
   };
 }
 
-/** The texts of the messages in a payload: one object, the elements of one array, or the lines of NDJSON. */
-function messageTexts(text: string, caps: PayloadCaps): readonly string[] | RefusalReason {
-  const whole = strictJson(text, { depth: caps.depth + 1, values: caps.values });
+/** The messages in a payload: one object, the elements of one array, or the lines of NDJSON. */
+function messagesOf(text: string, caps: PayloadCaps): readonly Sent[] | RefusalReason {
+  const isList = text.startsWith('[');
+  const whole = strictJson(text, { depth: caps.depth + (isList ? 1 : 0), values: caps.values });
   if (typeof whole === 'object') {
-    if (!Array.isArray(whole.value)) return [text.trim()];
-    return children(whole.text).map(({ start, end }) => whole.text.slice(start, end));
+    if (!Array.isArray(whole.value)) return [{ sent: text, json: whole }];
+    return children(whole.text).map(({ start, end }) => ({ sent: whole.text.slice(start, end) }));
   }
   const lines = text
     .split('\n', caps.messages * 2 + 2)
     .map((line) => line.trim())
     .filter((line) => line !== '');
   const readable = whole === 'json-invalid' && lines.length > 1 && lines.some((line) => typeof strictJson(line, caps) === 'object');
-  return readable ? lines : whole;
+  return readable ? lines.map((sent) => ({ sent })) : whole;
 }
 
 /**
@@ -201,12 +216,12 @@ export function decodePayload(payload: Uint8Array, caps: PayloadCaps = MESSAGE_C
   const plain = zipped ? gunzip(payload, budget) : payload;
   if (plain === 'invalid') return refuse('gzip-invalid');
   if (plain === 'too-large') return refuse('decompressed-too-large');
-  const text = utf8(plain);
-  if (text === null) return refuse('not-utf8');
-  if (text.trim() === '') return refuse('empty');
-  const texts = messageTexts(text, caps);
-  if (typeof texts === 'string') return refuse(texts);
-  if (texts.length === 0) return refuse('empty');
-  if (texts.length > caps.messages) return refuse('too-many-messages');
-  return texts.map((sent, index) => decodeMessage(sent, index, caps, budget));
+  const text = utf8(plain)?.trim();
+  if (text === undefined) return refuse('not-utf8');
+  if (text === '') return refuse('empty');
+  const messages = messagesOf(text, caps);
+  if (typeof messages === 'string') return refuse(messages);
+  if (messages.length === 0) return refuse('empty');
+  if (messages.length > caps.messages) return refuse('too-many-messages');
+  return messages.map((message, index) => decodeMessage(message, index, caps, budget));
 }
