@@ -39,6 +39,13 @@ describe('thing names', () => {
       }),
       { numRuns: 5_000 },
     );
+    fc.assert(
+      fc.property(type, serial, (deviceType, text) => {
+        const spelled = thingName(deviceType, text).slice(deviceType.length + 1);
+        return spelled === text || thingName(deviceType, spelled) !== thingName(deviceType, text);
+      }),
+      { numRuns: 2_000 },
+    );
     const near = Array.from({ length: 400 }, (_, length) =>
       ['_', '.', 'a'].map((unit) => thingName('ambit', unit.repeat(length + 1))),
     ).flat();
