@@ -102,6 +102,18 @@ const catalogue = {
   objectExists: say(409, 'This object has been written already.'),
   objectUrlInvalid: say(403, 'This URL has expired, was used already, or was not signed by this service.'),
   conflict: say(409, 'The change conflicts with the current state.'),
+  // devices
+  tooManyBindings: say(409, (most: number) => `A device can be bound to at most ${most} experiments.`),
+  deviceBusy: say(409, 'Another change of this device is still running; try again shortly.'),
+  deviceStateRefused: say(409, (sentence: string) => sentence),
+  csrInvalid: say(400, (sentence: string) => `The certificate signing request cannot be used: ${sentence}.`),
+  thingNotFound: say(404, 'The device registry does not know this device.'),
+  certificateNotFound: say(404, 'The device registry does not know this certificate.'),
+  registryRefused: say(400, 'The device registry refused the request as not valid.'),
+  registryConflict: say(409, 'The device registry holds something else under this name; try again shortly.'),
+  registryUnavailable: say(503, 'The device registry cannot be reached right now.'),
+  registryMisconfigured: say(500, 'The device registry does not accept our credentials or configuration.'),
+  credentialsInvalid: say(401, 'These temporary credentials are wrong or expired.'),
   // elsewhere
   warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),
   warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
