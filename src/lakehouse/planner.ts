@@ -53,6 +53,12 @@ class Builder {
     this.resolve = resolver(source.columns);
   }
 
+  /** A name that no column of the table has. */
+  unused(name: string): string {
+    const taken = this.source.columns.some((column) => column.name.toLowerCase() === name);
+    return taken ? this.unused(`${name}_`) : name;
+  }
+
   visible(): Resolved[] {
     return this.source.columns
       .filter((column) => !column.hidden)
@@ -177,7 +183,7 @@ const planRunning = (builder: Builder, request: ReadRequest, functions: readonly
   const picked = chosen(builder, request);
   const totals = functions.map(({ name, expr }, index): Output => {
     const of = expr.kind === 'aggregate' ? expr.of : null;
-    return { as: `running${index}`, name, expr: { kind: 'running', of, partition: [], order: by, type: exprType(expr) } };
+    return { as: builder.unused(`running${index}`), name, expr: { kind: 'running', of, partition: [], order: by, type: exprType(expr) } };
   });
   refuseRepeats(
     [...picked, ...totals].map((output) => output.name),

@@ -9,7 +9,7 @@ import { BIGINT, BOOLEAN, DOUBLE, DuckDBInstance, INTEGER, LIST, VARCHAR, listVa
 import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import { duckdb } from '../dialects/duckdb.ts';
-import type { BoundValue, RunOptions, StageRequest, Staged, Statement, StreamFormat, Warehouse } from '../warehouse.ts';
+import type { BoundValue, RunOptions, Staged, Statement, StreamFormat, Warehouse } from '../warehouse.ts';
 import { DuckDbConnections } from './duckdb-connections.ts';
 import { makePipe } from './pipe.ts';
 
@@ -32,6 +32,11 @@ const valueOf = ({ type, value }: BoundValue): { value: DuckDBValue; type: DuckD
   if (typeof value === 'boolean') return { value, type: BOOLEAN };
   if (typeof value === 'number') return { value, type: type.kind === 'int' ? INTEGER : DOUBLE };
   return { value, type: VARCHAR };
+};
+
+const bindings = (statement: Statement): [DuckDBValue[], DuckDBType[]] => {
+  const bound = statement.values.map(valueOf);
+  return [bound.map(({ value }) => value), bound.map(({ type }) => type)];
 };
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
@@ -91,9 +96,7 @@ export class DuckDbWarehouse implements Warehouse {
 
   async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
     return this.#connections.use(options, async (connection) => {
-      const reader = await this.#start(connection, statement.sql, statement.values, (sql, values, types) =>
-        connection.runAndReadAll(sql, values, types),
-      );
+      const reader = await connection.runAndReadAll(statement.sql, ...bindings(statement));
       return reader.getRowObjectsJson();
     });
   }
@@ -103,7 +106,7 @@ export class DuckDbWarehouse implements Warehouse {
     return format === 'parquet' ? this.#file(statement, options) : this.#pipe(statement, format, options);
   }
 
-  async stage(_request: StageRequest, _options: RunOptions = {}): Promise<Staged> {
+  async stage(): Promise<Staged> {
     throw errors.internal();
   }
 
@@ -113,23 +116,9 @@ export class DuckDbWarehouse implements Warehouse {
     await rm(this.#scratch, { recursive: true, force: true });
   }
 
-  async #start<T>(
-    _connection: DuckDBConnection,
-    sql: string,
-    bound: readonly BoundValue[],
-    run: (sql: string, values: DuckDBValue[], types: DuckDBType[]) => Promise<T>,
-  ): Promise<T> {
-    const values = bound.map(valueOf);
-    return run(
-      sql,
-      values.map(({ value }) => value),
-      values.map(({ type }) => type),
-    );
-  }
-
   async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: keyof typeof COPY_OPTIONS): Promise<void> {
     const sql = `copy (\n${statement.sql}\n) to ${literal(path)} (${COPY_OPTIONS[format]}, use_tmp_file false)`;
-    await this.#start(connection, sql, statement.values, (text, values, types) => connection.run(text, values, types));
+    await connection.run(sql, ...bindings(statement));
   }
 
   async #pipe(statement: Statement, format: 'csv' | 'json' | 'ndjson', options: RunOptions): Promise<Readable> {
