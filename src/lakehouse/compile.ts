@@ -43,6 +43,7 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
       ' and ',
     ),
   bucket: ({ of, unit, zone }, dialect) => dialect.bucket(expression(of, dialect), exprType(of), unit, zone),
+  instant: ({ of, zone }, dialect) => dialect.instant(expression(of, dialect), zone),
   aggregate: ({ how, of, second, order, fraction, type }, dialect) =>
     dialect.aggregate({
       how,

@@ -1,7 +1,7 @@
 /** ReadRequest + one version of a table → Plan. Every refusal of a read is thrown from here or from what this file calls, as a 400 that names the column. */
 import { BIGINT, DEFAULT_SORT, physicalColumns } from './catalog.ts';
 import type { Column, ColumnType } from './catalog.ts';
-import { groupKeys, measures } from './aggregates.ts';
+import { groupKeys, keyShown, measures } from './aggregates.ts';
 import type { Measure } from './aggregates.ts';
 import { withDerived } from './derived.ts';
 import { anonymise } from './identity.ts';
@@ -245,15 +245,17 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
   const [first, ...others] = keys.map(reference);
   const finished = outputs.map((output, index): Output => {
     const running = functions[index - keys.length]?.running === true;
-    const type = exprType(output.expr);
     const order = first ? [{ expr: first, descending: false }] : [];
-    return { ...output, expr: running ? { kind: 'running', of: reference(output), partition: others, order, type } : reference(output) };
+    const expr: Expr = running
+      ? { kind: 'running', of: reference(output), partition: others, order, type: exprType(output.expr) }
+      : keyShown(output, reference(output));
+    return { ...output, expr };
   });
-  const whole: Plan = functions.some((measure) => measure.running)
+  const whole: Plan = finished.some(({ expr }) => expr.kind !== 'column')
     ? { kind: 'project', from: groups, outputs: finished, keep: false }
     : groups;
-  const rows = anonymise(sorted(whole, aggregateOrder(request, outputs, keys), window));
-  return { rows, count: anonymise(counted(groups)), countsEveryRow: false, columns: columnsOf(outputs), window };
+  const rows = anonymise(sorted(whole, aggregateOrder(request, finished, finished.slice(0, keys.length)), window));
+  return { rows, count: anonymise(counted(groups)), countsEveryRow: false, columns: columnsOf(finished), window };
 };
 
 /**

@@ -1,6 +1,7 @@
 /** Databricks SQL over Delta tables: one table per kind, clustered by experiment; what one experiment's table has is in VARIANT columns. */
 import type { ColumnOrigin, ColumnType, TableKind } from '../catalog.ts';
 import { bound, joined, q, raw } from '../dialect.ts';
+import { isCalendar } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
 import { typeText } from '../types.ts';
 
@@ -116,16 +117,15 @@ const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
 
 const field = (of: Fragment, name: string) => q`${of}.${raw(quote(name))}`;
 
-/** Spark resolves a repeated local hour to its first instant and a skipped one forward, so the day begins once. */
 const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
   const named = raw(`'${unit.toUpperCase()}'`);
   // trunc knows no unit below a week, and a date is its own day
   if (type.kind === 'date') return unit === 'hour' || unit === 'minute' || unit === 'day' ? of : q`cast(trunc(${of}, ${named}) as DATE)`;
   if (type.kind === 'timestamp_ntz') return q`date_trunc(${named}, ${of})`;
-  if (zone === null || zone === 'UTC') return instant(q`date_trunc(${named}, ${utc(of)})`);
+  if (zone === null) return instant(q`date_trunc(${named}, ${utc(of)})`);
   const zoned = bound(zone, STRING);
   const local = q`convert_timezone('UTC', ${zoned}, ${utc(of)})`;
-  if (unit !== 'hour' && unit !== 'minute') return instant(q`convert_timezone(${zoned}, 'UTC', date_trunc(${named}, ${local}))`);
+  if (isCalendar(unit)) return q`date_trunc(${named}, ${local})`;
   const past = q`timestampdiff(MICROSECOND, date_trunc(${named}, ${local}), ${local})`;
   return q`timestamp_micros(unix_micros(${of}) - ${past})`;
 };
@@ -188,6 +188,8 @@ export const databricks: Dialect = {
   contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`startswith(${of}, ${text})`,
   bucket,
+  // a repeated local hour is read as its first instant here, and a skipped one moves forward
+  instant: (local, zone) => instant(q`convert_timezone(${bound(zone, STRING)}, 'UTC', ${local})`),
   aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
   order: (of, descending) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls last`,
   json,

@@ -1,7 +1,7 @@
 /** The embedded warehouse: DuckDB in memory over Parquet files that the manifest lists. */
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { PassThrough, finished, pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { randomUUID } from 'node:crypto';
@@ -26,16 +26,18 @@ export interface DuckDbOptions {
   connections?: number;
 }
 
-const valueOf = ({ type, value }: BoundValue): { value: DuckDBValue; type: DuckDBType } => {
-  if (typeof value === 'object' && value !== null) return { value: listValue(value.map(String)), type: LIST(VARCHAR) };
+/** An array is a list of files, relative to the lake folder; everything else goes as it is and is cast by the statement. */
+const valueOf = ({ type, value }: BoundValue, lake: string): { value: DuckDBValue; type: DuckDBType } => {
+  if (typeof value === 'object' && value !== null)
+    return { value: listValue(value.map((path) => resolve(lake, String(path)))), type: LIST(VARCHAR) };
   if (typeof value === 'bigint') return { value, type: BIGINT };
   if (typeof value === 'boolean') return { value, type: BOOLEAN };
   if (typeof value === 'number') return { value, type: type.kind === 'int' ? INTEGER : DOUBLE };
   return { value, type: VARCHAR };
 };
 
-const bindings = (statement: Statement): [DuckDBValue[], DuckDBType[]] => {
-  const bound = statement.values.map(valueOf);
+const bindings = (statement: Statement, lake: string): [DuckDBValue[], DuckDBType[]] => {
+  const bound = statement.values.map((value) => valueOf(value, lake));
   return [bound.map(({ value }) => value), bound.map(({ type }) => type)];
 };
 
@@ -55,11 +57,13 @@ export class DuckDbWarehouse implements Warehouse {
   readonly #instance: DuckDBInstance;
   readonly #connections: DuckDbConnections;
   readonly #scratch: string;
+  readonly #lake: string;
 
-  private constructor(instance: DuckDBInstance, connections: DuckDbConnections, scratch: string) {
+  private constructor(instance: DuckDBInstance, connections: DuckDbConnections, scratch: string, lake: string) {
     this.#instance = instance;
     this.#connections = connections;
     this.#scratch = scratch;
+    this.#lake = lake;
   }
 
   /** Opens and hardens an engine: no network, no extensions, no file outside the lake and a private folder, settings locked. */
@@ -73,6 +77,7 @@ export class DuckDbWarehouse implements Warehouse {
     await mkdir(lakeFolder, { recursive: true });
     await mkdir(temporaryFolder, { recursive: true });
     const scratch = await realpath(await mkdtemp(join(temporaryFolder, 'duckdb-')));
+    const lake = await realpath(lakeFolder);
     const instance = await DuckDBInstance.create(':memory:', {
       threads: String(threads),
       memory_limit: memoryLimit,
@@ -82,12 +87,12 @@ export class DuckDbWarehouse implements Warehouse {
     const connection = await instance.connect();
     // the order matters: a folder is refused once external access is off
     await connection.run(`set global temp_directory = ${literal(join(scratch, 'spill'))}`);
-    await connection.run(`set global allowed_directories = [${literal(`${scratch}/`)}, ${literal(`${await realpath(lakeFolder)}/`)}]`);
+    await connection.run(`set global allowed_directories = [${literal(`${scratch}/`)}, ${literal(`${lake}/`)}]`);
     await connection.run(`set global timezone = 'UTC'`);
     await connection.run('set global enable_external_access = false');
     await connection.run('set global lock_configuration = true');
     connection.closeSync();
-    return new DuckDbWarehouse(instance, new DuckDbConnections(instance, connections), scratch);
+    return new DuckDbWarehouse(instance, new DuckDbConnections(instance, connections), scratch, lake);
   }
 
   get running(): number {
@@ -96,7 +101,7 @@ export class DuckDbWarehouse implements Warehouse {
 
   async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
     return this.#connections.use(options, async (connection) => {
-      const reader = await connection.runAndReadAll(statement.sql, ...bindings(statement));
+      const reader = await connection.runAndReadAll(statement.sql, ...bindings(statement, this.#lake));
       return reader.getRowObjectsJson();
     });
   }
@@ -118,7 +123,7 @@ export class DuckDbWarehouse implements Warehouse {
 
   async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: keyof typeof COPY_OPTIONS): Promise<void> {
     const sql = `copy (\n${statement.sql}\n) to ${literal(path)} (${COPY_OPTIONS[format]}, use_tmp_file false)`;
-    await connection.run(sql, ...bindings(statement));
+    await connection.run(sql, ...bindings(statement, this.#lake));
   }
 
   async #pipe(statement: Statement, format: 'csv' | 'json' | 'ndjson', options: RunOptions): Promise<Readable> {

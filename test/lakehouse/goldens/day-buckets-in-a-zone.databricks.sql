@@ -2,13 +2,16 @@ select concat(cast(? as STRING), coalesce(concat('"', case when timestampdiff(MI
 from (
   select *
   from (
-    select timestamp_micros(timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', convert_timezone(?, 'UTC', date_trunc('DAY', convert_timezone('UTC', ?, timestampadd(MICROSECOND, unix_micros(`at`), timestamp_ntz'1970-01-01 00:00:00')))))) as `c0`, count(*) as `c1`
+    select timestamp_micros(timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', convert_timezone(?, 'UTC', `c0`))) as `c0`, `c1` as `c1`
     from (
-      select try_variant_get(`uploaded_data`, ?, ?) as `at`
-      from `gold`.`upload`
-      where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+      select date_trunc('DAY', convert_timezone('UTC', ?, timestampadd(MICROSECOND, unix_micros(`at`), timestamp_ntz'1970-01-01 00:00:00'))) as `c0`, count(*) as `c1`
+      from (
+        select try_variant_get(`uploaded_data`, ?, ?) as `at`
+        from `gold`.`upload`
+        where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+      )
+      group by 1
     )
-    group by 1
   )
   order by `c0` asc nulls last
   limit ?

@@ -2,13 +2,16 @@ select concat(cast(? as varchar), coalesce('"' || case when epoch_us(make_timest
 from (
   select *
   from (
-    select case when timezone(?, timezone(?, date_trunc('day', timezone(?, "at"))) - interval 1 hour) = date_trunc('day', timezone(?, "at")) then timezone(?, date_trunc('day', timezone(?, "at"))) - interval 1 hour else timezone(?, date_trunc('day', timezone(?, "at"))) end as "c0", count(*) as "c1"
+    select case when timezone(?, timezone(?, "c0") - interval 1 hour) = "c0" then timezone(?, "c0") - interval 1 hour else timezone(?, "c0") end as "c0", "c1" as "c1"
     from (
-      select "at" as "at"
-      from (select cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "experiment_id", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
-      where "experiment_id" = cast(? as varchar)
+      select date_trunc('day', timezone(?, "at")) as "c0", count(*) as "c1"
+      from (
+        select "at" as "at"
+        from (select cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "experiment_id", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+        where "experiment_id" = cast(? as varchar)
+      )
+      group by 1
     )
-    group by 1
   )
   order by "c0" asc nulls last
   limit ?
@@ -16,9 +19,6 @@ from (
 
 -- STRING: {"at_day":
 -- STRING: ,"count_count":
--- STRING: America/Havana
--- STRING: America/Havana
--- STRING: America/Havana
 -- STRING: America/Havana
 -- STRING: America/Havana
 -- STRING: America/Havana

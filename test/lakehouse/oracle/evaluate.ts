@@ -362,9 +362,13 @@ const grouped = (rows: readonly Row[], asked: Asked, anonymised: boolean): Line[
     ]) as Line,
   }));
   for (const call of functions.filter((one) => one.function === 'cumsum')) {
-    const parts = Map.groupBy(made, ({ keys }) =>
-      JSON.stringify(keys.slice(1).map(({ cell }) => (cell === null ? null : String(typeof cell === 'number' ? cell + 0 : cell)))),
-    );
+    const parts = new Map<string, typeof made>();
+    for (const one of made) {
+      const others = JSON.stringify(
+        one.keys.slice(1).map(({ cell }) => (cell === null ? null : String(typeof cell === 'number' ? cell + 0 : cell))),
+      );
+      parts.set(others, [...(parts.get(others) ?? []), one]);
+    }
     for (const part of parts.values()) {
       part.sort((a, b) => byValue(a.keys[0] ?? nulled('txt'), b.keys[0] ?? nulled('txt'), false));
       runningOf(part.map(({ line }) => line[nameOf(call)] ?? nulled('whole'))).forEach((value, index) => {
