@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -235,11 +237,9 @@ describe('cancelling', () => {
     const stream = await lake.warehouse.stream(failing, 'json');
     await expect(text(stream)).rejects.toThrow('midway');
     const deadline = await lake.warehouse.stream(flood, 'csv', { timeoutMs: 200 });
-    await expect(
-      (async () => {
-        for await (const chunk of deadline) void chunk;
-      })(),
-    ).rejects.toMatchObject({ code: 'WAREHOUSE_TIMEOUT' });
+    await expect(pipeline(deadline, new Writable({ write: (_chunk, _encoding, done) => done() }))).rejects.toMatchObject({
+      code: 'WAREHOUSE_TIMEOUT',
+    });
     expect(lake.warehouse.running).toBe(0);
   });
 

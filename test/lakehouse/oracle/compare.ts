@@ -30,7 +30,10 @@ export const printed = ({ kind, cell }: Value): unknown => {
       return iso(BigInt(cell), 'Z');
     case 'clock':
       return iso(BigInt(cell), '');
-    default:
+    case 'bool':
+    case 'id':
+    case 'int':
+    case 'txt':
       return cell;
   }
 };

@@ -62,7 +62,7 @@ const exact = (text: string): bigint => {
   return sign ? -value : value;
 };
 const exactOf = ({ kind, cell }: Value): bigint =>
-  kind === 'dec' || kind === 'sum3' ? (BigInt(cell as bigint) * SCALE) / THOUSAND : BigInt(cell as number | bigint) * SCALE;
+  kind === 'dec' || kind === 'sum3' ? (BigInt(cell as bigint | number) * SCALE) / THOUSAND : BigInt(cell as number | bigint) * SCALE;
 
 const doubles = (a: number, b: number) => (Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : Number.isNaN(b) ? -1 : a < b ? -1 : a > b ? 1 : 0);
 
@@ -70,7 +70,7 @@ const doubles = (a: number, b: number) => (Number.isNaN(a) ? (Number.isNaN(b) ? 
 const order = (a: Value, b: Value): number => {
   if (a.kind === 'txt' || a.kind === 'id') return Buffer.compare(Buffer.from(String(a.cell)), Buffer.from(String(b.cell)));
   if (a.kind === 'dbl' || a.kind === 'real') return doubles(Number(a.cell), Number(b.cell));
-  const [x, y] = [BigInt(a.cell as bigint), BigInt(b.cell as bigint)];
+  const [x, y] = [BigInt(a.cell as bigint | number), BigInt(b.cell as bigint | number)];
   return x < y ? -1 : x > y ? 1 : 0;
 };
 
@@ -98,7 +98,11 @@ const against = (value: Value, sent: unknown): number => {
       return order(value, { kind: 'at', cell: micros(String(sent)) });
     case 'bool':
       return Number(value.cell) - Number(sent);
-    default:
+    case 'txt':
+    case 'id':
+    case 'real':
+    case 'sum3':
+    case 'whole':
       return order(value, { kind: 'txt', cell: String(sent) });
   }
 };
@@ -219,7 +223,7 @@ const sum = (values: readonly Value[], kind: Kind): Value => {
   const result = kind === 'dec' || kind === 'sum3' ? 'sum3' : 'whole';
   return values.length === 0
     ? nulled(result)
-    : { kind: result, cell: values.reduce((total, { cell }) => total + BigInt(cell as bigint), 0n) };
+    : { kind: result, cell: values.reduce((total, { cell }) => total + BigInt(cell as bigint | number), 0n) };
 };
 
 const spread = (list: readonly number[]): { value: number; slack: number } | null => {
@@ -396,8 +400,8 @@ const plain = (rows: Row[], asked: Asked, anonymised: boolean): Line[] => {
   const by = asked.orderBy ?? 'uploaded_at';
   const tie = (a: Row, b: Row) => byDefault(a, b, false);
   rows.sort((a, b) => byValue(valueOf(a, by, anonymised), valueOf(b, by, anonymised), descending) || tie(a, b));
-  const lines = rows.map(
-    (row) => Object.fromEntries((asked.columns ?? []).map((column) => [column, valueOf(row, column, anonymised)])) as Line,
+  const lines = rows.map((row): Line =>
+    Object.fromEntries((asked.columns ?? []).map((column) => [column, valueOf(row, column, anonymised)])),
   );
   for (const call of asked.aggregation?.functions ?? []) {
     const values =

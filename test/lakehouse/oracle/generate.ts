@@ -43,7 +43,7 @@ const operand = (kind: CellKind, cell: Cell, r: Random): unknown => {
     case 'int':
       return r.chance(0.15) ? Number(cell) + 0.5 : r.chance(0.2) ? String(cell) : Number(cell);
     case 'big':
-      return String(BigInt(cell as bigint) + BigInt(r.int(3) - 1));
+      return String(BigInt(cell as bigint | number) + BigInt(r.int(3) - 1));
     case 'dec':
       return r.chance(0.2) ? `${fixed(cell as bigint)}5` : fixed(cell as bigint);
     case 'dbl':
@@ -54,7 +54,8 @@ const operand = (kind: CellKind, cell: Cell, r: Random): unknown => {
       return r.chance(0.1) ? written(cell as bigint, null).slice(0, 10) : written(cell as bigint, r);
     case 'clock':
       return written(cell as bigint, null);
-    default:
+    case 'bool':
+    case 'txt':
       return cell;
   }
 };
@@ -73,7 +74,7 @@ const makeFilter = ([operator, kind]: readonly [string, CellKind], rows: readonl
   if (operator === 'between') return { column, operator, value: [draw(), draw()] };
   if (operator === 'in' || operator === 'not_in') return { column, operator, value: Array.from({ length: 1 + r.int(6) }, draw) };
   if (operator === 'contains' || operator === 'starts_with') {
-    const text = [...String(draw())];
+    const text = Array.from(String(draw()));
     const from = operator === 'contains' ? r.int(text.length) : 0;
     return {
       column,
