@@ -33,8 +33,6 @@ export interface TableSource {
   identity?: { files: readonly string[] };
   /** Files of the device registry dimension; without them every device is null. */
   registry?: { files: readonly string[] };
-  /** Files of the annotation change log and the table's id in it; without them every row has none. */
-  annotations?: { files: readonly string[]; tableId: string };
 }
 
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;

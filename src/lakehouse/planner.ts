@@ -159,11 +159,10 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
   const outputs = number(chosen(builder, request));
   const by = sortOf(builder, request);
   const order = by.map((sort) => sort.expr);
-  const { from, pending } = builder.from(
-    where,
-    order,
-    outputs.map((output) => output.expr),
-  );
+  const printed = outputs.map((output) => output.expr);
+  // a short page gets its derived columns after the cut; a whole table before its one sort
+  const whole = window.kind === 'limit' && window.limit === null;
+  const { from, pending } = builder.from(where, whole ? [...order, ...printed] : order, printed);
   let rows = sorted(from, by, window);
   if (pending.size > 0) rows = { kind: 'sort', from: withDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
   rows = { kind: 'project', from: rows, outputs, keep: false };
