@@ -49,6 +49,15 @@ const isDeclared = (form: BronzeField['form']): form is ColumnType => typeof for
 const textOf = ({ column, form }: BronzeField): string => (form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column);
 const classOf = (field: BronzeField): string => (field.form === 'token' ? `token_class(${field.column})` : `text_class(${textOf(field)})`);
 
+/** Union of the classes of a column's values. A declared type needs only to know whether there are any, and whether a BIGINT leaves what a DOUBLE holds. */
+function unionOf(field: BronzeField): string {
+  const { column, form } = field;
+  if (!isDeclared(form)) return `bit_or(${classOf(field)})`;
+  const large = form.kind === 'bigint' ? ` + case when max(abs(${column}::hugeint)) > 9007199254740992 then ${TEXT_CLASSES.bigint} else 0 end` : '';
+  // the hash makes the engine unpack every value, so that a damaged page is found here
+  return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large} + 0 * (bit_xor(hash(${column})) & 1)::integer`;
+}
+
 async function classify(session: StagingSession, pipelines: Pipelines, fields: readonly BronzeField[], limit: number | undefined): Promise<Map<string, Stats>> {
   const all = new Map<string, Stats>();
   for (let at = 0; at < fields.length; at += BATCH) {
@@ -57,7 +66,7 @@ async function classify(session: StagingSession, pipelines: Pipelines, fields: r
       form === 'token' ? `count(*) filter (where starts_with(${column}, '${letter}'))` : letter === 's' ? `count(${column})` : '0';
     const classes = batch.map(
       (field, index) =>
-        `bit_or(${classOf(field)}) as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
+        `${unionOf(field)} as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
     );
     const [row = {}] = await session.rows(
       fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: limit === undefined ? '' : `limit ${limit}` }),
@@ -72,7 +81,7 @@ async function classify(session: StagingSession, pipelines: Pipelines, fields: r
 }
 
 async function countDigits(session: StagingSession, pipelines: Pipelines, fields: readonly BronzeField[], stats: Map<string, Stats>): Promise<void> {
-  const open = fields.filter(({ column }) => needsDigits(stats.get(column)?.classes ?? 0));
+  const open = fields.filter(({ column, form }) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0));
   for (let at = 0; at < open.length; at += BATCH) {
     const batch = open.slice(at, at + BATCH);
     const classes = batch.map((field, index) => `max(whole_digits(${textOf(field)})) as w${index}, max(part_digits(${textOf(field)})) as p${index}`);
@@ -123,7 +132,7 @@ function converted(field: BronzeField, type: ColumnType): string {
 }
 
 /** Declared types that hold every value of both. */
-function joinDeclared(known: ColumnState, declared: ColumnType, exact: boolean): ColumnType {
+function joinDeclared(known: ColumnState, declared: ColumnType): ColumnType {
   if (!known.hasValues) return declared;
   const from = known.type.kind;
   const to = declared.kind;
@@ -131,7 +140,6 @@ function joinDeclared(known: ColumnState, declared: ColumnType, exact: boolean):
   if (from === 'bigint' && to === 'double' && known.exactDouble) return declared;
   if ((from === 'int' || from === 'bigint') && declared.kind === 'decimal' && declared.precision - declared.scale >= 19) return { ...declared, precision: 38 };
   if (from === 'date' && to === 'timestamp_ntz') return declared;
-  void exact;
   return known.type;
 }
 
@@ -164,7 +172,7 @@ export async function typeFile(session: StagingSession, pipelines: Pipelines, fi
     const exact = (stat.classes & TEXT_CLASSES.bigint) === 0;
     const own = ownClasses(field, stat);
     let type: ColumnType;
-    if (isDeclared(field.form)) type = before ? (present ? joinDeclared(before, field.form, exact) : before.type) : field.form;
+    if (isDeclared(field.form)) type = before ? (present ? joinDeclared(before, field.form) : before.type) : field.form;
     else if (before) type = widenType(before, own, stat.digits);
     else type = inferType(own, stat.digits) ?? { kind: 'string' };
     const key = names[index]?.key ?? name;
