@@ -80,8 +80,7 @@ async function classify(session: StagingSession, pipelines: Pipelines, fields: r
   return all;
 }
 
-async function countDigits(session: StagingSession, pipelines: Pipelines, fields: readonly BronzeField[], stats: Map<string, Stats>): Promise<void> {
-  const open = fields.filter(({ column, form }) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0));
+async function countDigits(session: StagingSession, pipelines: Pipelines, open: readonly BronzeField[], stats: Map<string, Stats>): Promise<void> {
   for (let at = 0; at < open.length; at += BATCH) {
     const batch = open.slice(at, at + BATCH);
     const classes = batch.map((field, index) => `max(whole_digits(${textOf(field)})) as w${index}, max(part_digits(${textOf(field)})) as p${index}`);
@@ -158,7 +157,10 @@ export async function typeFile(session: StagingSession, pipelines: Pipelines, fi
     field.form === 'text' && ((sample.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0 && (byName.get(nameOf(index).toLowerCase())?.hasValues !== true || byName.get(nameOf(index).toLowerCase())?.type.kind === 'string');
   const open = fields.filter((field, index) => !settled(field, index));
   const stats = new Map([...sample, ...(await classify(session, pipelines, open, undefined))]);
-  await countDigits(session, pipelines, fields, stats);
+  const counted = fields.filter(
+    ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
+  );
+  await countDigits(session, pipelines, counted, stats);
 
   const columns: ColumnState[] = [];
   const report: ColumnReport[] = [];
