@@ -3,20 +3,20 @@
 -- from: nothing
 
 -- Sign, significant digits and exponent of a decimal or exponent number: two spellings of one value have one key.
-create or replace temp macro number_key(v) as (
-  with parts as (select regexp_extract(v, '^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?$', ['sign', 'whole', 'part', 'power']) as p),
-  digits as (select p, ltrim(p.whole || p.part, '0') as d from parts)
-  select case when rtrim(d, '0') = '' then '0' else
-    p.sign || rtrim(d, '0') || 'e' || (case when p.power = '' then 0 else try_cast(replace(p.power, '+', '') as bigint) end
-      - length(p.part) + length(d) - length(rtrim(d, '0'))) end from digits
-);
+create or replace temp macro digits_of(v) as ltrim(replace(regexp_extract(v, '^-?([0-9.]+)', 1), '.', ''), '0');
+create or replace temp macro power_of(v) as case when contains(lower(v), 'e') then try_cast(regexp_extract(v, '[eE]\+?(-?[0-9]+)$', 1) as bigint) else 0 end;
+create or replace temp macro number_key(v) as case when rtrim(digits_of(v), '0') = '' then '0' else
+  (case when starts_with(v, '-') then '-' else '' end) || rtrim(digits_of(v), '0') || 'e'
+    || (power_of(v) - length(regexp_extract(v, '\.([0-9]+)', 1)) + length(digits_of(v)) - length(rtrim(digits_of(v), '0'))) end;
 
 create or replace temp macro is_number(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?');
 create or replace temp macro is_plain(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?');
 
 -- 15 significant digits always survive a DOUBLE; beyond that the value is compared with what the DOUBLE prints.
-create or replace temp macro survives_double(v) as
-  (length(v) <= 16 and not contains(lower(v), 'e')) or (isfinite(try_cast(v as double)) and number_key(v) = number_key(try_cast(v as double)::varchar));
+create or replace temp macro survives_double(v) as case
+  when length(v) <= 16 and not contains(lower(v), 'e') then true
+  when try_cast(v as double)::varchar = v then true
+  else coalesce(isfinite(try_cast(v as double)) and number_key(v) = number_key(try_cast(v as double)::varchar), false) end;
 
 create or replace temp macro is_instant(v) as
   regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[-+][0-9]{2}(:?[0-9]{2})?)')

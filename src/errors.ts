@@ -65,7 +65,10 @@ const catalogue = {
   actionDenied: say(403, (action: string, type: string) => `You may not ${action} this ${readable(type)}.`),
   organizationNotFound: say(404, 'There is no such organization.'),
   notAMember: say(403, 'You cannot create resources in an organization that you are not a member of.'),
-  tableDenied: say(403, (table: string) => `Reading table '${table}' needs the contribute action on this experiment; a member or viewer grant opens it.`),
+  tableDenied: say(
+    403,
+    (table: string) => `Reading table '${table}' needs the contribute action on this experiment; a member or viewer grant opens it.`,
+  ),
   // input
   invalidInput: say(400, 'The request is not valid; see errors.'),
   malformedJson: say(400, 'The request body is not valid JSON.'),
@@ -91,6 +94,8 @@ const catalogue = {
   tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
   tableVersionGone: say(410, 'That version of the table is no longer kept.'),
   sourceChanged: say(409, 'The table changed while this was being written; try again.'),
+  uploadNotFound: say(404, 'There is no such upload in this experiment.'),
+  erasureNotFound: say(404, 'There is no such erasure of yours.'),
   uploadRefused: say(400, (sentence: string) => sentence),
   objectNotFound: say(404, 'There is no such object.'),
   objectMismatch: say(400, (what: string) => `The bytes that arrived do not have the ${what} that was announced.`),

@@ -42,3 +42,19 @@ from (
   cross join users u
   where r.visibility = 'public' or r.public_from <= now()
 ) source;
+
+-- The decision procedure: no row for a resource that does not exist; `source` is the first that covers the action, null when none does.
+create or replace function decide(caller uuid, asked_type text, resource uuid, action text)
+returns table (organization_id uuid, source text) language sql stable parallel safe
+as $$
+  select r.organization_id, (
+    select a.source
+    from effective_access a
+    where a.resource_id = r.id and a.user_id = caller
+      and case action when 'read' then a.can_read when 'contribute' then a.can_contribute when 'update' then a.can_update
+                      when 'share' then a.can_share when 'manage' then a.can_manage else false end
+    order by a.rank
+    limit 1)
+  from resources r
+  where r.id = resource and r.type = asked_type
+$$;

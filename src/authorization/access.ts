@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.ts';
 import { errors } from '../errors.ts';
-import { findDecision } from './access.queries.ts';
+import { findCapabilities, findDecision, type Capabilities } from './access.queries.ts';
 import type { AccessSource, Action, ResourceType } from './roles.ts';
 
 /** What the procedure answers. `organizationId` is the owner that it resolved against; act on that one. */
@@ -26,4 +26,11 @@ export async function requireAccess(db: Queryable, userId: string, type: Resourc
 export function granted(decision: Decision, type: ResourceType, action: Action): Extract<Decision, { allow: true }> {
   if (decision.allow) return decision;
   throw decision.reason === 'not-found' ? errors.resourceNotFound(type) : errors.actionDenied(action, type);
+}
+
+/** What the caller may do with a resource, for a client to show. Errors: resource not found. */
+export async function capabilitiesOf(db: Queryable, userId: string, type: ResourceType, resourceId: string): Promise<Capabilities> {
+  const capabilities = await findCapabilities(db, userId, resourceId);
+  if (!capabilities) throw errors.resourceNotFound(type);
+  return capabilities;
 }

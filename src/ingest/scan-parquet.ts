@@ -64,28 +64,41 @@ function read(column: string, type: string): { expression: string; form: ColumnT
     case 'BLOB':
       return as({ kind: 'string' }, `to_base64(${column})`);
     default:
-      return /\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^JSON$|^VARIANT$/.test(type) ? as({ kind: 'variant' }, `to_json(${column})`) : cast({ kind: 'string' }, 'VARCHAR');
+      return /\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^JSON$|^VARIANT$/.test(type)
+        ? as({ kind: 'variant' }, `to_json(${column})`)
+        : cast({ kind: 'string' }, 'VARCHAR');
   }
 }
 
 /** The refusal of a Parquet file that the engine could not read. */
 export function unreadable(cause: unknown): never {
   if (cause instanceof FileRefused || (cause as Error).name === 'AbortError') throw cause;
-  throw new FileRefused('unreadable', 'The Parquet file cannot be read: its footer or its pages are damaged, or it uses a feature that is not supported.', { cause });
+  throw new FileRefused(
+    'unreadable',
+    'The Parquet file cannot be read: its footer or its pages are damaged, or it uses a feature that is not supported.',
+    { cause },
+  );
 }
 
 /** Checks a Parquet file by its footer before any page is unpacked, and names it as `bronze_records`. */
-export async function openParquet(session: StagingSession, pipelines: Pipelines, path: string): Promise<{ fields: BronzeField[]; rows: number }> {
+export async function openParquet(
+  session: StagingSession,
+  pipelines: Pipelines,
+  path: string,
+): Promise<{ fields: BronzeField[]; rows: number }> {
   await requireParquet(path);
   const ask = (sql: string) => session.rows({ sql, values: [] }).catch(unreadable);
   await session.prepare([variable('records', path)]);
-  const [facts = {}] = await ask('select num_rows as rows from parquet_file_metadata(getvariable(\'records\'))');
-  const [size = {}] = await ask(`select coalesce(sum(total_uncompressed_size), 0)::varchar as bytes from parquet_metadata(getvariable('records'))`);
+  const [facts = {}] = await ask("select num_rows as rows from parquet_file_metadata(getvariable('records'))");
+  const [size = {}] = await ask(
+    `select coalesce(sum(total_uncompressed_size), 0)::varchar as bytes from parquet_metadata(getvariable('records'))`,
+  );
   const rows = Number(facts.rows ?? 0);
   if (Number(size.bytes) > MAX_UNPACKED_BYTES || rows > MAX_ROWS)
     throw new FileRefused('unpacks_too_large', 'The Parquet file unpacks to more than 16 GiB or a thousand million rows.');
   const described = await ask(`describe select * from read_parquet(getvariable('records'), hive_partitioning = false)`);
-  if (described.length > MAX_COLUMNS) throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
+  if (described.length > MAX_COLUMNS)
+    throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
   const fields: BronzeField[] = [];
   const columns = described.map(({ column_name: name, column_type: type }, index) => {
     const { expression, form } = read(quote(String(name)), String(type));

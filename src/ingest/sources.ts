@@ -44,7 +44,10 @@ export async function readSource(request: SourceRequest): Promise<BronzeSource> 
   }
 }
 
-async function readDelimited({ session, pipelines, original, work, refusals, signal }: SourceRequest, kind: 'csv' | 'tsv'): Promise<BronzeSource> {
+async function readDelimited(
+  { session, pipelines, original, work, refusals, signal }: SourceRequest,
+  kind: 'csv' | 'tsv',
+): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
   const scanned = await scanCsv({ path: original, kind, records, refusals, signal }).finally(() => records.close());
   const fields = scanned.header.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'text' }));
@@ -52,7 +55,10 @@ async function readDelimited({ session, pipelines, original, work, refusals, sig
   return { fields, rows: scanned.rows };
 }
 
-async function readJson({ session, pipelines, original, work, refusals, signal }: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {
+async function readJson(
+  { session, pipelines, original, work, refusals, signal }: SourceRequest,
+  kind: 'json' | 'ndjson',
+): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
   const scanned = await scanJson({ path: original, kind, records, refusals, signal }).finally(() => records.close());
   const fields = scanned.keys.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
@@ -70,7 +76,14 @@ interface Records {
 }
 
 /** Names the file that our scanners wrote as `bronze_records`. */
-async function openRecords(session: StagingSession, pipelines: Pipelines, { path, fields, delimiter, multiline, padding = false }: Records): Promise<void> {
+async function openRecords(
+  session: StagingSession,
+  pipelines: Pipelines,
+  { path, fields, delimiter, multiline, padding = false }: Records,
+): Promise<void> {
   const columns = ['fieldlake_row', ...fields.map(({ column }) => column)].map((column) => `'${column}': 'VARCHAR'`).join(', ');
-  await session.prepare([variable('records', path), fill(pipelines.uploadedRecords, { delimiter, parallel: String(!multiline), padding: String(padding), columns })]);
+  await session.prepare([
+    variable('records', path),
+    fill(pipelines.uploadedRecords, { delimiter, parallel: String(!multiline), padding: String(padding), columns }),
+  ]);
 }

@@ -80,7 +80,10 @@ export function widenType(known: KnownColumn, classes: number, digits: Digits): 
   if (type.kind === 'int' || type.kind === 'bigint') {
     if (number?.kind === 'bigint') return number;
     if (number?.kind === 'double' && (type.kind === 'int' || exactDouble)) return number;
-    const decimal = number?.kind === 'double' && digits.whole + digits.part <= 38 ? { kind: 'decimal' as const, precision: 38, scale: digits.part } : number;
+    const decimal =
+      number?.kind === 'double' && digits.whole + digits.part <= 38
+        ? { kind: 'decimal' as const, precision: 38, scale: digits.part }
+        : number;
     if (decimal?.kind === 'decimal' && decimalHolds(decimal.scale)) return decimal;
     return type;
   }

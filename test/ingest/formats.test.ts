@@ -20,7 +20,16 @@ test('NDJSON keeps every digit, kind and key', async () => {
   const { upload, report } = await lake.ingest(table, 'ndjson', [{ path: 'a.ndjson', bytes: lines.join('\n') }]);
   expect(upload).toMatchObject({ status: 'completed', rowsIn: 3, stored: 3 });
   expect(await lake.types(table.id)).toEqual({
-    data_id: 'INT', n: 'STRING', t: 'STRING', ok: 'BOOLEAN', at: 'TIMESTAMP', nested: 'VARIANT', mix: 'INT', späť: 'STRING', mix__text: 'STRING', nul: 'STRING',
+    data_id: 'INT',
+    n: 'STRING',
+    t: 'STRING',
+    ok: 'BOOLEAN',
+    at: 'TIMESTAMP',
+    nested: 'VARIANT',
+    mix: 'INT',
+    späť: 'STRING',
+    mix__text: 'STRING',
+    nul: 'STRING',
   });
   const rows = await lake.rows(table.id);
   expect(rows[1]).toMatchObject({ späť: 'x\ny, "z"', t: '' });
@@ -46,12 +55,30 @@ test('JSON: a list, a wrapped list and one object are the same records', async (
 test('Parquet keeps its own types', async () => {
   const table = await lake.makeTable();
   const path = join(lake.folder, 'typed.parquet');
-  await lake.reader.run(`copy (select i::int as a, i * 9007199254740993 as b, i + 0.5::double as c, (i / 4)::decimal(10,2) as d, 's' || i as id,
+  await lake.reader
+    .run(`copy (select i::int as a, i * 9007199254740993 as b, i + 0.5::double as c, (i / 4)::decimal(10,2) as d, 's' || i as id,
     timestamptz '2024-01-01 00:00:00.123456+00' as at, [i, null] as l, {'x': i} as st, null::double as nothing from range(3) t(i)) to '${path}' (format parquet)`);
   const { upload } = await lake.ingest(table, 'parquet', [{ path: 'typed.parquet', bytes: readFileSync(path) }]);
   expect(upload).toMatchObject({ status: 'completed', stored: 3 });
   expect(await lake.types(table.id)).toEqual({
-    a: 'INT', b: 'BIGINT', c: 'DOUBLE', d: 'DECIMAL(10,2)', data_id: 'STRING', at: 'TIMESTAMP', l: 'VARIANT', st: 'VARIANT', nothing: 'DOUBLE',
+    a: 'INT',
+    b: 'BIGINT',
+    c: 'DOUBLE',
+    d: 'DECIMAL(10,2)',
+    data_id: 'STRING',
+    at: 'TIMESTAMP',
+    l: 'VARIANT',
+    st: 'VARIANT',
+    nothing: 'DOUBLE',
   });
-  expect((await lake.rows(table.id))[2]).toMatchObject({ a: 2, b: '18014398509481986', c: 2.5, d: '0.50', data_id: 's2', l: '[2,null]', st: '{"x":2}', nothing: null });
+  expect((await lake.rows(table.id))[2]).toMatchObject({
+    a: 2,
+    b: '18014398509481986',
+    c: 2.5,
+    d: '0.50',
+    data_id: 's2',
+    l: '[2,null]',
+    st: '{"x":2}',
+    nothing: null,
+  });
 });

@@ -3,7 +3,10 @@ export function parseStrict(text: string, delimiter = ','): (string | null)[][] 
   const source = text.startsWith('\ufeff') ? text.slice(1) : text;
   const records: (string | null)[][] = [];
   let record: (string | null)[] = [];
-  const pattern = new RegExp(`("(?:[^"]|"")*"|[^${delimiter === '\t' ? '\\t' : delimiter}\\r\\n]*)(${delimiter === '\t' ? '\\t' : delimiter}|\\r\\n|\\n|\\r|$)`, 'gy');
+  const pattern = new RegExp(
+    `("(?:[^"]|"")*"|[^${delimiter === '\t' ? '\\t' : delimiter}\\r\\n]*)(${delimiter === '\t' ? '\\t' : delimiter}|\\r\\n|\\n|\\r|$)`,
+    'gy',
+  );
   while (pattern.lastIndex < source.length) {
     const match = pattern.exec(source);
     if (!match) throw new Error(`not strict CSV at ${pattern.lastIndex}`);

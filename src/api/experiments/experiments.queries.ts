@@ -1,0 +1,169 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, nothing, sql } from '../../database/sql.ts';
+import type { Experiment, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
+
+const isPublic = fragment`(r.visibility = 'public' or coalesce(r.public_from <= now(), false))`;
+
+const columns = fragment`
+  r.id, r.name, r.description, e.status,
+  case when ${isPublic} then 'public' else 'private' end as visibility,
+  r.public_from as "embargoUntil", e.anonymize_contributors as "anonymizeContributors",
+  e.workbook_id as "workbookId", e.workbook_version_id as "workbookVersionId",
+  r.organization_id as "organizationId", case when o.personal_user_id is null then o.name end as "organizationName",
+  r.created_by as "createdBy", p.first_name as "ownerFirstName", p.last_name as "ownerLastName",
+  coalesce(collaborator_count(r.id), 0) as "membersCount", r.created_at as "createdAt", r.updated_at as "updatedAt"`;
+
+const joins = fragment`
+  join experiments e on e.id = r.id
+  join organizations o on o.id = r.organization_id
+  join people p on p.user_id = r.created_by`;
+
+export interface ExperimentFilter {
+  userId: string;
+  scope: ListScope;
+  status: ExperimentStatus | undefined;
+  search: string | undefined;
+}
+
+/** Rows that match; `%` and `_` in a search are letters. */
+const matches = ({ status, search }: ExperimentFilter) => {
+  const wanted = status === undefined ? fragment`e.status <> 'archived'` : fragment`e.status = ${status}`;
+  if (search === undefined) return wanted;
+  const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+  return fragment`${wanted} and (r.name ilike ${pattern} or r.description ilike ${pattern} or r.name % ${search})`;
+};
+
+/** What the caller reaches by an organization, a grant, or having made it; public rows only where the caller made them. */
+const related = ({ userId }: ExperimentFilter) => fragment`
+  select a.resource_id as id from effective_access a
+  where a.user_id = ${userId} and a.resource_type = 'experiment' and a.rank < 5 and a.can_read
+  union
+  select r.id from resources r where r.created_by = ${userId} and r.type = 'experiment' and ${isPublic}`;
+
+/**
+ * Matching ids with their sort key. Public rows come from their own two indexes, in order and no more than are asked for, so that a page
+ * costs the same whatever the table holds.
+ */
+const matching = (filter: ExperimentFilter, most: number) => {
+  const order = fragment`order by r.updated_at desc, r.id desc limit ${most}`;
+  const own = fragment`
+    (select r.id, r.updated_at, r.name from (${related(filter)}) reachable join resources r on r.id = reachable.id join experiments e on e.id = r.id where ${matches(filter)} ${order})`;
+  if (filter.scope === 'related') return own;
+  return fragment`
+    ${own}
+    union
+    (select r.id, r.updated_at, r.name from resources r join experiments e on e.id = r.id
+     where r.type = 'experiment' and r.visibility = 'public' and ${matches(filter)} ${order})
+    union
+    (select r.id, r.updated_at, r.name from resources r join experiments e on e.id = r.id
+     where r.type = 'experiment' and r.visibility = 'private' and r.public_from <= now() and ${matches(filter)} ${order})`;
+};
+
+// a search ranks what it finds, so it must see more than one page of candidates
+const SEARCH_CANDIDATES = 10_001;
+
+export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: { limit: number; offset: number }) => {
+  const { search } = filter;
+  const candidates = search === undefined ? page.limit + page.offset : SEARCH_CANDIDATES;
+  const rank =
+    search === undefined
+      ? nothing
+      : fragment`similarity(m.name, ${search}) + (case when starts_with(lower(m.name), lower(${search})) then 1 else 0 end) desc, m.name,`;
+  return db.rows<Experiment>(sql('experiments.list')`
+    with page as (
+      select m.id, row_number() over (order by ${rank} m.updated_at desc, m.id desc) as position
+      from (${matching(filter, candidates)}) m
+      order by position limit ${page.limit} offset ${page.offset}
+    )
+    select ${columns} from page join resources r on r.id = page.id ${joins} order by page.position`);
+};
+
+/** How many match, counting no further than `most`. */
+export const countExperiments = async (db: Queryable, filter: ExperimentFilter, most: number) =>
+  (
+    await db.one<{ count: number }>(
+      sql('experiments.count')`select count(*) as count from (select 1 from (${matching(filter, most)}) m limit ${most}) counted`,
+    )
+  )?.count ?? 0;
+
+export type VersionedExperiment = Experiment & { version: number };
+
+export const findExperiment = (db: Queryable, id: string) =>
+  db.one<VersionedExperiment>(sql('experiments.find')`
+    select ${columns}, r.version,
+      coalesce((select json_agg(json_strip_nulls(json_build_object('id', l.id, 'name', l.name, 'latitude', l.latitude::float8, 'longitude', l.longitude::float8,
+        'country', l.country, 'region', l.region, 'municipality', l.municipality, 'postalCode', l.postal_code, 'addressLabel', l.address_label,
+        'createdAt', to_char(l.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'updatedAt', to_char(l.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) order by l.ordinal)
+        from locations l where l.experiment_id = r.id), '[]') as locations
+    from resources r ${joins}
+    where r.id = ${id}`);
+
+/** Locks the row for a change and says what state it is in. */
+export const lockExperiment = (db: Queryable, id: string) =>
+  db.one<{ status: ExperimentStatus; visibility: Visibility; version: number; organizationId: string }>(sql('experiments.lock')`
+    select e.status, case when ${isPublic} then 'public' else 'private' end as visibility, r.version, r.organization_id as "organizationId"
+    from resources r join experiments e on e.id = r.id where r.id = ${id} for update of r`);
+
+export interface NewExperimentRow {
+  id: string;
+  organizationId: string;
+  createdBy: string;
+  name: string;
+  description: string | null;
+  visibility: Visibility;
+  embargoUntil: Date | null;
+  status: ExperimentStatus;
+  anonymizeContributors: boolean;
+}
+
+export const insertExperiment = (db: Queryable, row: NewExperimentRow) =>
+  db.run(sql('experiments.insert')`
+    with resource as (
+      insert into resources (id, type, organization_id, visibility, public_from, name, description, created_by)
+      values (${row.id}, 'experiment', ${row.organizationId}, ${row.visibility}, ${row.embargoUntil}, ${row.name}, ${row.description}, ${row.createdBy})
+      returning id
+    )
+    insert into experiments (id, status, anonymize_contributors) select id, ${row.status}, ${row.anonymizeContributors} from resource`);
+
+export interface ExperimentChanges {
+  name?: string;
+  description?: string | null;
+  status?: ExperimentStatus;
+  embargoUntil?: Date | null;
+  anonymizeContributors?: boolean;
+}
+
+/** Sets what is given and raises the version; absent fields keep their value. */
+export const updateExperiment = (db: Queryable, id: string, changes: ExperimentChanges) =>
+  db.run(sql('experiments.update')`
+    with changed as (
+      update resources set
+        name = coalesce(${changes.name ?? null}, name),
+        description = case when ${changes.description !== undefined} then ${changes.description ?? null} else description end,
+        public_from = case when ${changes.embargoUntil !== undefined} then ${changes.embargoUntil ?? null}::timestamptz else public_from end,
+        updated_at = now(), version = version + 1
+      where id = ${id} returning id
+    )
+    update experiments e set
+      status = coalesce(${changes.status ?? null}, e.status),
+      anonymize_contributors = coalesce(${changes.anonymizeContributors ?? null}::boolean, e.anonymize_contributors)
+    from changed where e.id = changed.id`);
+
+export const publishExperiment = (db: Queryable, id: string) =>
+  db.run(
+    sql(
+      'experiments.publish',
+    )`update resources set visibility = 'public', updated_at = now(), version = version + 1 where id = ${id} and visibility = 'private'`,
+  );
+
+/** Removes the resource; its grants, locations and join requests go with it. */
+export const deleteExperiment = (db: Queryable, id: string) =>
+  db.run(sql('experiments.delete')`delete from resources where id = ${id} and type = 'experiment'`);
+
+/** Asks for the removal of everything that a deleted experiment leaves behind. */
+export const insertErasure = (db: Queryable, erasure: { id: string; experimentId: string; requestedBy: string }) =>
+  db.run(sql('experiments.insertErasure')`
+    insert into erasures (id, experiment_id, requested_by) values (${erasure.id}, ${erasure.experimentId}, ${erasure.requestedBy})`);
+
+export const findStatus = (db: Queryable, id: string) =>
+  db.one<{ status: ExperimentStatus }>(sql('experiments.status')`select status from experiments where id = ${id} for share`);

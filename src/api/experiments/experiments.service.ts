@@ -1,0 +1,174 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { deleteLocations, findHome, insertLocations, insertUserGrant, listActivePeople } from './creation.queries.ts';
+import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
+import {
+  deleteExperiment,
+  findExperiment,
+  findStatus,
+  insertErasure,
+  insertExperiment,
+  lockExperiment,
+  publishExperiment,
+  updateExperiment,
+  type VersionedExperiment,
+} from './experiments.queries.ts';
+
+const DAY = 86_400_000;
+export const ERASE_EXPERIMENT = 'experiments.erase';
+
+/** Tomorrow (UTC) to the end of the day 365 days ahead. */
+function checkEmbargo(until: Date, visibility: Visibility): void {
+  if (visibility === 'public') throw errors.embargoNotEditable();
+  const today = Math.floor(Date.now() / DAY) * DAY;
+  if (until.getTime() < today + DAY || until.getTime() >= today + 366 * DAY) throw errors.embargoOutOfRange();
+}
+
+function trimmedName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
+  return trimmed;
+}
+
+async function mustFind(tx: Transaction, id: string): Promise<VersionedExperiment> {
+  const experiment = await findExperiment(tx, id);
+  if (!experiment) throw errors.resourceNotFound('experiment');
+  return experiment;
+}
+
+/**
+ * Creates an experiment in an organization of the caller, private unless stated. A plain member gets a direct admin grant, so that
+ * the experiment has somebody answerable.
+ */
+export const createExperiment = (ctx: Context, caller: Caller, body: NewExperiment): Promise<Experiment> =>
+  ctx.db.transaction(async (tx) => {
+    const visibility = body.visibility ?? 'private';
+    const embargoUntil = body.embargoUntil ?? null;
+    if (embargoUntil) checkEmbargo(embargoUntil, visibility);
+    if (body.workbookId !== undefined) throw errors.workbookUnavailable();
+    const home = await findHome(tx, caller.userId, body.organizationId ?? null);
+    if (!home) throw errors.notAMember();
+    const id = randomUUIDv7();
+    await insertExperiment(tx, {
+      id,
+      organizationId: home.organizationId,
+      createdBy: caller.userId,
+      name: trimmedName(body.name),
+      description: body.description ?? null,
+      visibility,
+      embargoUntil,
+      status: body.status ?? 'active',
+      anonymizeContributors: body.anonymizeContributors ?? false,
+    });
+    const grant = { resourceId: id, resourceType: 'experiment', createdBy: caller.userId };
+    if (!home.isAnswerable) await insertUserGrant(tx, { ...grant, userId: caller.userId, role: 'admin' });
+    await addMembers(tx, caller, grant, body);
+    await insertLocations(tx, id, body.locations ?? []);
+    await audit(tx, caller, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
+    const { version: _version, ...experiment } = await mustFind(tx, id);
+    return caller.created(tx, experiment);
+  });
+
+async function addMembers(
+  tx: Transaction,
+  caller: Caller,
+  grant: { resourceId: string; resourceType: string; createdBy: string },
+  body: NewExperiment,
+) {
+  const wanted = [...new Set((body.members ?? []).map(({ userId }) => userId.toLowerCase()))].filter((userId) => userId !== caller.userId);
+  if (wanted.length === 0) return;
+  const active = await listActivePeople(tx, wanted);
+  if (active.length < wanted.length) throw errors.memberUnknown();
+  for (const userId of wanted) {
+    await insertUserGrant(tx, { ...grant, userId, role: 'viewer' });
+    await audit(tx, caller, {
+      action: 'grant.created',
+      resource: { type: grant.resourceType, id: grant.resourceId },
+      subjectId: userId,
+      details: { role: 'viewer' },
+    });
+  }
+}
+
+/** Changes what is given. An archived experiment takes only a new status. */
+export const patchExperiment = (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  body: ExperimentPatch,
+  versions: number[] | null,
+): Promise<VersionedExperiment> =>
+  ctx.db.transaction(async (tx) => {
+    const state = await lockExperiment(tx, id);
+    if (!state) throw errors.resourceNotFound('experiment');
+    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+    const { locations, ...fields } = body;
+    const given = Object.entries(body).filter(([, value]) => value !== undefined);
+    if (given.length === 0) return mustFind(tx, id);
+    if (state.status === 'archived' && given.some(([name]) => name !== 'status')) throw errors.experimentArchived();
+    if (fields.embargoUntil) checkEmbargo(fields.embargoUntil, state.visibility);
+    else if (fields.embargoUntil === null && state.visibility === 'public') throw errors.embargoNotEditable();
+    await updateExperiment(tx, id, {
+      name: fields.name === undefined ? undefined : trimmedName(fields.name),
+      description: fields.description,
+      status: fields.status,
+      embargoUntil: fields.embargoUntil,
+      anonymizeContributors: fields.anonymizeContributors,
+    });
+    if (locations) {
+      await deleteLocations(tx, id);
+      await insertLocations(tx, id, locations);
+    }
+    await audit(tx, caller, {
+      action: 'experiment.updated',
+      organizationId: state.organizationId,
+      resource: { type: 'experiment', id },
+      details: { fields: given.map(([name]) => name) },
+    });
+    return mustFind(tx, id);
+  });
+
+/** Private to public, once; the same value is no change. */
+export const setVisibility = (ctx: Context, caller: Caller, id: string, visibility: Visibility): Promise<VisibilityState> =>
+  ctx.db.transaction(async (tx) => {
+    const state = await lockExperiment(tx, id);
+    if (!state) throw errors.resourceNotFound('experiment');
+    if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
+    if (visibility === 'public' && (await publishExperiment(tx, id)) > 0)
+      await audit(tx, caller, {
+        action: 'experiment.published',
+        organizationId: state.organizationId,
+        resource: { type: 'experiment', id },
+      });
+    return { id, visibility };
+  });
+
+/** Deletes an experiment: nothing shows it from here on, and a job removes what every store holds of it. Answers the erasure's id. */
+export const removeExperiment = (ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<string> =>
+  ctx.db.transaction(async (tx) => {
+    const state = await lockExperiment(tx, id);
+    if (!state) throw errors.resourceNotFound('experiment');
+    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+    await deleteExperiment(tx, id);
+    const erasureId = randomUUIDv7();
+    await insertErasure(tx, { id: erasureId, experimentId: id, requestedBy: caller.userId });
+    await audit(tx, caller, {
+      action: 'experiment.deleted',
+      organizationId: state.organizationId,
+      resource: { type: 'experiment', id },
+      details: { erasureId },
+    });
+    await ctx.jobs.enqueue(ERASE_EXPERIMENT, { erasureId }, { tx, key: erasureId });
+    return erasureId;
+  });
+
+/** Holds an experiment as it is until the transaction ends, and refuses a write under an archived one. */
+export async function requireWritable(tx: Transaction, id: string): Promise<void> {
+  const found = await findStatus(tx, id);
+  if (!found) throw errors.resourceNotFound('experiment');
+  if (found.status === 'archived') throw errors.experimentArchived();
+}

@@ -1,0 +1,46 @@
+import express, { type Express, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import swaggerUi from 'swagger-ui-dist';
+import type { Context } from './context.ts';
+import { errors } from './errors.ts';
+import { RegisterRoutes } from './generated/routes.js';
+import { nullBody } from './http/answers.ts';
+import { documentationPage, documentationPolicy, documentationScript } from './http/documentation.ts';
+import { renderErrors } from './http/errors.ts';
+import { contextOf } from './http/exchange.ts';
+import { observe } from './http/observe.ts';
+
+function refuseTheRest(request: Request, response: Response): void {
+  const methods = contextOf(request).operations.methodsOf(request.path);
+  if (methods.length === 0) throw errors.routeNotFound();
+  response.setHeader('Allow', methods.includes('GET') ? [...methods, 'HEAD'].sort().join(', ') : methods.join(', '));
+  throw errors.methodNotAllowed();
+}
+
+/** The API: middleware in the order in which a request meets it. */
+export function createApp(context: Context): Express {
+  const app = express();
+  app.locals['context'] = context;
+  app.disable('x-powered-by');
+  // entity tags are ours: a hash of every body would cost more than it saves
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+  app.use(observe);
+  app.use(
+    helmet({
+      contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+      crossOriginResourcePolicy: { policy: 'same-site' },
+      strictTransportSecurity: context.config.baseUrl?.startsWith('https:') === true,
+      xFrameOptions: { action: 'deny' },
+    }),
+  );
+  app.use(nullBody);
+  app.get('/openapi.json', (_request, response) => response.json(context.openapi));
+  app.get('/docs', documentationPage);
+  app.get('/docs/page.js', documentationScript);
+  app.use('/docs', documentationPolicy, express.static(swaggerUi.getAbsoluteFSPath(), { index: false }));
+  RegisterRoutes(app);
+  app.use(refuseTheRest);
+  app.use(renderErrors);
+  return app;
+}

@@ -1,0 +1,20 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Queryable } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+
+export interface AuditRow {
+  actorId: string | null;
+  action: string;
+  organizationId: string | null;
+  resourceType: string | null;
+  resourceId: string | null;
+  subjectId: string | null;
+  requestId: string | null;
+  details: object;
+}
+
+export const insertAuditEvent = (db: Queryable, event: AuditRow) =>
+  db.run(sql('auth.insertAuditEvent')`
+    insert into audit_events (id, actor_id, action, organization_id, resource_type, resource_id, subject_id, request_id, details)
+    values (${randomUUIDv7()}, ${event.actorId}, ${event.action}, ${event.organizationId}, ${event.resourceType}, ${event.resourceId},
+      ${event.subjectId}, ${event.requestId}, ${JSON.stringify(event.details)})`);

@@ -1,0 +1,194 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino, type Logger } from 'pino';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Config } from './config.ts';
+import { openDatabase, type Database } from './database/database.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
+import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
+import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
+import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
+import { openJobQueue, type JobQueue } from './jobs/queue.ts';
+import { FairShares } from './lakehouse/shares.ts';
+import type { StagingArea } from './lakehouse/staging.ts';
+import type { Warehouse } from './lakehouse/warehouse.ts';
+import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
+import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
+import { openFolderStore, type FolderStore } from './storage/folder.ts';
+
+/** Everything that the product is handed. Built here, and nowhere else. */
+export interface Context {
+  config: Config;
+  log: Logger;
+  metrics: Metrics;
+  /** Metadata, as the application role. */
+  db: Database;
+  /** The same database for admissions only: small, never behind a slow statement, and not waiting for the disk to count a request. */
+  admission: Database;
+  jobs: JobQueue;
+  /** Reads of the lake. */
+  warehouse: Warehouse;
+  /** Writes of the lake. */
+  staging: StagingArea;
+  /** Folder that manifest paths are relative to. */
+  lakeFolder: string;
+  pipelines: Pipelines;
+  /** Uploaded bytes. */
+  objects: FolderStore;
+  shares: FairShares;
+  /** Where others reach the API; known once it listens. */
+  baseUrl: string;
+  operations: Operations;
+  openapi: OpenApiDocument;
+  /** What must work for the service to be ready, by name; a check may answer a detail for operators. */
+  checks: Record<string, () => Promise<unknown>>;
+  /** False while starting or stopping. */
+  ready: boolean;
+  close(): Promise<void>;
+}
+
+export interface Metrics {
+  registry: Registry;
+  requests: Histogram<'method' | 'route' | 'status'>;
+  queries: Histogram<'label'>;
+  jobErrors: Counter;
+}
+
+function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the first byte of a request to the end of its answer.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    }),
+    queries: new Histogram({
+      name: 'postgres_statement_duration_seconds',
+      help: 'Time of a Postgres statement by its label.',
+      labelNames: ['label'],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5],
+      registers: [registry],
+    }),
+    jobErrors: new Counter({ name: 'job_queue_errors_total', help: 'Errors that the job queue reported.', registers: [registry] }),
+  };
+}
+
+const REDACTED = [
+  'req.headers.cookie',
+  'req.headers["x-api-key"]',
+  'req.headers.authorization',
+  '*.key',
+  '*.token',
+  '*.code',
+  '*.otp',
+  '*.secret',
+  '*.password',
+  '*.url',
+  '*.uploadUrl',
+];
+
+/** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
+export async function createContext(config: Config): Promise<Context> {
+  const log = pino(
+    { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ fd: 2, sync: false }),
+  );
+  const metrics = createMetrics();
+  const opened: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const shut of opened.splice(0).reverse()) await shut().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+  };
+  try {
+    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+    let postgres: EmbeddedPostgres | undefined;
+    if (config.databaseUrl === undefined) {
+      postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
+      opened.push(() => postgres?.stop() ?? Promise.resolve());
+    }
+    const url = config.databaseUrl ?? postgres?.url ?? '';
+    await migrate({ url, folder: join(config.root, 'sql') });
+    const onQuery = (label: string, milliseconds: number) => metrics.queries.observe({ label }, milliseconds / 1000);
+    const db = openDatabase({ url, role: APPLICATION_ROLE, max: 20, onQuery });
+    opened.push(() => db.close());
+    const admission = openDatabase({
+      url,
+      role: APPLICATION_ROLE,
+      max: 8,
+      statementTimeoutMs: 5_000,
+      settings: { synchronous_commit: 'off' },
+      onQuery,
+    });
+    opened.push(() => admission.close());
+    const jobs = await openJobQueue({
+      url,
+      role: APPLICATION_ROLE,
+      onError: (error) => {
+        metrics.jobErrors.inc();
+        log.warn({ err: error }, 'the job queue reported an error');
+      },
+    });
+    opened.push(() => jobs.stop());
+    const lakeFolder = join(config.dataDir, 'lake');
+    const { threads, memoryMb } = config.duckdb;
+    const warehouse = await DuckDbWarehouse.open({
+      lakeFolder,
+      temporaryFolder: join(config.dataDir, 'tmp'),
+      threads,
+      memoryLimit: `${memoryMb}MB`,
+    });
+    opened.push(() => warehouse.close());
+    const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads });
+    opened.push(() => staging.close());
+    const links = { baseUrl: config.baseUrl ?? '' };
+    const objects = await openFolderStore({
+      folder: join(config.dataDir, 'objects'),
+      secret: config.secret,
+      baseUrl: () => `${links.baseUrl}/objects`,
+    });
+    opened.push(() => objects.close());
+    const pipelines = await loadPipelines(join(config.root, 'pipelines'));
+    const { callerStatements, organizationStatements } = config.limits;
+    const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
+    new Gauge({
+      name: 'postgres_pool_waiting',
+      help: 'Statements that wait for a connection.',
+      registers: [metrics.registry],
+      collect() {
+        this.set(db.pool.waiting);
+      },
+    });
+    const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
+    return {
+      config,
+      log,
+      metrics,
+      db,
+      admission,
+      jobs,
+      warehouse,
+      staging,
+      lakeFolder,
+      pipelines,
+      objects,
+      shares,
+      openapi,
+      operations: indexOperations(openapi),
+      checks: { postgres: () => db.ping(), warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }) },
+      ready: false,
+      get baseUrl() {
+        return links.baseUrl;
+      },
+      set baseUrl(url) {
+        links.baseUrl = url;
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

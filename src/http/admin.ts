@@ -1,0 +1,28 @@
+import express, { type Express } from 'express';
+import type { Context } from '../context.ts';
+
+/** What operators see on the second, loopback-only port: metrics, and why the service is or is not ready. */
+export function createAdminApp(context: Context): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.get('/metrics', async (_request, response) => {
+    response.type(context.metrics.registry.contentType).send(await context.metrics.registry.metrics());
+  });
+  app.get('/health/ready', async (_request, response) => {
+    const details = Object.fromEntries(
+      await Promise.all(
+        Object.entries(context.checks).map(async ([name, check]) => {
+          const start = performance.now();
+          const outcome = await check().then(
+            (detail) => ({ ok: true, ...(detail === undefined ? {} : { detail }) }),
+            (error: unknown) => ({ ok: false, reason: error instanceof Error ? error.message : 'failed' }),
+          );
+          return [name, { ...outcome, milliseconds: Math.round(performance.now() - start) }] as const;
+        }),
+      ),
+    );
+    const ok = context.ready && Object.values(details).every((detail) => detail.ok);
+    response.status(ok ? 200 : 503).json({ status: ok ? 'ready' : 'not ready', details });
+  });
+  return app;
+}

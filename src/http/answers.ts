@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { NextFunction, Request, Response } from 'express';
+
+/** A DELETE answers 200 with the JSON body `null`; tsoa would make 204 of it. */
+export function nullBody(request: Request, response: Response, next: NextFunction): void {
+  if (request.method !== 'DELETE') {
+    next();
+    return;
+  }
+  const end = response.end.bind(response) as (...args: unknown[]) => Response;
+  response.end = ((...args: unknown[]) => {
+    if (response.statusCode !== 204 || response.headersSent) return end(...args);
+    response.statusCode = 200;
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    return end('null');
+  }) as typeof response.end;
+  next();
+}
+
+/**
+ * Sets the entity tag of a single resource: its version, which If-Match compares, and a digest of this caller's representation,
+ * which If-None-Match compares as a whole.
+ */
+export function tagged<T>(response: Response, body: T, version: number): T {
+  const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 16);
+  response.setHeader('ETag', `"${version}-${digest}"`);
+  // fetch adds no-cache to every conditional request, which express would take as a wish for the whole answer
+  if (response.req.headers['if-none-match'] !== undefined) delete response.req.headers['cache-control'];
+  return body;
+}
+
+/** Versions that If-Match accepts; null when any will do. */
+export function expectedVersions(request: Request | undefined): number[] | null {
+  const header = request?.get('if-match');
+  if (header === undefined || header.trim() === '*') return null;
+  return header.split(',').map((tag) => Number(/^\s*"(\d+)-/.exec(tag)?.[1] ?? -1));
+}
+
+export interface PageAsked {
+  page: number;
+  pageSize: number;
+}
+
+/** Rows of a page, and how many there are: exact up to `COUNT_LIMIT`, one more than that beyond. */
+export interface Counted<T> {
+  rows: T[];
+  total: number;
+}
+
+export const COUNT_LIMIT = 10_000;
+
+/** X-Total-Count and Link of a list; beyond the count limit there is no last page to link to. */
+export function listed<T>(
+  request: Request | undefined,
+  response: Response,
+  { rows, total }: Counted<T>,
+  { page, pageSize }: PageAsked,
+): T[] {
+  const exact = total <= COUNT_LIMIT || request?.get('prefer') === 'count=exact';
+  response.setHeader('X-Total-Count', String(exact ? total : COUNT_LIMIT));
+  if (!exact) response.setHeader('X-Total-Count-Exact', 'false');
+  const url = (target: number) => {
+    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
+    query.set('page', String(target));
+    query.set('pageSize', String(pageSize));
+    return `<${request?.path ?? ''}?${query.toString()}>`;
+  };
+  const last = Math.max(1, Math.ceil(total / pageSize));
+  const links = [`${url(1)}; rel="first"`];
+  if (page > 1) links.push(`${url(page - 1)}; rel="prev"`);
+  if (page < last) links.push(`${url(page + 1)}; rel="next"`);
+  if (exact) links.push(`${url(last)}; rel="last"`);
+  response.setHeader('Link', links.join(', '));
+  return rows;
+}
+
+/** Sets an entity tag and answers 304 when the caller has it already. */
+export function notModified(request: Request, response: Response, tag: string): boolean {
+  response.setHeader('ETag', tag);
+  const known = request.get('if-none-match');
+  if (known === undefined || !known.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)) return false;
+  response.status(304).end();
+  return true;
+}
+
+/**
+ * Sends a stream of bytes. Headers go out with the first byte, so that what fails before it is still a problem document; what fails later tears the
+ * connection down without a last chunk. Trailers are asked for when the body has ended.
+ */
+export async function streamed(
+  response: Response,
+  body: Readable,
+  trailers?: () => Promise<Record<string, string>>,
+  frame?: { before: string; after: string },
+): Promise<void> {
+  await once(body, 'readable');
+  if (trailers) response.setHeader('Trailer', 'X-Truncated');
+  response.status(200);
+  const framed = async function* () {
+    if (frame) yield frame.before;
+    for await (const chunk of body) yield chunk as Buffer;
+    if (frame) yield frame.after;
+    if (trailers) response.addTrailers(await trailers());
+  };
+  try {
+    await pipeline(frame || trailers ? Readable.from(framed(), { objectMode: false }) : body, response);
+  } catch (error) {
+    body.destroy();
+    // the caller went away, or the engine failed with bytes on the wire: either way nothing can be said any more
+    if (!response.headersSent) throw error;
+    response.destroy();
+  }
+}

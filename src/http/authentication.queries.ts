@@ -1,0 +1,63 @@
+import type { AccessSource, Action, ResourceType } from '../authorization/roles.ts';
+import type { Queryable } from '../database/database.ts';
+import { fragment, sql } from '../database/sql.ts';
+
+export interface Question {
+  type: ResourceType;
+  resourceId: string;
+  action: Action;
+}
+
+export interface Admission {
+  keyId: string;
+  userId: string;
+  rateLimit: number;
+  /** Accepted requests in the last 60 seconds with this one; null when the limit refuses it. */
+  used: number | null;
+  /** Null when there is no question, or the resource does not exist. */
+  organizationId: string | null;
+  /** The source that answers the question; null when none does. */
+  source: AccessSource | null;
+}
+
+/**
+ * The one admission statement: finds the key, counts the request in its window and decides the question.
+ * No row: the key is unknown, expired, disabled or revoked. A refused request is not counted.
+ */
+export const admitKey = (db: Queryable, hash: Buffer, question: Question | null) => {
+  const decision = question
+    ? fragment`left join lateral decide(k.user_id, ${question.type}, ${question.resourceId}, ${question.action}) d on true`
+    : fragment`left join (select null::uuid as organization_id, null::text as source) d on true`;
+  return db.one<Admission>(sql('http.admitKey')`
+    with k as (
+      select api_keys.id, api_keys.user_id, api_keys.rate_limit, api_keys.last_request_at, floor(extract(epoch from clock_timestamp()))::bigint as second
+      from api_keys
+      join users on users.id = api_keys.user_id and users.deleted_at is null
+      where hash = ${hash} and enabled and revoked_at is null and (expires_at is null or expires_at > now())
+    ), counted as (
+      insert into api_key_windows as w (key_id, second, counts)
+      select id, second, array[1] || array_fill(0, array[60]) from k
+      on conflict (key_id) do update set
+        second = greatest(w.second, excluded.second),
+        counts = array[(window_shifted(w.counts, excluded.second - w.second))[1] + 1] || (window_shifted(w.counts, excluded.second - w.second))[2:61]
+      where window_total(window_shifted(w.counts, excluded.second - w.second)) < (select rate_limit from k)
+      returning window_total(counts)::integer as used
+    ), touched as (
+      update api_keys set last_request_at = now()
+      where id = (select id from k) and (last_request_at is null or last_request_at < now() - interval '1 minute')
+    )
+    select k.id as "keyId", k.user_id as "userId", k.rate_limit as "rateLimit", (select used from counted) as used,
+      d.organization_id as "organizationId", d.source
+    from k ${decision}`);
+};
+
+/** Seconds until a key that has used up its window may call again. */
+export const findKeyWait = (db: Queryable, keyId: string) =>
+  db.one<{ seconds: number }>(sql('http.keyWait')`
+    select coalesce(min(61 - age), 1)::integer as seconds
+    from (
+      select position - 1 + (floor(extract(epoch from clock_timestamp()))::bigint - w.second) as age, count
+      from api_key_windows w, unnest(w.counts) with ordinality as counts (count, position)
+      where w.key_id = ${keyId}
+    ) counted
+    where count > 0 and age between 0 and 60`);

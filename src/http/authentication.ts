@@ -1,0 +1,122 @@
+import type { Request, Response } from 'express';
+import { hashApiKey, isWellFormedApiKey } from '../auth/api-keys.ts';
+import type { Caller } from '../auth/caller.ts';
+import { granted, type Decision } from '../authorization/access.ts';
+import { ACTIONS, RESOURCE_TYPES, type Action, type ResourceType } from '../authorization/roles.ts';
+import { errors } from '../errors.ts';
+import { admitKey, findKeyWait, type Admission, type Question } from './authentication.queries.ts';
+import { readJsonBody } from './body.ts';
+import { contextOf, exchangeOf, timed } from './exchange.ts';
+import { claimIdempotencyKey } from './idempotency.ts';
+import { opensTable, refuseUnknownParameters } from './parameters.ts';
+
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Path parameter that holds the id of a guarded resource, by type. */
+const ID_PARAMETER: Record<ResourceType, string> = {
+  experiment: 'id',
+  protocol: 'id',
+  macro: 'id',
+  workbook: 'id',
+  device: 'deviceId',
+  device_group: 'groupId',
+};
+
+const isResourceType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text);
+const isAction = (text: string): text is Action => (ACTIONS as readonly string[]).includes(text);
+
+interface Guard {
+  type: ResourceType;
+  action: Action;
+  parameter: string;
+}
+
+/** `experiment:read` names the type; `resource:share` takes it from the `{resourceType}` of the path. */
+function guardOf(request: Request, scopes: readonly string[] | undefined): Guard | null {
+  const scope = scopes?.[0];
+  if (scope === undefined) return null;
+  const [named = '', action = ''] = scope.split(':');
+  const type = named === 'resource' ? String(request.params['resourceType']) : named;
+  if (!isResourceType(type)) throw errors.unknownResourceType();
+  if (!isAction(action)) throw new Error(`no such action: ${scope}`);
+  return { type, action, parameter: named === 'resource' ? 'id' : ID_PARAMETER[type] };
+}
+
+const pathId = (request: Request, name: string) => String(request.params[name]);
+
+/** Every id in the path is a UUID, or 400; only after the caller is known. */
+function refuseMalformedIds(request: Request): void {
+  for (const [name, value] of Object.entries(request.params))
+    if (/(^id|Id)$/.test(name) && !UUID.test(String(value))) throw errors.invalidId(name);
+}
+
+function decisionOf(admission: Admission): Decision {
+  if (admission.organizationId === null) return { allow: false, reason: 'not-found', organizationId: null };
+  if (admission.source === null) return { allow: false, reason: 'forbidden', organizationId: admission.organizationId };
+  return { allow: true, reason: admission.source, organizationId: admission.organizationId };
+}
+
+async function spendRate(request: Request, response: Response, admission: Admission): Promise<void> {
+  response.setHeader('RateLimit-Policy', `"key";q=${admission.rateLimit};w=60`);
+  if (admission.used !== null) {
+    response.setHeader('RateLimit', `"key";r=${admission.rateLimit - admission.used};t=60`);
+    return;
+  }
+  const wait = (await findKeyWait(contextOf(request).admission, admission.keyId))?.seconds ?? 1;
+  response.setHeader('RateLimit', `"key";r=0;t=${wait}`);
+  throw errors.rateLimited(wait).with({ retryAfter: wait });
+}
+
+async function admit(request: Request, question: Question | null): Promise<Admission> {
+  const key = request.get('x-api-key');
+  if (key === undefined || key === '') throw errors.unauthorized();
+  if (!isWellFormedApiKey(key)) throw errors.apiKeyMalformed();
+  const admission = await admitKey(contextOf(request).admission, hashApiKey(key), question);
+  if (!admission) throw errors.apiKeyUnknown();
+  return admission;
+}
+
+/**
+ * What tsoa calls for every `@Security`: 401, then 429, then malformed id 400, missing 404, denied 403; only then are the query's names,
+ * the body and the Idempotency-Key looked at. One statement decides all of the first five.
+ */
+export async function expressAuthentication(
+  request: Request,
+  _name: string,
+  scopes: string[] | undefined,
+  response: Response,
+): Promise<Caller> {
+  const exchange = exchangeOf(response);
+  exchange.route = (request.route as { path?: string } | undefined)?.path ?? request.path;
+  const start = performance.now();
+  // an unknown type in the path is refused after 401, like a malformed id
+  let guard: Guard | null = null;
+  let badType: unknown;
+  try {
+    guard = guardOf(request, scopes);
+  } catch (error) {
+    badType = error;
+  }
+  const id = guard ? pathId(request, guard.parameter) : '';
+  const question = guard && UUID.test(id) ? { type: guard.type, resourceId: id, action: guard.action } : null;
+  const admission = await admit(request, question);
+  timed(exchange, 'auth', performance.now() - start);
+  await spendRate(request, response, admission);
+  if (badType !== undefined) throw badType as Error;
+  refuseMalformedIds(request);
+  if (guard) granted(decisionOf(admission), guard.type, guard.action);
+
+  const caller: Caller = {
+    userId: admission.userId,
+    via: { kind: 'key', keyId: admission.keyId },
+    requestId: exchange.requestId,
+    organizationId: admission.organizationId,
+    created: async (_tx, answer) => answer,
+  };
+  exchange.caller = caller;
+  // where a table decides for itself, it does so before its other parameters are looked at
+  if (!opensTable(request)) refuseUnknownParameters(request);
+  await readJsonBody(request, response);
+  await claimIdempotencyKey(request, response, caller);
+  return caller;
+}

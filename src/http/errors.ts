@@ -1,0 +1,115 @@
+import type { NextFunction, Request, Response } from 'express';
+import { ApiError, errors, type Problem } from '../errors.ts';
+import { contextOf, exchangeOf } from './exchange.ts';
+import { StoredAnswer } from './idempotency.ts';
+
+const MOST_PROBLEMS = 20;
+const LONGEST_MESSAGE = 300;
+const LARGEST_BODY = 16_000;
+
+const shorten = (text: string) => (text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE - 1)}…` : text);
+
+interface ValidationFailure {
+  name: 'ValidateError';
+  fields: Record<string, { message: string; value?: unknown }>;
+}
+
+const isValidationFailure = (error: unknown): error is ValidationFailure => error instanceof Error && error.name === 'ValidateError';
+
+/** tsoa repeats the submitted value and the whole union in its messages; what goes out names the place and the rule. */
+function problemsOf(failure: ValidationFailure): Problem[] {
+  return Object.entries(failure.fields)
+    .slice(0, MOST_PROBLEMS)
+    .map(([path, { message }]) => ({ path: shorten(path), message: shorten(message.split('Issues:')[0] ?? message) }));
+}
+
+interface BodyParserError {
+  type: string;
+  status: number;
+}
+const isBodyParserError = (error: unknown): error is BodyParserError =>
+  typeof error === 'object' &&
+  error !== null &&
+  typeof (error as BodyParserError).type === 'string' &&
+  typeof (error as BodyParserError).status === 'number';
+
+/** Anything thrown below, as an entry of the catalogue. */
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isValidationFailure(error)) return errors.invalidInput().with({ problems: problemsOf(error) });
+  if (isBodyParserError(error) && error.type === 'entity.too.large') return errors.payloadTooLarge('10 MB');
+  if (isBodyParserError(error) && error.status === 415) return errors.unsupportedMediaType('application/json in UTF-8');
+  if (isBodyParserError(error)) return errors.malformedJson();
+  if (error instanceof URIError) return errors.queryRefused('The path is not valid percent-encoded UTF-8.');
+  return errors.internal().with({ cause: error });
+}
+
+/** RFC 9457, at most 16 kB. */
+export function problemDocument(error: ApiError, requestId: string): Record<string, unknown> {
+  const { problems, members } = error.details;
+  const document: Record<string, unknown> = {
+    type: `https://fieldlake.dev/errors#${error.code.toLowerCase().replaceAll('_', '-')}`,
+    title: TITLES[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.message.slice(0, 2_000),
+    instance: `urn:request:${requestId}`,
+    code: error.code,
+    ...members,
+  };
+  const shown = (problems ?? []).slice(0, MOST_PROBLEMS).map(({ path, message }) => ({ path: shorten(path), message: shorten(message) }));
+  while (shown.length > 0 && JSON.stringify({ ...document, errors: shown }).length > LARGEST_BODY) shown.pop();
+  return problems === undefined ? document : { ...document, errors: shown };
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};
+
+function sendProblem(response: Response, error: ApiError): void {
+  const { requestId } = exchangeOf(response);
+  for (const name of response.getHeaderNames())
+    if (['etag', 'content-disposition', 'link', 'x-total-count'].includes(name)) response.removeHeader(name);
+  for (const [name, value] of Object.entries(error.details.headers ?? {})) response.setHeader(name, value);
+  if (error.details.retryAfter !== undefined) response.setHeader('Retry-After', String(Math.max(1, Math.ceil(error.details.retryAfter))));
+  if (error.status === 401) response.setHeader('WWW-Authenticate', 'ApiKey realm="fieldlake"');
+  response
+    .status(error.status)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemDocument(error, requestId)));
+}
+
+/** The one edge where a failure becomes an answer. */
+export function renderErrors(error: unknown, request: Request, response: Response, _next: NextFunction): void {
+  if (error instanceof StoredAnswer) {
+    error.send(response);
+    return;
+  }
+  const known = asApiError(error);
+  const { log } = contextOf(request);
+  if (known.status >= 500)
+    log.error(
+      { requestId: exchangeOf(response).requestId, code: known.code, err: known.cause ?? known.details.cause ?? known },
+      known.message,
+    );
+  if (response.headersSent) {
+    // a stream that failed midway is torn down, never ended as if it were whole
+    response.destroy();
+    return;
+  }
+  sendProblem(response, known);
+}

@@ -1,0 +1,33 @@
+import type { Request, Response } from 'express';
+import type { Caller } from '../auth/caller.ts';
+import type { Context } from '../context.ts';
+
+/** Stages that Server-Timing reports, in the order in which a request meets them. */
+export type Stage = 'auth' | 'access' | 'plan' | 'engine' | 'send';
+
+/** What one request carries through the edge. */
+export interface Exchange {
+  requestId: string;
+  startedAt: number;
+  timings: Map<Stage, number>;
+  caller?: Caller;
+  /** Aborted when the caller goes away before the answer is sent. */
+  signal: AbortSignal;
+  /** Path template of the matched route, for logs and metrics. */
+  route?: string;
+}
+
+const KEY = 'exchange';
+
+export const exchangeOf = (response: Response): Exchange => (response.locals as Record<typeof KEY, Exchange>)[KEY];
+
+export function attachExchange(response: Response, exchange: Exchange): void {
+  (response.locals as Record<typeof KEY, Exchange>)[KEY] = exchange;
+}
+
+export const contextOf = (request: Request): Context => (request.app.locals as { context: Context }).context;
+
+/** Adds what a stage took, in milliseconds. */
+export function timed(exchange: Exchange, stage: Stage, milliseconds: number): void {
+  exchange.timings.set(stage, (exchange.timings.get(stage) ?? 0) + milliseconds);
+}

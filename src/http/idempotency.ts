@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import type { Caller } from '../auth/caller.ts';
+import { errors } from '../errors.ts';
+import { rawBodyOf } from './body.ts';
+import { contextOf } from './exchange.ts';
+import { claimKey, findKeptAnswer, keepAnswer, releaseKey } from './idempotency.queries.ts';
+
+/** Thrown to the edge instead of running the operation again: the answer of the first call. */
+export class StoredAnswer extends Error {
+  readonly status: number;
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    super('already answered');
+    this.status = status;
+    this.body = body;
+  }
+
+  send(response: Response): void {
+    response.status(this.status).setHeader('Idempotency-Replayed', 'true').type('application/json').send(this.body);
+  }
+}
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+/**
+ * Idempotency-Key on a POST: the first answer of a creation is kept for 24 h by `caller.created`, in the transaction of the change. The same key
+ * with another body is 422, a second call while the first runs 409. A call that fails, or that creates nothing, gives the key back.
+ */
+export async function claimIdempotencyKey(request: Request, response: Response, caller: Caller, fingerprint?: Buffer): Promise<void> {
+  const key = request.get('idempotency-key');
+  if (key === undefined || request.method !== 'POST') return;
+  if (!KEY.test(key)) throw errors.idempotencyKeyInvalid();
+  if (fingerprint === undefined && request.is('multipart/form-data')) return;
+  const { db } = contextOf(request);
+  const call = { callerId: caller.userId, method: request.method, path: request.path, key };
+  const print = fingerprint ?? createHash('sha256').update(rawBodyOf(request)).digest();
+  if ((await claimKey(db, call, print)) === 0) {
+    const kept = await findKeptAnswer(db, call);
+    if (!kept) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
+    if (!kept.fingerprint.equals(print)) throw errors.idempotencyKeyReused();
+    if (kept.status === null) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
+    if (kept.secretMade !== null) throw errors.alreadyDone(kept.secretMade);
+    throw new StoredAnswer(kept.status, kept.body ?? 'null');
+  }
+  let kept = false;
+  caller.created = async (tx, answer, secret) => {
+    await keepAnswer(tx, call, secret ? null : JSON.stringify(answer), secret?.made ?? null);
+    kept = true;
+    return answer;
+  };
+  response.once('close', () => {
+    if (!kept || response.statusCode >= 400) releaseKey(db, call).catch(() => undefined);
+  });
+}

@@ -1,0 +1,99 @@
+import { PgBoss, type Db } from 'pg-boss';
+import type { Queryable } from '../database/database.ts';
+
+/** One kind of job: its name, its handler, and how it is run. A handler may run again after a crash, so it must be able to. */
+export interface JobHandler<P extends object = object> {
+  name: string;
+  /** Jobs of this kind at once in a process; 1 by default. */
+  concurrency?: number;
+  /** Tries after the first; 5 by default. */
+  retries?: number;
+  /** Cron expression in UTC, for what runs by the clock. */
+  schedule?: string;
+  run(payload: P, signal: AbortSignal): Promise<void>;
+}
+
+export interface JobQueue {
+  /** Adds a job; with a transaction, it exists exactly when that commits. `key`: at most one waiting or running job of this name and key. */
+  enqueue(name: string, payload: object, options?: { tx?: Queryable; key?: string; startAfterSeconds?: number }): Promise<void>;
+  /** Starts working. Resolves once every queue exists. */
+  work(handlers: readonly JobHandler[]): Promise<void>;
+  /** Lets running jobs see their signal, waits for them, and disconnects. */
+  stop(): Promise<void>;
+}
+
+interface QueueOptions {
+  /** Owner connection string: the queue makes its own schema. */
+  url: string;
+  /** Role that may add jobs inside its own transactions. */
+  role: string;
+  onError: (error: Error) => void;
+}
+
+const EXPIRES_AFTER_SECONDS = 6 * 3600;
+
+/** pg-boss speaks to whatever runs statements; inside a transaction that is ours. */
+const adapter = (db: Queryable): Db => ({
+  executeSql: async (text, values = []) => ({ rows: await db.rows({ label: 'jobs.enqueue', text, values, name: '' }) }),
+});
+
+/** Opens the job queue in Postgres. A worker that dies is noticed by its missing heartbeat, and its job runs again within 30 s. */
+export async function openJobQueue({ url, role, onError }: QueueOptions): Promise<JobQueue> {
+  const boss = new PgBoss({
+    connectionString: url,
+    max: 6,
+    superviseIntervalSeconds: 5,
+    monitorIntervalSeconds: 5,
+    monitorVacuum: false,
+    reindex: false,
+  });
+  boss.on('error', onError);
+  await boss.start();
+  const db = boss.getDb();
+  const grant = async () => {
+    await db.executeSql(
+      `grant usage on schema pgboss to ${role}; grant select, insert, update, delete on all tables in schema pgboss to ${role}`,
+    );
+  };
+  await grant();
+  const known = new Set<string>();
+  const ensure = async (name: string, retries = 5) => {
+    if (known.has(name)) return;
+    await boss.createQueue(name, {
+      retryLimit: retries,
+      retryDelay: 1,
+      retryBackoff: true,
+      retryDelayMax: 60,
+      heartbeatSeconds: 10,
+      expireInSeconds: EXPIRES_AFTER_SECONDS,
+      deleteAfterSeconds: 7 * 86_400,
+    });
+    known.add(name);
+    await grant();
+  };
+  const stopping = new AbortController();
+  return {
+    enqueue: async (name, payload, { tx, key, startAfterSeconds } = {}) => {
+      await ensure(name);
+      await boss.send(name, payload, {
+        ...(tx === undefined ? {} : { db: adapter(tx) }),
+        ...(key === undefined ? {} : { singletonKey: key }),
+        ...(startAfterSeconds === undefined ? {} : { startAfter: startAfterSeconds }),
+      });
+    },
+    work: async (handlers) => {
+      for (const handler of handlers) {
+        await ensure(handler.name, handler.retries);
+        if (handler.schedule !== undefined) await boss.schedule(handler.name, handler.schedule, {}, { tz: 'UTC' });
+        for (let worker = 0; worker < (handler.concurrency ?? 1); worker += 1)
+          await boss.work<object>(handler.name, { batchSize: 1, pollingIntervalSeconds: 0.5 }, async ([job]) => {
+            if (job) await handler.run(job.data, AbortSignal.any([job.signal, stopping.signal]));
+          });
+      }
+    },
+    stop: async () => {
+      stopping.abort();
+      await boss.stop({ graceful: true, timeout: 20_000, close: true });
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createApp } from './app.ts';
+import { ConfigError, readConfig, type Config } from './config.ts';
+import { createContext, type Context } from './context.ts';
+import { EmbeddedPostgresError } from './database/embedded.ts';
+import { createAdminApp } from './http/admin.ts';
+import { startWorker } from './worker.ts';
+
+const DRAIN_MS = 15_000;
+
+export interface RunningServer {
+  context: Context;
+  baseUrl: string;
+  adminUrl: string;
+  /** Stops taking requests, lets the running ones end, and closes everything. */
+  stop(): Promise<void>;
+}
+
+const urlOf = (server: Server, host: string) =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
+
+async function listen(server: Server, port: number, host: string, name: string): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === 'EADDRINUSE' ? new ConfigError(`${name} ${port} is in use on ${host}; choose another, or 0 to have one picked.`) : error;
+  }
+}
+
+async function drain(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+/** Config to context to app to socket. */
+export async function startServer(config: Config): Promise<RunningServer> {
+  const context = await createContext(config);
+  try {
+    const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 0, headersTimeout: 20_000 }, createApp(context));
+    const admin = createServer(createAdminApp(context));
+    await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
+    await listen(server, config.port, config.host, 'PORT');
+    context.baseUrl = config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host);
+    const stopWorker = config.worker ? await startWorker(context) : undefined;
+    context.ready = true;
+    return {
+      context,
+      baseUrl: context.baseUrl,
+      adminUrl: urlOf(admin, '127.0.0.1'),
+      stop: async () => {
+        context.ready = false;
+        await Promise.all([drain(server), drain(admin)]);
+        await stopWorker?.();
+        await context.close();
+      },
+    };
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
+}
+
+/** A sentence for what a person can mend, the whole error for what we must. */
+function explain(error: unknown): void {
+  const expected = error instanceof ConfigError || error instanceof EmbeddedPostgresError;
+  process.stderr.write(
+    expected
+      ? `fieldlake cannot start: ${error.message}\n`
+      : `fieldlake cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+}
+
+async function main(): Promise<void> {
+  const running = await startServer(readConfig());
+  let stopping: Promise<void> | undefined;
+  // Ctrl-C reaches us twice under npm; the second is not impatience
+  const stop = () => {
+    stopping ??= running.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        explain(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.stdout.write(`fieldlake is ready at ${running.baseUrl}\n`);
+}
+
+if (import.meta.main)
+  main().catch((error: unknown) => {
+    explain(error);
+    process.exit(1);
+  });
