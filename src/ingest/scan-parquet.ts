@@ -2,7 +2,8 @@ import { open } from 'node:fs/promises';
 import type { ColumnType } from '../lakehouse/catalog.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import { MAX_COLUMNS, MAX_ROWS, MAX_UNPACKED_BYTES } from './limits.ts';
-import { fill, quote, variable, type Pipelines } from './pipeline.ts';
+import { fill, variable, type Pipelines } from './pipeline.ts';
+import { quote } from '../lakehouse/staging.ts';
 import { FileRefused } from './record-writer.ts';
 import type { BronzeField } from './typing.ts';
 

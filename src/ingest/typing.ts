@@ -4,7 +4,8 @@ import type { StagingSession } from '../lakehouse/staging.ts';
 import { typeText } from '../lakehouse/types.ts';
 import { nameColumns, oddTextColumn } from './columns.ts';
 import { MAX_COLUMNS } from './limits.ts';
-import { fill, physicalType, quote, type Pipelines } from './pipeline.ts';
+import { fill, type Pipelines } from './pipeline.ts';
+import { physicalType, quote } from '../lakehouse/staging.ts';
 import { FileRefused } from './record-writer.ts';
 import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType, type Digits } from './types.ts';
 
