@@ -33,7 +33,7 @@ create or replace temp macro text_class(v) as case
     case when try_cast(v as integer) is not null then 1 when abs(try_cast(v as hugeint)) <= 9007199254740992 then 2 else 4 end
   when is_number(v) then case when survives_double(v) then 8 when is_plain(v) and length(v) <= 40 then 16 else 256 end
   when length(v) = 10 and try_cast(v as date)::varchar = v then 32
-  when length(v) < 16 then 256
+  when length(v) < 16 or not regexp_full_match(substr(v, 1, 8), '[0-9]{4}-[0-9]{2}-') then 256
   when is_instant(v) then 64
   when is_local_time(v) then 128
   else 256 end;
@@ -49,5 +49,15 @@ create or replace temp macro token_class(v) as case
   when starts_with(v, 'b') then 1024
   when starts_with(v, 'j') then 2048
   when v = 's' then 512
-  when length(v) < 11 then 256
-  else case when text_class(substr(v, 2)) in (32, 64, 128) then text_class(substr(v, 2)) else 256 end end;
+  when length(v) = 11 and try_cast(substr(v, 2) as date)::varchar = substr(v, 2) then 32
+  when length(v) < 17 or not regexp_full_match(substr(v, 2, 8), '[0-9]{4}-[0-9]{2}-') then 256
+  when is_instant(substr(v, 2)) then 64
+  when is_local_time(substr(v, 2)) then 128
+  else 256 end;
+
+-- The same for a column in which a string that is only text has been seen: its other strings need no closer look.
+create or replace temp macro loose_token_class(v) as case
+  when v is null then 0
+  when v = 's' then 512
+  when starts_with(v, 's') then 256
+  else token_class(v) end;

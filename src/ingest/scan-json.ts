@@ -192,7 +192,7 @@ export async function scanJson({
         if (window.final) break;
         await window.more();
       }
-      if (line <= 2 && writer.rows === 0 && refusals.count === 0) throw new FileRefused('empty_file', 'The file is empty.');
+      if (writer.rows === 0 && refusals.count === 0) throw new FileRefused('empty_file', 'The file is empty.');
       return { keys: writer.keys, rows: writer.rows, multiline: writer.multiline };
     }
 

@@ -52,8 +52,9 @@ const textOf = ({ column, form }: BronzeField): string =>
 const classOf = (field: BronzeField): string => (field.form === 'token' ? `token_class(${field.column})` : `text_class(${textOf(field)})`);
 
 /** Union of the classes of a column's values. A declared type needs only to know whether there are any, and whether a BIGINT leaves what a DOUBLE holds. */
-function unionOf(field: BronzeField): string {
+function unionOf(field: BronzeField, hasText: boolean): string {
   const { column, form } = field;
+  if (form === 'token' && hasText) return `bit_or(loose_token_class(${column}))`;
   if (!isDeclared(form)) return `bit_or(${classOf(field)})`;
   const large =
     form.kind === 'bigint' ? ` + case when max(abs(${column}::hugeint)) > 9007199254740992 then ${TEXT_CLASSES.bigint} else 0 end` : '';
@@ -65,7 +66,7 @@ async function classify(
   session: StagingSession,
   pipelines: Pipelines,
   fields: readonly BronzeField[],
-  limit: number | undefined,
+  sample?: ReadonlyMap<string, Stats>,
 ): Promise<Map<string, Stats>> {
   const all = new Map<string, Stats>();
   for (let at = 0; at < fields.length; at += BATCH) {
@@ -74,10 +75,10 @@ async function classify(
       form === 'token' ? `count(*) filter (where starts_with(${column}, '${letter}'))` : letter === 's' ? `count(${column})` : '0';
     const classes = batch.map(
       (field, index) =>
-        `${unionOf(field)} as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
+        `${unionOf(field, ((sample?.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0)} as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
     );
     const [row = {}] = await session.rows(
-      fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: limit === undefined ? '' : `limit ${limit}` }),
+      fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: sample === undefined ? `limit ${SAMPLE}` : '' }),
     );
     const count = (name: string) => Number(row[name] ?? 0);
     batch.forEach((field, index) => {
@@ -179,14 +180,14 @@ export async function typeFile(
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const nameOf = (index: number) => byName.get(names[index]?.name.toLowerCase() ?? '')?.name ?? names[index]?.name ?? '';
 
-  const unclear = fields.filter(({ form }) => form === 'text');
-  const sample = await classify(session, pipelines, unclear, SAMPLE);
+  const unclear = fields.filter(({ form }) => !isDeclared(form));
+  const sample = await classify(session, pipelines, unclear);
   const settled = (field: BronzeField, index: number) =>
     field.form === 'text' &&
     ((sample.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0 &&
     (byName.get(nameOf(index).toLowerCase())?.hasValues !== true || byName.get(nameOf(index).toLowerCase())?.type.kind === 'string');
   const open = fields.filter((field, index) => !settled(field, index));
-  const stats = new Map([...sample, ...(await classify(session, pipelines, open, undefined))]);
+  const stats = new Map([...sample, ...(await classify(session, pipelines, open, sample))]);
   const counted = fields.filter(
     ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
   );

@@ -40,14 +40,14 @@ interface Opened {
 
 /** The folder store with the few lines of HTTP that a service puts before it. */
 async function openFolder(): Promise<Opened> {
-  let store: FolderStore | undefined;
+  const opened: { store?: FolderStore } = {};
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://local');
     const answer = async () => {
       const key = url.pathname.slice('/objects/'.length);
-      const grant = store!.verify(request.method ?? '', key, url.searchParams);
-      if (grant.method === 'PUT') await store!.redeem(grant, request);
-      response.end(grant.method === 'GET' ? await text(await store!.get(key)) : '');
+      const grant = opened.store!.verify(request.method ?? '', key, url.searchParams);
+      if (grant.method === 'PUT') await opened.store!.redeem(grant, request);
+      response.end(grant.method === 'GET' ? await text(await opened.store!.get(key)) : '');
     };
     answer().catch((error: unknown) => {
       response.statusCode = error instanceof ApiError ? error.status : 500;
@@ -56,11 +56,12 @@ async function openFolder(): Promise<Opened> {
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  store = await openFolderStore({
+  const store = await openFolderStore({
     folder: join(folder, 'objects'),
     secret: Buffer.alloc(32, 1),
     baseUrl: () => `http://127.0.0.1:${port}/objects`,
   });
+  opened.store = store;
   return { store, close: async () => void server.close() };
 }
 

@@ -114,7 +114,9 @@ test('different files at once into one new table agree on its columns', async ()
   for (const value of ['1', '1.5', 'x', '3000000000'])
     expect(
       rows.filter((row) =>
-        [row.a, row.a__text].some((cell) => (cell !== null && String(cell) === value) || Number(cell) === Number(value)),
+        [row.a, row.a__text]
+          .map((cell) => cell as string | number | null)
+          .some((cell) => (cell !== null && String(cell) === value) || Number(cell) === Number(value)),
       ),
     ).not.toEqual([]);
 });

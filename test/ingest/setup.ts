@@ -21,7 +21,8 @@ export type Lake = Awaited<ReturnType<typeof openLake>>;
 /** A real Postgres, object folder and lake of its own, with a reader that knows nothing of the product's compiler. */
 export async function openLake() {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-lake-'));
-  const { db, url, drop } = await cloneDatabase();
+  const clone = await cloneDatabase();
+  const { db, url } = clone;
   const store = await openFolderStore({
     folder: join(folder, 'objects'),
     secret: Buffer.alloc(32, 7),
@@ -125,7 +126,7 @@ export async function openLake() {
       reader.closeSync();
       engine.closeSync();
       await staging.close();
-      await drop();
+      await clone.drop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
