@@ -1,4 +1,4 @@
-import { KILL_GRACE_MS, OUTPUT_DEPTH } from './job.ts';
+import { KILL_GRACE_MS, OUTPUT_DEPTH, READ_MS } from './job.ts';
 import type { ItemResult, MacroError, MacroJob } from './job.ts';
 import type { BoxRecord, MacroProcess } from './process.ts';
 
@@ -88,29 +88,35 @@ class Shift {
     let abort: () => void = () => undefined;
     try {
       return await new Promise<Outcome>((resolve) => {
-        const watch = () => {
+        const watch = (patience: number) => {
           clearTimeout(timer);
           this.itemStarted = performance.now();
           const left = deadline - this.itemStarted;
-          const patience = itemTimeoutMs + KILL_GRACE_MS;
           timer = setTimeout(() => resolve(left < patience ? 'expired' : 'slow'), Math.max(0, Math.min(left, patience)));
         };
         abort = () => resolve('aborted');
         signal?.addEventListener('abort', abort, { once: true });
         if (signal?.aborted) resolve('aborted');
+        const itemPatience = itemTimeoutMs + KILL_GRACE_MS;
+        let reading = true;
         this.#process.onRecord = (record) => {
+          if (reading && record.go === true) {
+            reading = false;
+            watch(itemPatience);
+            return;
+          }
           const item = items[this.answered];
           if (item === undefined || record.i !== this.answered || this.answered >= this.#to) return;
           results.push(toResult(item.id, record));
           this.answered += 1;
-          if (this.answered < this.#to) watch();
+          if (this.answered < this.#to) watch(itemPatience);
           else resolve('done');
         };
         void this.#process.ended.then((how) => {
           this.how = how;
           resolve('crashed');
         });
-        watch();
+        watch(READ_MS);
         this.#send();
       });
     } finally {

@@ -79,6 +79,8 @@ const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
     ...PLAIN,
     ...SINGLE_THREAD,
     R_HOME: home,
+    // The harness loads them, after it has taken away what their loading would call.
+    R_DEFAULT_PACKAGES: 'NULL',
     R_SHARE_DIR: '/usr/share/R/share',
     R_INCLUDE_DIR: '/usr/share/R/include',
     R_DOC_DIR: '/usr/share/R/doc',

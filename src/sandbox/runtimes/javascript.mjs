@@ -210,7 +210,9 @@ const first = new Run(Date.now() + 1000);
 first.item({ data: null, ctx: {} });
 first.dispose();
 await serve(async (message) => {
-  if (message.op === 'job') job = message;
-  else if (message.op === 'item') await runItem(message);
+  if (message.op === 'job') {
+    job = message;
+    reply('{"go":true}');
+  } else if (message.op === 'item') await runItem(message);
   else if (message.op === 'check') reply(JSON.stringify({ problems: check(message.code) }));
 });

@@ -21,6 +21,7 @@ def serve_line(line):
     message = json.loads(line)
     if message['op'] == 'job':
         runner.job(message)
+        return '{"go":true}'
     elif message['op'] == 'item':
         return runner.item(message)
     elif message['op'] == 'check':
