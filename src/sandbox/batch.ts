@@ -64,7 +64,7 @@ const toResult = (id: string, record: BoxRecord): ItemResult => {
   return { id, success: true, output: record.output, logs, durationMs };
 };
 
-type Outcome = 'done' | 'slow' | 'crashed' | 'expired' | 'aborted';
+type Outcome = 'done' | 'worn' | 'slow' | 'crashed' | 'expired' | 'aborted';
 
 /** One process working through items `from` to `to`: items are sent ahead, answers come in order, the clock restarts with each answer. */
 class Shift {
@@ -109,8 +109,9 @@ class Shift {
           if (item === undefined || record.i !== this.answered || this.answered >= this.#to) return;
           results.push(toResult(item.id, record));
           this.answered += 1;
-          if (this.answered < this.#to) watch(itemPatience);
-          else resolve('done');
+          if (this.answered === this.#to) resolve('done');
+          else if (record.last === true) resolve('worn');
+          else watch(itemPatience);
         };
         void this.#process.ended.then((how) => {
           this.how = how;
@@ -173,7 +174,7 @@ export const runBatch = async (job: MacroJob, source: ProcessSource): Promise<It
     const shift = new Shift(process, job, results.length, Math.min(job.items.length, results.length + room));
     const outcome = performance.now() >= deadline ? 'expired' : await shift.run(deadline, results);
     source.giveBack(process, outcome === 'done' && process.served < source.itemsPerProcess);
-    if (outcome === 'done') continue;
+    if (outcome === 'done' || outcome === 'worn') continue;
     if (outcome === 'aborted') throw job.signal?.reason;
     const durationMs = shift.itemStarted === 0 ? 0 : performance.now() - shift.itemStarted;
     const failed = job.items[results.length];

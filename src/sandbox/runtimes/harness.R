@@ -168,7 +168,9 @@ local({
     if (length(printed) > 0 && spent[length(spent)] > LOG_BYTES) printed <- c(printed[spent <= LOG_BYTES], "... (cut)")
     elapsed <- (proc.time()[["elapsed"]] - started) * 1000
     start <- if (is.character(answer)) paste0('"ok":true,"output":', answer) else paste0('"ok":false,"error":', to_json(answer$error, auto_unbox = TRUE))
-    reply(sprintf('{"i":%d,%s,"logs":%s,"ms":%.3f}', as.integer(message$i), start, to_json(I(printed)), elapsed))
+    # What is left of a huge object slows the next item down.
+    last <- if (is.list(answer) && answer$error$type %in% c("MemoryError", "OutputError")) ',"last":true' else ""
+    reply(sprintf('{"i":%d,%s,"logs":%s,"ms":%.3f%s}', as.integer(message$i), start, to_json(I(printed)), elapsed, last))
   }
 
   messages <- file("stdin", open = "rb", blocking = TRUE)

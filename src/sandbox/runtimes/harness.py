@@ -261,7 +261,9 @@ class Runner:
         except ItemTimeout:
             text = json.dumps({"ok": False, "error": {"type": "TimeoutError", "message": f"The macro ran longer than {self.item_ms / 1000:g} s on this item."}})
         except BaseException as error:
-            text = json.dumps({"ok": False, "error": describe(error)})
+            # What is left of a huge object slows the next item down.
+            last = {"last": True} if isinstance(error, MemoryError) else {}
+            text = json.dumps({"ok": False, "error": describe(error), **last})
         elapsed = (time.perf_counter() - started) * 1000
         return f'{{"i":{int(message["i"])},{text[1:-1]},"logs":{json.dumps(logs.lines())},"ms":{elapsed:.3f}}}'
 
