@@ -119,7 +119,7 @@ for (const level of ['embedded', 'bubblewrap'] as const) {
         );
         expect(results.map(({ success }) => success)).toEqual([true, false, false]);
         expect(results[2]!.error).toMatchObject({ type: 'TimeoutError', message: expect.stringContaining('0.6 s') });
-        expect(durationMs).toBeGreaterThanOrEqual(600);
+        expect(durationMs).toBeGreaterThan(500);
       });
 
       it(`${language}: the context can be read and not written`, async () => {

@@ -386,6 +386,7 @@ calcSunAngle <- function(roll, pitch, compass, azimuth, altitude) {
 
 # `info`, `warning` and `danger`: a message in the output, by default of the item that runs.
 .tell <- function(kind, own) {
+  force(kind)
   function(message, output = own) {
     messages <- if (is.null(output$messages)) list() else output$messages
     messages[[kind]] <- c(messages[[kind]], list(as.character(message)))
