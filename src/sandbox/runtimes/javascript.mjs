@@ -8,9 +8,31 @@ const MEMORY_BYTES = 128 * 1024 * 1024;
 const STACK_BYTES = 128 * 1024;
 
 const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
-const PRELUDE = source('prelude.js');
-const HELPERS = source('helpers.js');
-const HELPER_NAMES = /\b(?:Math[A-Z]|Array[A-Z]|Get[A-Z]|NonLinear|TransformTrace|calcSunAngle|info|warning|danger)/;
+/** Every item reads this again, so it is kept short. */
+const short = (text) => text.replace(/^\s*(?:\/\/.*)?\n?/gm, '');
+const PRELUDE = short(source('prelude.js'));
+const INTL = short(source('intl.js'));
+/** The helpers one by one, in an order in which they can be evaluated. */
+const HELPERS = source('helpers.js')
+  .split(/\n(?=(?:function|const|var) )/)
+  .map((text) => ({ name: /^(?:function|const|var) (\w+)/m.exec(text)?.[1] ?? '', text: short(text) }));
+const mentions = (text, name) => name !== '' && new RegExp(`(?<![\\w$])${name}(?![\\w$])`).test(text);
+
+/** The helpers that a macro names, and those that they need. */
+const helpersFor = (code) => {
+  const needed = new Set();
+  const add = (text) => {
+    for (const helper of HELPERS) {
+      if (needed.has(helper) || !mentions(text, helper.name)) continue;
+      needed.add(helper);
+      add(helper.text);
+    }
+  };
+  add(code);
+  return HELPERS.filter((helper) => needed.has(helper))
+    .map(({ text }) => text)
+    .join('\n');
+};
 
 const FORMATTERS = {
   NumberFormat: Intl.NumberFormat,
@@ -32,7 +54,7 @@ const intl = (request) => {
 
 let engine = await newQuickJSWASMModule();
 let worn = false;
-let job = { code: '', itemMs: 1000, clock: null };
+let job = { code: '', itemMs: 1000, clock: null, helpers: '', formats: false };
 
 const wrap = (code) => `(function (json, ctx, output, input_data) {\n${code}\n})`;
 
@@ -135,9 +157,10 @@ class Run {
     const { vm } = this;
     const boot = this.take(vm.evalCode(PRELUDE, 'prelude.js'));
     const clock = job.clock === null ? vm.null : this.#keep(vm.newNumber(job.clock));
-    this.kit = this.take(vm.callFunction(boot, vm.undefined, this.host('intl', intl), clock));
+    this.kit = this.take(vm.callFunction(boot, vm.undefined, clock));
     this.describe = this.#keep(vm.getProp(this.kit, 'describe'));
-    if (HELPER_NAMES.test(job.code)) this.take(vm.evalCode(HELPERS, 'helpers.js'));
+    if (job.formats) this.take(vm.callFunction(this.take(vm.evalCode(INTL, 'intl.js')), vm.undefined, this.host('intl', intl)));
+    if (job.helpers !== '') this.take(vm.evalCode(job.helpers, 'helpers.js'));
     const opened = this.call('open', this.#keep(vm.newString(JSON.stringify({ data: message.data, ctx: message.ctx }))));
     const macro = this.take(vm.evalCode(wrap(job.code), 'macro.js'));
     let returned = this.call('call', macro, opened);
@@ -211,7 +234,7 @@ first.item({ data: null, ctx: {} });
 first.dispose();
 await serve(async (message) => {
   if (message.op === 'job') {
-    job = message;
+    job = { ...message, helpers: helpersFor(message.code), formats: /Intl|toLocale|localeCompare/.test(message.code) };
     reply('{"go":true}');
   } else if (message.op === 'item') await runItem(message);
   else if (message.op === 'check') reply(JSON.stringify({ problems: check(message.code) }));

@@ -1,5 +1,5 @@
-// Evaluated in the engine before a macro: takes away what makes code out of text, gives console, Intl and a clock, reads input and writes output.
-(function (hostIntl, clock) {
+// Evaluated in the engine before a macro: takes away what makes code out of text, gives console and a clock, reads input and writes output.
+(function (clock) {
   'use strict';
   const lines = [];
   const LOG_BYTES = 64000;
@@ -46,44 +46,6 @@
     lines[lines.length] = printed > LOG_BYTES ? `${line.slice(0, LOG_BYTES - printed + line.length + 1)} … (cut)` : line;
   };
   this.console = freeze({ log: print, info: print, warn: print, error: print, debug: print });
-
-  const ask = (kind, locales, options, method, args) => parse(hostIntl(stringify({ kind, locales, options, method, args }))).value;
-  const time = (value) => (value === undefined ? now() : +value);
-  const formatter = (kind, methods, convert) =>
-    function (locales, options) {
-      ask(kind, locales, options, 'resolvedOptions', []);
-      const made = {};
-      for (const method of [...methods, 'resolvedOptions'])
-        made[method] = (...args) => ask(kind, locales, options, method, method === 'resolvedOptions' ? [] : convert(args));
-      return freeze(made);
-    };
-  const plain = (args) => args.map((value) => (typeof value === 'bigint' ? text(value) : value));
-  const times = (args) => (args.length === 0 ? [time()] : args.map(time));
-  this.Intl = freeze({
-    NumberFormat: formatter('NumberFormat', ['format', 'formatToParts', 'formatRange'], plain),
-    DateTimeFormat: formatter('DateTimeFormat', ['format', 'formatToParts', 'formatRange'], times),
-    Collator: formatter('Collator', ['compare'], plain),
-    PluralRules: formatter('PluralRules', ['select'], plain),
-    ListFormat: formatter('ListFormat', ['format', 'formatToParts'], plain),
-    RelativeTimeFormat: formatter('RelativeTimeFormat', ['format', 'formatToParts'], plain),
-  });
-  const localise = (prototype, name, call) => defineProperty(prototype, name, { value: call, writable: true, configurable: true });
-  localise(Number.prototype, 'toLocaleString', function (locales, options) {
-    return ask('NumberFormat', locales, options, 'format', [+this]);
-  });
-  const whole = { dateStyle: 'short', timeStyle: 'medium' };
-  for (const [name, usual] of [
-    ['toLocaleString', whole],
-    ['toLocaleDateString', { dateStyle: 'short' }],
-    ['toLocaleTimeString', { timeStyle: 'medium' }],
-  ]) {
-    localise(RealDate.prototype, name, function (locales, options) {
-      return ask('DateTimeFormat', locales, options === undefined ? usual : options, 'format', [+this]);
-    });
-  }
-  localise(String.prototype, 'localeCompare', function (other, locales, options) {
-    return ask('Collator', locales, options, 'compare', [text(this), text(other)]);
-  });
 
   const now = clock === null ? RealDate.now : () => clock;
   if (clock !== null) {
