@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, copyFile, mkdir, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { MacroLanguage } from './job.ts';
 import type { Launch } from './process.ts';
@@ -48,10 +49,31 @@ export const NODE_ENVIRONMENT = { TZ: 'UTC', LANG: 'C.UTF-8' };
 /** Where the memory of a Python that is ready for macros is kept; every process starts from it. */
 const snapshotIn = (folder: string) => join(folder, 'pyodide.memory');
 
-/** Writes that memory, about 30 MB, into `folder`. Runs only code of ours. */
-export const makeSnapshot = async (node: string, runtimes: Runtimes, folder: string): Promise<void> => {
-  await promisify(execFile)(node, [join(runtimes.folder, 'pyodide.mjs'), 'make', snapshotIn(folder)], { env: NODE_ENVIRONMENT });
-  await chmod(snapshotIn(folder), 0o644);
+/** Names the memory by what it is made of. */
+const versionOf = async (runtimes: Runtimes): Promise<string> => {
+  const hash = createHash('sha256').update(process.version);
+  for (const name of ['pyodide.mjs', 'harness.py', 'helpers.py']) hash.update(await readFile(join(runtimes.folder, name)));
+  return hash.update(await readFile(join(runtimes.pyodide, 'package.json'))).digest('hex');
+};
+
+/**
+ * Writes that memory, about 30 MB, into `folder`; with `keptIn` it is made once (several seconds) and copied from there afterwards, so nobody else
+ * may be able to write there. Runs only code of ours.
+ */
+export const makeSnapshot = async (node: string, runtimes: Runtimes, folder: string, keptIn?: string): Promise<void> => {
+  const target = snapshotIn(folder);
+  const kept = keptIn === undefined ? undefined : join(keptIn, `pyodide-${await versionOf(runtimes)}.memory`);
+  if (kept !== undefined && existsSync(kept)) await copyFile(kept, target);
+  else {
+    await promisify(execFile)(node, [join(runtimes.folder, 'pyodide.mjs'), 'make', target], { env: NODE_ENVIRONMENT });
+    if (kept !== undefined) {
+      const half = `${kept}.${process.pid}`;
+      await mkdir(dirname(kept), { recursive: true });
+      await copyFile(target, half);
+      await rename(half, kept);
+    }
+  }
+  await chmod(target, 0o644);
 };
 
 /**

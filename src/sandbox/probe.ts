@@ -19,6 +19,8 @@ export interface ProbeSettings {
   runtimes: Runtimes;
   /** A folder that everybody may enter, for files that boxes start from. */
   folder: string;
+  /** Where what takes long to make is kept between starts; nobody else may write there. */
+  keepIn?: string;
   /** Accepted levels: the best that works, or one and no other. */
   level: 'best' | 'bubblewrap' | 'embedded';
   /** Say so in as many words: embedded processes may run as root when the user of `identity` cannot read the program's files. */
@@ -126,7 +128,7 @@ export const prepare = async (settings: ProbeSettings, languages: readonly Macro
         level: 'unavailable',
         reason: `this process is root and an ordinary user cannot read ${runtimes.folder}, its packages or ${node}`,
       };
-    if (language === 'python') await makeSnapshot(node, runtimes, settings.folder);
+    if (language === 'python') await makeSnapshot(node, runtimes, settings.folder, settings.keepIn);
     const plain = () => embeddedLaunch(language, settings, limits);
     const launch = () => (root && !readable ? plain() : dropped(plain()));
     const failure = await tryOut(launch());

@@ -35,7 +35,10 @@ export interface SandboxSettings {
   languages?: readonly MacroLanguage[];
   /** `best` (the default) takes bubblewrap where it works and embedded elsewhere. */
   level?: ProbeSettings['level'];
+  /** Embedded processes may run as root where another user cannot read the program's files. */
   acceptRoot?: boolean;
+  /** A folder of ours that outlives the process: the memory of a ready Pyodide is kept there, which saves seconds at start. */
+  keepIn?: string;
   bwrap?: string;
   python?: string;
   rHome?: string;
@@ -65,6 +68,7 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
     {
       runtimes: findRuntimes(settings.runtimesFolder),
       folder,
+      keepIn: settings.keepIn,
       level: settings.level ?? 'best',
       acceptRoot: settings.acceptRoot ?? false,
       bwrap: settings.bwrap ?? '/usr/bin/bwrap',

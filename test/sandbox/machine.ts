@@ -20,7 +20,11 @@ export const titleOf = (level: ContainingLevel) =>
 export const fixture = <T>(name: string): T => JSON.parse(readFileSync(join(ROOT, 'fixtures', 'macros', name), 'utf8')) as T;
 
 export const open = async (settings: Omit<SandboxSettings, 'runtimesFolder'> = {}): Promise<Sandbox> =>
-  openSandbox({ runtimesFolder: join(ROOT, 'src', 'sandbox', 'runtimes'), ...settings });
+  openSandbox({
+    runtimesFolder: join(ROOT, 'src', 'sandbox', 'runtimes'),
+    keepIn: join(ROOT, 'node_modules', '.cache', 'fieldlake'),
+    ...settings,
+  });
 
 export const job = (language: MacroLanguage, code: string, data: readonly unknown[], changes: Partial<MacroJob> = {}): MacroJob => ({
   language,
