@@ -208,4 +208,3 @@ export async function eraseTables(
   return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
 }
 
-export { findSource, findTableById, knownPaths } from './manifest.queries.ts';
