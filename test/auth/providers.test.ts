@@ -61,12 +61,14 @@ describe.each(['github', 'orcid'] as const)('signing in with %s', (kind) => {
 
   test('goes to the trusted place that was asked for, another one for new people', async () => {
     const options = { callbackURL: 'https://app.example.org/back', newUserCallbackURL: '/platform/account/invitations' };
-    expect((await run(kind, undefined, options)).answer.headers.get('location')).toBe(`${site.server.baseUrl}/platform/account/invitations`);
+    expect((await run(kind, undefined, options)).answer.headers.get('location')).toBe(
+      `${site.server.baseUrl}/platform/account/invitations`,
+    );
     expect((await run(kind, undefined, options)).answer.headers.get('location')).toBe('https://app.example.org/back');
   });
 
   test('joins an existing account only where both sides have proven the address', async () => {
-    const [{ email }] = provider.person.emails as [{ email: string }];
+    const { email } = provider.person.emails[0]!;
     const { id } = await createUser(site.database.db, { email, firstName: 'Local', lastName: 'Person', verified: false });
     const refused = await run(kind);
     expect(refused.answer.headers.get('location')).toContain('error=account_not_linked');
@@ -76,13 +78,16 @@ describe.each(['github', 'orcid'] as const)('signing in with %s', (kind) => {
   });
 
   test('an address that the provider has not verified opens nothing', async () => {
-    const [{ email }] = provider.person.emails as [{ email: string }];
+    const { email } = provider.person.emails[0]!;
     await createUser(site.database.db, { email, firstName: 'Local', lastName: 'Person', verified: true });
     provider.person.emails[0]!.verified = false;
     const { browser, answer } = await run(kind);
     expect(answer.headers.get('location')).toContain('error=email_not_verified');
     expect(await who(browser)).toBeNull();
-    const page = await browser.call('GET', new URL(answer.headers.get('location')!).pathname + new URL(answer.headers.get('location')!).search);
+    const page = await browser.call(
+      'GET',
+      new URL(answer.headers.get('location')!).pathname + new URL(answer.headers.get('location')!).search,
+    );
     expect(page.status).toBe(200);
     expect(page.text).toContain('has not verified your email address');
   });
