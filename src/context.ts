@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
@@ -15,6 +16,9 @@ import type { Warehouse } from './lakehouse/warehouse.ts';
 import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
 import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
 import { openFolderStore, type FolderStore } from './storage/folder.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { openOutbox } from './mail/outbox.ts';
+import { openSmtp } from './mail/smtp.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
 export interface Context {
@@ -38,6 +42,10 @@ export interface Context {
   shares: FairShares;
   /** Where others reach the API; known once it listens. */
   baseUrl: string;
+  /** Sends letters; called by the job only. To send one, `enqueueLetter`. */
+  mailer: Mailer;
+  /** What happens at every kind of sign-in, in this order; a failure is logged and never fails the sign-in. */
+  signInEffects: readonly SignInEffect[];
   operations: Operations;
   openapi: OpenApiDocument;
   /** What must work for the service to be ready, by name; a check may answer a detail for operators. */
@@ -85,6 +93,10 @@ const REDACTED = [
   '*.token',
   '*.code',
   '*.otp',
+  '*.cookie',
+  '*.email',
+  '*.clientSecret',
+  '*.smtpUrl',
   '*.secret',
   '*.password',
   '*.url',
@@ -153,6 +165,10 @@ export async function createContext(config: Config): Promise<Context> {
     const pipelines = await loadPipelines(join(config.root, 'pipelines'));
     const { callerStatements, organizationStatements } = config.limits;
     const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
+    const { smtpUrl, from } = config.mail;
+    const mailer =
+      smtpUrl === undefined ? await openOutbox({ folder: join(config.dataDir, 'outbox'), from }) : openSmtp({ url: smtpUrl, from });
+    opened.push(() => mailer.close());
     new Gauge({
       name: 'postgres_pool_waiting',
       help: 'Statements that wait for a connection.',
@@ -169,6 +185,8 @@ export async function createContext(config: Config): Promise<Context> {
       db,
       admission,
       jobs,
+      mailer,
+      signInEffects: SIGN_IN_EFFECTS,
       warehouse,
       staging,
       lakeFolder,
@@ -177,7 +195,16 @@ export async function createContext(config: Config): Promise<Context> {
       shares,
       openapi,
       operations: indexOperations(openapi),
-      checks: { postgres: () => db.ping(), warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }) },
+      checks: {
+        postgres: () => db.ping(),
+        warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
+        // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
+        mail: () =>
+          mailer.check().then(
+            () => 'reachable',
+            () => 'not reachable',
+          ),
+      },
       ready: false,
       get baseUrl() {
         return links.baseUrl;

@@ -96,6 +96,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop);
   const { context, baseUrl, adminUrl } = running;
   process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs, operators: ${adminUrl}/health/ready)\n`);
+  process.stdout.write(`Letters (sign-in codes, invitations) go to ${context.mailer.destination}\n`);
   if (!context.config.sampleData || !context.config.worker) return;
   const quickstart = await prepareSample(context, adminUrl);
   process.stdout.write(
