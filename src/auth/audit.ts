@@ -15,6 +15,9 @@ export const AUDIT_ACTIONS = [
   'experiment.deleted',
   'experiment.erased',
   'grant.created',
+  'grant.updated',
+  'grant.deleted',
+  'resource.transferred',
   'upload.created',
   'upload.completed',
 ] as const;

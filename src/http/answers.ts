@@ -73,3 +73,13 @@ export function listed<T>(
   response.setHeader('Link', links.join(', '));
   return rows;
 }
+
+const WHOLE_LIST = 1_000;
+
+/** A list that was read whole: the asked page of it, or its first 1,000 rows. */
+export function sliced<T>(request: Request, response: Response, rows: readonly T[], asked: { page?: number; pageSize?: number }): T[] {
+  const isPaged = asked.page !== undefined || asked.pageSize !== undefined;
+  const page = { page: asked.page ?? 1, pageSize: asked.pageSize ?? (isPaged ? 100 : WHOLE_LIST) };
+  const start = (page.page - 1) * page.pageSize;
+  return listed(request, response, { rows: rows.slice(start, start + page.pageSize), total: rows.length }, page);
+}
