@@ -25,6 +25,8 @@ export function createApp(context: Context): Express {
   // entity tags are ours: a hash of every body would cost more than it saves
   app.set('etag', false);
   app.set('query parser', 'simple');
+  // how many of our own proxies stand in front; believing every X-Forwarded-For would let anyone choose an address
+  app.set('trust proxy', context.config.web.trustProxyHops);
   app.use(observe);
   app.use(
     helmet({

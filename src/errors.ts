@@ -57,6 +57,13 @@ const catalogue = {
   apiKeyNotAccepted: say(403, 'API keys are not accepted on account-management routes; sign in instead.'),
   rateLimited: say(429, (seconds: number) => `Too many requests. Try again in ${seconds} s.`),
   originNotTrusted: say(403, 'A write that is authenticated by a cookie must come from a trusted origin.'),
+  originMissing: say(403, 'A write that carries a cookie must say where it comes from, in an Origin header.'),
+  sessionNotFresh: say(403, 'Sign in again: this needs a session that was begun less than a day ago.'),
+  invalidEmail: say(400, 'This is not an email address that can be written to.'),
+  invalidOtp: say(400, 'This code is wrong or was used already.'),
+  otpExpired: say(400, 'This code has expired; ask for a new one.'),
+  tooManyAttempts: say(403, 'This code was tried wrongly too often; ask for a new one.'),
+  emailCanNotBeUpdated: say(400, 'The address of an account cannot be changed here.'),
   webhookSignatureInvalid: say(401, 'The webhook signature is missing, wrong, too old or already used.'),
   // may
   invalidId: say(400, (name: string) => `${name} is not a UUID.`),
@@ -112,6 +119,8 @@ const catalogue = {
   objectUrlInvalid: say(403, 'This URL has expired, was used already, or was not signed by this service.'),
   conflict: say(409, 'The change conflicts with the current state.'),
   // elsewhere
+  mailUnavailable: say(503, 'The mail server cannot be reached right now.'),
+  mailRefused: say(503, 'The mail server refuses this letter.'),
   warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),
   warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
   callerBusy: say(429, 'You have too many statements running; wait for one to finish.'),
