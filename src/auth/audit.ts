@@ -5,6 +5,9 @@ import type { Caller } from './caller.ts';
 /** Everything that is written down about access, identity and data. Later work adds to it, and every place that lists the names then fails to compile. */
 export const AUDIT_ACTIONS = [
   'user.created',
+  'user.profile-changed',
+  'user.deactivated',
+  'user.deleted',
   'user.updated',
   'session.created',
   'session.refused',
@@ -39,6 +42,7 @@ export const AUDIT_ACTIONS = [
   'grant.updated',
   'grant.deleted',
   'resource.transferred',
+  'resource.deleted',
   'upload.created',
   'upload.completed',
 ] as const;

@@ -34,7 +34,7 @@ const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u
 /** Lower-cased and trimmed, as addresses are compared. Errors: invalidEmail. */
 export function canonicalAddress(email: string): string {
   const address = email.trim().toLowerCase();
-   
+
   if (address.length > 254 || !ADDRESS.test(address) || /[\u0000-\u001f\u007f]/.test(address)) throw errors.invalidEmail();
   return address;
 }

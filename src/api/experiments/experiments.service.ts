@@ -131,15 +131,20 @@ export const removeExperiment = (ctx: Context, caller: Caller, id: string, versi
     const state = await lockExperiment(tx, id);
     if (!state) throw errors.resourceNotFound('experiment');
     if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
-    await deleteExperiment(tx, id);
-    const erasureId = randomUUIDv7();
-    await insertErasure(tx, { id: erasureId, experimentId: id, requestedBy: caller.userId });
-    await audit(tx, caller, {
-      action: 'experiment.deleted',
-      organizationId: state.organizationId,
-      resource: { type: 'experiment', id },
-      details: { erasureId },
-    });
-    await ctx.jobs.enqueue(ERASE_EXPERIMENT, { erasureId }, { tx, key: erasureId });
-    return erasureId;
+    return erase(ctx, tx, caller, { id, organizationId: state.organizationId });
   });
+
+/** The same, inside a transaction that deletes more than this. */
+export async function eraseExperiment(ctx: Context, tx: Transaction, caller: Caller, id: string): Promise<void> {
+  const state = await lockExperiment(tx, id);
+  if (state) await erase(ctx, tx, caller, { id, organizationId: state.organizationId });
+}
+
+async function erase(ctx: Context, tx: Transaction, caller: Caller, { id, organizationId }: { id: string; organizationId: string }) {
+  await deleteExperiment(tx, id);
+  const erasureId = randomUUIDv7();
+  await insertErasure(tx, { id: erasureId, experimentId: id, requestedBy: caller.userId });
+  await audit(tx, caller, { action: 'experiment.deleted', organizationId, resource: { type: 'experiment', id }, details: { erasureId } });
+  await ctx.jobs.enqueue(ERASE_EXPERIMENT, { erasureId }, { tx, key: erasureId });
+  return erasureId;
+}

@@ -10,7 +10,7 @@ export const lockAccount = (db: Queryable, userId: string) =>
 /** Locks an organization for a change of who is in it, or of itself. */
 export const lockOrganization = (db: Queryable, id: string) =>
   db.one<{ id: string; name: string; isPersonal: boolean }>(sql('organizations.lock')`
-    select id, name, personal_user_id is not null as "isPersonal" from organizations where id = ${id} for update`);
+    select id, name, personal_user_id is not null as "isPersonal" from organizations where id = ${id} for no key update`);
 
 export interface MemberRow {
   id: string;
