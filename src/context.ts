@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
+import { claimInvitations } from './api/invitations/invitations.service.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
@@ -150,7 +151,7 @@ export async function createContext(config: Config): Promise<Context> {
       jobs,
       mailer,
       site: { baseUrl: config.baseUrl ?? `http://localhost:${config.port}` },
-      signInEffects: SIGN_IN_EFFECTS,
+      signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
       openapi,
       operations: indexOperations(openapi),
       checks: { postgres: () => db.ping(), mail: () => mailer.check() },

@@ -32,7 +32,8 @@ import {
 import { addMember, changeMemberRole, leaveOrganization, membersOf, removeMember } from './members.service.ts';
 
 interface FullQuery {
-  organizationId?: Uuid | '';
+  /** Empty counts as absent. */
+  organizationId?: string;
   /** Wins over the id. */
   organizationSlug?: string;
   /**

@@ -31,6 +31,7 @@ import type { MembershipRole } from './organizations.model.ts';
 import { findStanding, listBlockers, type Standing } from './organizations.queries.ts';
 import { listManagedTeams } from './teams.queries.ts';
 
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 function checkSlug(slug: string): void {
@@ -151,6 +152,7 @@ export async function fullOrganization(
   asked: { id?: string | undefined; slug?: string | undefined; membersLimit?: number | undefined },
 ): Promise<FullOrganization | null> {
   const slug = asked.slug === '' ? undefined : asked.slug;
+  if (slug === undefined && asked.id !== undefined && asked.id !== '' && !UUID.test(asked.id)) throw errors.invalidId('organizationId');
   const id = slug === undefined ? (asked.id === '' ? undefined : asked.id) : (await findIdBySlug(ctx.db, slug))?.id;
   if (slug === undefined && id === undefined) return null;
   const standing = id === undefined ? undefined : await findStanding(ctx.db, id, caller.userId);

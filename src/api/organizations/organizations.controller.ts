@@ -76,7 +76,7 @@ export class OrganizationsController extends ApiController {
   public async resources(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ListPage): Promise<OrganizationResources> {
     const page = wholeOr(query);
     const { resources, totals } = await resourcesOf(this.ctx, this.caller, id, page);
-    const total = Object.values(totals).reduce((sum, count) => sum + count, 0);
+    const total = Object.values<number>({ ...totals }).reduce((sum, count) => sum + count, 0);
     return { resources: listed(request, this.response, { rows: resources, total }, page), totals };
   }
 

@@ -98,4 +98,4 @@ export interface AccountBlockers {
 }
 
 /** The empty object. */
-export interface Nothing {}
+export type Nothing = Record<string, never>;

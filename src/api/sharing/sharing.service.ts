@@ -101,3 +101,18 @@ export const leave = (ctx: Context, caller: Caller, asked: SharedResource): Prom
     if (!held) throw errors.grantNotFound();
     await remove(tx, caller, resource, await lockGrant(tx, resource, held.id));
   });
+
+/** Gives a person at least this role, under the locks of `lockShared`; never lowers what they hold. */
+export async function raiseGrant(
+  tx: Transaction,
+  by: Pick<Caller, 'userId' | 'requestId'>,
+  resource: LockedResource,
+  given: { userId: string; role: 'admin' | 'viewer' },
+): Promise<void> {
+  const grantee = { granteeType: 'user', granteeId: given.userId } as const;
+  const held = await findGrant(tx, resource.id, 'user', given.userId);
+  if (held && (held.role !== 'viewer' || given.role === 'viewer')) return;
+  if (held) await updateGrantRole(tx, held.id, given.role);
+  else await insertGrant(tx, { resourceId: resource.id, resourceType: resource.type, ...grantee, role: given.role, createdBy: by.userId });
+  await audit(tx, by, { action: held ? 'grant.updated' : 'grant.created', ...written(resource, grantee, { role: given.role }) });
+}

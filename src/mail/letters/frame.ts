@@ -10,7 +10,6 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** Text as HTML text or attribute value. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
- 
 const oneLine = (text: string) =>
   text
     .replace(/[\u0000-\u001f\u007f]+/g, ' ')
