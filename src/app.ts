@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import express, { type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import swaggerUi from 'swagger-ui-dist';
@@ -41,6 +42,7 @@ export function createApp(context: Context): Express {
   app.get('/docs', documentationPage);
   app.get('/docs/page.js', documentationScript);
   app.use('/docs', documentationPolicy, express.static(swaggerUi.getAbsoluteFSPath(), { index: false }));
+  app.use('/platform/assets', express.static(join(context.config.root, 'web'), { index: false }));
   RegisterRoutes(app);
   app.use(refuseTheRest);
   app.use(renderErrors);

@@ -99,6 +99,9 @@ const withoutSlash = (url: string) => url.replace(/\/$/, '');
 
 function provider(name: string, id: string | undefined, secret: string | undefined, urls: { url: string; apiUrl: string }) {
   if (id === undefined && secret === undefined) return undefined;
+  for (const url of [urls.url, urls.apiUrl])
+    if (url.startsWith('http:') && !/^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname))
+      throw new ConfigError(`${name}_URL and ${name}_API_URL must be https; only a loopback address may be http.`);
   if (id === undefined || secret === undefined)
     throw new ConfigError(`${name}_CLIENT_ID and ${name}_CLIENT_SECRET must be given together.`);
   return { clientId: id, clientSecret: secret, url: withoutSlash(urls.url), apiUrl: withoutSlash(urls.apiUrl) };

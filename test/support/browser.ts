@@ -49,7 +49,7 @@ export class Browser {
       status: response.status,
       headers: response.headers,
       text,
-      body: (isJson && text !== '' ? JSON.parse(text) : undefined),
+      body: isJson && text !== '' ? JSON.parse(text) : undefined,
     };
   }
 }

@@ -50,3 +50,23 @@ export const reactivateProfile = (db: Queryable, userId: string) =>
   db.run(
     sql('account.reactivateProfile')`update profiles set activated = true, updated_at = now() where user_id = ${userId} and not activated`,
   );
+
+/** How many ways a person has to sign in: a proven address, providers, passkeys. Locks the account, so that two removals cannot both leave one. */
+export const countWaysIn = async (db: Queryable, userId: string) =>
+  (
+    await db.one<{ count: number }>(sql('account.countWaysIn')`
+      with person as (select id, email_verified from users where id = ${userId} for update)
+      select ((select count(*) from provider_accounts where user_id = p.id) + (select count(*) from passkeys where user_id = p.id)
+        + p.email_verified::integer)::integer as count
+      from person p`)
+  )?.count ?? 0;
+
+export interface OwnProfile {
+  firstName: string;
+  lastName: string;
+  bio: string | null;
+}
+
+export const findOwnProfile = (db: Queryable, userId: string) =>
+  db.one<OwnProfile>(sql('account.findOwnProfile')`
+    select first_name as "firstName", last_name as "lastName", bio from profiles where user_id = ${userId}`);
