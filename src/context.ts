@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
+import { claimInvitations } from './api/invitations/invitations.service.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
@@ -186,7 +187,7 @@ export async function createContext(config: Config): Promise<Context> {
       admission,
       jobs,
       mailer,
-      signInEffects: SIGN_IN_EFFECTS,
+      signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
       warehouse,
       staging,
       lakeFolder,

@@ -114,3 +114,18 @@ export async function streamed(
     response.destroy();
   }
 }
+
+const WHOLE_LIST = 1_000;
+
+/** The page of a list that is answered whole without paging: then its first 1,000 rows. */
+export function wholeOr(asked: { page?: number; pageSize?: number }): PageAsked & { limit: number; offset: number } {
+  const isPaged = asked.page !== undefined || asked.pageSize !== undefined;
+  const [page, pageSize] = [asked.page ?? 1, asked.pageSize ?? (isPaged ? 100 : WHOLE_LIST)];
+  return { page, pageSize, limit: pageSize, offset: (page - 1) * pageSize };
+}
+
+/** The asked page of a list that was read whole. */
+export function sliced<T>(request: Request, response: Response, rows: readonly T[], asked: { page?: number; pageSize?: number }): T[] {
+  const page = wholeOr(asked);
+  return listed(request, response, { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }, page);
+}

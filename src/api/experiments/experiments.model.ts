@@ -1,3 +1,5 @@
+import type { Uuid } from '../sharing/sharing.model.ts';
+
 export type ExperimentStatus = 'active' | 'stale' | 'archived' | 'published';
 export type Visibility = 'private' | 'public';
 
@@ -75,7 +77,7 @@ export interface Experiment {
 }
 
 export interface ExperimentMember {
-  userId: string;
+  userId: Uuid;
 }
 
 export interface NewExperiment {
@@ -91,7 +93,7 @@ export interface NewExperiment {
   /** Private unless stated otherwise. */
   visibility?: Visibility;
   /** An organization that you are a member of; your personal workspace when absent. */
-  organizationId?: string;
+  organizationId?: Uuid;
   /** Tomorrow to 365 days ahead, private experiments only. */
   embargoUntil?: Date | null;
   anonymizeContributors?: boolean;
