@@ -4,7 +4,8 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { deleteLocations, findHome, insertLocations, insertUserGrant, listActivePeople } from './creation.queries.ts';
+import { grantUser, homeOf, seedGrant, trimmedName } from '../resources/resources.service.ts';
+import { deleteLocations, insertLocations, listActivePeople } from './creation.queries.ts';
 import { insertErasure } from './erasure.queries.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import {
@@ -27,12 +28,6 @@ function checkEmbargo(until: Date, visibility: Visibility): void {
   if (until.getTime() < today + DAY || until.getTime() >= today + 366 * DAY) throw errors.embargoOutOfRange();
 }
 
-function trimmedName(name: string): string {
-  const trimmed = name.trim();
-  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
-  return trimmed;
-}
-
 async function mustFind(tx: Transaction, id: string): Promise<VersionedExperiment> {
   const experiment = await findExperiment(tx, id);
   if (!experiment) throw errors.resourceNotFound('experiment');
@@ -49,8 +44,7 @@ export const createExperiment = (ctx: Context, caller: Caller, body: NewExperime
     const embargoUntil = body.embargoUntil ?? null;
     if (embargoUntil) checkEmbargo(embargoUntil, visibility);
     if (body.workbookId !== undefined) throw errors.workbookUnavailable();
-    const home = await findHome(tx, caller.userId, body.organizationId ?? null);
-    if (!home) throw errors.notAMember();
+    const home = await homeOf(tx, caller.userId, body.organizationId);
     const id = randomUUIDv7();
     await insertExperiment(tx, {
       id,
@@ -64,7 +58,7 @@ export const createExperiment = (ctx: Context, caller: Caller, body: NewExperime
       anonymizeContributors: body.anonymizeContributors ?? false,
     });
     const grant = { resourceId: id, resourceType: 'experiment', createdBy: caller.userId };
-    if (!home.isAnswerable) await insertUserGrant(tx, { ...grant, userId: caller.userId, role: 'admin' });
+    await seedGrant(tx, home, { id, type: 'experiment' }, caller.userId);
     await addMembers(tx, caller, grant, body);
     await insertLocations(tx, id, body.locations ?? []);
     await audit(tx, caller, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
@@ -83,7 +77,7 @@ async function addMembers(
   const active = await listActivePeople(tx, wanted);
   if (active.length < wanted.length) throw errors.memberUnknown();
   for (const userId of wanted) {
-    await insertUserGrant(tx, { ...grant, userId, role: 'viewer' });
+    await grantUser(tx, { ...grant, userId, role: 'viewer' });
     await audit(tx, caller, {
       action: 'grant.created',
       resource: { type: grant.resourceType, id: grant.resourceId },
