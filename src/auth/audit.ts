@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = [
   'experiment.published',
   'experiment.deleted',
   'experiment.erased',
+  'flow.saved',
   'grant.created',
   'upload.created',
   'upload.completed',
