@@ -15,7 +15,10 @@ const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   ADMIN_PORT: number(0, 65_535).default(0),
   DATA_DIR: z.string().min(1).default('.data'),
-  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'it must begin with postgres://').optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'it must begin with postgres://')
+    .optional(),
   /** Where others reach us, for links; derived from HOST and PORT when unset. */
   BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   SAMPLE_DATA: onOff.optional(),

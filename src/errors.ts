@@ -95,7 +95,11 @@ const catalogue = {
   tableNotFound: say(404, (table: string) => `There is no table '${table}' in this experiment.`),
   tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
   tableVersionGone: say(410, 'That version of the table is no longer kept.'),
+  sourceChanged: say(409, 'The table changed while this was being written; try again.'),
   uploadRefused: say(400, (sentence: string) => sentence),
+  objectNotFound: say(404, 'There is no such object.'),
+  objectMismatch: say(400, (what: string) => `The bytes that arrived do not have the ${what} that was announced.`),
+  objectExists: say(409, 'This object has been written already.'),
   objectUrlInvalid: say(403, 'This URL has expired, was used already, or was not signed by this service.'),
   conflict: say(409, 'The change conflicts with the current state.'),
   // elsewhere

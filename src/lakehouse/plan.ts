@@ -62,6 +62,8 @@ export type Expr =
   /** Null as a whole when `unless` is null. */
   | { kind: 'struct'; fields: readonly { name: string; expr: Expr }[]; unless: Expr; type: ColumnType }
   /** `differs` is true when exactly one side is null; the others are null when a side is. NaN equals NaN and is the greatest number. */
+  /** `of`, or the empty array where it is null or absent. */
+  | { kind: 'list'; of: Expr | null; type: ColumnType }
   | { kind: 'compare'; how: 'equals' | 'differs' | 'less' | 'at_most' | 'greater' | 'at_least'; left: Expr; right: Expr }
   /** `negated` keeps nulls. */
   | { kind: 'in'; of: Expr; values: readonly ValueExpr[]; negated: boolean }

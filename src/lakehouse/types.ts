@@ -1,4 +1,5 @@
 import type { ColumnType } from './catalog.ts';
+import type { Expr } from './plan.ts';
 
 const SCALAR_NAMES = {
   boolean: 'BOOLEAN',
@@ -129,3 +130,28 @@ class TypeReader {
 
 /** Reads Databricks type text (as `typeText` writes it, or with the usual synonyms). Throws on anything else: the text is ours. */
 export const parseType = (text: string): ColumnType => new TypeReader(text).whole();
+
+const TRUTH = { kind: 'boolean' } as const;
+
+/** The type of an expression's value. */
+export const exprType = (expr: Expr): ColumnType => {
+  switch (expr.kind) {
+    case 'compare':
+    case 'in':
+    case 'text':
+    case 'missing':
+    case 'every':
+      return TRUTH;
+    case 'bucket':
+      return exprType(expr.of);
+    case 'column':
+    case 'expanded':
+    case 'field':
+    case 'value':
+    case 'struct':
+    case 'list':
+    case 'aggregate':
+    case 'running':
+      return expr.type;
+  }
+};

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ColumnType } from '../lakehouse/catalog.ts';
+import type { BoundValue, Statement } from '../lakehouse/warehouse.ts';
+
+const STEPS = {
+  functions: 'functions.sql',
+  uploadedRecords: 'bronze/uploaded_records.sql',
+  uploadedParquet: 'bronze/uploaded_parquet.sql',
+  uploadedClasses: 'silver/uploaded_classes.sql',
+  uploadedValues: 'silver/uploaded_values.sql',
+  uploadedRows: 'gold/uploaded_rows.sql',
+  quarantinedRecords: 'gold/quarantined_records.sql',
+} as const;
+
+/** The SQL of `pipelines/`, by step. Read once at the start. */
+export type Pipelines = Readonly<Record<keyof typeof STEPS, string>>;
+
+const withoutComments = (sql: string) =>
+  sql
+    .split('\n')
+    .filter((line) => !line.startsWith('--'))
+    .join('\n')
+    .trim();
+
+export async function loadPipelines(folder: string): Promise<Pipelines> {
+  const read = async ([step, file]: readonly [string, string]) => [step, withoutComments(await readFile(join(folder, file), 'utf8'))] as const;
+  return Object.fromEntries(await Promise.all(Object.entries(STEPS).map(read))) as Pipelines;
+}
+
+/** Fills the `{{slots}}` of a step. Slots hold what this file prints: quoted identifiers and expressions over them, never a value. */
+export function fill(step: string, slots: Readonly<Record<string, string>> = {}, values: readonly BoundValue[] = []): Statement {
+  const sql = step.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const slot = slots[name];
+    if (slot === undefined) throw new Error(`the pipeline step has no value for ${name}`);
+    return slot;
+  });
+  return { sql, values };
+}
+
+/** `functions.sql` holds several statements; each runs by itself. */
+export const functionStatements = (pipelines: Pipelines): Statement[] =>
+  pipelines.functions
+    .split(/;\s*\n(?=\n|create)|;\s*$/)
+    .map((sql) => sql.trim())
+    .filter((sql) => sql !== '')
+    .map((sql) => ({ sql, values: [] }));
+
+export const variable = (name: string, value: string | null): Statement => ({
+  sql: `set variable ${name} = $1`,
+  values: [{ type: { kind: 'string' }, value }],
+});
+
+export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** The physical type of a column in the lake's Parquet files. */
+export function physicalType(type: ColumnType): string {
+  switch (type.kind) {
+    case 'boolean':
+      return 'BOOLEAN';
+    case 'int':
+      return 'INTEGER';
+    case 'bigint':
+      return 'BIGINT';
+    case 'double':
+      return 'DOUBLE';
+    case 'string':
+      return 'VARCHAR';
+    case 'date':
+      return 'DATE';
+    case 'timestamp':
+      return 'TIMESTAMPTZ';
+    case 'timestamp_ntz':
+      return 'TIMESTAMP';
+    case 'variant':
+      return 'JSON';
+    case 'decimal':
+      return `DECIMAL(${type.precision},${type.scale})`;
+    case 'struct':
+      return `STRUCT(${type.fields.map(({ name, type: inner }) => `${quote(name)} ${physicalType(inner)}`).join(', ')})`;
+    case 'array':
+      return `${physicalType(type.element)}[]`;
+  }
+}
