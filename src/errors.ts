@@ -63,6 +63,7 @@ const catalogue = {
   unknownResourceType: say(400, 'The resource type must be experiment, macro, protocol, workbook, device or device_group.'),
   resourceNotFound: say(404, (type: string) => `There is no such ${readable(type)}.`),
   actionDenied: say(403, (action: string, type: string) => `You may not ${action} this ${readable(type)}.`),
+  flowNotFound: say(404, 'This experiment has no flow.'),
   organizationNotFound: say(404, 'There is no such organization.'),
   notAMember: say(403, 'You cannot create resources in an organization that you are not a member of.'),
   tableDenied: say(
@@ -85,6 +86,7 @@ const catalogue = {
   idempotencyInProgress: say(409, 'The first call with this Idempotency-Key is still running.'),
   alreadyDone: say(409, (what: string) => `This was already done: ${what}. Its answer carried a secret and is not kept.`),
   experimentArchived: say(409, 'This experiment is archived; un-archive it first.'),
+  flowExists: say(409, 'This experiment has a flow; replace it with PUT.'),
   visibilityNotMonotonic: say(409, 'What is public cannot be made private again.'),
   embargoNotEditable: say(409, 'An embargo can be set only while the experiment is private.'),
   embargoOutOfRange: say(400, 'The embargo must end between tomorrow and 365 days from now.'),

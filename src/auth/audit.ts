@@ -34,6 +34,7 @@ export const AUDIT_ACTIONS = [
   'experiment.imported',
   'transfer-request.created',
   'transfer-request.completed',
+  'flow.saved',
   'grant.created',
   'upload.created',
   'upload.completed',
