@@ -91,7 +91,12 @@ const catalogue = {
   embargoNotEditable: say(409, 'An embargo can be set only while the experiment is private.'),
   embargoOutOfRange: say(400, 'The embargo must end between tomorrow and 365 days from now.'),
   memberUnknown: say(400, 'One of the members is not an active user.'),
-  workbookUnavailable: say(400, 'Workbooks cannot be attached at creation yet.'),
+  workbookVersionNotFound: say(404, 'This workbook has no such version.'),
+  noWorkbookAttached: say(400, 'This experiment does not have an attached workbook.'),
+  workbookNotPublishable: say(
+    403,
+    (type: string, id: string) => `This workbook uses ${type} ${id}, which you may not read, so you cannot publish it.`,
+  ),
   tableNotFound: say(404, (table: string) => `There is no table '${table}' in this experiment.`),
   tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
   tableVersionGone: say(410, 'That version of the table is no longer kept.'),

@@ -6,11 +6,18 @@ alter table resources add column sort_order integer;
 create index resources_library_public on resources (type, sort_order, lower(name), id) where visibility = 'public';
 create index resources_library_by_organization on resources (organization_id, type, sort_order, lower(name), id);
 
+-- What tells whether code has changed, its family or language included.
+create function code_digest(code text, kind text) returns bytea language sql immutable strict parallel safe
+  return sha256(convert_to(kind || E'\n' || code, 'UTF8'));
+create function code_digest(code json, kind text) returns bytea language sql immutable strict parallel safe
+  return code_digest(code::text, kind);
+
 alter table protocols
   -- json, not jsonb: 1.0 stays 1.0 and keys keep their order
   add column code json not null default '[]' check (json_typeof(code) <> 'null'),
   add column code_version integer not null default 1 check (code_version >= 1),
   add column family text not null default 'generic' check (family in ('multispeq', 'ambyte', 'minipar', 'generic', 'ambit')),
+  add column code_digest bytea not null generated always as (code_digest(code, family)) stored,
   add column forked_from uuid references protocols on delete set null;
 create index protocols_by_source on protocols (forked_from) where forked_from is not null;
 
@@ -21,6 +28,7 @@ alter table macros
   add column code text not null default '',
   add column code_version integer not null default 1 check (code_version >= 1),
   add column language text not null default 'python' check (language in ('python', 'r', 'javascript')),
+  add column code_digest bytea not null generated always as (code_digest(code, language)) stored,
   -- never changes, since the id does not
   add column filename text not null unique generated always as (macro_filename(id)) stored,
   add column forked_from uuid references macros on delete set null;

@@ -4,6 +4,8 @@
 alter table workbooks
   add column cells json not null default '[]',
   add column metadata json not null default '{}',
+  -- SHA-256 of the canonical design: cells without outputs, answers and collapse flags
+  add column design_digest bytea not null default sha256('[]'),
   -- cells by type, for lists
   add column cell_type_counts jsonb not null default '{}',
   add column forked_from uuid references workbooks on delete set null;
@@ -25,11 +27,20 @@ create table workbook_versions (
   version integer not null check (version >= 1),
   cells json not null,
   metadata json not null,
+  design_digest bytea not null,
   -- {protocols: {id: {code, family}}, macros: {id: {code, language}}} as they were
   entity_snapshots json not null,
   created_by uuid not null references users on delete restrict,
   created_at timestamptz not null default now(),
   unique (workbook_id, version)
+);
+
+-- What each used protocol or macro said when the version was made; null when it was gone already.
+create table workbook_version_uses (
+  version_id uuid not null references workbook_versions on delete cascade,
+  resource_id uuid not null,
+  code_digest bytea,
+  primary key (version_id, resource_id)
 );
 
 create function refuse_version_change() returns trigger language plpgsql as $$

@@ -34,41 +34,45 @@ async function mustFind(tx: Transaction, id: string): Promise<VersionedExperimen
   return experiment;
 }
 
+/** An experiment as a single answer shows it. Errors: not found. */
+export async function shownExperiment(tx: Transaction, id: string): Promise<Experiment> {
+  const { version: _version, ...experiment } = await mustFind(tx, id);
+  return experiment;
+}
+
+type Maker = Pick<Caller, 'userId' | 'requestId'>;
+
 /**
- * Creates an experiment in an organization of the caller, private unless stated. A plain member gets a direct admin grant, so that
- * the experiment has somebody answerable.
+ * Makes an experiment inside a transaction, in an organization of its maker, private unless stated, and answers its id. A plain member gets a direct
+ * admin grant, so that the experiment has somebody answerable. `workbookId` is left to the caller.
  */
-export const createExperiment = (ctx: Context, caller: Caller, body: NewExperiment): Promise<Experiment> =>
-  ctx.db.transaction(async (tx) => {
-    const visibility = body.visibility ?? 'private';
-    const embargoUntil = body.embargoUntil ?? null;
-    if (embargoUntil) checkEmbargo(embargoUntil, visibility);
-    if (body.workbookId !== undefined) throw errors.workbookUnavailable();
-    const home = await homeOf(tx, caller.userId, body.organizationId);
-    const id = randomUUIDv7();
-    await insertExperiment(tx, {
-      id,
-      organizationId: home.organizationId,
-      createdBy: caller.userId,
-      name: trimmedName(body.name),
-      description: body.description ?? null,
-      visibility,
-      embargoUntil,
-      status: body.status ?? 'active',
-      anonymizeContributors: body.anonymizeContributors ?? false,
-    });
-    const grant = { resourceId: id, resourceType: 'experiment', createdBy: caller.userId };
-    await seedGrant(tx, home, { id, type: 'experiment' }, caller.userId);
-    await addMembers(tx, caller, grant, body);
-    await insertLocations(tx, id, body.locations ?? []);
-    await audit(tx, caller, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
-    const { version: _version, ...experiment } = await mustFind(tx, id);
-    return caller.created(tx, experiment);
+export async function addExperiment(tx: Transaction, maker: Maker, body: NewExperiment): Promise<string> {
+  const visibility = body.visibility ?? 'private';
+  const embargoUntil = body.embargoUntil ?? null;
+  if (embargoUntil) checkEmbargo(embargoUntil, visibility);
+  const home = await homeOf(tx, maker.userId, body.organizationId);
+  const id = randomUUIDv7();
+  await insertExperiment(tx, {
+    id,
+    organizationId: home.organizationId,
+    createdBy: maker.userId,
+    name: trimmedName(body.name),
+    description: body.description ?? null,
+    visibility,
+    embargoUntil,
+    status: body.status ?? 'active',
+    anonymizeContributors: body.anonymizeContributors ?? false,
   });
+  await seedGrant(tx, home, { id, type: 'experiment' }, maker.userId);
+  await addMembers(tx, maker, { resourceId: id, resourceType: 'experiment', createdBy: maker.userId }, body);
+  await insertLocations(tx, id, body.locations ?? []);
+  await audit(tx, maker, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
+  return id;
+}
 
 async function addMembers(
   tx: Transaction,
-  caller: Caller,
+  caller: Maker,
   grant: { resourceId: string; resourceType: string; createdBy: string },
   body: NewExperiment,
 ) {

@@ -29,18 +29,7 @@ export interface VisibilityState {
 /** Types that are kept in a library and used by experiments. */
 export type LibraryType = 'protocol' | 'macro' | 'workbook';
 
-export interface LibraryListQuery {
-  /**
-   * Deprecated: `my` is an old name of `scope=related`.
-   */
-  filter?: 'my';
-  /** `all`: everything that you may read. `related`: without what you can read only because it is public. */
-  scope?: ListScope;
-  /**
-   * Words of a name or description, its maker, language or family; the beginning of a word is enough and small misspellings are forgiven.
-   * @maxLength 200
-   */
-  search?: string;
+export interface PageQuery {
   /**
    * @isInt
    * @minimum 1
@@ -52,6 +41,20 @@ export interface LibraryListQuery {
    * @maximum 100
    */
   pageSize?: number;
+}
+
+export interface LibraryListQuery extends PageQuery {
+  /**
+   * Deprecated: `my` is an old name of `scope=related`.
+   */
+  filter?: 'my';
+  /** `all`: everything that you may read. `related`: without what you can read only because it is public. */
+  scope?: ListScope;
+  /**
+   * Words of a name or description, its maker, language or family; the beginning of a word is enough and small misspellings are forgiven.
+   * @maxLength 200
+   */
+  search?: string;
 }
 
 /** What protocols, macros and workbooks have in common. */
