@@ -60,7 +60,9 @@ function cellProblemsOf(cell: Cell, cells: readonly Cell[], used: ReadonlyMap<st
     }
     case 'branch':
       return branchProblems(cell, cells);
-    default:
+    case 'command':
+    case 'markdown':
+    case 'output':
       return [];
   }
 }
