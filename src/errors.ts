@@ -111,6 +111,8 @@ const catalogue = {
   warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),
   warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
   callerBusy: say(429, 'You have too many statements running; wait for one to finish.'),
+  macroQueueFull: say(429, (bound: number) => `You have ${bound} macro runs waiting already; wait for one to finish.`),
+  macroRuntimeUnavailable: say(503, (language: string, reason: string) => `Macros in ${language} cannot run on this server: ${reason}`),
   warehouseTimeout: say(504, 'The query took too long; narrow it with filters, fewer columns or a limit.'),
   databaseUnavailable: say(503, 'The database cannot be reached right now.'),
   databaseTimeout: say(504, 'The database took too long to answer.'),
