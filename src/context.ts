@@ -9,6 +9,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedde
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
+import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
 export interface Context {
@@ -20,6 +21,8 @@ export interface Context {
   /** The same database for admissions only: small, never behind a slow statement, and not waiting for the disk to count a request. */
   admission: Database;
   jobs: JobQueue;
+  /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
+  sandbox(): Promise<Sandbox>;
   operations: Operations;
   openapi: OpenApiDocument;
   /** What must work for the service to be ready, by name; a check may answer a detail for operators. */
@@ -73,6 +76,31 @@ const REDACTED = [
   '*.uploadUrl',
 ];
 
+/** The sandbox, opened once when it is first needed; a failure is not kept. */
+function sandboxOnce(config: Config) {
+  let opening: Promise<Sandbox> | undefined;
+  return {
+    open: () => {
+      opening ??= openSandbox({
+        ...config.macros,
+        runtimesFolder: join(config.root, 'src/sandbox/runtimes'),
+        keepIn: join(config.dataDir, 'macros'),
+      }).catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    /** The level per language, for operators; none of it while nothing has opened it. */
+    levels: async () => {
+      if (!opening) return { state: 'not started' };
+      const sandbox = await opening;
+      return Object.fromEntries(config.macros.languages.map((language) => [language, sandbox.level(language)]));
+    },
+    close: async () => (await opening)?.close(),
+  };
+}
+
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
@@ -122,6 +150,8 @@ export async function createContext(config: Config): Promise<Context> {
         this.set(db.pool.waiting);
       },
     });
+    const macros = sandboxOnce(config);
+    opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
     return {
       config,
@@ -130,9 +160,10 @@ export async function createContext(config: Config): Promise<Context> {
       db,
       admission,
       jobs,
+      sandbox: macros.open,
       openapi,
       operations: indexOperations(openapi),
-      checks: { postgres: () => db.ping() },
+      checks: { postgres: () => db.ping(), macros: macros.levels },
       ready: false,
       close,
     };

@@ -49,6 +49,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
     await listen(server, config.port, config.host, 'PORT');
     if (config.worker) await startWorker(context);
+    context.sandbox().catch((error: unknown) => context.log.error({ err: error }, 'the macro sandbox did not open'));
     context.ready = true;
     return {
       context,

@@ -8,7 +8,17 @@ import type { MacroProtocolLink, MacroProtocolLinks } from '../resources/links.m
 import { linkProtocols, protocolsOfMacro, unlink } from '../resources/links.service.ts';
 import type { VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 import { filterOf, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
-import type { Macro, MacroListQuery, MacroPatch, NewMacro } from './macros.model.ts';
+import { executeBatch, executeMacro } from './execution.service.ts';
+import type {
+  Macro,
+  MacroBatch,
+  MacroBatchResult,
+  MacroListQuery,
+  MacroPatch,
+  MacroRun,
+  MacroRunResult,
+  NewMacro,
+} from './macros.model.ts';
 import { countMacros, findMacro, listMacros } from './macros.queries.ts';
 import { changeMacro, createMacro } from './macros.service.ts';
 
@@ -36,6 +46,25 @@ export class MacrosController extends ApiController {
   public async create(@Body() body: NewMacro): Promise<Macro> {
     this.setStatus(201);
     return createMacro(this.ctx, this.caller, body);
+  }
+
+  /**
+   * Runs up to 5,000 items, of any macros that you may read, and answers one result an item, in order. A macro that you may not read looks like
+   * one that does not exist. `workbook_version_id` runs the code that a workbook version keeps.
+   */
+  @Post('execute-batch')
+  @Security('caller')
+  @SuccessResponse(200, 'Ok')
+  public async executeBatch(@Body() body: MacroBatch): Promise<MacroBatchResult> {
+    return executeBatch(this.ctx, this.caller, body, this.exchange.signal);
+  }
+
+  /** Runs the macro over one input. What goes wrong inside is a result: `success` is false and `error` says why. */
+  @Post('{id}/execute')
+  @Security('caller', ['macro:read'])
+  @SuccessResponse(200, 'Ok')
+  public async execute(@Path() id: string, @Body() body: MacroRun): Promise<MacroRunResult> {
+    return executeMacro(this.ctx, this.caller, id, body, this.exchange.signal);
   }
 
   /** One macro, and what you may do with it. */

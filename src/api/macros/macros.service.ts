@@ -2,8 +2,9 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import type { MacroLanguage } from '../resources/links.model.ts';
 import { keepCodeVersion, lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
-import type { Macro, MacroPatch, NewMacro } from './macros.model.ts';
+import type { CodeWarning, Macro, MacroPatch, NewMacro } from './macros.model.ts';
 import { findMacro, insertMacro, updateMacro, type MacroRow } from './macros.queries.ts';
 
 export type VersionedMacro = Macro & { version: number };
@@ -22,22 +23,35 @@ export async function addMacro(tx: Transaction, maker: Pick<Caller, 'userId' | '
   return mustFind(tx, id);
 }
 
+/** Why code would not start. It is stored all the same, and also when nothing here could look at it. */
+async function warningsOf(ctx: Context, language: MacroLanguage, code: string): Promise<CodeWarning[]> {
+  try {
+    const sandbox = await ctx.sandbox();
+    return await sandbox.check(language, code);
+  } catch (error) {
+    ctx.log.warn({ err: error, language }, 'the code of a macro could not be checked');
+    return [];
+  }
+}
+
 /** Creates a macro, private unless stated, in an organization of the caller. */
-export const createMacro = (ctx: Context, caller: Caller, body: NewMacro): Promise<Macro> =>
-  ctx.db.transaction(async (tx) => {
+export const createMacro = async (ctx: Context, caller: Caller, body: NewMacro): Promise<Macro> => {
+  const warnings = await warningsOf(ctx, body.language, body.code);
+  return ctx.db.transaction(async (tx) => {
     const { version: _version, ...macro } = await addMacro(tx, caller, body);
-    return caller.created(tx, macro);
+    return caller.created(tx, { ...macro, warnings });
   });
+};
 
 /** Changes what is given; a change of code or language makes a new code version. */
-export const changeMacro = (
+export async function changeMacro(
   ctx: Context,
   caller: Caller,
   id: string,
   body: MacroPatch,
   versions: number[] | null,
-): Promise<VersionedMacro> =>
-  ctx.db.transaction(async (tx) => {
+): Promise<VersionedMacro> {
+  const changed = await ctx.db.transaction(async (tx) => {
     const { organizationId } = await lockForChange(tx, 'macro', id, versions);
     const before = await mustFind(tx, id);
     const { name, description, language, code } = body;
@@ -52,3 +66,6 @@ export const changeMacro = (
     await recordChange(tx, caller, { type: 'macro', id, organizationId }, given);
     return mustFind(tx, id);
   });
+  if (body.code === undefined && body.language === undefined) return changed;
+  return { ...changed, warnings: await warningsOf(ctx, changed.language, changed.code) };
+}
