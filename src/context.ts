@@ -3,12 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { openOutbox } from './mail/outbox.ts';
+import { openSmtp } from './mail/smtp.ts';
 import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
@@ -23,6 +27,12 @@ export interface Context {
   jobs: JobQueue;
   /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
   sandbox(): Promise<Sandbox>;
+  /** Sends letters; called by the job only. To send one, `enqueueLetter`. */
+  mailer: Mailer;
+  /** Where people reach us, without a slash at the end: BASE_URL, or the socket once it listens. */
+  site: { baseUrl: string };
+  /** What happens at every kind of sign-in, in this order; a failure is logged and never fails the sign-in. */
+  signInEffects: readonly SignInEffect[];
   operations: Operations;
   openapi: OpenApiDocument;
   /** What must work for the service to be ready, by name; a check may answer a detail for operators. */
@@ -70,6 +80,10 @@ const REDACTED = [
   '*.token',
   '*.code',
   '*.otp',
+  '*.cookie',
+  '*.email',
+  '*.clientSecret',
+  '*.smtpUrl',
   '*.secret',
   '*.password',
   '*.url',
@@ -142,6 +156,10 @@ export async function createContext(config: Config): Promise<Context> {
       },
     });
     opened.push(() => jobs.stop());
+    const { smtpUrl, from } = config.mail;
+    const mailer =
+      smtpUrl === undefined ? await openOutbox({ folder: join(config.dataDir, 'outbox'), from }) : openSmtp({ url: smtpUrl, from });
+    opened.push(() => mailer.close());
     new Gauge({
       name: 'postgres_pool_waiting',
       help: 'Statements that wait for a connection.',
@@ -161,9 +179,12 @@ export async function createContext(config: Config): Promise<Context> {
       admission,
       jobs,
       sandbox: macros.open,
+      mailer,
+      site: { baseUrl: config.baseUrl ?? `http://localhost:${config.port}` },
+      signInEffects: SIGN_IN_EFFECTS,
       openapi,
       operations: indexOperations(openapi),
-      checks: { postgres: () => db.ping(), macros: macros.levels },
+      checks: { postgres: () => db.ping(), macros: macros.levels, mail: () => mailer.check() },
       ready: false,
       close,
     };

@@ -48,12 +48,13 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const admin = createServer(createAdminApp(context));
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
     await listen(server, config.port, config.host, 'PORT');
+    context.site.baseUrl = config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host);
     if (config.worker) await startWorker(context);
     context.sandbox().catch((error: unknown) => context.log.error({ err: error }, 'the macro sandbox did not open'));
     context.ready = true;
     return {
       context,
-      baseUrl: config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host),
+      baseUrl: context.site.baseUrl,
       adminUrl: urlOf(admin, '127.0.0.1'),
       stop: async () => {
         context.ready = false;
@@ -92,6 +93,7 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  process.stdout.write(`letters go to ${running.context.mailer.destination}\n`);
   process.stdout.write(`fieldlake is ready at ${running.baseUrl}\n`);
 }
 

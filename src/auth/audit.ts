@@ -5,8 +5,18 @@ import type { Caller } from './caller.ts';
 /** Everything that is written down about access, identity and data. Later work adds to it, and every place that lists the names then fails to compile. */
 export const AUDIT_ACTIONS = [
   'user.created',
+  'user.updated',
+  'session.created',
+  'session.refused',
+  'session.ended',
   'api-key.created',
+  'api-key.updated',
   'api-key.revoked',
+  'passkey.created',
+  'passkey.updated',
+  'passkey.deleted',
+  'provider.linked',
+  'provider.unlinked',
   'organization.created',
   'organization.member-added',
   'experiment.created',
