@@ -20,6 +20,7 @@ import { openFolderStore, type FolderStore } from './storage/folder.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
+import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
 export interface Context {
@@ -31,6 +32,8 @@ export interface Context {
   /** The same database for admissions only: small, never behind a slow statement, and not waiting for the disk to count a request. */
   admission: Database;
   jobs: JobQueue;
+  /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
+  sandbox(): Promise<Sandbox>;
   /** Reads of the lake. */
   warehouse: Warehouse;
   /** Writes of the lake. */
@@ -103,6 +106,31 @@ const REDACTED = [
   '*.url',
   '*.uploadUrl',
 ];
+
+/** The sandbox, opened once when it is first needed; a failure is not kept. */
+function sandboxOnce(config: Config) {
+  let opening: Promise<Sandbox> | undefined;
+  return {
+    open: () => {
+      opening ??= openSandbox({
+        ...config.macros,
+        runtimesFolder: join(config.root, 'src/sandbox/runtimes'),
+        keepIn: join(config.dataDir, 'macros'),
+      }).catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    /** The level per language, for operators; none of it while nothing has opened it. */
+    levels: async () => {
+      if (!opening) return { state: 'not started' };
+      const sandbox = await opening;
+      return Object.fromEntries(config.macros.languages.map((language) => [language, sandbox.level(language)]));
+    },
+    close: async () => (await opening)?.close(),
+  };
+}
 
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
@@ -178,6 +206,8 @@ export async function createContext(config: Config): Promise<Context> {
         this.set(db.pool.waiting);
       },
     });
+    const macros = sandboxOnce(config);
+    opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
     return {
       config,
@@ -186,6 +216,7 @@ export async function createContext(config: Config): Promise<Context> {
       db,
       admission,
       jobs,
+      sandbox: macros.open,
       mailer,
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
       warehouse,
@@ -198,6 +229,7 @@ export async function createContext(config: Config): Promise<Context> {
       operations: indexOperations(openapi),
       checks: {
         postgres: () => db.ping(),
+        macros: macros.levels,
         warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
         // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
         mail: () =>

@@ -52,6 +52,24 @@ export interface Counted<T> {
 
 export const COUNT_LIMIT = 10_000;
 
+/** How far to count for a list. */
+export const mostCounted = (request: Request | undefined): number =>
+  request?.get('prefer') === 'count=exact' ? 100_000_000 : COUNT_LIMIT + 1;
+
+/** The page that a list's query asks for. */
+export const pageOf = ({
+  page = 1,
+  pageSize = 100,
+}: {
+  page?: number;
+  pageSize?: number;
+}): PageAsked & { limit: number; offset: number } => ({
+  page,
+  pageSize,
+  limit: pageSize,
+  offset: (page - 1) * pageSize,
+});
+
 /** X-Total-Count and Link of a list; beyond the count limit there is no last page to link to. */
 export function listed<T>(
   request: Request | undefined,
