@@ -4,9 +4,10 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { deleteLocations, findHome, insertLocations, insertUserGrant, listActivePeople } from './creation.queries.ts';
+import { findHome, insertUserGrant, listActivePeople } from './creation.queries.ts';
 import { insertErasure } from './erasure.queries.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
+import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
   deleteExperiment,
   findExperiment,

@@ -40,7 +40,10 @@ export const listUploadFiles = (db: Queryable, uploadId: string) =>
       already_there as "alreadyThere", reason, message, columns
     from upload_files where upload_id = ${uploadId} order by ordinal`);
 
-export const insertUpload = (db: Queryable, upload: { id: string; experimentId: string; tableId: string; sourceKind: string; createdBy: string }) =>
+export const insertUpload = (
+  db: Queryable,
+  upload: { id: string; experimentId: string; tableId: string; sourceKind: string; createdBy: string },
+) =>
   db.run(sql('uploads.insert')`
     insert into uploads (id, experiment_id, table_id, source_kind, created_by)
     values (${upload.id}, ${upload.experimentId}, ${upload.tableId}, ${upload.sourceKind}, ${upload.createdBy})`);
@@ -69,7 +72,11 @@ export const failReceiving = (db: Queryable, uploadId: string, message: string) 
     update uploads set status = 'failed', completed_at = now(), error_message = ${message} where id = ${uploadId} and status = 'pending' and received_at is null`);
 
 export const listObjectKeys = (db: Queryable, uploadId: string) =>
-  db.rows<{ objectKey: string }>(sql('uploads.listObjectKeys')`select object_key as "objectKey" from upload_files where upload_id = ${uploadId} and object_key is not null`);
+  db.rows<{ objectKey: string }>(
+    sql(
+      'uploads.listObjectKeys',
+    )`select object_key as "objectKey" from upload_files where upload_id = ${uploadId} and object_key is not null`,
+  );
 
 export const deleteUpload = (db: Queryable, uploadId: string) => db.run(sql('uploads.delete')`delete from uploads where id = ${uploadId}`);
 
