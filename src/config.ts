@@ -29,6 +29,9 @@ const Environment = z.object({
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
   STATEMENT_TIMEOUT_SECONDS: number(1, 600).default(30),
+  /** A Photon or Nominatim server; the GeoNames data in the package when unset. */
+  PLACES_URL: z.url({ protocol: /^https?$/ }).optional(),
+  PLACES_KIND: z.enum(['photon', 'nominatim']).default('photon'),
 });
 
 /** Settings of engines that are not built in yet: naming one must stop the start rather than be ignored. */
@@ -52,6 +55,8 @@ export interface Config {
   logLevel: string;
   duckdb: { threads: number; memoryMb: number };
   limits: { callerStatements: number; organizationStatements: number; statementTimeoutMs: number };
+  /** Undefined: the embedded places. */
+  places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
   /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
   secret: Buffer;
 }
@@ -105,6 +110,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,
     },
+    places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     secret: readSecret(dataDir),
   });
 }

@@ -9,6 +9,9 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedde
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
+import { openEmbeddedPlaces } from './places/embedded.ts';
+import type { Places } from './places/places.ts';
+import { openProvidedPlaces } from './places/provider.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
 export interface Context {
@@ -20,6 +23,7 @@ export interface Context {
   /** The same database for admissions only: small, never behind a slow statement, and not waiting for the disk to count a request. */
   admission: Database;
   jobs: JobQueue;
+  places: Places;
   operations: Operations;
   openapi: OpenApiDocument;
   /** What must work for the service to be ready, by name; a check may answer a detail for operators. */
@@ -130,6 +134,7 @@ export async function createContext(config: Config): Promise<Context> {
       db,
       admission,
       jobs,
+      places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
       openapi,
       operations: indexOperations(openapi),
       checks: { postgres: () => db.ping() },

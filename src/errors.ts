@@ -113,6 +113,7 @@ const catalogue = {
   warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
   callerBusy: say(429, 'You have too many statements running; wait for one to finish.'),
   warehouseTimeout: say(504, 'The query took too long; narrow it with filters, fewer columns or a limit.'),
+  placesUnavailable: say(503, 'The place server cannot be reached right now; places can still be typed in.'),
   databaseUnavailable: say(503, 'The database cannot be reached right now.'),
   databaseTimeout: say(504, 'The database took too long to answer.'),
   shuttingDown: say(503, 'The service is stopping.'),

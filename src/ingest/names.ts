@@ -20,12 +20,16 @@ const TIMESTAMPED = /^\d{8}-\d{6}_\.txt$/;
  * puts time-stamped bare names under `unknown_ambyte/unknown_ambit/` and other bare names under `unknown_ambyte/`.
  */
 export function nameFile(kind: SourceKind, sent: string, limits = LIMITS): NamedFile {
-  const parts = sent.toWellFormed().split(/[/\\]/).filter((part) => part !== '' && part !== '.');
+  const parts = sent
+    .toWellFormed()
+    .split(/[/\\]/)
+    .filter((part) => part !== '' && part !== '.');
   const base = parts.at(-1) ?? '';
   if (base === '' || base === '..' || CONTROL.test(base)) return { refused: 'the file has no usable name' };
   if (base.length > 256) return { refused: 'the file name is longer than 256 characters' };
   const { extensions } = limits[kind];
-  if (!extensions.some((extension) => base.toLowerCase().endsWith(extension))) return { refused: `a ${kind} file ends in ${extensions.join(' or ')}` };
+  if (!extensions.some((extension) => base.toLowerCase().endsWith(extension)))
+    return { refused: `a ${kind} file ends in ${extensions.join(' or ')}` };
   if (kind !== 'ambyte') return { path: base };
   const folders = parts.slice(0, -1);
   for (let at = folders.length - 1; at >= 0; at -= 1) {

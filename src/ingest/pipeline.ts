@@ -24,7 +24,8 @@ const withoutComments = (sql: string) =>
     .trim();
 
 export async function loadPipelines(folder: string): Promise<Pipelines> {
-  const read = async ([step, file]: readonly [string, string]) => [step, withoutComments(await readFile(join(folder, file), 'utf8'))] as const;
+  const read = async ([step, file]: readonly [string, string]) =>
+    [step, withoutComments(await readFile(join(folder, file), 'utf8'))] as const;
   return Object.fromEntries(await Promise.all(Object.entries(STEPS).map(read))) as Pipelines;
 }
 

@@ -40,7 +40,10 @@ export async function readSource(request: SourceRequest): Promise<BronzeSource> 
   }
 }
 
-async function readDelimited({ session, pipelines, original, work, refusals, signal }: SourceRequest, kind: 'csv' | 'tsv'): Promise<BronzeSource> {
+async function readDelimited(
+  { session, pipelines, original, work, refusals, signal }: SourceRequest,
+  kind: 'csv' | 'tsv',
+): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
   const scanned = await scanCsv({ path: original, kind, records, refusals, signal }).finally(() => records.close());
   const fields = scanned.header.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'text' }));

@@ -88,7 +88,14 @@ export interface NewTable {
 export async function createTable(db: Queryable, table: NewTable): Promise<LakeTable> {
   const id = table.id ?? randomUUID();
   const identifier = table.kind === 'upload' ? id : (table.identifier ?? table.kind);
-  const row = { id, experimentId: table.experimentId, kind: table.kind, identifier, name: table.name ?? null, createdBy: table.createdBy ?? null };
+  const row = {
+    id,
+    experimentId: table.experimentId,
+    kind: table.kind,
+    identifier,
+    name: table.name ?? null,
+    createdBy: table.createdBy ?? null,
+  };
   const made = await queries.insertTable(db, row);
   const found = made ?? (await queries.findTable(db, table.experimentId, identifier));
   if (!found) throw errors.conflict();
@@ -142,14 +149,20 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
     if (added.length === 0) return { added: false, version: table.version, rowCount: table.rowCount };
     if (added.length < sources.length) throw errors.sourceChanged();
   }
-  if (change.typedBy !== undefined && fingerprint(await columnsAt(tx, table.id, table.version)) !== change.typedBy) throw errors.sourceChanged();
+  if (change.typedBy !== undefined && fingerprint(await columnsAt(tx, table.id, table.version)) !== change.typedBy)
+    throw errors.sourceChanged();
 
   const retire = change.retire ?? [];
   const retired = retire.length === 0 ? [] : await queries.retireFiles(tx, table.id, version, retire);
   if (retired.length !== retire.length) throw errors.sourceChanged();
   const files = change.files ?? [];
   if (files.length > 0) {
-    await queries.insertFiles(tx, table.id, version, files.map((file) => ({ ...file, id: fileId(file.path) })));
+    await queries.insertFiles(
+      tx,
+      table.id,
+      version,
+      files.map((file) => ({ ...file, id: fileId(file.path) })),
+    );
   }
   const sum = (rows: readonly { rowCount: number }[]) => rows.reduce((total, { rowCount }) => total + rowCount, 0);
   const rowCount = table.rowCount + sum(files) - sum(retired);

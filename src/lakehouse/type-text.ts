@@ -25,7 +25,11 @@ function parse(text: string): { type: ColumnType; rest: string } {
   if (kind !== undefined) return { type: { kind }, rest };
   if (word === 'decimal') {
     const size = /^\((\d+),\s*(\d+)\)/.exec(rest);
-    if (size) return { type: { kind: 'decimal', precision: Number(size[1]), scale: Number(size[2]) }, rest: rest.slice(size[0].length).trimStart() };
+    if (size)
+      return {
+        type: { kind: 'decimal', precision: Number(size[1]), scale: Number(size[2]) },
+        rest: rest.slice(size[0].length).trimStart(),
+      };
   }
   if (word === 'array' && rest.startsWith('<')) {
     const element = parse(rest.slice(1).trimStart());

@@ -21,7 +21,11 @@ export type Lake = Awaited<ReturnType<typeof openLake>>;
 export async function openLake() {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-lake-'));
   const { db, url, drop } = await cloneDatabase();
-  const store = await openFolderStore({ folder: join(folder, 'objects'), secret: Buffer.alloc(32, 7), baseUrl: () => 'http://127.0.0.1:1/objects' });
+  const store = await openFolderStore({
+    folder: join(folder, 'objects'),
+    secret: Buffer.alloc(32, 7),
+    baseUrl: () => 'http://127.0.0.1:1/objects',
+  });
   const staging = await openDuckdbWriter({ lakeFolder: join(folder, 'lake'), workFolder: join(folder, 'work') });
   const pipelines = await loadPipelines(join(ROOT, 'pipelines'));
   const engine = await DuckDBInstance.create(':memory:', { threads: '2' });
@@ -29,17 +33,27 @@ export async function openLake() {
   await reader.run(`set timezone = 'UTC'`);
   const deps = { db, store, staging, pipelines };
 
-  const makeTable = (experimentId = randomUUID(), name = `t_${randomUUID().slice(0, 8)}`) => createTable(db, { experimentId, kind: 'upload', name });
+  const makeTable = (experimentId = randomUUID(), name = `t_${randomUUID().slice(0, 8)}`) =>
+    createTable(db, { experimentId, kind: 'upload', name });
 
   /** Receives files and makes the rows that the HTTP layer makes. */
-  async function receive(table: { id: string; experimentId: string }, kind: string, files: readonly { path: string; bytes: string | Buffer }[]) {
+  async function receive(
+    table: { id: string; experimentId: string },
+    kind: string,
+    files: readonly { path: string; bytes: string | Buffer }[],
+  ) {
     const id = randomUUID();
     await db.run(sql('test.upload')`insert into uploads (id, experiment_id, table_id, source_kind, file_count)
       values (${id}, ${table.experimentId}, ${table.id}, ${kind}, ${files.length})`);
     for (const [ordinal, { path, bytes }] of files.entries()) {
       const key = `uploads/${id}/${ordinal}`;
       const buffer = Buffer.from(bytes as string);
-      await store.put(key, (async function* () { yield buffer; })());
+      await store.put(
+        key,
+        (async function* () {
+          yield buffer;
+        })(),
+      );
       const sha = createHash('sha256').update(buffer).digest('hex');
       await db.run(sql('test.file')`insert into upload_files (upload_id, path, ordinal, object_key, sha256, byte_count)
         values (${id}, ${path}, ${ordinal}, ${key}, decode(${sha}, 'hex'), ${buffer.length})`);
@@ -47,7 +61,12 @@ export async function openLake() {
     return id;
   }
 
-  async function ingest(table: { id: string; experimentId: string }, kind: string, files: readonly { path: string; bytes: string | Buffer }[], options?: IngestOptions) {
+  async function ingest(
+    table: { id: string; experimentId: string },
+    kind: string,
+    files: readonly { path: string; bytes: string | Buffer }[],
+    options?: IngestOptions,
+  ) {
     const id = await receive(table, kind, files);
     const report = await ingestUpload(deps, id, options);
     const upload = await db.one<Record<string, unknown>>(sql('test.counts')`select status, rows_in as "rowsIn", stored, quarantined,
@@ -89,7 +108,18 @@ export async function openLake() {
   };
 
   return {
-    ...deps, url, folder, deps, reader, makeTable, receive, ingest, rows, relation, types, quarantined,
+    ...deps,
+    url,
+    folder,
+    deps,
+    reader,
+    makeTable,
+    receive,
+    ingest,
+    rows,
+    relation,
+    types,
+    quarantined,
     async close() {
       reader.closeSync();
       engine.closeSync();
