@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../errors.ts';
-import { columnsAt, commit, createTable, fingerprint } from '../lakehouse/manifest.ts';
-import { findSource, findTableById, knownPaths } from '../lakehouse/manifest.queries.ts';
+import { columnsAt, commit, createTable, findSource, findTableById, fingerprint, knownPaths } from '../lakehouse/manifest.ts';
 import type { StagingArea, StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from './limits.ts';
 import { fill, functionStatements, variable, type Pipelines } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
+import { unreadable } from './scan-parquet.ts';
 import { readSource } from './sources.ts';
 import { typeFile } from './typing.ts';
 import * as uploads from './uploads.queries.ts';
@@ -150,7 +150,8 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
     const table = await findTableById(db, upload.tableId);
     if (!table) throw new FileRefused('table_deleted', 'The table that this file was meant for is gone.');
     const known = await columnsAt(db, table.id, table.version);
-    const typed = await typeFile(session, pipelines, read.fields, known);
+    const typing = typeFile(session, pipelines, read.fields, known);
+    const typed = await (kind === 'parquet' ? typing.catch(unreadable) : typing);
     await session.prepare([
       ...Object.entries({
         source,

@@ -9,7 +9,6 @@ export const isTableName = (name: string): boolean => TABLE_NAME.test(name) && !
 /** What a file is called in the report, or the sentence that says why it is not accepted. */
 export type NamedFile = { path: string } | { refused: string };
 
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const AMBYTE_FOLDER = /^Ambyte_\d{1,3}$/;
 const AMBIT_FOLDER = /^[1-4]$/;

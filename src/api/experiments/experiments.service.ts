@@ -5,12 +5,13 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { findHome, insertUserGrant, listActivePeople } from './creation.queries.ts';
-import { insertErasure } from './erasure.queries.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
   deleteExperiment,
   findExperiment,
+  findStatus,
+  insertErasure,
   insertExperiment,
   lockExperiment,
   publishExperiment,
@@ -165,3 +166,10 @@ export const removeExperiment = (ctx: Context, caller: Caller, id: string, versi
     await ctx.jobs.enqueue(ERASE_EXPERIMENT, { erasureId }, { tx, key: erasureId });
     return erasureId;
   });
+
+/** Holds an experiment as it is until the transaction ends, and refuses a write under an archived one. */
+export async function requireWritable(tx: Transaction, id: string): Promise<void> {
+  const found = await findStatus(tx, id);
+  if (!found) throw errors.resourceNotFound('experiment');
+  if (found.status === 'archived') throw errors.experimentArchived();
+}

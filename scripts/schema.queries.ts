@@ -1,5 +1,5 @@
-import type { Queryable } from './database.ts';
-import { sql } from './sql.ts';
+import type { Queryable } from '../src/database/database.ts';
+import { sql } from '../src/database/sql.ts';
 
 /** The schema as the catalogue of a migrated database has it: tables with columns, constraints and indexes, functions and views. */
 export async function printSchema(db: Queryable): Promise<string> {
