@@ -69,6 +69,9 @@ const Environment = z.object({
   ORCID_CLIENT_SECRET: z.string().min(1).optional(),
   ORCID_URL: z.url({ protocol: /^https?$/ }).default('https://orcid.org'),
   ORCID_API_URL: z.url({ protocol: /^https?$/ }).default('https://pub.orcid.org/v3.0'),
+  /** A Photon or Nominatim server; the GeoNames data in the package when unset. */
+  PLACES_URL: z.url({ protocol: /^https?$/ }).optional(),
+  PLACES_KIND: z.enum(['photon', 'nominatim']).default('photon'),
 });
 
 /** Settings of engines that are not built in yet: naming one must stop the start rather than be ignored. */
@@ -113,6 +116,8 @@ export interface Config {
   };
   /** Of the project import, `whsec_` and base64; none: every call is refused. */
   webhookSecrets: readonly string[];
+  /** Undefined: the embedded places. */
+  places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
   /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
   secret: Buffer;
 }
@@ -239,6 +244,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       memoryMb: env.MACRO_MEMORY_MB,
     },
     webhookSecrets: env.WEBHOOK_SECRETS,
+    places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     secret: readSecret(dataDir),
   });
 }

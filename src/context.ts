@@ -11,6 +11,9 @@ import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
 import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
+import { openEmbeddedPlaces } from './places/embedded.ts';
+import type { Places } from './places/places.ts';
+import { openProvidedPlaces } from './places/provider.ts';
 import { FairShares } from './lakehouse/shares.ts';
 import type { StagingArea } from './lakehouse/staging.ts';
 import type { Warehouse } from './lakehouse/warehouse.ts';
@@ -34,6 +37,7 @@ export interface Context {
   jobs: JobQueue;
   /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
   sandbox(): Promise<Sandbox>;
+  places: Places;
   /** Reads of the lake. */
   warehouse: Warehouse;
   /** Writes of the lake. */
@@ -219,6 +223,7 @@ export async function createContext(config: Config): Promise<Context> {
       sandbox: macros.open,
       mailer,
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
+      places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
       warehouse,
       staging,
       lakeFolder,

@@ -6,8 +6,8 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { trimmedName } from '../resources/resources.service.ts';
 import { homeOf, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
-import { deleteLocations, insertLocations } from './creation.queries.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
+import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
   deleteExperiment,
   findExperiment,
