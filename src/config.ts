@@ -114,7 +114,7 @@ function originList(text: string): string[] {
     .filter((origin) => origin !== '')
     .map((origin) => {
       const url = URL.canParse(origin) ? new URL(origin) : undefined;
-      if (!url || !/^https?:$/.test(url.protocol) || url.origin !== withoutSlash(origin))
+      if (!url || !/^https?:$/.test(url.protocol) || url.origin !== withoutSlash(origin) || url.hostname.includes('*'))
         throw new ConfigError(`TRUSTED_ORIGINS holds '${origin}', which is not an origin such as https://app.example.org.`);
       return url.origin;
     });

@@ -17,9 +17,6 @@ export function setCookie(ctx: Context, response: Response, name: keyof CookieNa
   response.append('Set-Cookie', cookieLine(cookieNames(secure)[name], value, { maxAge, secure }));
 }
 
-/** Digest of the browser that sent a request, if it has signed in here before and kept our cookie. */
-export const browserOf = (request: Request): Buffer | null => browserDigest(contextOf(request).config.secret, cookieOf(request, 'browser'));
-
 /** The session's own cookie, with its whole life ahead. */
 export const setSessionCookie = (ctx: Context, response: Response, token: string): void =>
   setCookie(ctx, response, 'session', token, SESSION_SECONDS);
