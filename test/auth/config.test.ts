@@ -39,6 +39,15 @@ test('origins, providers and mail are read whole or refused', () => {
   expect(() => read({ TRUST_PROXY_HOPS: 'true' })).toThrow(/TRUST_PROXY_HOPS/);
 });
 
+test('a cookie domain holds the API, and is the relying party unless another is named', () => {
+  const shared = { BASE_URL: 'https://api.example.org', TRUSTED_ORIGINS: 'https://app.example.org' };
+  expect(read({ ...shared, COOKIE_DOMAIN: '.Example.org' }).web).toMatchObject({ cookieDomain: 'example.org', rpId: 'example.org' });
+  expect(read({ ...shared, COOKIE_DOMAIN: 'example.org', RP_ID: 'example.org' }).web.rpId).toBe('example.org');
+  expect(read(shared).web).toMatchObject({ cookieDomain: undefined, rpId: undefined });
+  expect(() => read({ ...shared, COOKIE_DOMAIN: 'other.org' })).toThrow(/drop every cookie/);
+  expect(() => read({ COOKIE_DOMAIN: 'example.org' })).toThrow(/drop every cookie/);
+});
+
 test('the relying party and its origins never come from a request', () => {
   const site = (environment: Record<string, string>, baseUrl: string) => ({ config: read(environment), baseUrl });
   const local = site({}, 'http://127.0.0.1:3000');
