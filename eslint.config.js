@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['build/', 'src/generated/', 'node_modules/', '.data/', '*.cjs'] },
+  { ignores: ['build/', 'src/generated/', 'node_modules/', '.data/', '*.cjs', 'src/sandbox/runtimes/'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

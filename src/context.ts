@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
+import { claimInvitations } from './api/invitations/invitations.service.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
@@ -10,6 +11,9 @@ import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
 import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
+import { openEmbeddedPlaces } from './places/embedded.ts';
+import type { Places } from './places/places.ts';
+import { openProvidedPlaces } from './places/provider.ts';
 import { FairShares } from './lakehouse/shares.ts';
 import type { StagingArea } from './lakehouse/staging.ts';
 import type { Warehouse } from './lakehouse/warehouse.ts';
@@ -19,6 +23,7 @@ import { openFolderStore, type FolderStore } from './storage/folder.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
+import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
 export interface Context {
@@ -30,6 +35,9 @@ export interface Context {
   /** The same database for admissions only: small, never behind a slow statement, and not waiting for the disk to count a request. */
   admission: Database;
   jobs: JobQueue;
+  /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
+  sandbox(): Promise<Sandbox>;
+  places: Places;
   /** Reads of the lake. */
   warehouse: Warehouse;
   /** Writes of the lake. */
@@ -102,6 +110,31 @@ const REDACTED = [
   '*.url',
   '*.uploadUrl',
 ];
+
+/** The sandbox, opened once when it is first needed; a failure is not kept. */
+function sandboxOnce(config: Config) {
+  let opening: Promise<Sandbox> | undefined;
+  return {
+    open: () => {
+      opening ??= openSandbox({
+        ...config.macros,
+        runtimesFolder: join(config.root, 'src/sandbox/runtimes'),
+        keepIn: join(config.dataDir, 'macros'),
+      }).catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    /** The level per language, for operators; none of it while nothing has opened it. */
+    levels: async () => {
+      if (!opening) return { state: 'not started' };
+      const sandbox = await opening;
+      return Object.fromEntries(config.macros.languages.map((language) => [language, sandbox.level(language)]));
+    },
+    close: async () => (await opening)?.close(),
+  };
+}
 
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
@@ -177,6 +210,8 @@ export async function createContext(config: Config): Promise<Context> {
         this.set(db.pool.waiting);
       },
     });
+    const macros = sandboxOnce(config);
+    opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
     return {
       config,
@@ -185,8 +220,10 @@ export async function createContext(config: Config): Promise<Context> {
       db,
       admission,
       jobs,
+      sandbox: macros.open,
       mailer,
-      signInEffects: SIGN_IN_EFFECTS,
+      signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
+      places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
       warehouse,
       staging,
       lakeFolder,
@@ -197,6 +234,7 @@ export async function createContext(config: Config): Promise<Context> {
       operations: indexOperations(openapi),
       checks: {
         postgres: () => db.ping(),
+        macros: macros.levels,
         warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
         // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
         mail: () =>

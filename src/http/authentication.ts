@@ -27,6 +27,12 @@ const ID_PARAMETER: Record<ResourceType, string> = {
 const isResourceType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text);
 const isAction = (text: string): text is Action => (ACTIONS as readonly string[]).includes(text);
 
+/** The `{resourceType}` of a path. Errors: unknownResourceType. */
+export function checkedType(text: string): ResourceType {
+  if (!isResourceType(text)) throw errors.unknownResourceType();
+  return text;
+}
+
 interface Guard {
   type: ResourceType;
   action: Action;
@@ -39,9 +45,9 @@ function guardOf(request: Request, scopes: readonly string[] | undefined): Guard
   if (scope === undefined) return null;
   const [named = '', action = ''] = scope.split(':');
   const type = named === 'resource' ? String(request.params['resourceType']) : named;
-  if (!isResourceType(type)) throw errors.unknownResourceType();
+  const checked = checkedType(type);
   if (!isAction(action)) throw new Error(`no such action: ${scope}`);
-  return { type, action, parameter: named === 'resource' ? 'id' : ID_PARAMETER[type] };
+  return { type: checked, action, parameter: named === 'resource' ? 'id' : ID_PARAMETER[checked] };
 }
 
 const pathId = (request: Request, name: string) => String(request.params[name]);

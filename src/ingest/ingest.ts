@@ -12,6 +12,7 @@ import type { ObjectStore } from '../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from './limits.ts';
 import { fill, functionStatements, variable, type Pipelines } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
+import { unreadable } from './scan-parquet.ts';
 import { readSource } from './sources.ts';
 import { typeFile } from './typing.ts';
 import * as uploads from './uploads.queries.ts';
@@ -149,7 +150,8 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
     const table = await findTableById(db, upload.tableId);
     if (!table) throw new FileRefused('table_deleted', 'The table that this file was meant for is gone.');
     const known = await columnsAt(db, table.id, table.version);
-    const typed = await typeFile(session, pipelines, read.fields, known);
+    const typing = typeFile(session, pipelines, read.fields, known);
+    const typed = await (kind === 'parquet' ? typing.catch(unreadable) : typing);
     await session.prepare([
       ...Object.entries({
         source,

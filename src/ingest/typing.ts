@@ -4,7 +4,8 @@ import type { StagingSession } from '../lakehouse/staging.ts';
 import { typeText } from '../lakehouse/types.ts';
 import { nameColumns, oddTextColumn } from './columns.ts';
 import { MAX_COLUMNS } from './limits.ts';
-import { fill, physicalType, quote, type Pipelines } from './pipeline.ts';
+import { fill, type Pipelines } from './pipeline.ts';
+import { physicalType, quote } from '../lakehouse/staging.ts';
 import { FileRefused } from './record-writer.ts';
 import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType, type Digits } from './types.ts';
 
@@ -50,11 +51,22 @@ const textOf = ({ column, form }: BronzeField): string =>
   form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column;
 const classOf = (field: BronzeField): string => (field.form === 'token' ? `token_class(${field.column})` : `text_class(${textOf(field)})`);
 
+/** Union of the classes of a column's values. A declared type needs only to know whether there are any, and whether a BIGINT leaves what a DOUBLE holds. */
+function unionOf(field: BronzeField, hasText: boolean): string {
+  const { column, form } = field;
+  if (form === 'token' && hasText) return `bit_or(loose_token_class(${column}))`;
+  if (!isDeclared(form)) return `bit_or(${classOf(field)})`;
+  const large =
+    form.kind === 'bigint' ? ` + case when max(abs(${column}::hugeint)) > 9007199254740992 then ${TEXT_CLASSES.bigint} else 0 end` : '';
+  // the hash makes the engine unpack every value, so that a damaged page is found here
+  return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large} + 0 * (bit_xor(hash(${column})) & 1)::integer`;
+}
+
 async function classify(
   session: StagingSession,
   pipelines: Pipelines,
   fields: readonly BronzeField[],
-  limit: number | undefined,
+  sample?: ReadonlyMap<string, Stats>,
 ): Promise<Map<string, Stats>> {
   const all = new Map<string, Stats>();
   for (let at = 0; at < fields.length; at += BATCH) {
@@ -63,10 +75,10 @@ async function classify(
       form === 'token' ? `count(*) filter (where starts_with(${column}, '${letter}'))` : letter === 's' ? `count(${column})` : '0';
     const classes = batch.map(
       (field, index) =>
-        `bit_or(${classOf(field)}) as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
+        `${unionOf(field, ((sample?.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0)} as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
     );
     const [row = {}] = await session.rows(
-      fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: limit === undefined ? '' : `limit ${limit}` }),
+      fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: sample === undefined ? `limit ${SAMPLE}` : '' }),
     );
     const count = (name: string) => Number(row[name] ?? 0);
     batch.forEach((field, index) => {
@@ -80,10 +92,9 @@ async function classify(
 async function countDigits(
   session: StagingSession,
   pipelines: Pipelines,
-  fields: readonly BronzeField[],
+  open: readonly BronzeField[],
   stats: Map<string, Stats>,
 ): Promise<void> {
-  const open = fields.filter(({ column }) => needsDigits(stats.get(column)?.classes ?? 0));
   for (let at = 0; at < open.length; at += BATCH) {
     const batch = open.slice(at, at + BATCH);
     const classes = batch.map(
@@ -143,7 +154,7 @@ function converted(field: BronzeField, type: ColumnType): string {
 }
 
 /** Declared types that hold every value of both. */
-function joinDeclared(known: ColumnState, declared: ColumnType, exact: boolean): ColumnType {
+function joinDeclared(known: ColumnState, declared: ColumnType): ColumnType {
   if (!known.hasValues) return declared;
   const from = known.type.kind;
   const to = declared.kind;
@@ -152,7 +163,6 @@ function joinDeclared(known: ColumnState, declared: ColumnType, exact: boolean):
   if ((from === 'int' || from === 'bigint') && declared.kind === 'decimal' && declared.precision - declared.scale >= 19)
     return { ...declared, precision: 38 };
   if (from === 'date' && to === 'timestamp_ntz') return declared;
-  exact;
   return known.type;
 }
 
@@ -170,15 +180,18 @@ export async function typeFile(
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const nameOf = (index: number) => byName.get(names[index]?.name.toLowerCase() ?? '')?.name ?? names[index]?.name ?? '';
 
-  const unclear = fields.filter(({ form }) => form === 'text');
-  const sample = await classify(session, pipelines, unclear, SAMPLE);
+  const unclear = fields.filter(({ form }) => !isDeclared(form));
+  const sample = await classify(session, pipelines, unclear);
   const settled = (field: BronzeField, index: number) =>
     field.form === 'text' &&
     ((sample.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0 &&
     (byName.get(nameOf(index).toLowerCase())?.hasValues !== true || byName.get(nameOf(index).toLowerCase())?.type.kind === 'string');
   const open = fields.filter((field, index) => !settled(field, index));
-  const stats = new Map([...sample, ...(await classify(session, pipelines, open, undefined))]);
-  await countDigits(session, pipelines, fields, stats);
+  const stats = new Map([...sample, ...(await classify(session, pipelines, open, sample))]);
+  const counted = fields.filter(
+    ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
+  );
+  await countDigits(session, pipelines, counted, stats);
 
   const columns: ColumnState[] = [];
   const report: ColumnReport[] = [];
@@ -192,7 +205,7 @@ export async function typeFile(
     const exact = (stat.classes & TEXT_CLASSES.bigint) === 0;
     const own = ownClasses(field, stat);
     let type: ColumnType;
-    if (isDeclared(field.form)) type = before ? (present ? joinDeclared(before, field.form, exact) : before.type) : field.form;
+    if (isDeclared(field.form)) type = before ? (present ? joinDeclared(before, field.form) : before.type) : field.form;
     else if (before) type = widenType(before, own, stat.digits);
     else type = inferType(own, stat.digits) ?? { kind: 'string' };
     const key = names[index]?.key ?? name;

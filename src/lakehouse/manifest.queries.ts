@@ -1,7 +1,7 @@
-import type { Queryable, Transaction } from '../database/database.ts';
+import type { Database, Queryable, Transaction } from '../database/database.ts';
 import { fragment, nothing, sql } from '../database/sql.ts';
 
-export type { Queryable, Transaction };
+export type { Database, Queryable, Transaction };
 
 /** One row of `lake_tables`. */
 export interface LakeTable {
@@ -209,12 +209,11 @@ export const knownPaths = (db: Queryable, paths: readonly string[]) =>
   db.rows<{ path: string }>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);
 
 /** Tables with many small live files, the worst first: what compaction looks at. */
-export const listFragmentedTables = (db: Queryable, smallRows: number, atLeast: number, limit: number) =>
-  db.rows<{ id: string; smallFiles: number }>(sql(
-    'lake.listFragmentedTables',
-  )`select table_id as id, count(*) as "smallFiles" from lake_files
-    where to_version is null and row_count < ${smallRows} group by table_id having count(*) >= ${atLeast}
-    order by count(*) desc, table_id limit ${limit}`);
+export const listFragmentedTables = (db: Queryable, { smallRows, atLeast, limit }: { smallRows: number; atLeast: number; limit: number }) =>
+  db.rows<{ id: string; kind: string; smallFiles: number }>(sql('lake.listFragmentedTables')`select t.id, t.kind, count(*) as "smallFiles"
+    from lake_files f join lake_tables t on t.id = f.table_id
+    where f.to_version is null and f.row_count < ${smallRows} group by t.id having count(*) >= ${atLeast}
+    order by count(*) desc, t.id limit ${limit}`);
 
 /** Live and retired files of all tables of an experiment. */
 export const listEveryFile = (db: Queryable, experimentId: string) =>

@@ -8,6 +8,8 @@ import { parseType, typeText } from './types.ts';
 import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
+export { findSource, findTableById, knownPaths } from './manifest.queries.ts';
+
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {
   /** False while every stored value is null. */
@@ -205,5 +207,3 @@ export async function eraseTables(
   await queries.deleteTables(db, experimentId);
   return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
 }
-
-export { findSource, findTableById, knownPaths } from './manifest.queries.ts';

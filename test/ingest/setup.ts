@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { sql } from '../../src/database/sql.ts';
 import { ingestUpload, type IngestOptions } from '../../src/ingest/ingest.ts';
-import { loadPipelines, physicalType, quote } from '../../src/ingest/pipeline.ts';
+import { loadPipelines } from '../../src/ingest/pipeline.ts';
+import { physicalType, quote } from '../../src/lakehouse/staging.ts';
 import { columnsAt, createTable } from '../../src/lakehouse/manifest.ts';
 import { findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
 import { openDuckdbWriter } from '../../src/lakehouse/warehouses/duckdb-write.ts';
@@ -20,7 +21,8 @@ export type Lake = Awaited<ReturnType<typeof openLake>>;
 /** A real Postgres, object folder and lake of its own, with a reader that knows nothing of the product's compiler. */
 export async function openLake() {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-lake-'));
-  const { db, url, drop } = await cloneDatabase();
+  const clone = await cloneDatabase();
+  const { db, url } = clone;
   const store = await openFolderStore({
     folder: join(folder, 'objects'),
     secret: Buffer.alloc(32, 7),
@@ -124,7 +126,7 @@ export async function openLake() {
       reader.closeSync();
       engine.closeSync();
       await staging.close();
-      await drop();
+      await clone.drop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
