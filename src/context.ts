@@ -1,5 +1,4 @@
-import { mkdirSync } from 'node:fs';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -10,10 +9,17 @@ import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
+import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
+import { FairShares } from './lakehouse/shares.ts';
+import type { StagingArea } from './lakehouse/staging.ts';
+import type { Warehouse } from './lakehouse/warehouse.ts';
+import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
+import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
+import { openFolderStore, type FolderStore } from './storage/folder.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
 export interface Context {
@@ -31,6 +37,18 @@ export interface Context {
   site: { baseUrl: string };
   /** What happens at every kind of sign-in, in this order; a failure is logged and never fails the sign-in. */
   signInEffects: readonly SignInEffect[];
+  /** Reads of the lake. */
+  warehouse: Warehouse;
+  /** Writes of the lake. */
+  staging: StagingArea;
+  /** Folder that manifest paths are relative to. */
+  lakeFolder: string;
+  pipelines: Pipelines;
+  /** Uploaded bytes. */
+  objects: FolderStore;
+  shares: FairShares;
+  /** Where others reach the API; known once it listens. */
+  baseUrl: string;
   operations: Operations;
   openapi: OpenApiDocument;
   /** What must work for the service to be ready, by name; a check may answer a detail for operators. */
@@ -133,6 +151,27 @@ export async function createContext(config: Config): Promise<Context> {
     const mailer =
       smtpUrl === undefined ? await openOutbox({ folder: join(config.dataDir, 'outbox'), from }) : openSmtp({ url: smtpUrl, from });
     opened.push(() => mailer.close());
+    const lakeFolder = join(config.dataDir, 'lake');
+    const { threads, memoryMb } = config.duckdb;
+    const warehouse = await DuckDbWarehouse.open({
+      lakeFolder,
+      temporaryFolder: join(config.dataDir, 'tmp'),
+      threads,
+      memoryLimit: `${memoryMb}MB`,
+    });
+    opened.push(() => warehouse.close());
+    const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads });
+    opened.push(() => staging.close());
+    const links = { baseUrl: config.baseUrl ?? '' };
+    const objects = await openFolderStore({
+      folder: join(config.dataDir, 'objects'),
+      secret: config.secret,
+      baseUrl: () => `${links.baseUrl}/objects`,
+    });
+    opened.push(() => objects.close());
+    const pipelines = await loadPipelines(join(config.root, 'pipelines'));
+    const { callerStatements, organizationStatements } = config.limits;
+    const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
     new Gauge({
       name: 'postgres_pool_waiting',
       help: 'Statements that wait for a connection.',
@@ -152,10 +191,26 @@ export async function createContext(config: Config): Promise<Context> {
       mailer,
       site: { baseUrl: config.baseUrl ?? `http://localhost:${config.port}` },
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
+      warehouse,
+      staging,
+      lakeFolder,
+      pipelines,
+      objects,
+      shares,
       openapi,
       operations: indexOperations(openapi),
-      checks: { postgres: () => db.ping(), mail: () => mailer.check() },
+      checks: {
+        postgres: () => db.ping(),
+        mail: () => mailer.check(),
+        warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
+      },
       ready: false,
+      get baseUrl() {
+        return links.baseUrl;
+      },
+      set baseUrl(url) {
+        links.baseUrl = url;
+      },
       close,
     };
   } catch (error) {

@@ -60,6 +60,11 @@ create table lake_columns (
   origin text not null check (origin in ('base', 'question', 'output', 'uploaded', 'metadata')),
   original_key text,
   nullable boolean not null default true,
+  hidden boolean not null default false,
+  -- false while every stored value is null: such a column is in no file yet and may still take any type
+  has_values boolean not null default true,
+  -- every stored value of a BIGINT column is within 2^53, so the column may still widen to DOUBLE
+  exact_double boolean not null default true,
   ordinal integer not null,
   since_version bigint not null,
   until_version bigint,

@@ -36,6 +36,8 @@ export interface EmbeddedPostgres {
 interface EmbeddedOptions {
   /** Folder that holds (or will hold) the cluster in `postgres/`. */
   dataDir: string;
+  /** Use the server of another process where there is one, instead of refusing: for commands beside a running service. */
+  beside?: boolean;
   /** Extra server settings, e.g. `{ fsync: 'off' }` in tests. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -216,7 +218,7 @@ async function waitFor<T>(ask: () => Promise<T | undefined>, milliseconds: numbe
  * Starts, or adopts, the Postgres of a data folder and takes ownership of it.
  * Throws EmbeddedPostgresError when another process owns it or it cannot start.
  */
-export async function startEmbeddedPostgres({ dataDir, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({ dataDir, beside = false, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const binaries = locate(dataDir);
   const socket = socketFolder(dataDir, binaries);
@@ -232,12 +234,16 @@ export async function startEmbeddedPostgres({ dataDir, settings = {} }: Embedded
 
   // The backend of a killed owner may take a moment to notice that its socket is gone.
   const client = owner;
-  const owned = await waitFor(async () => {
-    const { rows } = await client.query<{ ok: boolean }>('select pg_try_advisory_lock($1) as ok', [OWNER_LOCK]);
-    return rows[0]?.ok === true ? true : undefined;
-  }, 2_000);
+  const owned = await waitFor(
+    async () => {
+      const { rows } = await client.query<{ ok: boolean }>('select pg_try_advisory_lock($1) as ok', [OWNER_LOCK]);
+      return rows[0]?.ok === true ? true : undefined;
+    },
+    beside ? 0 : 2_000,
+  );
   if (!owned) {
     await client.end();
+    if (beside) return { url: urlOf(DATABASE), urlOf, stop: async () => undefined };
     throw new EmbeddedPostgresError(
       `The Postgres in ${dataDir} is in use by another fieldlake process; stop that one, choose another DATA_DIR, or share one Postgres through DATABASE_URL.`,
     );

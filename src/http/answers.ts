@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { NextFunction, Request, Response } from 'express';
 
 /** A DELETE answers 200 with the JSON body `null`; tsoa would make 204 of it. */
@@ -87,4 +90,42 @@ export function wholeOr(asked: { page?: number; pageSize?: number }): PageAsked 
 export function sliced<T>(request: Request, response: Response, rows: readonly T[], asked: { page?: number; pageSize?: number }): T[] {
   const page = wholeOr(asked);
   return listed(request, response, { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }, page);
+}
+
+/** Sets an entity tag and answers 304 when the caller has it already. */
+export function notModified(request: Request, response: Response, tag: string): boolean {
+  response.setHeader('ETag', tag);
+  const known = request.get('if-none-match');
+  if (known === undefined || !known.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)) return false;
+  response.status(304).end();
+  return true;
+}
+
+/**
+ * Sends a stream of bytes. Headers go out with the first byte, so that what fails before it is still a problem document; what fails later tears the
+ * connection down without a last chunk. Trailers are asked for when the body has ended.
+ */
+export async function streamed(
+  response: Response,
+  body: Readable,
+  trailers?: () => Promise<Record<string, string>>,
+  frame?: { before: string; after: string },
+): Promise<void> {
+  await once(body, 'readable');
+  if (trailers) response.setHeader('Trailer', 'X-Truncated');
+  response.status(200);
+  const framed = async function* () {
+    if (frame) yield frame.before;
+    for await (const chunk of body) yield chunk as Buffer;
+    if (frame) yield frame.after;
+    if (trailers) response.addTrailers(await trailers());
+  };
+  try {
+    await pipeline(frame || trailers ? Readable.from(framed(), { objectMode: false }) : body, response);
+  } catch (error) {
+    body.destroy();
+    // the caller went away, or the engine failed with bytes on the wire: either way nothing can be said any more
+    if (!response.headersSent) throw error;
+    response.destroy();
+  }
 }

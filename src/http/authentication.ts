@@ -9,7 +9,7 @@ import { readJsonBody } from './body.ts';
 import { contextOf, exchangeOf, timed } from './exchange.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
 import { requireTrustedOrigin } from './origins.ts';
-import { refuseUnknownParameters } from './parameters.ts';
+import { opensTable, refuseUnknownParameters } from './parameters.ts';
 import { sessionOf } from './sessions.ts';
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -144,7 +144,8 @@ export async function expressAuthentication(
     created: async (_tx, answer) => answer,
   };
   exchange.caller = caller;
-  refuseUnknownParameters(request);
+  // where a table decides for itself, it does so before its other parameters are looked at
+  if (!opensTable(request)) refuseUnknownParameters(request);
   await readJsonBody(request, response);
   await claimIdempotencyKey(request, response, caller);
   return caller;

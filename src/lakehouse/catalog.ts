@@ -21,6 +21,8 @@ export interface Column {
   originalKey?: string;
   /** Hidden columns can be filtered on by us, never named by a caller. */
   hidden?: boolean;
+  /** Made at read time from a hidden column and a dimension or change log; no file holds it. */
+  derived?: 'contributor' | 'device' | 'annotations';
 }
 
 /** Tables a caller can read by name. */
@@ -29,3 +31,172 @@ export type ReadableKind = (typeof READABLE_KINDS)[number];
 /** Tables that only the service reads: dimensions, change logs and what could not be stored. */
 export type InternalKind = 'identity' | 'annotation' | 'metadata_record' | 'registry' | 'quarantine';
 export type TableKind = ReadableKind | InternalKind;
+
+export const BOOLEAN = { kind: 'boolean' } as const;
+export const INT = { kind: 'int' } as const;
+export const BIGINT = { kind: 'bigint' } as const;
+export const DOUBLE = { kind: 'double' } as const;
+export const STRING = { kind: 'string' } as const;
+export const DATE = { kind: 'date' } as const;
+export const TIMESTAMP = { kind: 'timestamp' } as const;
+export const TIMESTAMP_NTZ = { kind: 'timestamp_ntz' } as const;
+export const VARIANT = { kind: 'variant' } as const;
+export const decimal = (precision: number, scale: number): ColumnType => ({ kind: 'decimal', precision, scale });
+export const struct = (fields: Readonly<Record<string, ColumnType>>): ColumnType => ({
+  kind: 'struct',
+  fields: Object.entries(fields).map(([name, type]) => ({ name, type })),
+});
+export const array = (element: ColumnType): ColumnType => ({ kind: 'array', element });
+
+export const CONTRIBUTOR = struct({ id: STRING, name: STRING, avatar: STRING });
+export const DEVICE = struct({ id: STRING, serial_number: STRING, owner: STRING, status: STRING, device_type: STRING });
+export const ANNOTATIONS = array(
+  struct({
+    id: STRING,
+    rowId: STRING,
+    type: STRING,
+    content: struct({ text: STRING, flagType: STRING }),
+    createdBy: STRING,
+    createdByName: STRING,
+    createdAt: TIMESTAMP,
+    updatedAt: TIMESTAMP,
+  }),
+);
+const MACROS = array(struct({ id: STRING, name: STRING, filename: STRING }));
+
+const base = (name: string, type: ColumnType, more: Pick<Column, 'hidden' | 'derived'> = {}): Column => ({
+  name,
+  type,
+  nullable: name !== 'id' && name !== 'experiment_id',
+  origin: 'base',
+  ...more,
+});
+const hidden = (name: string, type: ColumnType = STRING): Column => base(name, type, { hidden: true });
+const contributor = base('contributor', CONTRIBUTOR, { derived: 'contributor' });
+const device = base('device', DEVICE, { derived: 'device' });
+const annotations = base('annotations', ANNOTATIONS, { derived: 'annotations' });
+
+const FIXED: Record<TableKind, readonly Column[]> = {
+  raw_data: [
+    base('id', STRING),
+    base('device_id', STRING),
+    base('device_name', STRING),
+    base('timestamp', TIMESTAMP),
+    base('measurement_time_utc', TIMESTAMP),
+    base('timezone', STRING),
+    base('date', DATE),
+    base('macros', MACROS),
+    annotations,
+    contributor,
+    device,
+    base('protocol_id', STRING),
+    base('workbook_run_id', STRING),
+    base('latitude', DOUBLE),
+    base('longitude', DOUBLE),
+    base('data', VARIANT),
+    base('processed_timestamp', TIMESTAMP),
+    base('measurement_time_local', STRING),
+    base('local_time', STRING),
+    hidden('experiment_id'),
+    hidden('contributor_id'),
+    hidden('client_id'),
+  ],
+  device: [
+    base('id', STRING),
+    base('device_id', STRING),
+    base('client_id', STRING),
+    base('device_firmware', STRING),
+    base('device_name', STRING),
+    base('device_version', STRING),
+    base('device_battery', DOUBLE),
+    base('total_measurements', BIGINT),
+    base('processed_timestamp', TIMESTAMP),
+    device,
+    hidden('experiment_id'),
+  ],
+  macro: [
+    base('id', STRING),
+    base('device_id', STRING),
+    base('device_name', STRING),
+    base('timestamp', TIMESTAMP),
+    base('measurement_time_utc', TIMESTAMP),
+    base('timezone', STRING),
+    contributor,
+    device,
+    base('latitude', DOUBLE),
+    base('longitude', DOUBLE),
+    base('workbook_run_id', STRING),
+    base('macro_error', STRING),
+    base('processed_timestamp', TIMESTAMP),
+    annotations,
+    base('measurement_time_local', STRING),
+    base('local_time', STRING),
+    hidden('experiment_id'),
+    hidden('raw_id'),
+    hidden('macro_id'),
+    hidden('macro_name'),
+    hidden('macro_filename'),
+    hidden('date', DATE),
+    hidden('contributor_id'),
+    hidden('client_id'),
+  ],
+  upload: [
+    base('id', STRING),
+    base('uploaded_at', TIMESTAMP),
+    contributor,
+    annotations,
+    hidden('experiment_id'),
+    hidden('upload_id'),
+    hidden('contributor_id'),
+  ],
+  identity: [hidden('experiment_id'), hidden('user_id'), hidden('name'), hidden('avatar'), hidden('pseudonym')],
+  registry: [
+    hidden('experiment_id'),
+    hidden('client_id'),
+    hidden('id'),
+    hidden('serial_number'),
+    hidden('owner_id'),
+    hidden('status'),
+    hidden('device_type'),
+  ],
+  annotation: [
+    hidden('experiment_id'),
+    hidden('table_id'),
+    hidden('row_id'),
+    hidden('id'),
+    hidden('sequence', BIGINT),
+    hidden('deleted', BOOLEAN),
+    hidden('type'),
+    hidden('content_text'),
+    hidden('flag_type'),
+    hidden('created_by'),
+    hidden('created_at', TIMESTAMP),
+    hidden('updated_at', TIMESTAMP),
+  ],
+  metadata_record: [hidden('experiment_id'), hidden('metadata_id'), hidden('key'), hidden('record', VARIANT)],
+  quarantine: [
+    hidden('experiment_id'),
+    hidden('source'),
+    hidden('position', BIGINT),
+    hidden('reason'),
+    hidden('payload'),
+    hidden('quarantined_at', TIMESTAMP),
+  ],
+};
+
+/** The columns that every table of this kind has, hidden ones included, in the order in which they are shown. */
+export const fixedColumns = (kind: TableKind): readonly Column[] => FIXED[kind];
+
+/** The columns that files hold: everything that is not made at read time. */
+export const physicalColumns = (columns: readonly Column[]): readonly Column[] => columns.filter((column) => !column.derived);
+
+/** The column that a table is sorted by when nothing else is asked; then by `id`. */
+export const DEFAULT_SORT: Record<ReadableKind, string> = {
+  raw_data: 'timestamp',
+  device: 'processed_timestamp',
+  macro: 'timestamp',
+  upload: 'uploaded_at',
+};
+
+/** The column that holds what went wrong with a row, where a kind has one. */
+export const ERROR_COLUMN: Partial<Record<ReadableKind, string>> = { macro: 'macro_error' };

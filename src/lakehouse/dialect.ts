@@ -1,4 +1,73 @@
-/** Every way in which two warehouses differ, each with its reason. */
+import type { ColumnType, TableKind } from './catalog.ts';
+import type { Expr, ScanColumn } from './plan.ts';
+import type { BoundValue } from './warehouse.ts';
+
+/** SQL text whose `?` markers stand for `values`, in order. Composed with `q`, so that the order never goes wrong. */
+export interface Fragment {
+  text: string;
+  values: readonly BoundValue[];
+}
+
+/** Text of ours (keywords, quoted identifiers), without values. */
+export const raw = (text: string): Fragment => ({ text, values: [] });
+
+export const bound = (value: BoundValue['value'], type: ColumnType): Fragment => ({ text: '?', values: [{ value, type }] });
+
+/** Template tag: fragments are spliced with their values, in the order in which they are read. */
+export const q = (strings: readonly string[], ...parts: readonly Fragment[]): Fragment => ({
+  text: strings.reduce((text, string, index) => text + (parts[index - 1]?.text ?? '') + string),
+  values: parts.flatMap((part) => part.values),
+});
+
+export const joined = (parts: readonly Fragment[], separator: string): Fragment => ({
+  text: parts.map((part) => part.text).join(separator),
+  values: parts.flatMap((part) => part.values),
+});
+
+/** An aggregate whose inputs are printed already. */
+export interface AggregateParts {
+  how: Extract<Expr, { kind: 'aggregate' }>['how'];
+  of: Fragment | null;
+  ofType: ColumnType | null;
+  second: Fragment | null;
+  order: readonly { expr: Fragment; descending: boolean; type: ColumnType }[];
+  fraction: number | null;
+  type: ColumnType;
+}
+
+/** Every way in which two warehouses differ, each with its reason. A dialect only prints; it never decides what is read. */
 export interface Dialect {
   readonly name: 'duckdb' | 'databricks';
+  /** A delimited identifier: engines quote with different characters. */
+  quote(identifier: string): string;
+  /** The type's name in a cast. */
+  cast(type: ColumnType): string;
+  /** A bound value that the engine reads as `type`, whatever its driver made of it. */
+  value(value: BoundValue['value'], type: ColumnType): Fragment;
+  /** The table's rows before the experiment predicate: a list of Parquet files, or a Delta table. */
+  rows(table: { kind: TableKind; identifier: string }, columns: readonly ScanColumn[], files: readonly string[]): Fragment;
+  /** Further predicates that a shared table needs (one Delta table holds every macro). */
+  partition(table: { kind: TableKind; identifier: string }): Fragment | null;
+  /** A column that one experiment's table has: physical here, a field of a VARIANT there. */
+  expanded(column: Extract<Expr, { kind: 'expanded' }>, kind: TableKind): Fragment;
+  /** Struct field access. */
+  field(of: Fragment, name: string): Fragment;
+  struct(fields: readonly { name: string; value: Fragment }[]): Fragment;
+  emptyList(type: ColumnType): Fragment;
+  /** Null-safe inequality: `is distinct from` is not spelled the same everywhere. */
+  differs(left: Fragment, right: Fragment): Fragment;
+  contains(of: Fragment, text: Fragment): Fragment;
+  startsWith(of: Fragment, text: Fragment): Fragment;
+  /** The start of a calendar unit, without any session's time zone. */
+  bucket(of: Fragment, type: ColumnType, unit: Extract<Expr, { kind: 'bucket' }>['unit'], zone: string | null): Fragment;
+  /** The first instant at which clocks in the zone show a local time. */
+  instant(local: Fragment, zone: string): Fragment;
+  /** Engines differ in result types, in errors on NaN, and in what may be ordered inside an aggregate. */
+  aggregate(parts: AggregateParts): Fragment;
+  /** One ordering term; nulls last is always written, because defaults differ. */
+  order(of: Fragment, descending: boolean): Fragment;
+  /** The value as JSON text, or null. */
+  json(of: Fragment, type: ColumnType): Fragment;
+  /** The value as CSV cell text, or null; `guard` defuses spreadsheet formulas in text. */
+  cell(of: Fragment, type: ColumnType, guard: boolean): Fragment;
 }

@@ -6,11 +6,12 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { homeOf, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import { deleteLocations, insertLocations } from './creation.queries.ts';
-import { insertErasure } from './erasure.queries.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import {
   deleteExperiment,
   findExperiment,
+  findStatus,
+  insertErasure,
   insertExperiment,
   lockExperiment,
   publishExperiment,
@@ -147,4 +148,11 @@ async function erase(ctx: Context, tx: Transaction, caller: Caller, { id, organi
   await audit(tx, caller, { action: 'experiment.deleted', organizationId, resource: { type: 'experiment', id }, details: { erasureId } });
   await ctx.jobs.enqueue(ERASE_EXPERIMENT, { erasureId }, { tx, key: erasureId });
   return erasureId;
+}
+
+/** Holds an experiment as it is until the transaction ends, and refuses a write under an archived one. */
+export async function requireWritable(tx: Transaction, id: string): Promise<void> {
+  const found = await findStatus(tx, id);
+  if (!found) throw errors.resourceNotFound('experiment');
+  if (found.status === 'archived') throw errors.experimentArchived();
 }

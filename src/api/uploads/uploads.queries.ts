@@ -1,0 +1,108 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, nothing, sql } from '../../database/sql.ts';
+import type { Upload, UploadFile } from './uploads.model.ts';
+
+const columns = fragment`
+  u.id as "uploadId", u.experiment_id as "experimentId", u.table_id as "uploadTableId", t.name as "uploadTableName", u.source_kind as "sourceKind",
+  u.status, u.file_count as "fileCount", u.stored as "rowCount", u.rows_in as "rowsIn", u.quarantined, u.already_there as "alreadyThere",
+  u.created_by as "createdBy", u.created_at as "createdAt", u.completed_at as "completedAt", u.error_message as "errorMessage"`;
+
+export interface UploadFilter {
+  experimentId: string;
+  uploadTableId: string | undefined;
+  uploadTableName: string | undefined;
+}
+
+const matches = ({ experimentId, uploadTableId, uploadTableName }: UploadFilter) => fragment`
+  u.experiment_id = ${experimentId}
+  ${uploadTableId === undefined ? nothing : fragment`and u.table_id = ${uploadTableId}`}
+  ${uploadTableName === undefined ? nothing : fragment`and lower(t.name) = lower(${uploadTableName})`}`;
+
+/** Newest first. */
+export const listUploads = (db: Queryable, filter: UploadFilter, page: { limit: number; offset: number }) =>
+  db.rows<Upload>(sql('uploads.list')`
+    select ${columns} from uploads u left join lake_tables t on t.id = u.table_id
+    where ${matches(filter)} order by u.created_at desc, u.id desc limit ${page.limit} offset ${page.offset}`);
+
+export const countUploads = async (db: Queryable, filter: UploadFilter, most: number) =>
+  (
+    await db.one<{ count: number }>(sql('uploads.count')`
+    select count(*) as count from (select 1 from uploads u left join lake_tables t on t.id = u.table_id where ${matches(filter)} limit ${most}) counted`)
+  )?.count ?? 0;
+
+export const findUpload = (db: Queryable, experimentId: string, uploadId: string) =>
+  db.one<Upload>(sql('uploads.find')`
+    select ${columns} from uploads u left join lake_tables t on t.id = u.table_id where u.id = ${uploadId} and u.experiment_id = ${experimentId}`);
+
+export const listUploadFiles = (db: Queryable, uploadId: string) =>
+  db.rows<UploadFile>(sql('uploads.listFiles')`
+    select path, status, encode(sha256, 'hex') as sha256, byte_count as "byteCount", rows_in as "rowsIn", stored, quarantined,
+      already_there as "alreadyThere", reason, message, columns
+    from upload_files where upload_id = ${uploadId} order by ordinal`);
+
+export const insertUpload = (
+  db: Queryable,
+  upload: { id: string; experimentId: string; tableId: string; sourceKind: string; createdBy: string },
+) =>
+  db.run(sql('uploads.insert')`
+    insert into uploads (id, experiment_id, table_id, source_kind, created_by)
+    values (${upload.id}, ${upload.experimentId}, ${upload.tableId}, ${upload.sourceKind}, ${upload.createdBy})`);
+
+export const insertUploadFile = (db: Queryable, file: { uploadId: string; path: string; ordinal: number; objectKey: string }) =>
+  db.run(sql('uploads.insertFile')`
+    insert into upload_files (upload_id, path, ordinal, object_key) values (${file.uploadId}, ${file.path}, ${file.ordinal}, ${file.objectKey})
+    on conflict (upload_id, path) do nothing`);
+
+export const markFileReceived = (db: Queryable, file: { uploadId: string; path: string; sha256: string; byteCount: number }) =>
+  db.run(sql('uploads.markFileReceived')`
+    update upload_files set sha256 = decode(${file.sha256}, 'hex'), byte_count = ${file.byteCount} where upload_id = ${file.uploadId} and path = ${file.path}`);
+
+/** Every file is here: from now on the upload is the job's. */
+export const markReceived = (db: Queryable, uploadId: string) =>
+  db.run(sql('uploads.markReceived')`
+    update uploads set received_at = now(), heartbeat_at = now(), file_count = (select count(*) from upload_files where upload_id = ${uploadId})
+    where id = ${uploadId} and status = 'pending'`);
+
+export const beatReceiving = (db: Queryable, uploadId: string) =>
+  db.run(sql('uploads.beatReceiving')`update uploads set heartbeat_at = now() where id = ${uploadId} and status = 'pending'`);
+
+/** Ends an upload that did not arrive whole; 0 when it has ended or arrived. */
+export const failReceiving = (db: Queryable, uploadId: string, message: string) =>
+  db.run(sql('uploads.failReceiving')`
+    update uploads set status = 'failed', completed_at = now(), error_message = ${message} where id = ${uploadId} and status = 'pending' and received_at is null`);
+
+export const listObjectKeys = (db: Queryable, uploadId: string) =>
+  db.rows<{ objectKey: string }>(
+    sql(
+      'uploads.listObjectKeys',
+    )`select object_key as "objectKey" from upload_files where upload_id = ${uploadId} and object_key is not null`,
+  );
+
+export const deleteUpload = (db: Queryable, uploadId: string) => db.run(sql('uploads.delete')`delete from uploads where id = ${uploadId}`);
+
+/** Cut off while arriving (`received` false), or waiting for a job whose process is gone. */
+export const listSilentUploads = (db: Queryable, silentSeconds: number) =>
+  db.rows<{ id: string; received: boolean }>(sql('uploads.listSilent')`
+    select id, received_at is not null as received from uploads
+    where status in ('pending', 'running') and heartbeat_at < now() - make_interval(secs => ${silentSeconds}) limit 100`);
+
+export const findUploadOwner = (db: Queryable, uploadId: string) =>
+  db.one<{ experimentId: string; createdBy: string | null }>(
+    sql('uploads.owner')`select experiment_id as "experimentId", created_by as "createdBy" from uploads where id = ${uploadId}`,
+  );
+
+/** Uploads of an experiment that is gone, with the keys of their bytes. */
+export const listUploadsToErase = (db: Queryable, experimentId: string) =>
+  db.rows<{ uploadId: string; objectKey: string | null; byteCount: number }>(sql('uploads.listToErase')`
+    select u.id as "uploadId", f.object_key as "objectKey", coalesce(f.byte_count, 0) as "byteCount"
+    from uploads u left join upload_files f on f.upload_id = u.id where u.experiment_id = ${experimentId}`);
+
+export const deleteUploadsOf = (db: Queryable, experimentId: string) =>
+  db.run(sql('uploads.deleteOf')`delete from uploads where experiment_id = ${experimentId}`);
+
+/** Takes back a table that an upload was to make, as long as nothing is in it and nothing else goes there. */
+export const deleteTableOf = (db: Queryable, uploadId: string) =>
+  db.run(sql('uploads.deleteTableOf')`
+    delete from lake_tables t using uploads u
+    where u.id = ${uploadId} and t.id = u.table_id and t.version = 0 and t.created_at >= u.created_at
+      and not exists (select from uploads other where other.table_id = t.id and other.id <> u.id)`);

@@ -1,0 +1,89 @@
+import { parseArgs } from 'node:util';
+import { createUser, userOfEmail } from './api/account/account.service.ts';
+import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { openDatabase, type Database } from './database/database.ts';
+import { EmbeddedPostgresError, startEmbeddedPostgres } from './database/embedded.ts';
+import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
+import { ApiError } from './errors.ts';
+
+const USAGE = `usage:
+  npm run user -- create --email ADDRESS --first-name NAME --last-name NAME [--rate-limit N] [--key-name NAME]
+  npm run user -- create-key --email ADDRESS [--rate-limit N] [--key-name NAME] [--days N]
+  npm run user -- revoke-key KEY_OR_ID
+`;
+
+class UsageError extends Error {}
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+function needed(value: string | undefined, name: string): string {
+  if (value === undefined || value.trim() === '') throw new UsageError(`--${name} is missing`);
+  return value.trim();
+}
+
+async function user(db: Database, args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      email: { type: 'string' },
+      'first-name': { type: 'string' },
+      'last-name': { type: 'string' },
+      'rate-limit': { type: 'string' },
+      'key-name': { type: 'string', default: 'command line' },
+      days: { type: 'string' },
+    },
+  });
+  const key = {
+    name: values['key-name'],
+    rateLimit: values['rate-limit'] === undefined ? undefined : Number(values['rate-limit']),
+    expiresAt: values.days === undefined ? undefined : new Date(Date.now() + Number(values.days) * 86_400_000),
+  };
+  const [verb, target] = positionals;
+  if (verb === 'create') {
+    const email = needed(values.email, 'email');
+    const made = await createUser(db, {
+      email,
+      firstName: needed(values['first-name'], 'first-name'),
+      lastName: needed(values['last-name'], 'last-name'),
+      verified: true,
+    });
+    const { key: secret } = await createApiKey(db, { userId: made.id, ...key });
+    say(JSON.stringify({ userId: made.id, organizationId: made.organizationId, email, apiKey: secret }, null, 2));
+  } else if (verb === 'create-key') {
+    const userId = await userOfEmail(db, needed(values.email, 'email'));
+    if (userId === undefined) throw new UsageError('there is no account with that address');
+    say(JSON.stringify({ userId, apiKey: (await createApiKey(db, { userId, ...key })).key }, null, 2));
+  } else if (verb === 'revoke-key') {
+    say(JSON.stringify({ revoked: (await revokeKey(db, needed(target, 'key'))).id }));
+  } else throw new UsageError('say create, create-key or revoke-key');
+}
+
+async function main([command, ...args]: string[]): Promise<void> {
+  const config = readConfig();
+  const postgres = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir, beside: true }) : undefined;
+  const url = config.databaseUrl ?? postgres?.url ?? '';
+  await migrate({ url, folder: `${config.root}/sql` });
+  const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
+  try {
+    if (command === 'user') await user(db, args);
+    else throw new UsageError(`there is no command ${command ?? ''}`);
+  } finally {
+    await db.close();
+    await postgres?.stop();
+  }
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  const expected =
+    error instanceof UsageError || error instanceof ConfigError || error instanceof EmbeddedPostgresError || error instanceof ApiError;
+  const detail =
+    error instanceof ApiError ? (error.details.problems ?? []).map(({ path, message }) => `${path}: ${message}`).join('; ') : '';
+  process.stderr.write(
+    expected
+      ? `${error.message} ${detail}\n${error instanceof UsageError ? USAGE : ''}`
+      : `${error instanceof Error ? (error.stack ?? '') : String(error)}\n`,
+  );
+  process.exitCode = 1;
+});

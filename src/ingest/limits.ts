@@ -1,0 +1,33 @@
+export const SOURCE_KINDS = ['ambyte', 'csv', 'tsv', 'parquet', 'json', 'ndjson'] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+export interface KindLimits {
+  /** Lower case, with the dot. */
+  extensions: readonly string[];
+  maxFileBytes: number;
+  maxFiles: number;
+}
+
+const MIB = 1_048_576;
+
+/** What one upload may hold, by kind; enforced while streaming. */
+export const LIMITS: Readonly<Record<SourceKind, KindLimits>> = {
+  ambyte: { extensions: ['.txt'], maxFileBytes: 10 * MIB, maxFiles: 1_000 },
+  csv: { extensions: ['.csv'], maxFileBytes: 50 * MIB, maxFiles: 100 },
+  tsv: { extensions: ['.tsv'], maxFileBytes: 50 * MIB, maxFiles: 100 },
+  parquet: { extensions: ['.parquet'], maxFileBytes: 200 * MIB, maxFiles: 100 },
+  json: { extensions: ['.json'], maxFileBytes: 100 * MIB, maxFiles: 100 },
+  ndjson: { extensions: ['.ndjson', '.jsonl'], maxFileBytes: 100 * MIB, maxFiles: 100 },
+};
+
+/** The limits with some of them replaced, e.g. by configuration. */
+export const withLimits = (changes: Partial<Record<SourceKind, Partial<KindLimits>>>): Readonly<Record<SourceKind, KindLimits>> =>
+  Object.fromEntries(SOURCE_KINDS.map((kind) => [kind, { ...LIMITS[kind], ...changes[kind] }])) as Record<SourceKind, KindLimits>;
+
+/** Columns of one table at most. */
+export const MAX_COLUMNS = 2_000;
+/** Bytes of one record (a CSV record with its quoted newlines, a JSON line or element) at most. */
+export const MAX_RECORD_BYTES = 8 * MIB;
+/** What a Parquet file may unpack to. */
+export const MAX_UNPACKED_BYTES = 16 * 1_024 * MIB;
+export const MAX_ROWS = 1_000_000_000;

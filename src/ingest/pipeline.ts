@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BoundValue, Statement } from '../lakehouse/warehouse.ts';
+
+const STEPS = {
+  functions: 'functions.sql',
+  uploadedRecords: 'bronze/uploaded_records.sql',
+  uploadedParquet: 'bronze/uploaded_parquet.sql',
+  uploadedClasses: 'silver/uploaded_classes.sql',
+  uploadedValues: 'silver/uploaded_values.sql',
+  uploadedRows: 'gold/uploaded_rows.sql',
+  quarantinedRecords: 'gold/quarantined_records.sql',
+} as const;
+
+/** The SQL of `pipelines/`, by step. Read once at the start. */
+export type Pipelines = Readonly<Record<keyof typeof STEPS, string>>;
+
+const withoutComments = (sql: string) =>
+  sql
+    .split('\n')
+    .filter((line) => !line.startsWith('--'))
+    .join('\n')
+    .trim();
+
+export async function loadPipelines(folder: string): Promise<Pipelines> {
+  const read = async ([step, file]: readonly [string, string]) =>
+    [step, withoutComments(await readFile(join(folder, file), 'utf8'))] as const;
+  return Object.fromEntries(await Promise.all(Object.entries(STEPS).map(read))) as Pipelines;
+}
+
+/** Fills the `{{slots}}` of a step. Slots hold what this file prints: quoted identifiers and expressions over them, never a value. */
+export function fill(step: string, slots: Readonly<Record<string, string>> = {}, values: readonly BoundValue[] = []): Statement {
+  const sql = step.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const slot = slots[name];
+    if (slot === undefined) throw new Error(`the pipeline step has no value for ${name}`);
+    return slot;
+  });
+  return { sql, values };
+}
+
+/** `functions.sql` holds several statements; each runs by itself. */
+export const functionStatements = (pipelines: Pipelines): Statement[] =>
+  pipelines.functions
+    .split(/;\s*\n(?=\n|create)|;\s*$/)
+    .map((sql) => sql.trim())
+    .filter((sql) => sql !== '')
+    .map((sql) => ({ sql, values: [] }));
+
+export const variable = (name: string, value: string | null): Statement => ({
+  sql: `set variable ${name} = $1`,
+  values: [{ type: { kind: 'string' }, value }],
+});

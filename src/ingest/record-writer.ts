@@ -1,0 +1,134 @@
+import { open, type FileHandle } from 'node:fs/promises';
+
+const FLUSH_AT = 1_048_576;
+const ZERO = 0x30;
+const DIGITS = 12;
+
+/** Counts 0, 1, 2… as 12 hex digits, in place. */
+export class HexCounter {
+  readonly digits = Buffer.alloc(DIGITS, ZERO);
+
+  advance(): void {
+    for (let at = DIGITS - 1; at >= 0; at -= 1) {
+      const digit = this.digits[at] ?? ZERO;
+      if (digit === 0x66) this.digits[at] = ZERO;
+      else {
+        this.digits[at] = digit === 0x39 ? 0x61 : digit + 1;
+        return;
+      }
+    }
+  }
+}
+
+/** Writes a file through one buffer; memory stays at the buffer, however long the file. */
+export class BufferedFile {
+  readonly path: string;
+  readonly #handle: FileHandle;
+  #buffer = Buffer.allocUnsafe(FLUSH_AT * 2);
+  #used = 0;
+
+  private constructor(path: string, handle: FileHandle) {
+    this.path = path;
+    this.#handle = handle;
+  }
+
+  static async create(path: string): Promise<BufferedFile> {
+    return new BufferedFile(path, await open(path, 'wx', 0o600));
+  }
+
+  /** Makes room for `bytes` more. Call it, and await `drain` when `full`, between records. */
+  #reserve(bytes: number): void {
+    if (this.#used + bytes <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#used + bytes));
+    this.#buffer.copy(grown, 0, 0, this.#used);
+    this.#buffer = grown;
+  }
+
+  bytes(source: Buffer, start = 0, end = source.length): void {
+    this.#reserve(end - start);
+    source.copy(this.#buffer, this.#used, start, end);
+    this.#used += end - start;
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#buffer[this.#used++] = value;
+  }
+
+  text(value: string): void {
+    this.#reserve(value.length * 3);
+    this.#used += this.#buffer.write(value, this.#used, 'utf8');
+  }
+
+  /** A CSV field in quotes. */
+  quoted(value: string): void {
+    this.byte(0x22);
+    this.text(value.includes('"') ? value.replaceAll('"', '""') : value);
+    this.byte(0x22);
+  }
+
+  get full(): boolean {
+    return this.#used >= FLUSH_AT;
+  }
+
+  async drain(): Promise<void> {
+    let written = 0;
+    while (written < this.#used) written += (await this.#handle.write(this.#buffer, written, this.#used - written)).bytesWritten;
+    this.#used = 0;
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.drain();
+    } finally {
+      await this.#handle.close();
+    }
+  }
+}
+
+/** Why a record was not stored. */
+export type RefusalReason =
+  | 'too_few_fields'
+  | 'too_many_fields'
+  | 'broken_quotes'
+  | 'unclosed_quote'
+  | 'record_too_long'
+  | 'invalid_utf8'
+  | 'invalid_json'
+  | 'invalid_unicode'
+  | 'not_an_object'
+  | 'bad_trace';
+
+/** Original text is kept up to this many characters; the original bytes stay in the object store. */
+const KEPT_TEXT = 1_000_000;
+
+/** The list of refused records of one file, in the form that `pipelines/gold/quarantined_records.sql` reads. */
+export class Refusals {
+  count = 0;
+  readonly reasons = new Map<RefusalReason, number>();
+  readonly #file: BufferedFile;
+
+  constructor(file: BufferedFile) {
+    this.#file = file;
+  }
+
+  async add(row: Buffer, place: { line: number; byteOffset: number }, reason: RefusalReason, original: Buffer): Promise<void> {
+    this.count += 1;
+    this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + 1);
+    const file = this.#file;
+    file.bytes(row);
+    file.text(`,${place.line},${place.byteOffset},${reason},`);
+    file.quoted(original.subarray(0, KEPT_TEXT).toString('utf8'));
+    file.byte(0x0a);
+    if (file.full) await file.drain();
+  }
+}
+
+/** A file that cannot be read at all: the stable word and the sentence for its report. */
+export class FileRefused extends Error {
+  readonly reason: string;
+  constructor(reason: string, sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,153 @@
+/** Plan × Dialect → Statement. Total over the closed kinds; every value is bound, every identifier quoted by the dialect. */
+import { errors } from '../errors.ts';
+import { BIGINT, STRING } from './catalog.ts';
+import { bound, joined, q, raw } from './dialect.ts';
+import type { Dialect, Fragment } from './dialect.ts';
+import type { Expr, ExprKind, Output, Plan, PlanKind, Sort } from './plan.ts';
+import { exprType } from './types.ts';
+import type { Statement } from './warehouse.ts';
+
+type Visit<K extends ExprKind> = (expr: Extract<Expr, { kind: K }>, dialect: Dialect) => Fragment;
+type Print<K extends PlanKind> = (plan: Extract<Plan, { kind: K }>, place: Place) => Fragment;
+
+const COMPARISONS = { equals: '=', less: '<', at_most: '<=', greater: '>', at_least: '>=' } as const;
+
+const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
+  column: ({ name }, dialect) => raw(dialect.quote(name)),
+  expanded: ({ name }, dialect) => raw(dialect.quote(name)),
+  field: ({ of, name }, dialect) => dialect.field(expression(of, dialect), name),
+  value: ({ value, type }, dialect) => dialect.value(value, type),
+  struct: ({ fields, unless }, dialect) => {
+    const made = dialect.struct(fields.map(({ name, expr }) => ({ name, value: expression(expr, dialect) })));
+    return q`case when ${expression(unless, dialect)} is not null then ${made} end`;
+  },
+  list: ({ of, type }, dialect) => (of ? q`coalesce(${expression(of, dialect)}, ${dialect.emptyList(type)})` : dialect.emptyList(type)),
+  compare: ({ how, left, right }, dialect) => {
+    const sides = [expression(left, dialect), expression(right, dialect)] as const;
+    return how === 'differs' ? dialect.differs(...sides) : q`${sides[0]} ${raw(COMPARISONS[how])} ${sides[1]}`;
+  },
+  in: ({ of, values, negated }, dialect) => {
+    const list = joined(
+      values.map((value) => expression(value, dialect)),
+      ', ',
+    );
+    const one = () => expression(of, dialect);
+    return negated ? q`(${one()} is null or ${one()} not in (${list}))` : q`${one()} in (${list})`;
+  },
+  text: ({ how, of, text }, dialect) =>
+    dialect[how === 'contains' ? 'contains' : 'startsWith'](expression(of, dialect), expression(text, dialect)),
+  missing: ({ of, negated }, dialect) => q`${expression(of, dialect)} is ${raw(negated ? 'not null' : 'null')}`,
+  every: ({ of }, dialect) =>
+    joined(
+      of.map((part) => q`(${expression(part, dialect)})`),
+      ' and ',
+    ),
+  bucket: ({ of, unit, zone }, dialect) => dialect.bucket(expression(of, dialect), exprType(of), unit, zone),
+  instant: ({ of, zone }, dialect) => dialect.instant(expression(of, dialect), zone),
+  aggregate: ({ how, of, second, order, fraction, type }, dialect) =>
+    dialect.aggregate({
+      how,
+      of: of && expression(of, dialect),
+      ofType: of && exprType(of),
+      second: second ? expression(second, dialect) : null,
+      order: (order ?? []).map((sort) => ({
+        expr: expression(sort.expr, dialect),
+        descending: sort.descending,
+        type: exprType(sort.expr),
+      })),
+      fraction: fraction ?? null,
+      type,
+    }),
+  running: ({ of, partition, order, type }, dialect) => {
+    const total = of ? q`sum(${expression(of, dialect)})` : raw('count(*)');
+    const by =
+      partition.length === 0
+        ? raw('')
+        : q`partition by ${joined(
+            partition.map((expr) => expression(expr, dialect)),
+            ', ',
+          )} `;
+    const over = order.length === 0 ? raw('') : q`order by ${ordering(order, dialect)} `;
+    return q`cast(${total} over (${by}${over}rows between unbounded preceding and current row) as ${raw(dialect.cast(type))})`;
+  },
+};
+
+// TypeScript cannot see that the record's entry takes the expression whose kind picked it.
+const expression = (expr: Expr, dialect: Dialect): Fragment => (EXPRESSIONS[expr.kind] as Visit<ExprKind>)(expr, dialect);
+
+const ordering = (by: readonly Sort[], dialect: Dialect): Fragment =>
+  joined(
+    by.map(({ expr, descending }) => dialect.order(expression(expr, dialect), descending)),
+    ', ',
+  );
+
+const named = (value: Fragment, as: string, dialect: Dialect) => q`${value} as ${raw(dialect.quote(as))}`;
+const outputs = (list: readonly Output[], dialect: Dialect): Fragment[] =>
+  list.map(({ as, expr }) => named(expression(expr, dialect), as, dialect));
+const list = (parts: readonly Fragment[]) => joined(parts, ', ');
+
+/** Where a relation is printed: `line` starts a line of its own, `nested` prints an inner relation, indented by construction (never by editing text, which may hold a caller's names). */
+interface Place {
+  dialect: Dialect;
+  line: Fragment;
+  nested: (plan: Plan) => Fragment;
+}
+
+const PLANS: { [K in PlanKind]: Print<K> } = {
+  scan: ({ scope, table, columns, needed, files }, { dialect, line }) => {
+    if (scope.anonymised && table.kind === 'identity' && needed.some((name) => name === 'name' || name === 'avatar')) {
+      throw errors.internal().with({ cause: new Error('An anonymised plan reads real names.') });
+    }
+    const wanted = columns.filter((column) => needed.includes(column.name));
+    const read = wanted.map((column) =>
+      named(column.kind === 'expanded' ? dialect.expanded(column, table.kind) : expression(column, dialect), column.name, dialect),
+    );
+    const only = q`${raw(dialect.quote('experiment_id'))} = ${dialect.value(scope.experimentId, STRING)}`;
+    const partition = dialect.partition(table);
+    const where = partition ? q`${only} and ${partition}` : only;
+    return q`select ${read.length === 0 ? raw('1 as one') : list(read)}${line}from ${dialect.rows(table, columns, files)}${line}where ${where}`;
+  },
+  join: ({ left, right, leftKey, rightKey, adds }, { dialect, line, nested }) => {
+    const added = q`select ${raw(dialect.quote(rightKey))}, ${list(outputs(adds, dialect))} from (${nested(right)})`;
+    const names = list(adds.map(({ as }) => raw(`r.${dialect.quote(as)}`)));
+    const keys = raw(`l.${dialect.quote(leftKey)} = r.${dialect.quote(rightKey)}`);
+    return q`select l.*, ${names}${line}from (${nested(left)}) as l${line}left join (${added}) as r on ${keys}`;
+  },
+  filter: ({ from, where }, { dialect, line, nested }) =>
+    q`select *${line}from (${nested(from)})${line}where ${expression(where, dialect)}`,
+  project: ({ from, outputs: made, keep }, { dialect, line, nested }) =>
+    q`select ${raw(keep ? '*, ' : '')}${list(outputs(made, dialect))}${line}from (${nested(from)})`,
+  group: ({ from, keys, measures }, { dialect, line, nested }) => {
+    const by = keys.length === 0 ? raw('') : q`${line}group by ${raw(keys.map((_key, index) => index + 1).join(', '))}`;
+    return q`select ${list(outputs([...keys, ...measures], dialect))}${line}from (${nested(from)})${by}`;
+  },
+  sort: ({ from, by, limit, offset }, { dialect, line, nested }) => {
+    const order = by.length === 0 ? raw('') : q`${line}order by ${ordering(by, dialect)}`;
+    const most = limit === null ? raw('') : q`${line}limit ${bound(BigInt(limit), BIGINT)}`;
+    const skipped = offset === 0 ? raw('') : q` offset ${bound(BigInt(offset), BIGINT)}`;
+    return q`select *${line}from (${nested(from)})${order}${most}${skipped}`;
+  },
+  print: ({ from, format, outputs: made, guard }, { dialect, line, nested }) => {
+    if (format === 'csv') {
+      const cells = made.map(({ as, expr }) => named(dialect.cell(expression(expr, dialect), exprType(expr), guard), as, dialect));
+      return q`select ${list(cells)}${line}from (${nested(from)})`;
+    }
+    const members = made.flatMap(({ name, expr }, index) => [
+      dialect.value(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, STRING),
+      q`coalesce(${dialect.json(expression(expr, dialect), exprType(expr))}, 'null')`,
+    ]);
+    return q`select concat(${list(members)}, '}') as ${raw(dialect.quote('line'))}${line}from (${nested(from)})`;
+  },
+};
+
+const relation = (plan: Plan, dialect: Dialect, depth: number): Fragment => {
+  const line = raw(`\n${'  '.repeat(depth)}`);
+  const nested = (inner: Plan) => q`${line}  ${relation(inner, dialect, depth + 1)}${line}`;
+  return (PLANS[plan.kind] as Print<PlanKind>)(plan, { dialect, line, nested });
+};
+
+/** The statement that a warehouse of this dialect runs for a plan. Pure: the same plan gives the same text. */
+export const compile = (plan: Plan, dialect: Dialect): Statement => {
+  const { text, values } = relation(plan, dialect, 0);
+  return { sql: text, values };
+};

@@ -1,0 +1,205 @@
+/** DuckDB over Parquet files. Times are TIMESTAMPTZ; nothing here depends on the session's time zone. */
+import type { ColumnType } from '../catalog.ts';
+import { bound, joined, q, raw } from '../dialect.ts';
+import { isCalendar } from '../plan.ts';
+import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
+
+const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
+
+const cast = (type: ColumnType): string => {
+  switch (type.kind) {
+    case 'boolean':
+    case 'bigint':
+    case 'double':
+    case 'date':
+      return type.kind;
+    case 'int':
+      return 'integer';
+    case 'string':
+      return 'varchar';
+    // JSON text, so that the engine's own VARIANT may change between versions without touching files
+    case 'variant':
+      return 'varchar';
+    case 'timestamp':
+      return 'timestamptz';
+    case 'timestamp_ntz':
+      return 'timestamp';
+    case 'decimal':
+      return `decimal(${type.precision}, ${type.scale})`;
+    case 'struct':
+      return `struct(${type.fields.map((field) => `${quote(field.name)} ${cast(field.type)}`).join(', ')})`;
+    case 'array':
+      return `${cast(type.element)}[]`;
+  }
+};
+
+const as = (of: Fragment, type: ColumnType) => q`cast(${of} as ${raw(cast(type))})`;
+
+/** The UTC clock reading of an instant; `at time zone` with the session's zone would be a state. */
+const utc = (of: Fragment) => q`make_timestamp(epoch_us(${of}))`;
+const instant = (utcReading: Fragment) => q`make_timestamptz(epoch_us(${utcReading}))`;
+
+/** ISO 8601 with milliseconds, or with microseconds where there are any. */
+const clock = (reading: Fragment, suffix: string) => {
+  const written = (digits: string) => q`strftime(${reading}, ${raw(`'%Y-%m-%dT%H:%M:%S.${digits}${suffix}'`)})`;
+  return q`case when epoch_us(${reading}) % 1000 = 0 then ${written('%g')} else ${written('%f')} end`;
+};
+
+/** Two to the 53rd: beyond it a JSON number would be read as its neighbour. */
+const SAFE = '9007199254740992';
+
+/** Text of a value without quotes, as JSON and CSV share it; null where the value is null or not finite. */
+const bare = (of: Fragment, type: ColumnType): Fragment => {
+  switch (type.kind) {
+    case 'double':
+      return q`case when isfinite(${of}) then cast(${of} as varchar) end`;
+    case 'timestamp':
+      return clock(utc(of), 'Z');
+    case 'timestamp_ntz':
+      return clock(of, '');
+    case 'date':
+      return q`strftime(${of}, '%Y-%m-%d')`;
+    case 'boolean':
+    case 'int':
+    case 'bigint':
+    case 'decimal':
+      return q`cast(${of} as varchar)`;
+    case 'string':
+      return of;
+    case 'variant':
+      return q`cast(case when json_valid(${of}) then json(${of}) else to_json(${of}) end as varchar)`;
+    case 'struct':
+    case 'array':
+      return json(of, type);
+  }
+};
+
+const quoted = (of: Fragment) => q`'"' || ${of} || '"'`;
+const whole = (of: Fragment) =>
+  q`case when ${of} between -${raw(SAFE)} and ${raw(SAFE)} then cast(${of} as varchar) else '"' || cast(${of} as varchar) || '"' end`;
+
+const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
+  switch (type.kind) {
+    case 'bigint':
+      return whole(of);
+    case 'decimal':
+      return type.scale === 0 ? whole(of) : quoted(bare(of, type));
+    case 'string':
+      return q`cast(to_json(${of}) as varchar)`;
+    case 'date':
+    case 'timestamp':
+    case 'timestamp_ntz':
+      return quoted(bare(of, type));
+    case 'struct': {
+      const members = type.fields.map(
+        ({ name, type: inner }, index) =>
+          q`${bound(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, { kind: 'string' })}, coalesce(${json(field(of, name), inner, depth)}, 'null')`,
+      );
+      return q`case when ${of} is not null then concat(${joined(members, ', ')}, '}') end`;
+    }
+    case 'array': {
+      const element = raw(`e${depth}`);
+      return q`'[' || array_to_string(list_transform(${of}, lambda ${element}: coalesce(${json(element, type.element, depth + 1)}, 'null')), ',') || ']'`;
+    }
+    case 'boolean':
+    case 'int':
+    case 'double':
+    case 'variant':
+      return bare(of, type);
+  }
+};
+
+const field = (of: Fragment, name: string) => q`${of}.${raw(quote(name))}`;
+
+const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
+  const named = raw(`'${unit}'`);
+  if (type.kind === 'date') return isCalendar(unit) ? q`cast(date_trunc(${named}, ${of}) as date)` : of;
+  if (type.kind === 'timestamp_ntz') return q`date_trunc(${named}, ${of})`;
+  if (zone === null) return instant(q`date_trunc(${named}, ${utc(of)})`);
+  const local = q`timezone(${bound(zone, { kind: 'string' })}, ${of})`;
+  return isCalendar(unit) ? q`date_trunc(${named}, ${local})` : instant(q`${utc(of)} - (${local} - date_trunc(${named}, ${local}))`);
+};
+
+/** An hour that a zone repeats at midnight begins the day once: the engine answers with the second of the two. */
+const firstInstant: Dialect['instant'] = (local, zone) => {
+  const zoned = bound(zone, { kind: 'string' });
+  const start = q`timezone(${zoned}, ${local})`;
+  const before = q`${start} - interval 1 hour`;
+  return q`case when timezone(${zoned}, ${before}) = ${local} then ${before} else ${start} end`;
+};
+
+/** DuckDB refuses NaN, infinities and squares that overflow where Spark answers NaN. */
+const tame = (of: Fragment) => q`(isfinite(${of}) and abs(${of}) < 1e150)`;
+
+const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
+  sum: ({ of, type }) => q`cast(sum(${of}) as ${raw(cast(type))})`,
+  avg: ({ of }) => q`avg(${of})`,
+  count: ({ of }) => q`count(${of})`,
+  min: ({ of }) => q`min(${of})`,
+  max: ({ of }) => q`max(${of})`,
+  count_distinct: ({ of }) => q`count(distinct ${of})`,
+  std: ({ of }) => spread('stddev_samp', of),
+  var: ({ of }) => spread('var_samp', of),
+  quantile: ({ of, fraction }) => q`quantile_cont(cast(${of} as double), ${raw(String(fraction))})`,
+  first: ({ of, order }) =>
+    q`first(${of} order by ${joined(
+      order.map((sort) => ordered(sort.expr, sort.descending)),
+      ', ',
+    )}) filter (where ${of} is not null)`,
+  collect: ({ of, order }) =>
+    q`list(${of} order by ${joined(
+      order.map((sort) => ordered(sort.expr, sort.descending)),
+      ', ',
+    )})`,
+  corr: ({ of, second }) => {
+    const [x, y] = [q`cast(${of} as double)`, q`cast(${second ?? of} as double)`];
+    const wild = q`count(*) filter (where not ${tame(x)} and ${y} is not null or not ${tame(y)} and ${x} is not null)`;
+    const value = q`corr(${x}, ${y}) filter (where ${tame(x)} and ${tame(y)})`;
+    return q`case when ${wild} = 0 and not isnan(${value}) then ${value} end`;
+  },
+};
+
+const spread = (name: 'stddev_samp' | 'var_samp', of: Fragment): Fragment => {
+  const x = q`cast(${of} as double)`;
+  return q`case when count(*) filter (where not ${tame(x)}) = 0 then ${raw(name)}(${x}) filter (where ${tame(x)}) end`;
+};
+
+const ordered = (of: Fragment, descending: boolean) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls last`;
+
+/** Text that begins with = + - @ tab or CR is run as a formula by spreadsheet programs. */
+const guarded = (of: Fragment) => q`case when ascii(${of}) in (61, 43, 45, 64, 9, 13) then concat('''', ${of}) else ${of} end`;
+
+export const duckdb: Dialect = {
+  name: 'duckdb',
+  quote,
+  cast,
+  value: (value, type) => as(bound(value, type), type),
+  rows: (_table, columns, files) => {
+    const typed = joined(
+      columns.map(({ name, type }) => raw(`cast(null as ${cast(type)}) as ${quote(name)}`)),
+      ', ',
+    );
+    if (files.length === 0) return q`(select ${typed} where false)`;
+    const list = bound(files, { kind: 'array', element: { kind: 'string' } });
+    return q`(select ${typed} where false union all by name select * from read_parquet(${list}, union_by_name = true))`;
+  },
+  // one experiment's table has files of its own
+  partition: () => null,
+  expanded: ({ name }) => raw(quote(name)),
+  field,
+  struct: (fields) =>
+    q`struct_pack(${joined(
+      fields.map(({ name, value }) => q`${raw(quote(name))} := ${value}`),
+      ', ',
+    )})`,
+  emptyList: (type) => raw(`cast([] as ${cast(type)})`),
+  differs: (left, right) => q`${left} is distinct from ${right}`,
+  contains: (of, text) => q`contains(${of}, ${text})`,
+  startsWith: (of, text) => q`starts_with(${of}, ${text})`,
+  bucket,
+  instant: firstInstant,
+  aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
+  order: ordered,
+  json,
+  cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
+};

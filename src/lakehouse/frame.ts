@@ -1,0 +1,47 @@
+/** Bytes around rows that the engine printed: JSON arrays from lines, CSV headers. */
+import type { Readable } from 'node:stream';
+
+const NEWLINE = 0x0a;
+const COMMA = 0x2c;
+
+export interface LineCount {
+  rows: number;
+  /** A row beyond `limit` was seen, and not passed on. */
+  cut: boolean;
+}
+
+/** Lines → the same lines joined by commas, at most `limit` of them. Stops reading the source at the first line beyond. */
+export async function* joinLines(source: Readable, limit: number, seen: LineCount): AsyncGenerator<Buffer> {
+  let owed = false;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    if (chunk.length === 0) continue;
+    if (seen.rows >= limit) {
+      seen.cut = true;
+      return;
+    }
+    if (owed) yield Buffer.from([COMMA]);
+    owed = false;
+    let end = chunk.length;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) {
+      seen.rows += 1;
+      chunk[at] = COMMA;
+      if (seen.rows === limit || at === chunk.length - 1) {
+        seen.cut = at < chunk.length - 1;
+        end = at;
+        owed = true;
+        break;
+      }
+    }
+    yield chunk.subarray(0, end);
+    if (seen.cut) return;
+  }
+}
+
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** The header line of a CSV file, guarded and quoted like its cells. */
+export const csvHeader = (names: readonly string[], guard: boolean): string =>
+  `${names
+    .map((name) => (guard && FORMULA.test(name) ? `'${name}` : name))
+    .map((name) => (/[",\r\n]|^\s|\s$|^$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
+    .join(',')}\n`;

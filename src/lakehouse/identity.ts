@@ -1,0 +1,120 @@
+/**
+ * People in measurement rows. Rows hold user ids only; names come from the experiment's identity dimension when a plan asks for them.
+ * Anonymisation is a rewrite of the plan, so that every user expression above it can only see pseudonyms.
+ */
+import { CONTRIBUTOR, DEVICE, STRING, fixedColumns } from './catalog.ts';
+import type { TableKind } from './catalog.ts';
+import type { ExperimentScope, Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
+
+const text = (name: string): Expr => ({ kind: 'column', name, type: STRING });
+const greatest = (name: string): Output => ({ as: name, name, expr: { kind: 'aggregate', how: 'max', of: text(name), type: STRING } });
+
+/** Every dimension row once per key, whatever its files hold: a join with it never multiplies rows. */
+export const dimension = (
+  scope: ExperimentScope,
+  kind: TableKind,
+  files: readonly string[],
+  key: string,
+  columns: readonly string[],
+): Plan => ({
+  kind: 'group',
+  from: {
+    kind: 'scan',
+    scope,
+    table: { kind, identifier: kind },
+    columns: fixedColumns(kind).map((column): ScanColumn => ({ kind: 'column', name: column.name, type: column.type })),
+    needed: [key, ...columns],
+    files,
+  },
+  keys: [{ as: key, name: key, expr: text(key) }],
+  measures: columns.map(greatest),
+});
+
+/** Adds `contributor`, a struct of id, name and avatar, or null where the id is unknown to the dimension. */
+export const withContributor = (left: Plan, source: TableSource): Plan => ({
+  kind: 'join',
+  left,
+  right: dimension(source.scope, 'identity', source.identity?.files ?? [], 'user_id', ['name', 'avatar']),
+  leftKey: 'contributor_id',
+  rightKey: 'user_id',
+  adds: [
+    {
+      as: 'contributor',
+      name: 'contributor',
+      expr: {
+        kind: 'struct',
+        fields: [
+          { name: 'id', expr: text('user_id') },
+          { name: 'name', expr: text('name') },
+          { name: 'avatar', expr: text('avatar') },
+        ],
+        unless: text('user_id'),
+        type: CONTRIBUTOR,
+      },
+    },
+  ],
+});
+
+/** Adds `device`: what the registry says of the client that sent a row, or null. Its owner is a person, and shown as one may be. */
+export const withDevice = (left: Plan, source: TableSource): Plan => {
+  const { scope } = source;
+  const facts = dimension(scope, 'registry', source.registry?.files ?? [], 'client_id', [
+    'id',
+    'serial_number',
+    'owner_id',
+    'status',
+    'device_type',
+  ]);
+  const owners = dimension(scope, 'identity', source.identity?.files ?? [], 'user_id', ['pseudonym']);
+  const shown = { as: 'owner_pseudonym', name: 'owner_pseudonym', expr: text('pseudonym') };
+  const right: Plan = scope.anonymised
+    ? { kind: 'join', left: facts, right: owners, leftKey: 'owner_id', rightKey: 'user_id', adds: [shown] }
+    : facts;
+  const fields = [
+    { name: 'id', expr: text('id') },
+    { name: 'serial_number', expr: text('serial_number') },
+    { name: 'owner', expr: text(scope.anonymised ? shown.as : 'owner_id') },
+    { name: 'status', expr: text('status') },
+    { name: 'device_type', expr: text('device_type') },
+  ];
+  const device: Output = { as: 'device', name: 'device', expr: { kind: 'struct', fields, unless: text('client_id'), type: DEVICE } };
+  return { kind: 'join', left, right, leftKey: 'client_id', rightKey: 'client_id', adds: [device] };
+};
+
+const NOBODY: Expr = { kind: 'value', value: null, type: STRING };
+const PSEUDONYM: Record<string, Expr> = {
+  pseudonym: text('pseudonym'),
+  id: text('pseudonym'),
+  name: text('pseudonym'),
+  avatar: NOBODY,
+  user_id: text('pseudonym'),
+};
+
+const pseudonymous = (expr: Expr): Expr => {
+  if (expr.kind === 'struct') {
+    return {
+      ...expr,
+      fields: expr.fields.map((field) => ({ name: field.name, expr: PSEUDONYM[field.name] ?? NOBODY })),
+      unless: text('pseudonym'),
+    };
+  }
+  return expr.kind === 'column' ? (PSEUDONYM[expr.name] ?? NOBODY) : NOBODY;
+};
+
+const scanOf = (plan: Plan): Extract<Plan, { kind: 'scan' }> =>
+  plan.kind === 'scan' ? plan : scanOf(plan.kind === 'join' ? plan.left : plan.from);
+
+/** The same plan, in which every join with the identity dimension of an anonymised experiment reads pseudonyms and nothing else of it. */
+export const anonymise = (plan: Plan): Plan => {
+  if (plan.kind === 'scan') return plan;
+  if (plan.kind !== 'join') return { ...plan, from: anonymise(plan.from) };
+  const left = anonymise(plan.left);
+  const { scope, table, files } = scanOf(plan.right);
+  if (table.kind !== 'identity' || !scope.anonymised) return { ...plan, left, right: anonymise(plan.right) };
+  return {
+    ...plan,
+    left,
+    right: dimension(scope, 'identity', files, plan.rightKey, ['pseudonym']),
+    adds: plan.adds.map((output) => ({ ...output, expr: pseudonymous(output.expr) })),
+  };
+};

@@ -1,0 +1,225 @@
+import type { Database, Queryable, Transaction } from '../database/database.ts';
+import { fragment, nothing, sql } from '../database/sql.ts';
+
+export type { Database, Queryable, Transaction };
+
+/** One row of `lake_tables`. */
+export interface LakeTable {
+  id: string;
+  experimentId: string;
+  /** A `TableKind`. */
+  kind: string;
+  identifier: string;
+  name: string | null;
+  version: number;
+  rowCount: number;
+  createdBy: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** One live or retired file of a table. */
+export interface LakeFile {
+  id: string;
+  path: string;
+  rowCount: number;
+  byteCount: number;
+  /** ISO 8601, UTC, microseconds; null when every value of the sort column is null. */
+  minKey: string | null;
+  maxKey: string | null;
+}
+
+/** One row of the column catalogue; `type` is a Databricks type text. */
+export interface CatalogueColumn {
+  name: string;
+  type: string;
+  origin: string;
+  originalKey: string | null;
+  nullable: boolean;
+  hidden: boolean;
+  hasValues: boolean;
+  exactDouble: boolean;
+  ordinal: number;
+  sinceVersion: number;
+  firstSeenAt: Date;
+  lastSeenAt: Date;
+}
+
+const tableColumns = fragment`id, experiment_id as "experimentId", kind, identifier, name, version, row_count as "rowCount",
+  created_by as "createdBy", created_at as "createdAt", updated_at as "updatedAt"`;
+const isoKey = (column: 'min_key' | 'max_key') =>
+  column === 'min_key'
+    ? fragment`to_char(min_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+    : fragment`to_char(max_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "byteCount", ${isoKey('min_key')} as "minKey", ${isoKey('max_key')} as "maxKey"`;
+
+/** A table by its identifier, or an upload table by its name in any case. */
+export const findTable = (db: Queryable, experimentId: string, identifier: string) =>
+  db.one<LakeTable>(sql('lake.findTable')`select ${tableColumns} from lake_tables
+    where experiment_id = ${experimentId} and (identifier = ${identifier} or (kind = 'upload' and lower(name) = lower(${identifier})))
+    order by identifier = ${identifier} desc limit 1`);
+
+export const findTableById = (db: Queryable, tableId: string) =>
+  db.one<LakeTable>(sql('lake.findTableById')`select ${tableColumns} from lake_tables where id = ${tableId}`);
+
+/** Every table of an experiment, oldest first. */
+export const listTables = (db: Queryable, experimentId: string) =>
+  db.rows<LakeTable>(
+    sql('lake.listTables')`select ${tableColumns} from lake_tables where experiment_id = ${experimentId} order by created_at, id`,
+  );
+
+/** Waits for every other writer of the table; held until the transaction ends. */
+export const lockTable = (tx: Transaction, tableId: string) =>
+  tx.one<LakeTable>(sql('lake.lockTable')`select ${tableColumns} from lake_tables where id = ${tableId} for update`);
+
+/** Undefined when the experiment has a table of that identifier already; a taken upload name is `errors.tableNameTaken`. */
+export const insertTable = (
+  db: Queryable,
+  table: { id: string; experimentId: string; kind: string; identifier: string; name: string | null; createdBy: string | null },
+) =>
+  db.one<LakeTable>(sql('lake.insertTable')`insert into lake_tables (id, experiment_id, kind, identifier, name, created_by)
+    values (${table.id}, ${table.experimentId}, ${table.kind}, ${table.identifier}, ${table.name}, ${table.createdBy})
+    on conflict (experiment_id, identifier) do nothing returning ${tableColumns}`);
+
+export const insertVersion = (tx: Transaction, version: { tableId: string; version: number; rowCount: number; cause: string }) =>
+  tx.run(sql('lake.insertVersion')`insert into lake_versions (table_id, version, row_count, cause)
+    values (${version.tableId}, ${version.version}, ${version.rowCount}, ${version.cause})`);
+
+export const updateTableVersion = (tx: Transaction, table: { tableId: string; version: number; rowCount: number }) =>
+  tx.run(sql('lake.updateTableVersion')`update lake_tables set version = ${table.version}, row_count = ${table.rowCount}, updated_at = now()
+    where id = ${table.tableId}`);
+
+export const findVersion = (db: Queryable, tableId: string, version: number) =>
+  db.one<{ version: number; rowCount: number; committedAt: Date }>(sql('lake.findVersion')`select version, row_count as "rowCount",
+    committed_at as "committedAt" from lake_versions where table_id = ${tableId} and version = ${version}`);
+
+export interface NewFile {
+  id: string;
+  path: string;
+  rowCount: number;
+  byteCount: number;
+  minKey: string | null;
+  maxKey: string | null;
+}
+
+export const insertFiles = (tx: Transaction, tableId: string, version: number, files: readonly NewFile[]) =>
+  tx.run(sql('lake.insertFiles')`insert into lake_files (id, table_id, path, row_count, byte_count, min_key, max_key, from_version)
+    select f.id, ${tableId}, f.path, f."rowCount", f."byteCount", f."minKey", f."maxKey", ${version}
+    from jsonb_to_recordset(${JSON.stringify(files)}::jsonb)
+      as f(id uuid, path text, "rowCount" bigint, "byteCount" bigint, "minKey" timestamptz, "maxKey" timestamptz)`);
+
+/** Retires live files; answers the rows they held. Fewer than asked for means that someone else retired one. */
+export const retireFiles = (tx: Transaction, tableId: string, version: number, fileIds: readonly string[]) =>
+  tx.rows<{ rowCount: number }>(sql('lake.retireFiles')`update lake_files set to_version = ${version}, retired_at = now()
+    where table_id = ${tableId} and to_version is null and id = any (${fileIds}::uuid[]) returning row_count as "rowCount"`);
+
+export interface KeyRange {
+  /** Inclusive bounds of the sort column, ISO 8601. Files that hold only nulls are kept unless `excludeNulls`. */
+  from?: string;
+  to?: string;
+  excludeNulls?: boolean;
+}
+
+/** The files of one version, by sort key, the newest last; with a range only those that can hold a key in it. */
+export const listFiles = (db: Queryable, tableId: string, version: number, range: KeyRange = {}) =>
+  db.rows<LakeFile>(sql('lake.listFiles')`select ${fileColumns} from lake_files
+    where table_id = ${tableId} and from_version <= ${version} and (to_version is null or to_version > ${version})
+      ${range.from === undefined ? nothing : fragment`and (max_key >= ${range.from}::timestamptz or max_key is null)`}
+      ${range.to === undefined ? nothing : fragment`and (min_key <= ${range.to}::timestamptz or min_key is null)`}
+      ${range.excludeNulls === true ? fragment`and min_key is not null` : nothing}
+    order by min_key nulls last, max_key, id`);
+
+/** The catalogue as one version saw it, in column order. */
+export const listColumns = (db: Queryable, tableId: string, version: number) =>
+  db.rows<CatalogueColumn>(sql('lake.listColumns')`select name, type, origin, original_key as "originalKey", nullable, hidden,
+      has_values as "hasValues", exact_double as "exactDouble", ordinal, since_version as "sinceVersion",
+      first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt"
+    from lake_columns where table_id = ${tableId} and since_version <= ${version} and (until_version is null or until_version > ${version})
+    order by ordinal, name`);
+
+export interface NewColumn {
+  name: string;
+  type: string;
+  origin: string;
+  originalKey: string | null;
+  nullable: boolean;
+  hidden: boolean;
+  hasValues: boolean;
+  exactDouble: boolean;
+  ordinal: number;
+}
+
+export const insertColumns = (tx: Transaction, tableId: string, version: number, columns: readonly NewColumn[]) =>
+  tx.run(sql('lake.insertColumns')`insert into lake_columns
+      (table_id, name, type, origin, original_key, nullable, hidden, has_values, exact_double, ordinal, since_version, first_seen_at)
+    select ${tableId}, c.name, c.type, c.origin, c."originalKey", c.nullable, c.hidden, c."hasValues", c."exactDouble", c.ordinal, ${version},
+      coalesce((select min(first_seen_at) from lake_columns known where known.table_id = ${tableId} and known.name = c.name), now())
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c(name text, type text, origin text, "originalKey" text, nullable boolean,
+      hidden boolean, "hasValues" boolean, "exactDouble" boolean, ordinal integer)`);
+
+/** Closes the live catalogue rows of these columns at a version. */
+export const closeColumns = (tx: Transaction, tableId: string, version: number, names: readonly string[]) =>
+  tx.run(sql('lake.closeColumns')`update lake_columns set until_version = ${version}
+    where table_id = ${tableId} and until_version is null and name = any (${names}::text[])`);
+
+/** Notes that these columns were delivered again. */
+export const touchColumns = (tx: Transaction, tableId: string, names: readonly string[]) =>
+  tx.run(sql('lake.touchColumns')`update lake_columns set last_seen_at = now()
+    where table_id = ${tableId} and until_version is null and name = any (${names}::text[])`);
+
+export interface NewSource {
+  /** 20 hex digits. */
+  source: string;
+  rowCount: number;
+  quarantinedCount: number;
+}
+
+/** Claims sources for a version; answers those that were not there yet. */
+export const insertSources = (tx: Transaction, tableId: string, version: number, sources: readonly NewSource[]) =>
+  tx.rows<{ source: string }>(sql('lake.insertSources')`insert into lake_sources (table_id, source, version, row_count, quarantined_count)
+    select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount"
+    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb) as s(source text, "rowCount" bigint, "quarantinedCount" bigint)
+    on conflict (table_id, source) do nothing returning encode(source, 'hex') as source`);
+
+export const findSource = (db: Queryable, tableId: string, source: string) =>
+  db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",
+    quarantined_count as "quarantinedCount" from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`);
+
+/** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */
+export const deleteOldVersions = (db: Queryable, before: Date) =>
+  db.run(sql('lake.deleteOldVersions')`delete from lake_versions v using lake_tables t
+    where t.id = v.table_id and v.version < t.version and v.committed_at < ${before.toISOString()}::timestamptz
+      and not exists (select from lake_versions later where later.table_id = v.table_id and later.version = v.version + 1
+        and later.committed_at >= ${before.toISOString()}::timestamptz)`);
+
+/** Retired files that no kept version reads, oldest first. */
+export const listDeletableFiles = (db: Queryable, retiredBefore: Date, limit: number) =>
+  db.rows<{ id: string; path: string; byteCount: number }>(sql(
+    'lake.listDeletableFiles',
+  )`select id, path, byte_count as "byteCount" from lake_files f
+    where to_version is not null and retired_at < ${retiredBefore.toISOString()}::timestamptz
+      and not exists (select from lake_versions v where v.table_id = f.table_id and v.version >= f.from_version and v.version < f.to_version)
+    order by retired_at limit ${limit}`);
+
+export const deleteFiles = (db: Queryable, ids: readonly string[]) =>
+  db.run(sql('lake.deleteFiles')`delete from lake_files where id = any (${ids}::uuid[]) and to_version is not null`);
+
+/** Of these paths, those that the manifest names. */
+export const knownPaths = (db: Queryable, paths: readonly string[]) =>
+  db.rows<{ path: string }>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);
+
+/** Tables with many small live files, the worst first: what compaction looks at. */
+export const listFragmentedTables = (db: Queryable, { smallRows, atLeast, limit }: { smallRows: number; atLeast: number; limit: number }) =>
+  db.rows<{ id: string; kind: string; smallFiles: number }>(sql('lake.listFragmentedTables')`select t.id, t.kind, count(*) as "smallFiles"
+    from lake_files f join lake_tables t on t.id = f.table_id
+    where f.to_version is null and f.row_count < ${smallRows} group by t.id having count(*) >= ${atLeast}
+    order by count(*) desc, t.id limit ${limit}`);
+
+/** Live and retired files of all tables of an experiment. */
+export const listEveryFile = (db: Queryable, experimentId: string) =>
+  db.rows<{ path: string; rowCount: number; live: boolean }>(sql('lake.listEveryFile')`
+    select f.path, f.row_count as "rowCount", f.to_version is null as live
+    from lake_files f join lake_tables t on t.id = f.table_id where t.experiment_id = ${experimentId}`);
+
+export const deleteTables = (db: Queryable, experimentId: string) =>
+  db.run(sql('lake.deleteTables')`delete from lake_tables where experiment_id = ${experimentId}`);

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import { errors } from '../errors.ts';
+import type { Column, InternalKind, TableKind } from './catalog.ts';
+import * as queries from './manifest.queries.ts';
+import type { CatalogueColumn, LakeTable, NewSource, Queryable, Transaction } from './manifest.queries.ts';
+import { parseType, typeText } from './types.ts';
+import type { StagingArea } from './staging.ts';
+import type { StagedFile } from './warehouse.ts';
+
+export { findSource, findTableById, knownPaths } from './manifest.queries.ts';
+
+/** A column as the catalogue should know it from the committed version on. */
+export interface ColumnState extends Column {
+  /** False while every stored value is null. */
+  hasValues: boolean;
+  /** False once a BIGINT column holds a value beyond 2^53. */
+  exactDouble: boolean;
+}
+
+export type CommitCause = 'ingest' | 'compact' | 'erase' | 'replace';
+
+export interface Commit {
+  tableId: string;
+  cause: CommitCause;
+  /** Files to add, as `stage` made them. */
+  files?: readonly StagedFile[];
+  /** Ids of live files to retire. One that is no longer live refuses the whole commit with a retryable conflict. */
+  retire?: readonly string[];
+  /** Source identities whose rows these are (20 hex digits each): either all are new, or all are there and nothing happens. */
+  sources?: readonly NewSource[];
+  /** The columns that were delivered; others stay as they are. */
+  columns?: readonly ColumnState[];
+  /** `fingerprint(...)` of the catalogue that the files were typed by; a catalogue that has moved on refuses the commit with a retryable conflict. */
+  typedBy?: string;
+}
+
+export interface Committed {
+  /** False when every source was there already: the transaction changed nothing. */
+  added: boolean;
+  version: number;
+  rowCount: number;
+}
+
+/** A table with the columns and version that a writer or reader works from. */
+export interface TableState {
+  table: LakeTable;
+  columns: readonly ColumnState[];
+}
+
+const toState = (column: CatalogueColumn): ColumnState => ({
+  name: column.name,
+  type: parseType(column.type),
+  origin: column.origin as Column['origin'],
+  originalKey: column.originalKey ?? undefined,
+  nullable: column.nullable,
+  hidden: column.hidden,
+  hasValues: column.hasValues,
+  exactDouble: column.exactDouble,
+});
+
+/** The columns of a table at a version (the current one when none is given), in order. */
+export async function columnsAt(db: Queryable, tableId: string, version: number): Promise<ColumnState[]> {
+  return (await queries.listColumns(db, tableId, version)).map(toState);
+}
+
+/** The files of a table at a version, by sort key, the newest last; with a range, those that can hold a key in it. */
+export const filesAt = (db: Queryable, tableId: string, version: number, range: queries.KeyRange = {}) =>
+  queries.listFiles(db, tableId, version, range);
+
+/** The current files of a table that only the service reads; none while it does not exist. */
+export async function findInternalFiles(db: Queryable, experimentId: string, kind: InternalKind): Promise<queries.LakeFile[]> {
+  const table = await queries.findTable(db, experimentId, kind);
+  return table ? queries.listFiles(db, table.id, table.version) : [];
+}
+
+/** What two writers compare to know that they typed their files by the same catalogue. */
+export const fingerprint = (columns: readonly ColumnState[]): string =>
+  JSON.stringify(columns.map(({ name, type, hasValues, exactDouble }) => [name, typeText(type), hasValues, exactDouble]));
+
+/** The version a read is about: the current one, or `asOf`. Throws `tableVersionGone` when it is no longer kept. */
+export async function versionOf(
+  db: Queryable,
+  table: Pick<LakeTable, 'id' | 'version' | 'rowCount'>,
+  asOf?: number,
+): Promise<{ version: number; rowCount: number }> {
+  if (asOf === undefined || asOf === table.version) return { version: table.version, rowCount: table.rowCount };
+  const kept = await queries.findVersion(db, table.id, asOf);
+  if (!kept) throw errors.tableVersionGone();
+  return kept;
+}
+
+export interface NewTable {
+  experimentId: string;
+  kind: TableKind;
+  /** Upload tables: the name that people see. */
+  name?: string;
+  /** Macro tables: the macro's id. Upload tables use their own id; others their kind. */
+  identifier?: string;
+  createdBy?: string;
+  id?: string;
+}
+
+/** Makes a table of version 0, or answers the one that is there. A taken upload name is `errors.tableNameTaken`. */
+export async function createTable(db: Queryable, table: NewTable): Promise<LakeTable> {
+  const id = table.id ?? randomUUID();
+  const identifier = table.kind === 'upload' ? id : (table.identifier ?? table.kind);
+  const row = {
+    id,
+    experimentId: table.experimentId,
+    kind: table.kind,
+    identifier,
+    name: table.name ?? null,
+    createdBy: table.createdBy ?? null,
+  };
+  const made = await queries.insertTable(db, row);
+  const found = made ?? (await queries.findTable(db, table.experimentId, identifier));
+  if (!found) throw errors.conflict();
+  return found;
+}
+
+const fileId = (path: string) => basename(path, '.parquet');
+
+async function changeColumns(tx: Transaction, { tableId, columns }: { tableId: string; columns: readonly ColumnState[] }, version: number) {
+  const live = new Map((await queries.listColumns(tx, tableId, version - 1)).map((column) => [column.name.toLowerCase(), column]));
+  let ordinal = Math.max(-1, ...[...live.values()].map((column) => column.ordinal));
+  const closed: string[] = [];
+  const opened: queries.NewColumn[] = [];
+  const seen: string[] = [];
+  for (const column of columns) {
+    const known = live.get(column.name.toLowerCase());
+    const wanted = {
+      name: known?.name ?? column.name,
+      type: typeText(column.type),
+      origin: column.origin,
+      originalKey: known ? known.originalKey : (column.originalKey ?? null),
+      nullable: column.nullable,
+      hidden: column.hidden ?? false,
+      hasValues: column.hasValues,
+      exactDouble: column.exactDouble,
+      ordinal: known?.ordinal ?? (ordinal += 1),
+    };
+    const same = known && known.type === wanted.type && known.hasValues === wanted.hasValues && known.exactDouble === wanted.exactDouble;
+    if (same) seen.push(known.name);
+    else {
+      if (known) closed.push(known.name);
+      opened.push(wanted);
+    }
+  }
+  if (closed.length > 0) await queries.closeColumns(tx, tableId, version, closed);
+  if (opened.length > 0) await queries.insertColumns(tx, tableId, version, opened);
+  if (seen.length > 0) await queries.touchColumns(tx, tableId, seen);
+}
+
+/**
+ * Makes staged files visible, in the caller's transaction: files added and retired, version raised, counts, catalogue and sources brought up to date.
+ * Writers of one table wait for each other here. Throws `errors.sourceChanged` (409, worth a retry) when a file to retire or the catalogue has moved on.
+ */
+export async function commit(tx: Transaction, change: Commit): Promise<Committed> {
+  const table = await queries.lockTable(tx, change.tableId);
+  if (!table) throw errors.conflict();
+  const version = table.version + 1;
+  const sources = change.sources ?? [];
+  if (sources.length > 0) {
+    const added = await queries.insertSources(tx, table.id, version, sources);
+    if (added.length === 0) return { added: false, version: table.version, rowCount: table.rowCount };
+    if (added.length < sources.length) throw errors.sourceChanged();
+  }
+  if (change.typedBy !== undefined && fingerprint(await columnsAt(tx, table.id, table.version)) !== change.typedBy)
+    throw errors.sourceChanged();
+
+  const retire = change.retire ?? [];
+  const retired = retire.length === 0 ? [] : await queries.retireFiles(tx, table.id, version, retire);
+  if (retired.length !== retire.length) throw errors.sourceChanged();
+  const files = change.files ?? [];
+  if (files.length > 0) {
+    await queries.insertFiles(
+      tx,
+      table.id,
+      version,
+      files.map((file) => ({ ...file, id: fileId(file.path) })),
+    );
+  }
+  const sum = (rows: readonly { rowCount: number }[]) => rows.reduce((total, { rowCount }) => total + rowCount, 0);
+  const rowCount = table.rowCount + sum(files) - sum(retired);
+  if (change.cause === 'compact' && rowCount !== table.rowCount) throw new Error('compaction must not change the number of rows');
+  if (change.columns) await changeColumns(tx, { tableId: table.id, columns: change.columns }, version);
+  await queries.updateTableVersion(tx, { tableId: table.id, version, rowCount });
+  await queries.insertVersion(tx, { tableId: table.id, version, rowCount, cause: change.cause });
+  return { added: true, version, rowCount };
+}
+
+/** An upload table by its id or name; undefined when the experiment has none. */
+export async function findUploadTable(db: Queryable, experimentId: string, idOrName: string): Promise<LakeTable | undefined> {
+  const table = await queries.findTable(db, experimentId, idOrName);
+  return table?.kind === 'upload' ? table : undefined;
+}
+
+/** Removes every table of an experiment: the files first, then what lists them, so that a crash in between leaves nothing unlisted. */
+export async function eraseTables(
+  db: Queryable,
+  staging: Pick<StagingArea, 'remove'>,
+  experimentId: string,
+): Promise<{ rows: number; bytes: number }> {
+  const files = await queries.listEveryFile(db, experimentId);
+  const { bytes } = await staging.remove(files.map(({ path }) => path));
+  await queries.deleteTables(db, experimentId);
+  return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
+}

@@ -1,0 +1,123 @@
+/**
+ * A read as plain data: relations over relations, expressions over columns. Made by `planner.ts`, printed by `compile.ts`.
+ * Nothing in a plan is SQL text; whatever a caller sent is in a `value` node or was found in the catalogue.
+ */
+import type { Column, ColumnOrigin, ColumnType, ReadableKind, TableKind } from './catalog.ts';
+
+declare const scoped: unique symbol;
+
+/** Proof that the authorization procedure allowed this caller to read this experiment's table. */
+export interface ExperimentScope {
+  readonly experimentId: string;
+  /** Identity-bearing fields show pseudonyms. */
+  readonly anonymised: boolean;
+  readonly [scoped]: true;
+}
+
+/** The only maker of a scope. To be called from `src/authorization` and nowhere else (a dependency rule holds that), with the decision it just made. */
+export const experimentScope = (decision: { experimentId: string; anonymised: boolean }): ExperimentScope =>
+  Object.freeze({ experimentId: decision.experimentId, anonymised: decision.anonymised }) as ExperimentScope;
+
+/** One version of one table, as the manifest lists it: what a read stands on. There is no read without one. */
+export interface TableSource {
+  scope: ExperimentScope;
+  table: { kind: ReadableKind; identifier: string };
+  /** The catalogue of that version: `fixedColumns(kind)` and the expanded ones, hidden columns included. */
+  columns: readonly Column[];
+  /** Paths that the warehouse can open, newest first; pruned by the caller where the sort key allows. */
+  files: readonly string[];
+  version: string;
+  /** Rows in those files, when the manifest knows; saves the count of an unfiltered read. */
+  rowCount?: number;
+  /** Files of the experiment's identity dimension; without them every contributor is null. */
+  identity?: { files: readonly string[] };
+  /** Files of the device registry dimension; without them every device is null. */
+  registry?: { files: readonly string[] };
+}
+
+export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
+export type Bucket = (typeof BUCKETS)[number];
+
+/** Whether a bucket follows the zone's calendar; hours and minutes are cut on the instant, shifted by the offset that it has. */
+export const isCalendar = (unit: Bucket): boolean => unit !== 'hour' && unit !== 'minute';
+
+/** Aggregates as engines know them; `median`, `p05` and `p95` are all `quantile`, `cumsum` is a `running` expression. */
+export type AggregateFunction =
+  'sum' | 'avg' | 'count' | 'min' | 'max' | 'std' | 'var' | 'quantile' | 'first' | 'corr' | 'count_distinct' | 'collect';
+
+export type Scalar = string | number | bigint | boolean;
+export type ValueExpr = { kind: 'value'; value: Scalar | null; type: ColumnType };
+
+/** Nulls are last in both directions, always. */
+export interface Sort {
+  expr: Expr;
+  descending: boolean;
+}
+
+export type Expr =
+  | { kind: 'column'; name: string; type: ColumnType }
+  /** A column that one experiment's table has: a physical column on DuckDB, a field of a VARIANT on Databricks. Only a scan reads it. */
+  | { kind: 'expanded'; name: string; type: ColumnType; origin: ColumnOrigin }
+  | { kind: 'field'; of: Expr; name: string; type: ColumnType }
+  | ValueExpr
+  /** Null as a whole when `unless` is null. */
+  | { kind: 'struct'; fields: readonly { name: string; expr: Expr }[]; unless: Expr; type: ColumnType }
+  /** `differs` is true when exactly one side is null; the others are null when a side is. NaN equals NaN and is the greatest number. */
+  /** `of`, or the empty array where it is null or absent. */
+  | { kind: 'list'; of: Expr | null; type: ColumnType }
+  | { kind: 'compare'; how: 'equals' | 'differs' | 'less' | 'at_most' | 'greater' | 'at_least'; left: Expr; right: Expr }
+  /** `negated` keeps nulls. */
+  | { kind: 'in'; of: Expr; values: readonly ValueExpr[]; negated: boolean }
+  /** Literal and case-sensitive. */
+  | { kind: 'text'; how: 'contains' | 'starts_with'; of: Expr; text: ValueExpr }
+  | { kind: 'missing'; of: Expr; negated: boolean }
+  | { kind: 'every'; of: readonly Expr[] }
+  /** The start of the bucket, of the type of `of`; with a zone, for a day or longer, the local time at which it starts (see `instant`). */
+  | { kind: 'bucket'; of: Expr; unit: Bucket; zone: string | null }
+  /** The first instant at which clocks in the zone show this local time. Asked once a group, since conversions are dear. */
+  | { kind: 'instant'; of: Expr; zone: string }
+  /** Nulls are left out. `of` null counts rows; `second` is for `corr`; `order` for `first` and `collect`; `fraction` for `quantile`. */
+  | {
+      kind: 'aggregate';
+      how: AggregateFunction;
+      of: Expr | null;
+      second?: Expr;
+      order?: readonly Sort[];
+      fraction?: number;
+      type: ColumnType;
+    }
+  /** Sum (or, without `of`, count) of the rows up to and with this one. */
+  | { kind: 'running'; of: Expr | null; partition: readonly Expr[]; order: readonly Sort[]; type: ColumnType };
+
+/** One column of a relation: `as` is our name for it inside the statement, `name` the caller's. */
+export interface Output {
+  as: string;
+  name: string;
+  expr: Expr;
+}
+
+export type ScanColumn = Extract<Expr, { kind: 'column' | 'expanded' }>;
+
+export type Plan =
+  /** Rows of one experiment in one table. The files say it, and a predicate on the hidden experiment column says it again. */
+  | {
+      kind: 'scan';
+      scope: ExperimentScope;
+      table: { kind: TableKind; identifier: string };
+      /** Every physical column that the catalogue knows; types the files where they lack a column. */
+      columns: readonly ScanColumn[];
+      /** The names that are read. */
+      needed: readonly string[];
+      files: readonly string[];
+    }
+  /** Each row of `left` once, with the columns `adds` of the row of `right` that has its key, or nulls. `right` has each key once. */
+  | { kind: 'join'; left: Plan; right: Plan; leftKey: string; rightKey: string; adds: readonly Output[] }
+  | { kind: 'filter'; from: Plan; where: Expr }
+  | { kind: 'project'; from: Plan; outputs: readonly Output[]; /** Columns of `from` are kept beside the outputs. */ keep: boolean }
+  | { kind: 'group'; from: Plan; keys: readonly Output[]; measures: readonly Output[] }
+  | { kind: 'sort'; from: Plan; by: readonly Sort[]; limit: number | null; offset: number }
+  /** One text column `line` with a JSON object (`json`), or every output as text ready for a CSV writer (`csv`). */
+  | { kind: 'print'; from: Plan; format: 'json' | 'csv'; outputs: readonly Output[]; guard: boolean };
+
+export type PlanKind = Plan['kind'];
+export type ExprKind = Expr['kind'];

@@ -1,0 +1,301 @@
+/** ReadRequest + one version of a table → Plan. Every refusal of a read is thrown from here or from what this file calls, as a 400 that names the column. */
+import { BIGINT, DEFAULT_SORT, physicalColumns } from './catalog.ts';
+import type { Column, ColumnType } from './catalog.ts';
+import { groupKeys, keyShown, measures } from './aggregates.ts';
+import type { Measure } from './aggregates.ts';
+import { withDerived } from './derived.ts';
+import { anonymise } from './identity.ts';
+import { didYouMean } from './near.ts';
+import { isComparable } from './operands.ts';
+import type { Expr, Output, Plan, ScanColumn, Sort, TableSource } from './plan.ts';
+import { predicate } from './predicates.ts';
+import type { ReadRequest } from './request.ts';
+import { columnExpr, refusal, resolver, shown } from './resolve.ts';
+import type { Resolve, Resolved } from './resolve.ts';
+import { exprType, typeText } from './types.ts';
+
+/** Which rows go out: a page, or the first `limit` (null: all); with `peek` one row more is read, so that a cut is seen. */
+export type Window = { kind: 'page'; page: number; pageSize: number } | { kind: 'limit'; limit: number | null; peek: boolean };
+
+export interface ReadPlan {
+  /** What goes out, in order; its columns are those of `columns`. */
+  rows: Plan;
+  /** One row with one BIGINT `c0`: the rows that match. */
+  count: Plan;
+  /** Nothing was filtered or grouped: the manifest's own count is the answer. */
+  countsEveryRow: boolean;
+  columns: readonly { as: string; name: string; type: ColumnType }[];
+  window: Window;
+}
+
+const scan = ({ scope, table, columns, files }: TableSource, used: ReadonlySet<string>): Plan => ({
+  kind: 'scan',
+  scope,
+  table,
+  columns: physicalColumns(columns).map(({ name, type, origin }): ScanColumn =>
+    origin === 'base' ? { kind: 'column', name, type } : { kind: 'expanded', name, type, origin },
+  ),
+  needed: physicalColumns(columns)
+    .map((column) => column.name)
+    .filter((name) => used.has(name)),
+  files,
+});
+
+/** Builds relations over one table and remembers which of its columns were used. */
+class Builder {
+  readonly source: TableSource;
+  readonly resolve: Resolve;
+  readonly #columns: ReadonlyMap<string, Column>;
+
+  constructor(source: TableSource) {
+    this.source = source;
+    this.#columns = new Map(source.columns.map((column) => [column.name, column]));
+    this.resolve = resolver(source.columns);
+  }
+
+  /** A name that no column of the table has. */
+  unused(name: string): string {
+    const taken = this.source.columns.some((column) => column.name.toLowerCase() === name);
+    return taken ? this.unused(`${name}_`) : name;
+  }
+
+  visible(): Resolved[] {
+    return this.source.columns
+      .filter((column) => !column.hidden)
+      .map((column) => ({ name: column.name, type: column.type, expr: columnExpr(column), column }));
+  }
+
+  /** The default sort, then the row id. */
+  defaultOrder(): Sort[] {
+    const names = [DEFAULT_SORT[this.source.table.kind], 'id'];
+    return names.flatMap((name) => this.#columns.get(name) ?? []).map((column) => ({ expr: columnExpr(column), descending: false }));
+  }
+
+  /** Scan, the derived columns that `early` uses, and the filter; `late` columns are only made available by the scan. */
+  from(where: Expr | null, early: readonly Expr[], late: readonly Expr[] = []): { from: Plan; pending: Set<string> } {
+    const derivedOf = (exprs: readonly Expr[]) => new Set([...columnNames(exprs)].filter((name) => this.#columns.get(name)?.derived));
+    const wanted = [...early, ...late, ...(where ? [where] : [])];
+    const first = derivedOf([...early, ...(where ? [where] : [])]);
+    const all = derivedOf(wanted);
+    const used = new Set([...columnNames(wanted), ...[...all].flatMap((name) => withDerived.needs(this.#columns.get(name)?.derived))]);
+    let from = withDerived(scan(this.source, used), this.source, first);
+    if (where) from = { kind: 'filter', from, where };
+    return { from, pending: new Set([...all].filter((name) => !first.has(name))) };
+  }
+}
+
+/** Names of the columns that expressions read. */
+const columnNames = (exprs: readonly Expr[]): Set<string> => {
+  const names = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    else if (typeof value === 'object' && value !== null) {
+      if ('kind' in value && (value.kind === 'column' || value.kind === 'expanded') && 'name' in value) names.add(String(value.name));
+      Object.values(value).forEach(visit);
+    }
+  };
+  visit(exprs);
+  return names;
+};
+
+const windowOf = (request: ReadRequest, cap: number | null): Window => {
+  if (request.page !== undefined || request.pageSize !== undefined)
+    return { kind: 'page', page: request.page ?? 1, pageSize: request.pageSize ?? 100 };
+  const peek = cap !== null;
+  if (request.limit !== undefined) return { kind: 'limit', limit: request.limit, peek };
+  return cap === null || request.aggregation ? { kind: 'limit', limit: cap, peek } : { kind: 'page', page: 1, pageSize: 100 };
+};
+
+const MAX_OFFSET = 1e15;
+
+const sorted = (from: Plan, by: readonly Sort[], window: Window): Plan =>
+  window.kind === 'page'
+    ? { kind: 'sort', from, by, limit: window.pageSize, offset: Math.min(MAX_OFFSET, (window.page - 1) * window.pageSize) }
+    : { kind: 'sort', from, by, limit: window.limit === null ? null : window.limit + (window.peek ? 1 : 0), offset: 0 };
+
+const counted = (from: Plan): Plan => ({
+  kind: 'group',
+  from,
+  keys: [],
+  measures: [{ as: 'c0', name: 'count', expr: { kind: 'aggregate', how: 'count', of: null, type: BIGINT } }],
+});
+
+const number = (outputs: readonly { name: string; expr: Expr }[]): Output[] =>
+  outputs.map(({ name, expr }, index) => ({ as: `c${index}`, name, expr }));
+const columnsOf = (outputs: readonly Output[]) => outputs.map(({ as, name, expr }) => ({ as, name, type: exprType(expr) }));
+
+const refuseRepeats = (names: readonly string[], where: string) => {
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const before = seen.get(name.toLowerCase());
+    if (before !== undefined)
+      throw refusal(where, `The answer would have two columns named '${shown(before)}'; give one of them another alias.`);
+    seen.set(name.toLowerCase(), name);
+  }
+};
+
+const sortOf = (builder: Builder, request: ReadRequest): Sort[] => {
+  const descending = request.orderDirection === 'DESC';
+  const rest = builder.defaultOrder();
+  if (request.orderBy === undefined) return rest.map((sort, index) => (index === 0 ? { ...sort, descending } : sort));
+  const { name, type, expr } = builder.resolve(request.orderBy, 'orderBy');
+  if (!isComparable(type))
+    throw refusal(
+      'orderBy',
+      `Cannot order by '${shown(name)}', whose type is ${typeText(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
+    );
+  const same = (sort: Sort) => expr.kind === 'column' && sort.expr.kind === 'column' && sort.expr.name === expr.name;
+  return [{ expr, descending }, ...rest.filter((sort) => !same(sort))];
+};
+
+const chosen = (builder: Builder, request: ReadRequest): Resolved[] => {
+  if (!request.columns || request.columns.length === 0) return builder.visible();
+  const picked = request.columns.map((asked, index) => builder.resolve(asked, `columns[${index}]`));
+  return picked.filter((one, index) => picked.findIndex((other) => other.name === one.name) === index);
+};
+
+const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadPlan => {
+  const where = predicate(request.filters ?? [], builder.resolve);
+  const outputs = number(chosen(builder, request));
+  const by = sortOf(builder, request);
+  const order = by.map((sort) => sort.expr);
+  const printed = outputs.map((output) => output.expr);
+  // a short page gets its derived columns after the cut; a whole table before its one sort
+  const whole = window.kind === 'limit' && window.limit === null;
+  const { from, pending } = builder.from(where, whole ? [...order, ...printed] : order, printed);
+  let rows = sorted(from, by, window);
+  if (pending.size > 0) rows = { kind: 'sort', from: withDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
+  rows = { kind: 'project', from: rows, outputs, keep: false };
+  return {
+    rows: anonymise(rows),
+    count: anonymise(counted(builder.from(where, []).from)),
+    countsEveryRow: !where,
+    columns: columnsOf(outputs),
+    window,
+  };
+};
+
+/** `cumsum` without groups and without other functions: every row, with its running total beside it. */
+const planRunning = (builder: Builder, request: ReadRequest, functions: readonly Measure[], window: Window): ReadPlan => {
+  const where = predicate(request.filters ?? [], builder.resolve);
+  const by = sortOf(builder, request);
+  const picked = chosen(builder, request);
+  const totals = functions.map(({ name, expr }, index): Output => {
+    const of = expr.kind === 'aggregate' ? expr.of : null;
+    return { as: builder.unused(`running${index}`), name, expr: { kind: 'running', of, partition: [], order: by, type: exprType(expr) } };
+  });
+  refuseRepeats(
+    [...picked, ...totals].map((output) => output.name),
+    'aggregation.functions',
+  );
+  const used = [...picked.map((one) => one.expr), ...by.map((sort) => sort.expr), ...totals.map((total) => total.expr)];
+  const outputs = number([
+    ...picked,
+    ...totals.map(({ as, name, expr }) => ({ name, expr: { kind: 'column', name: as, type: exprType(expr) } as const })),
+  ]);
+  const summed: Plan = { kind: 'project', from: builder.from(where, used).from, outputs: totals, keep: true };
+  const rows: Plan = { kind: 'project', from: sorted(summed, by, window), outputs, keep: false };
+  return {
+    rows: anonymise(rows),
+    count: anonymise(counted(builder.from(where, []).from)),
+    countsEveryRow: !where,
+    columns: columnsOf(outputs),
+    window,
+  };
+};
+
+const aggregateOrder = (request: ReadRequest, outputs: readonly Output[], keys: readonly Output[]): Sort[] => {
+  const reference = (output: Output): Expr => ({ kind: 'column', name: output.as, type: exprType(output.expr) });
+  const descending = request.orderDirection === 'DESC';
+  if (request.orderBy === undefined) return keys.map((key, index) => ({ expr: reference(key), descending: descending && index === 0 }));
+  const asked = outputs.find((output) => output.name === request.orderBy);
+  if (!asked) {
+    throw refusal(
+      'orderBy',
+      `An aggregated read is ordered by one of its own columns, and '${shown(request.orderBy)}' is none.${didYouMean(
+        request.orderBy,
+        outputs.map((output) => output.name),
+      )}`,
+    );
+  }
+  if (!isComparable(exprType(asked.expr)))
+    throw refusal('orderBy', `Cannot order by '${shown(asked.name)}', whose type is ${typeText(exprType(asked.expr))}.`);
+  return [
+    { expr: reference(asked), descending },
+    ...keys.filter((key) => key !== asked).map((key) => ({ expr: reference(key), descending: false })),
+  ];
+};
+
+const planGroups = (builder: Builder, request: ReadRequest, functions: readonly Measure[], window: Window): ReadPlan => {
+  const where = predicate(request.filters ?? [], builder.resolve);
+  const keys = groupKeys(request.aggregation?.groupBy ?? [], builder.resolve);
+  const values = functions.map(({ name, expr }, index): Output => ({ as: `c${keys.length + index}`, name, expr }));
+  const outputs = [...keys, ...values];
+  refuseRepeats(
+    outputs.map((output) => output.name),
+    'aggregation',
+  );
+  const { from } = builder.from(
+    where,
+    outputs.map((output) => output.expr),
+  );
+  const groups: Plan = { kind: 'group', from, keys, measures: values };
+  const reference = (output: Output): Expr => ({ kind: 'column', name: output.as, type: exprType(output.expr) });
+  const [first, ...others] = keys.map(reference);
+  const finished = outputs.map((output, index): Output => {
+    const running = functions[index - keys.length]?.running === true;
+    const order = first ? [{ expr: first, descending: false }] : [];
+    const expr: Expr = running
+      ? { kind: 'running', of: reference(output), partition: others, order, type: exprType(output.expr) }
+      : keyShown(output, reference(output));
+    return { ...output, expr };
+  });
+  const whole: Plan = finished.some(({ expr }) => expr.kind !== 'column')
+    ? { kind: 'project', from: groups, outputs: finished, keep: false }
+    : groups;
+  const rows = anonymise(sorted(whole, aggregateOrder(request, finished, finished.slice(0, keys.length)), window));
+  return { rows, count: anonymise(counted(groups)), countsEveryRow: false, columns: columnsOf(finished), window };
+};
+
+/**
+ * Plans a read. `cap` is the most rows an answer may hold (100,000 for JSON), or null for streams. Every 400 of a read comes from here:
+ * unknown columns with near matches, operators and functions that a type does not have, values of the wrong type.
+ */
+export const planRead = (source: TableSource, request: ReadRequest, cap: number | null): ReadPlan => {
+  const builder = new Builder(source);
+  const window = windowOf(request, cap);
+  if (!request.aggregation) return planRows(builder, request, window);
+  const functions = measures(request.aggregation.functions, builder.resolve, builder.defaultOrder());
+  const running = functions.some((measure) => measure.running);
+  if (request.aggregation.groupBy.length > 0 || !running) return planGroups(builder, request, functions, window);
+  if (functions.every((measure) => measure.running)) return planRunning(builder, request, functions, window);
+  throw refusal(
+    'aggregation.functions',
+    "'cumsum' without groupBy keeps every row and cannot stand beside functions that need one row; add a groupBy.",
+  );
+};
+
+/** Distinct values of one column, ascending, without nulls and empty text; one more than `limit`, so that a cut is seen. */
+export const planDistinct = (source: TableSource, asked: string, limit: number): { rows: Plan; type: ColumnType } => {
+  const builder = new Builder(source);
+  const { name, type, expr } = builder.resolve(asked, 'column');
+  if (!isComparable(type))
+    throw refusal(
+      'column',
+      `'${shown(name)}' has no distinct values: its type is ${typeText(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
+    );
+  const present: Expr = { kind: 'missing', of: expr, negated: true };
+  const written: Expr = { kind: 'compare', how: 'differs', left: expr, right: { kind: 'value', value: '', type } };
+  const { from } = builder.from(type.kind === 'string' ? { kind: 'every', of: [present, written] } : present, [expr]);
+  const groups: Plan = { kind: 'group', from, keys: [{ as: 'c0', name, expr }], measures: [] };
+  return {
+    rows: anonymise({
+      kind: 'sort',
+      from: groups,
+      by: [{ expr: { kind: 'column', name: 'c0', type }, descending: false }],
+      limit: limit + 1,
+      offset: 0,
+    }),
+    type,
+  };
+};

@@ -1,0 +1,260 @@
+/** The door to reading: plan, compile, run, frame. */
+import { PassThrough, Readable, pipeline } from 'node:stream';
+import { compile } from './compile.ts';
+import type { Dialect } from './dialect.ts';
+import { csvHeader, joinLines } from './frame.ts';
+import type { LineCount } from './frame.ts';
+import type { Output, Plan, TableSource } from './plan.ts';
+import { planDistinct, planRead } from './planner.ts';
+import type { ReadPlan } from './planner.ts';
+import { MAX_LIMIT } from './request.ts';
+import type { ReadRequest } from './request.ts';
+import { typeName, typeText } from './types.ts';
+import type { RunOptions, Statement, Warehouse } from './warehouse.ts';
+
+export interface ColumnInfo {
+  name: string;
+  type_name: string;
+  type_text: string;
+}
+
+/** What a page holds beside its rows. */
+export interface PageCounts {
+  /** Rows of this answer. */
+  rows: number;
+  /** Rows that match. */
+  totalRows: number;
+  /** Matching rows exist beyond those sent; false on a paged read, where `totalPages` says what remains. */
+  truncated: boolean;
+  page: number;
+  pageSize: number;
+  totalPages: number;
+}
+
+/** A JSON answer whose rows were printed by the engine. */
+export interface Page {
+  columns: readonly ColumnInfo[];
+  /** The rows' JSON objects, joined by commas, without the brackets. Destroying it frees the engine. */
+  rows: Readable;
+  /** Known once `rows` has ended. */
+  counts: () => PageCounts;
+}
+
+/** Bytes of a whole result, printed by the engine; destroyed, never ended, when the engine fails midway. */
+export interface Download {
+  columns: readonly ColumnInfo[];
+  contentType: string;
+  body: Readable;
+  /** True when the request's limit left rows behind; settled before `body` ends. */
+  truncated: Promise<boolean>;
+}
+
+export const DOWNLOAD_TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+} as const;
+
+export interface DownloadOptions extends RunOptions {
+  format: keyof typeof DOWNLOAD_TYPES;
+  /** Leaves out the apostrophe that keeps spreadsheet programs from running text as a formula. */
+  raw?: boolean;
+}
+
+export interface Distinct {
+  values: (string | number | boolean)[];
+  truncated: boolean;
+}
+
+/** A read as text, without running it and without its values: `application/vnd.fieldlake.plan+json`. */
+export interface Description {
+  plan: Plan;
+  statement: string;
+  parameters: readonly { type: string }[];
+  columns: readonly ColumnInfo[];
+}
+
+/** Above this many rows an answer is streamed from the engine; below, one round trip is quicker. */
+const SMALL = 1000;
+
+const columnInfo = ({ columns }: Pick<ReadPlan, 'columns'>): ColumnInfo[] =>
+  columns.map(({ name, type }) => ({ name, type_name: typeName(type), type_text: typeText(type) }));
+
+const references = ({ columns }: Pick<ReadPlan, 'columns'>): Output[] =>
+  columns.map(({ as, name, type }) => ({ as, name, expr: { kind: 'column', name: as, type } }));
+
+const printed = (plan: ReadPlan, format: 'json' | 'csv', guard = false): Plan => ({
+  kind: 'print',
+  from: plan.rows,
+  format,
+  outputs: references(plan),
+  guard,
+});
+
+const count = async (warehouse: Warehouse, source: TableSource, plan: ReadPlan, options: RunOptions): Promise<number> => {
+  if (plan.countsEveryRow && source.rowCount !== undefined) return source.rowCount;
+  const [row] = await warehouse.rows(compile(plan.count, warehouse.dialect), options);
+  return Number(row?.c0 ?? 0);
+};
+
+interface Lines {
+  body: Readable;
+  seen: LineCount;
+}
+
+const runLines = async (warehouse: Warehouse, statement: Statement, limit: number, options: RunOptions): Promise<Lines> => {
+  if (limit > SMALL) {
+    const seen = { rows: 0, cut: false };
+    const source = await warehouse.stream(statement, 'json', options);
+    const body = Readable.from(joinLines(source, limit, seen), { objectMode: false });
+    body.once('close', () => source.destroy());
+    return { body, seen };
+  }
+  const lines = await warehouse.rows(statement, options);
+  const text = lines
+    .slice(0, limit)
+    .map((row) => String(row.line))
+    .join(',');
+  return {
+    body: Readable.from(text === '' ? [] : [text], { objectMode: false }),
+    seen: { rows: Math.min(limit, lines.length), cut: lines.length > limit },
+  };
+};
+
+/** Ends `body` only after `after` has settled; fails it when that fails. */
+const thenAwait = (body: Readable, after: () => Promise<void>): Readable => {
+  const chunks = async function* () {
+    for await (const chunk of body) yield chunk as Buffer;
+    await after();
+  };
+  const whole = Readable.from(chunks(), { objectMode: false });
+  whole.once('close', () => body.destroy());
+  return whole;
+};
+
+/**
+ * One page, or the one-page answer of an aggregated or limited read. Throws the planner's 400s, `warehouseTimeout` and `warehouseBusy`;
+ * after rows have begun to flow a failure destroys `rows`.
+ */
+export const readPage = async (
+  warehouse: Warehouse,
+  source: TableSource,
+  request: ReadRequest,
+  options: RunOptions = {},
+): Promise<Page> => {
+  const plan = planRead(source, request, MAX_LIMIT);
+  const { window } = plan;
+  const statement = compile(printed(plan, 'json'), warehouse.dialect);
+  const most = window.kind === 'page' ? window.pageSize : (window.limit ?? MAX_LIMIT);
+  const counting = window.kind === 'page' ? count(warehouse, source, plan, options) : null;
+  counting?.catch(() => undefined);
+  const { body, seen } = await runLines(warehouse, statement, most, options);
+  let total = 0;
+  const rows = thenAwait(body, async () => {
+    total = counting ? await counting : seen.cut ? await count(warehouse, source, plan, options) : seen.rows;
+  });
+  const counts = (): PageCounts =>
+    window.kind === 'page'
+      ? {
+          rows: seen.rows,
+          totalRows: total,
+          truncated: false,
+          page: window.page,
+          pageSize: window.pageSize,
+          totalPages: Math.ceil(total / window.pageSize),
+        }
+      : { rows: seen.rows, totalRows: total, truncated: seen.cut, page: 1, pageSize: seen.rows, totalPages: 1 };
+  return { columns: columnInfo(plan), rows, counts };
+};
+
+/** The page as the JSON text of one data page, to be sent as it comes. `names` are the page's own members. */
+export const framePage = (page: Page, names: { name: string; catalog_name: string; schema_name: string }): Readable => {
+  const chunks = async function* () {
+    const head = JSON.stringify(names).slice(0, -1);
+    yield `${head},"data":{"columns":${JSON.stringify(page.columns)},"rows":[`;
+    for await (const chunk of page.rows) yield chunk as Buffer;
+    const { rows, totalRows, truncated, page: number, pageSize, totalPages } = page.counts();
+    yield `],"totalRows":${rows},"truncated":${truncated}},"page":${number},"pageSize":${pageSize},"totalPages":${totalPages},"totalRows":${totalRows}}`;
+  };
+  const framed = Readable.from(chunks(), { objectMode: false });
+  framed.once('close', () => page.rows.destroy());
+  return framed;
+};
+
+const headed = (header: string, source: Readable): Readable => {
+  const body = new PassThrough();
+  body.write(header);
+  // a failure on either side destroys both, so that a broken stream never looks complete
+  pipeline(source, body, () => undefined);
+  return body;
+};
+
+/** Every matching row, or the page or limit that was asked, as bytes. Throws the planner's 400s; a failure midway destroys `body`. */
+export const readStream = async (
+  warehouse: Warehouse,
+  source: TableSource,
+  request: ReadRequest,
+  options: DownloadOptions,
+): Promise<Download> => {
+  const { format, raw = false, ...run } = options;
+  const plan = planRead(source, request, null);
+  const { window } = plan;
+  const columns = columnInfo(plan);
+  const truncated =
+    window.kind === 'limit' && window.limit !== null
+      ? count(warehouse, source, plan, run).then((total) => total > (window.limit ?? total))
+      : Promise.resolve(false);
+  truncated.catch(() => undefined);
+  const shape: Plan =
+    format === 'parquet'
+      ? { kind: 'project', from: plan.rows, outputs: references(plan).map((output) => ({ ...output, as: output.name })), keep: false }
+      : printed(plan, format === 'csv' ? 'csv' : 'json', !raw);
+  const bytes = await warehouse.stream(compile(shape, warehouse.dialect), format, run);
+  const header =
+    format === 'csv'
+      ? csvHeader(
+          columns.map((column) => column.name),
+          !raw,
+        )
+      : null;
+  return { columns, contentType: DOWNLOAD_TYPES[format], body: header === null ? bytes : headed(header, bytes), truncated };
+};
+
+/** Distinct values of a column, ascending, without nulls and empty text. Numbers where the column is numeric and a number is exact. */
+export const readDistinct = async (
+  warehouse: Warehouse,
+  source: TableSource,
+  column: string,
+  limit: number,
+  options: RunOptions = {},
+): Promise<Distinct> => {
+  const { rows, type } = planDistinct(source, column, limit);
+  const outputs: Output[] = [{ as: 'c0', name: 'value', expr: { kind: 'column', name: 'c0', type } }];
+  const lines = await warehouse.rows(
+    compile({ kind: 'print', from: rows, format: 'json', outputs, guard: false }, warehouse.dialect),
+    options,
+  );
+  const values = lines.map((row) => (JSON.parse(String(row.line)) as { value: string | number | boolean | null }).value);
+  return { values: values.slice(0, limit).filter((value) => value !== null), truncated: values.length > limit };
+};
+
+/** The plan and statement of a read, and the types of its parameters. Values are left out of the plan too. */
+export const describePlan = (dialect: Dialect, source: TableSource, request: ReadRequest): Description => {
+  const plan = planRead(source, request, MAX_LIMIT);
+  const { sql, values } = compile(printed(plan, 'json'), dialect);
+  return {
+    plan: withoutValues(plan.rows),
+    statement: sql,
+    parameters: values.map(({ type }) => ({ type: typeText(type) })),
+    columns: columnInfo(plan),
+  };
+};
+
+const withoutValues = (plan: Plan): Plan =>
+  JSON.parse(
+    JSON.stringify(plan, (key, value: unknown) => {
+      if (key === 'files') return undefined;
+      if (typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'value') return { ...value, value: undefined };
+      return typeof value === 'bigint' ? String(value) : value;
+    }),
+  ) as Plan;

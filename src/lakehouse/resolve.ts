@@ -1,0 +1,80 @@
+/** Column paths as callers write them → columns of the catalogue. */
+import { errors } from '../errors.ts';
+import type { Column, ColumnType } from './catalog.ts';
+import { didYouMean } from './near.ts';
+import type { Expr } from './plan.ts';
+import { typeText } from './types.ts';
+
+/** A column, or a field of one, that a caller named. */
+export interface Resolved {
+  /** What the answer calls it: the column's own name, or the dotted path. */
+  name: string;
+  type: ColumnType;
+  expr: Expr;
+  column: Column;
+}
+
+export const shown = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}…` : name);
+
+/** A 400 that names the place and says one sentence. */
+export const refusal = (where: string, sentence: string) =>
+  errors.queryRefused(sentence).with({ problems: [{ path: `query.${where}`, message: sentence }] });
+
+/** `a.b` → ['a', 'b']; `"a.b".c` → ['a.b', 'c'], with either kind of quote, doubled inside. Null when quotes do not pair up. */
+export const parsePath = (asked: string): string[] | null => {
+  const parts: string[] = [];
+  const segment = /\s*(?:"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|([^."`][^.]*))\s*(\.|$)/y;
+  while (segment.lastIndex < asked.length) {
+    const found = segment.exec(asked);
+    if (!found) return null;
+    const [, double, back, plain, end] = found;
+    parts.push(double?.replaceAll('""', '"') ?? back?.replaceAll('``', '`') ?? plain?.trim() ?? '');
+    if (end === '') return parts;
+    if (segment.lastIndex >= asked.length) return null;
+  }
+  return null;
+};
+
+/** The expression that reads a column from a scan (or from the relation that a derived column was added to). */
+export const columnExpr = (column: Column): Expr => ({ kind: 'column', name: column.name, type: column.type });
+
+const fieldsOf = (resolved: Resolved, fields: readonly string[], where: string, asked: string): Resolved => {
+  let { type, expr } = resolved;
+  for (const name of fields) {
+    const field = type.kind === 'struct' ? type.fields.find((candidate) => candidate.name === name) : undefined;
+    if (!field) {
+      const has =
+        type.kind === 'struct'
+          ? didYouMean(
+              name,
+              type.fields.map((candidate) => candidate.name),
+            )
+          : ` Its type is ${typeText(type)}.`;
+      throw refusal(
+        where,
+        `'${shown(asked)}' reaches for a field '${shown(name)}' that column '${shown(resolved.column.name)}' does not have.${has}`,
+      );
+    }
+    type = field.type;
+    expr = { kind: 'field', of: expr, name: field.name, type };
+  }
+  return { name: fields.length === 0 ? resolved.name : [resolved.name, ...fields].join('.'), type, expr, column: resolved.column };
+};
+
+/**
+ * A lookup over one table's visible columns. The exact name of a column wins over a path into a struct only where the path leads nowhere.
+ * Throws a 400 that names the column and near matches. `where` is the parameter, as in `filters[2].column`.
+ */
+export const resolver = (columns: readonly Column[]) => {
+  const visible = new Map(columns.filter((column) => !column.hidden).map((column) => [column.name, column]));
+  return (asked: string, where: string): Resolved => {
+    const [first, ...fields] = parsePath(asked) ?? [];
+    const column = first === undefined ? undefined : visible.get(first);
+    const whole = visible.get(asked);
+    if (whole && (!column || (fields.length > 0 && column.type.kind !== 'struct')))
+      return { name: whole.name, type: whole.type, expr: columnExpr(whole), column: whole };
+    if (!column) throw refusal(where, `This table has no column '${shown(asked)}'.${didYouMean(first ?? asked, visible.keys())}`);
+    return fieldsOf({ name: column.name, type: column.type, expr: columnExpr(column), column }, fields, where, asked);
+  };
+};
+export type Resolve = ReturnType<typeof resolver>;

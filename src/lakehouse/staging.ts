@@ -1,0 +1,61 @@
+import type { ColumnType } from './catalog.ts';
+import type { RunOptions, Staged, StageRequest, Statement } from './warehouse.ts';
+
+/** One connection of the writing engine with temporary views and macros of its own. Used by one caller at a time; always closed. */
+export interface StagingSession {
+  /** Runs statements one after the other (views, macros, variables). */
+  prepare(statements: readonly Statement[]): Promise<void>;
+  /** A small result as objects: BIGINT, DECIMAL and times as text, other numbers as numbers. */
+  rows(statement: Statement): Promise<Record<string, unknown>[]>;
+  /**
+   * Writes the rows of a SELECT as immutable files of about `rowsPerFile` rows that do not overlap in (sort column, id).
+   * With `sorted: true` the SELECT promises to come in that order already and is not sorted again.
+   */
+  stage(request: StageRequest & { sorted?: boolean }): Promise<Staged>;
+  close(): void;
+}
+
+/** The writing half of a warehouse on one machine: sessions over files in the lake folder and the work folder. */
+export interface StagingArea {
+  /** Absolute folder in which source files are put before they are read; the engine reads nothing outside it and the lake. */
+  readonly workFolder: string;
+  readonly lakeFolder: string;
+  session(options?: RunOptions): Promise<StagingSession>;
+  stage(request: StageRequest, options?: RunOptions): Promise<Staged>;
+  /** Removes files that were staged or have been retired; a missing file is no error. Paths are relative to the lake folder. */
+  remove(paths: readonly string[]): Promise<{ files: number; bytes: number }>;
+  close(): Promise<void>;
+}
+
+/** An identifier as the writing engine reads it. */
+export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** The physical type of a column in the lake's Parquet files. */
+export function physicalType(type: ColumnType): string {
+  switch (type.kind) {
+    case 'boolean':
+      return 'BOOLEAN';
+    case 'int':
+      return 'INTEGER';
+    case 'bigint':
+      return 'BIGINT';
+    case 'double':
+      return 'DOUBLE';
+    case 'string':
+      return 'VARCHAR';
+    case 'date':
+      return 'DATE';
+    case 'timestamp':
+      return 'TIMESTAMPTZ';
+    case 'timestamp_ntz':
+      return 'TIMESTAMP';
+    case 'variant':
+      return 'JSON';
+    case 'decimal':
+      return `DECIMAL(${type.precision},${type.scale})`;
+    case 'struct':
+      return `STRUCT(${type.fields.map(({ name, type: inner }) => `${quote(name)} ${physicalType(inner)}`).join(', ')})`;
+    case 'array':
+      return `${physicalType(type.element)}[]`;
+  }
+}

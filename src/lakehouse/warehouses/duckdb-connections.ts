@@ -1,0 +1,127 @@
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { errors } from '../../errors.ts';
+import type { RunOptions } from '../warehouse.ts';
+
+interface Waiter {
+  give: (connection: DuckDBConnection) => void;
+  refuse: (error: Error) => void;
+}
+
+const stopped = (signal: AbortSignal): Error =>
+  signal.reason instanceof Error ? signal.reason : new Error('The statement was cancelled.');
+
+/**
+ * Connections of one in-memory instance. A connection runs one statement at a time (a second would interrupt the first), and a statement
+ * ends only when the engine says so: `running` counts what the engine still works on, cancelled or not.
+ */
+export class DuckDbConnections {
+  #running = 0;
+  #open = 0;
+  #closed = false;
+  readonly #idle: DuckDBConnection[] = [];
+  readonly #waiting: Waiter[] = [];
+  readonly #instance: DuckDBInstance;
+  readonly #most: number;
+
+  constructor(instance: DuckDBInstance, most: number) {
+    this.#instance = instance;
+    this.#most = most;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /**
+   * Runs `work` on a connection of its own. Aborting, or `timeoutMs` after the call, interrupts the engine until it lets go.
+   * Throws `errors.warehouseTimeout` or the signal's reason; other failures as the engine gave them.
+   */
+  async use<T>({ signal, timeoutMs }: RunOptions, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    const follow = () => stop.abort(signal && stopped(signal));
+    if (signal?.aborted) follow();
+    signal?.addEventListener('abort', follow, { once: true });
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop.abort(errors.warehouseTimeout()), timeoutMs);
+    try {
+      const connection = await this.#acquire(stop.signal);
+      try {
+        return await this.#run(connection, stop.signal, work);
+      } finally {
+        this.#release(connection);
+      }
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', follow);
+    }
+  }
+
+  async #run<T>(connection: DuckDBConnection, signal: AbortSignal, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    // an interrupt that arrives while a statement is being planned is forgotten by the engine: repeat it
+    let again: ReturnType<typeof setInterval> | undefined;
+    const interrupt = () => {
+      connection.interrupt();
+      again ??= setInterval(() => connection.interrupt(), 20);
+    };
+    this.#running += 1;
+    try {
+      if (signal.aborted) throw stopped(signal);
+      signal.addEventListener('abort', interrupt, { once: true });
+      return await work(connection);
+    } catch (error) {
+      throw signal.aborted ? stopped(signal) : error;
+    } finally {
+      this.#running -= 1;
+      clearInterval(again);
+      signal.removeEventListener('abort', interrupt);
+    }
+  }
+
+  async #acquire(signal: AbortSignal): Promise<DuckDBConnection> {
+    if (this.#closed) throw errors.shuttingDown();
+    if (signal.aborted) throw stopped(signal);
+    const idle = this.#idle.pop();
+    if (idle) return idle;
+    if (this.#open < this.#most) {
+      this.#open += 1;
+      try {
+        return await this.#instance.connect();
+      } catch (error) {
+        this.#open -= 1;
+        throw error;
+      }
+    }
+    return new Promise((give, refuse) => {
+      const leave = () => {
+        const at = this.#waiting.indexOf(waiter);
+        if (at >= 0) this.#waiting.splice(at, 1);
+        refuse(stopped(signal));
+      };
+      const waiter: Waiter = {
+        give: (connection) => {
+          signal.removeEventListener('abort', leave);
+          give(connection);
+        },
+        refuse,
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(waiter);
+    });
+  }
+
+  #release(connection: DuckDBConnection): void {
+    if (this.#closed) {
+      connection.closeSync();
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (next) next.give(connection);
+    else this.#idle.push(connection);
+  }
+
+  /** Refuses whoever waits and whoever comes; connections in use close when their statement ends. */
+  close(): void {
+    this.#closed = true;
+    for (const waiter of this.#waiting.splice(0)) waiter.refuse(errors.shuttingDown());
+    for (const connection of this.#idle.splice(0)) connection.closeSync();
+  }
+}

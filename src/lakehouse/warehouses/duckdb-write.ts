@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import {
+  BIGINT,
+  BOOLEAN,
+  DOUBLE,
+  DuckDBInstance,
+  INTEGER,
+  LIST,
+  VARCHAR,
+  listValue,
+  type DuckDBConnection,
+  type DuckDBType,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+import { errors } from '../../errors.ts';
+import type { StagingArea, StagingSession } from '../staging.ts';
+import type { BoundValue, RunOptions, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
+
+interface WriterOptions {
+  /** Holds `<table id>/<file id>.parquet`. */
+  lakeFolder: string;
+  /** Source files and spill; emptied of what a crash left by `sweepWorkFolder`. */
+  workFolder: string;
+  threads?: number;
+  /** In DuckDB's own words, e.g. `400MB`; what does not fit is spilled to the work folder. */
+  memoryLimit?: string;
+}
+
+const ROWS_PER_FILE = 100_352;
+const VECTOR = 2_048;
+
+const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+function bound({ type, value }: BoundValue): { value: DuckDBValue; type: DuckDBType } {
+  const one = (each: string | number | bigint | boolean | null): DuckDBValue =>
+    each !== null && type.kind === 'bigint' ? BigInt(each) : each !== null && type.kind === 'double' ? Number(each) : each;
+  const kind =
+    type.kind === 'bigint'
+      ? BIGINT
+      : type.kind === 'int'
+        ? INTEGER
+        : type.kind === 'double'
+          ? DOUBLE
+          : type.kind === 'boolean'
+            ? BOOLEAN
+            : VARCHAR;
+  return Array.isArray(value)
+    ? { value: listValue((value as readonly (string | number | bigint | boolean | null)[]).map(one)), type: LIST(kind) }
+    : { value: one(value as string | number | bigint | boolean | null), type: kind };
+}
+
+/** Makes bytes and names durable before anybody is told of them. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+class DuckdbSession implements StagingSession {
+  readonly #connection: DuckDBConnection;
+  readonly #lakeFolder: string;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = () => this.#connection.interrupt();
+
+  constructor(connection: DuckDBConnection, lakeFolder: string, signal: AbortSignal | undefined) {
+    this.#connection = connection;
+    this.#lakeFolder = lakeFolder;
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  async #run({ sql, values }: Statement) {
+    this.#signal?.throwIfAborted();
+    const all = values.map(bound);
+    try {
+      return await this.#connection.runAndReadAll(
+        sql,
+        all.map(({ value }) => value),
+        all.map(({ type }) => type),
+      );
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      throw error;
+    }
+  }
+
+  async prepare(statements: readonly Statement[]): Promise<void> {
+    for (const statement of statements) await this.#run(statement);
+  }
+
+  async rows(statement: Statement): Promise<Record<string, unknown>[]> {
+    return (await this.#run(statement)).getRowObjectsJson();
+  }
+
+  async stage(request: StageRequest & { sorted?: boolean }): Promise<Staged> {
+    const { tableId, select, sortColumn, sorted = false, rowsPerFile = ROWS_PER_FILE } = request;
+    await this.prepare(request.prepare ?? []);
+    const folder = join(this.#lakeFolder, tableId);
+    const temporary = join(this.#lakeFolder, '.staging', randomUUID());
+    await mkdir(temporary, { recursive: true });
+    try {
+      // A window above the sort makes one ordered stream, which COPY cuts into files that do not overlap; a bare ORDER BY interleaves them.
+      const sort = `${identifier(sortColumn)} nulls last, id`;
+      const ordered = sorted
+        ? select.sql
+        : `select * exclude (fieldlake_order) from (select *, row_number() over () as fieldlake_order from (select * from (${select.sql}) order by ${sort}))`;
+      const rowGroup = Math.max(VECTOR, Math.round(rowsPerFile / VECTOR) * VECTOR);
+      const options = `format parquet, compression zstd, row_group_size ${rowGroup}, row_groups_per_file 1, filename_pattern 'part_{i}'`;
+      await this.#run({ sql: `copy (${ordered}) to ${text(temporary)} (${options})`, values: select.values });
+      const staged: StagedFile[] = [];
+      for (const part of await this.#describe(temporary, sortColumn)) {
+        const path = `${tableId}/${randomUUID()}.parquet`;
+        const written = join(temporary, part.file);
+        await sync(written);
+        if (staged.length === 0) await mkdir(folder, { recursive: true });
+        await rename(written, join(this.#lakeFolder, path));
+        staged.push({
+          path,
+          rowCount: part.rows,
+          byteCount: (await stat(join(this.#lakeFolder, path))).size,
+          minKey: part.min,
+          maxKey: part.max,
+        });
+      }
+      if (staged.length > 0) {
+        await sync(folder);
+        await sync(this.#lakeFolder);
+      }
+      return { tableId, files: staged, rowCount: staged.reduce((sum, { rowCount }) => sum + rowCount, 0) };
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+  }
+
+  async #describe(folder: string, sortColumn: string) {
+    const names = (await readdir(folder)).sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
+    const key = (aggregate: string) =>
+      `strftime((${aggregate}(${identifier(sortColumn)})::timestamptz at time zone 'UTC'), '%Y-%m-%dT%H:%M:%S.%fZ')`;
+    const parts: { file: string; rows: number; min: string | null; max: string | null }[] = [];
+    for (const file of names) {
+      const result = await this.#run({
+        sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high from read_parquet(${text(join(folder, file))})`,
+        values: [],
+      });
+      const [row] = result.getRowObjectsJson();
+      if (row && Number(row.rows) > 0)
+        parts.push({ file, rows: Number(row.rows), min: row.low as string | null, max: row.high as string | null });
+    }
+    return parts;
+  }
+
+  close(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#connection.closeSync();
+  }
+}
+
+/** Opens the engine that writes tables on one machine. It sees the lake folder and the work folder and nothing else. */
+export async function openDuckdbWriter({
+  lakeFolder,
+  workFolder,
+  threads = 2,
+  memoryLimit = '400MB',
+}: WriterOptions): Promise<StagingArea> {
+  const lake = resolve(lakeFolder);
+  const work = resolve(workFolder);
+  const spill = join(work, 'spill');
+  await mkdir(join(lake, '.staging'), { recursive: true });
+  await mkdir(spill, { recursive: true });
+  const instance = await DuckDBInstance.create(':memory:', { threads: String(threads), memory_limit: memoryLimit, temp_directory: spill });
+  const setup = await instance.connect();
+  const settings = [
+    `set timezone = 'UTC'`,
+    `set preserve_insertion_order = true`,
+    `set autoinstall_known_extensions = false`,
+    `set autoload_known_extensions = false`,
+    `set allowed_directories = [${text(`${lake}/`)}, ${text(`${work}/`)}]`,
+    `set enable_external_access = false`,
+    `set lock_configuration = true`,
+  ];
+  for (const setting of settings) await setup.run(setting);
+  setup.closeSync();
+
+  const open = new Set<StagingSession>();
+  let closed = false;
+  const session = async (options: RunOptions = {}): Promise<StagingSession> => {
+    if (closed) throw errors.shuttingDown();
+    const made = new DuckdbSession(await instance.connect(), lake, options.signal);
+    open.add(made);
+    return made;
+  };
+  return {
+    workFolder: work,
+    lakeFolder: lake,
+    session,
+    stage: async (request, options) => {
+      const one = await session(options);
+      try {
+        return await one.stage(request);
+      } finally {
+        open.delete(one);
+        one.close();
+      }
+    },
+    remove: async (paths) => {
+      let files = 0;
+      let bytes = 0;
+      for (const path of paths) {
+        const full = resolve(lake, path);
+        if (!full.startsWith(`${lake}/`)) throw new Error('a lake path must stay in the lake folder');
+        const size = await stat(full).then(
+          (found) => found.size,
+          () => undefined,
+        );
+        if (size === undefined) continue;
+        await rm(full, { force: true });
+        files += 1;
+        bytes += size;
+      }
+      return { files, bytes };
+    },
+    close: async () => {
+      closed = true;
+      instance.closeSync();
+    },
+  };
+}

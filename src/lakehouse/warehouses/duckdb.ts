@@ -1,0 +1,160 @@
+/** The embedded warehouse: DuckDB in memory over Parquet files that the manifest lists. */
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, unlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { PassThrough, finished, pipeline } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { randomUUID } from 'node:crypto';
+import { BIGINT, BOOLEAN, DOUBLE, DuckDBInstance, INTEGER, LIST, VARCHAR, listValue } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import { errors } from '../../errors.ts';
+import { duckdb } from '../dialects/duckdb.ts';
+import type { BoundValue, RunOptions, Staged, Statement, StreamFormat, Warehouse } from '../warehouse.ts';
+import { DuckDbConnections } from './duckdb-connections.ts';
+import { makePipe } from './pipe.ts';
+
+export interface DuckDbOptions {
+  /** Where the lake's files are. */
+  lakeFolder: string;
+  /** Where a private folder for spilling and pipes is made. */
+  temporaryFolder: string;
+  /** Threads of the engine, shared by all statements. */
+  threads?: number;
+  /** Such as `2GB`; the engine spills beyond it and never exceeds it by much. */
+  memoryLimit?: string;
+  /** Statements at once; further ones wait. */
+  connections?: number;
+}
+
+/** An array is a list of files, relative to the lake folder; everything else goes as it is and is cast by the statement. */
+const valueOf = ({ type, value }: BoundValue, lake: string): { value: DuckDBValue; type: DuckDBType } => {
+  if (typeof value === 'object' && value !== null)
+    return { value: listValue(value.map((path) => resolve(lake, String(path)))), type: LIST(VARCHAR) };
+  if (typeof value === 'bigint') return { value, type: BIGINT };
+  if (typeof value === 'boolean') return { value, type: BOOLEAN };
+  if (typeof value === 'number') return { value, type: type.kind === 'int' ? INTEGER : DOUBLE };
+  return { value, type: VARCHAR };
+};
+
+const bindings = (statement: Statement, lake: string): [DuckDBValue[], DuckDBType[]] => {
+  const bound = statement.values.map((value) => valueOf(value, lake));
+  return [bound.map(({ value }) => value), bound.map(({ type }) => type)];
+};
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+const COPY_OPTIONS: Record<'csv' | 'json' | 'ndjson' | 'parquet', string> = {
+  csv: `format csv, header false, delimiter ',', quote '"', escape '"', nullstr ''`,
+  // printed JSON holds no control characters, so that these never occur and nothing is quoted
+  json: `format csv, header false, delimiter '\u0001', quote '\u0002', escape '\u0002'`,
+  ndjson: `format csv, header false, delimiter '\u0001', quote '\u0002', escape '\u0002'`,
+  parquet: 'format parquet, compression zstd',
+};
+
+export class DuckDbWarehouse implements Warehouse {
+  readonly name = 'duckdb';
+  readonly dialect = duckdb;
+  readonly #instance: DuckDBInstance;
+  readonly #connections: DuckDbConnections;
+  readonly #scratch: string;
+  readonly #lake: string;
+
+  private constructor(instance: DuckDBInstance, connections: DuckDbConnections, scratch: string, lake: string) {
+    this.#instance = instance;
+    this.#connections = connections;
+    this.#scratch = scratch;
+    this.#lake = lake;
+  }
+
+  /** Opens and hardens an engine: no network, no extensions, no file outside the lake and a private folder, settings locked. */
+  static async open({
+    lakeFolder,
+    temporaryFolder,
+    threads = 2,
+    memoryLimit = '1GB',
+    connections = 8,
+  }: DuckDbOptions): Promise<DuckDbWarehouse> {
+    await mkdir(lakeFolder, { recursive: true });
+    await mkdir(temporaryFolder, { recursive: true });
+    const scratch = await realpath(await mkdtemp(join(temporaryFolder, 'duckdb-')));
+    const lake = await realpath(lakeFolder);
+    const instance = await DuckDBInstance.create(':memory:', {
+      threads: String(threads),
+      memory_limit: memoryLimit,
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+    });
+    const connection = await instance.connect();
+    // the order matters: a folder is refused once external access is off
+    await connection.run(`set global temp_directory = ${literal(join(scratch, 'spill'))}`);
+    await connection.run(`set global allowed_directories = [${literal(`${scratch}/`)}, ${literal(`${lake}/`)}]`);
+    await connection.run(`set global timezone = 'UTC'`);
+    await connection.run('set global enable_external_access = false');
+    await connection.run('set global lock_configuration = true');
+    connection.closeSync();
+    return new DuckDbWarehouse(instance, new DuckDbConnections(instance, connections), scratch, lake);
+  }
+
+  get running(): number {
+    return this.#connections.running;
+  }
+
+  async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
+    return this.#connections.use(options, async (connection) => {
+      const reader = await connection.runAndReadAll(statement.sql, ...bindings(statement, this.#lake));
+      return reader.getRowObjectsJson();
+    });
+  }
+
+  async stream(statement: Statement, format: StreamFormat, options: RunOptions = {}): Promise<Readable> {
+    if (format === 'arrow') throw errors.notAcceptable('json, ndjson, csv or parquet');
+    return format === 'parquet' ? this.#file(statement, options) : this.#pipe(statement, format, options);
+  }
+
+  async stage(): Promise<Staged> {
+    throw errors.internal();
+  }
+
+  async close(): Promise<void> {
+    this.#connections.close();
+    this.#instance.closeSync();
+    await rm(this.#scratch, { recursive: true, force: true });
+  }
+
+  async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: keyof typeof COPY_OPTIONS): Promise<void> {
+    const sql = `copy (\n${statement.sql}\n) to ${literal(path)} (${COPY_OPTIONS[format]}, use_tmp_file false)`;
+    await connection.run(sql, ...bindings(statement, this.#lake));
+  }
+
+  async #pipe(statement: Statement, format: 'csv' | 'json' | 'ndjson', options: RunOptions): Promise<Readable> {
+    const pipe = await makePipe(this.#scratch);
+    const gone = new AbortController();
+    pipe.reader.once('close', () => gone.abort());
+    const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
+    void this.#connections
+      .use({ ...options, signal }, (connection) => this.#copy(connection, statement, pipe.path, format))
+      .then(
+        () => pipe.finish(),
+        (error: unknown) => pipe.fail(error instanceof Error ? error : new Error(String(error))),
+      );
+    return pipe.reader;
+  }
+
+  async #file(statement: Statement, options: RunOptions): Promise<Readable> {
+    const path = join(this.#scratch, `${randomUUID()}.parquet`);
+    const body = new PassThrough();
+    const gone = new AbortController();
+    finished(body, () => {
+      gone.abort();
+      void unlink(path).catch(() => undefined);
+    });
+    const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
+    void this.#connections
+      .use({ ...options, signal }, (connection) => this.#copy(connection, statement, path, 'parquet'))
+      .then(
+        () => pipeline(createReadStream(path), body, () => undefined),
+        (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
+      );
+    return body;
+  }
+}

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, open } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface Pipe {
+  path: string;
+  reader: Readable;
+  /** The writer is done: the reader ends after what is left in the pipe. */
+  finish(): void;
+  /** The writer failed: the reader is destroyed and never ends. */
+  fail(error: Error): void;
+}
+
+// a plain descriptor, since a FileHandle closes its own when it is collected
+const fdOf = promisify(open);
+
+/**
+ * A named pipe that an engine writes as if it were a file, read without blocking a thread. A write end of ours stays open until `finish`,
+ * so that the reader never mistakes a writer's failure, or one that has not come yet, for the end.
+ */
+export const makePipe = async (folder: string): Promise<Pipe> => {
+  const path = join(folder, `${randomUUID()}.pipe`);
+  await run('mkfifo', ['-m', '600', path]);
+  const reading = await fdOf(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  let holding: number | null = await fdOf(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  const release = () => {
+    if (holding !== null) closeSync(holding);
+    holding = null;
+  };
+  const reader = new Socket({ fd: reading, readable: true, writable: false });
+  reader.once('close', () => {
+    release();
+    void unlink(path).catch(() => undefined);
+  });
+  return {
+    path,
+    reader,
+    finish: release,
+    fail: (error) => {
+      reader.destroy(error);
+    },
+  };
+};

@@ -1,0 +1,188 @@
+import { KILL_GRACE_MS, OUTPUT_DEPTH, READ_MS } from './job.ts';
+import type { ItemResult, MacroError, MacroJob } from './job.ts';
+import type { BoxRecord, MacroProcess } from './process.ts';
+
+/** Where a batch gets its processes. */
+export interface ProcessSource {
+  /** A process that has served nobody else; it may still be starting. */
+  take(): MacroProcess;
+  /** `sound`: it answered everything it was given. */
+  giveBack(process: MacroProcess, sound: boolean): void;
+  itemsPerProcess: number;
+}
+
+const seconds = (ms: number) => `${Math.round(ms) / 1000} s`;
+
+export const tooSlow = (itemTimeoutMs: number): MacroError => ({
+  type: 'TimeoutError',
+  message: `The macro ran longer than ${seconds(itemTimeoutMs)} on this item.`,
+});
+
+/** Deeper JSON would break whoever prints it. Looks at the text outside strings, so it costs no stack. */
+const depthOf = (value: unknown): number => {
+  let depth = 0;
+  let level: unknown[] = [value];
+  while (level.length > 0 && depth <= OUTPUT_DEPTH) {
+    depth += 1;
+    level = level.flatMap((entry): unknown[] => (typeof entry === 'object' && entry !== null ? Object.values(entry) : []));
+  }
+  return depth;
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const position = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined);
+
+const toError = (value: unknown): MacroError => {
+  const given = isRecord(value) ? value : {};
+  const error: MacroError = {
+    type: typeof given.type === 'string' ? given.type.slice(0, 200) : 'Error',
+    message: typeof given.message === 'string' ? given.message.slice(0, 10_000) : 'The macro failed without a message.',
+  };
+  const line = position(given.line);
+  const column = position(given.column);
+  if (line !== undefined) error.line = line;
+  if (line !== undefined && column !== undefined) error.column = column;
+  return error;
+};
+
+/** The box may be in the macro's hands: nothing of a record is believed before it is looked at. */
+const toResult = (id: string, record: BoxRecord): ItemResult => {
+  const logs = Array.isArray(record.logs) ? record.logs.filter((line) => typeof line === 'string') : [];
+  const durationMs = typeof record.ms === 'number' && record.ms >= 0 ? record.ms : 0;
+  if (record.ok !== true) return { id, success: false, error: toError(record.error), logs, durationMs };
+  if (!isRecord(record.output))
+    return { id, success: false, error: { type: 'OutputError', message: 'The output of a macro must be an object.' }, logs, durationMs };
+  if (depthOf(record.output) > OUTPUT_DEPTH) {
+    return {
+      id,
+      success: false,
+      error: { type: 'OutputError', message: `The output is nested more than ${OUTPUT_DEPTH} levels deep.` },
+      logs,
+      durationMs,
+    };
+  }
+  return { id, success: true, output: record.output, logs, durationMs };
+};
+
+type Outcome = 'done' | 'worn' | 'slow' | 'crashed' | 'expired' | 'aborted';
+
+/** One process working through items `from` to `to`: items are sent ahead, answers come in order, the clock restarts with each answer. */
+class Shift {
+  answered: number;
+  itemStarted = 0;
+  how = '';
+  readonly #process: MacroProcess;
+  readonly #job: MacroJob;
+  readonly #to: number;
+
+  constructor(process: MacroProcess, job: MacroJob, from: number, to: number) {
+    this.#process = process;
+    this.#job = job;
+    this.answered = from;
+    this.#to = to;
+  }
+
+  async run(deadline: number, results: ItemResult[]): Promise<Outcome> {
+    const { items, signal, itemTimeoutMs } = this.#job;
+    let timer: NodeJS.Timeout | undefined;
+    let abort: () => void = () => undefined;
+    try {
+      return await new Promise<Outcome>((resolve) => {
+        const watch = (patience: number) => {
+          clearTimeout(timer);
+          this.itemStarted = performance.now();
+          const left = deadline - this.itemStarted;
+          timer = setTimeout(() => resolve(left < patience ? 'expired' : 'slow'), Math.max(0, Math.min(left, patience)));
+        };
+        abort = () => resolve('aborted');
+        signal?.addEventListener('abort', abort, { once: true });
+        if (signal?.aborted) resolve('aborted');
+        const itemPatience = itemTimeoutMs + KILL_GRACE_MS;
+        let reading = true;
+        this.#process.onRecord = (record) => {
+          if (reading && record.go === true) {
+            reading = false;
+            watch(itemPatience);
+            return;
+          }
+          const item = items[this.answered];
+          if (item === undefined || record.i !== this.answered || this.answered >= this.#to) return;
+          results.push(toResult(item.id, record));
+          this.answered += 1;
+          if (this.answered === this.#to) resolve('done');
+          else if (record.last === true) resolve('worn');
+          else watch(itemPatience);
+        };
+        void this.#process.ended.then((how) => {
+          this.how = how;
+          resolve('crashed');
+        });
+        watch(READ_MS);
+        this.#send();
+      });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      this.#process.onRecord = () => undefined;
+    }
+  }
+
+  #send(): void {
+    const { items, code, itemTimeoutMs, clock } = this.#job;
+    this.#process.send({ op: 'job', code, itemMs: itemTimeoutMs, clock: clock ?? null });
+    for (let index = this.answered; index < this.#to; index++) {
+      this.#process.send({ op: 'item', i: index, data: items[index]?.data ?? null, ctx: items[index]?.context ?? {} });
+      this.#process.served += 1;
+    }
+  }
+}
+
+/** What became of the item that was in work when its process had to go. */
+const lost = (outcome: Outcome, shift: Shift, process: MacroProcess, job: MacroJob): MacroError => {
+  if (outcome === 'slow') return tooSlow(job.itemTimeoutMs);
+  if (outcome === 'expired') return outOfTime(job.timeoutMs);
+  if (process.flooded) return { type: 'OutputError', message: 'The output of this item is larger than 10 MB.' };
+  return { type: 'CrashError', message: `The process of this macro ended while it worked on this item (${shift.how}).` };
+};
+
+const outOfTime = (timeoutMs: number): MacroError => ({
+  type: 'TimeoutError',
+  message: `The batch reached its limit of ${seconds(timeoutMs)} before this item was done.`,
+});
+
+/**
+ * Runs all items in order. An item that takes its process down is reported and the rest goes on in a fresh one.
+ * Rejects with the reason of `job.signal`, or when no process starts (the message says how it ended).
+ */
+export const runBatch = async (job: MacroJob, source: ProcessSource): Promise<ItemResult[]> => {
+  const results: ItemResult[] = [];
+  let deadline = Infinity;
+  let failedStarts = 0;
+  while (results.length < job.items.length) {
+    const process = source.take();
+    try {
+      await process.ready;
+      failedStarts = 0;
+    } catch (error) {
+      source.giveBack(process, false);
+      failedStarts += 1;
+      if (failedStarts === 2) throw error;
+      continue;
+    }
+    if (deadline === Infinity) deadline = performance.now() + job.timeoutMs;
+    const room = Math.max(1, source.itemsPerProcess - process.served);
+    const shift = new Shift(process, job, results.length, Math.min(job.items.length, results.length + room));
+    const outcome = performance.now() >= deadline ? 'expired' : await shift.run(deadline, results);
+    source.giveBack(process, outcome === 'done' && process.served < source.itemsPerProcess);
+    if (outcome === 'done' || outcome === 'worn') continue;
+    if (outcome === 'aborted') throw job.signal?.reason;
+    const durationMs = shift.itemStarted === 0 ? 0 : performance.now() - shift.itemStarted;
+    const failed = job.items[results.length];
+    if (failed !== undefined)
+      results.push({ id: failed.id, success: false, error: lost(outcome, shift, process, job), logs: [], durationMs });
+    if (outcome !== 'expired') continue;
+    for (const item of job.items.slice(results.length))
+      results.push({ id: item.id, success: false, error: outOfTime(job.timeoutMs), logs: [], durationMs: 0 });
+  }
+  return results;
+};

@@ -1,0 +1,122 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { limited, nodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
+import type { Limits } from './embedded.ts';
+import type { MacroLanguage } from './job.ts';
+import type { Launch } from './process.ts';
+import type { Runtimes } from './runtimes.ts';
+
+/** What the machine has to build boxes with. */
+export interface BoxTools {
+  bwrap: string;
+  node: string;
+  /** Files with the system-call filters. */
+  filters: { withThreads: string; withoutThreads: string };
+  runtimes: Runtimes;
+  /** The system's interpreter and the folders that it imports from. */
+  python?: { executable: string; folders: readonly string[] };
+  /** R's home folder. */
+  rHome?: string;
+}
+
+/** Where the files that a box starts from lie inside it. */
+const INSIDE = '/box';
+
+const readOnly = (path: string) => ['--ro-bind', path, path];
+const known = (paths: readonly string[]) => paths.filter((path) => existsSync(path));
+
+/** Shared libraries: the loader's folders and nothing beside them. `/lib` is a link on some systems and a folder on others. */
+const libraries = (): string[] => {
+  const multiarch = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
+  const roots = ['/lib', '/lib64'].filter((path) => existsSync(path));
+  const links = roots.flatMap((path) => (lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : []));
+  const folders = known([`/usr/lib/${multiarch}`, '/usr/lib64', `/usr/local/lib/${multiarch}`]);
+  const real = roots.filter((path) => !lstatSync(path).isSymbolicLink()).map((path) => (path === '/lib' ? join(path, multiarch) : path));
+  const rest = known(['/etc/ld.so.cache', '/etc/alternatives', '/usr/share/zoneinfo', '/usr/lib/locale']);
+  return [...[...folders, ...known(real), ...rest].flatMap(readOnly), ...links];
+};
+
+const box = (
+  tools: BoxTools,
+  binds: readonly string[],
+  command: readonly string[],
+  options: { env: Record<string, string>; threads: boolean },
+): Launch => ({
+  file: tools.bwrap,
+  args: [
+    ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
+    ...['--uid', '1000', '--gid', '1000', '--hostname', 'box', '--clearenv'],
+    ...Object.entries(options.env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...libraries(),
+    ...['--dir', '/dev', '--dev-bind', '/dev/null', '/dev/null', '--ro-bind', '/dev/urandom', '/dev/urandom'],
+    ...binds,
+    ...['--size', String(64 * 1024 * 1024), '--tmpfs', '/tmp', '--remount-ro', '/', '--chdir', '/tmp', '--seccomp', '3', '--'],
+    ...command,
+  ],
+  env: {},
+  files: [options.threads ? tools.filters.withThreads : tools.filters.withoutThreads],
+});
+
+const SINGLE_THREAD = { OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1', GOTO_NUM_THREADS: '1' };
+const PLAIN = { TZ: 'UTC', LANG: 'C.UTF-8', HOME: '/tmp', TMPDIR: '/tmp' };
+
+const withPython = (tools: BoxTools, python: { executable: string; folders: readonly string[] }, limits: Limits): Launch => {
+  const files = ['harness.py', 'helpers.py', 'python.py'].flatMap((name) => [
+    '--ro-bind',
+    join(tools.runtimes.folder, name),
+    join(INSIDE, name),
+  ]);
+  const binds = [...readOnly(python.executable), ...python.folders.flatMap(readOnly), ...files];
+  const env = { ...PLAIN, ...SINGLE_THREAD };
+  return limited(box(tools, binds, [python.executable, '-I', '-B', join(INSIDE, 'python.py')], { env, threads: false }), limits, 'address');
+};
+
+const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
+  const files = ['harness.R', 'helpers.R'].flatMap((name) => ['--ro-bind', join(tools.runtimes.folder, name), join(INSIDE, name)]);
+  const parts = known([home, '/usr/share/R', '/etc/R', '/usr/local/lib/R/site-library', '/usr/lib/R/site-library']);
+  const folders = parts.filter((path) => path === home || !path.startsWith(`${home}/`)).flatMap(readOnly);
+  const env = {
+    ...PLAIN,
+    ...SINGLE_THREAD,
+    R_HOME: home,
+    // The harness loads them, after it has taken away what their loading would call.
+    R_DEFAULT_PACKAGES: 'NULL',
+    R_SHARE_DIR: '/usr/share/R/share',
+    R_INCLUDE_DIR: '/usr/share/R/include',
+    R_DOC_DIR: '/usr/share/R/doc',
+    R_LIBS_SITE: known(['/usr/local/lib/R/site-library', '/usr/lib/R/site-library']).join(':'),
+    LD_LIBRARY_PATH: `${home}/lib`,
+  };
+  const command = [join(home, 'bin/exec/R'), '--vanilla', '--no-echo', `--file=${join(INSIDE, 'harness.R')}`];
+  return limited(box(tools, [...folders, ...files], command, { env, threads: false }), limits, 'address');
+};
+
+const withNode = (tools: BoxTools, limits: Limits): Launch => {
+  const readable = [tools.runtimes.folder, ...tools.runtimes.quickjs].map((path) => realpathSync(path));
+  const script = join(realpathSync(tools.runtimes.folder), 'javascript.mjs');
+  const node = realpathSync(tools.node);
+  const launch = box(tools, [node, ...readable].flatMap(readOnly), [node, ...nodeFlags(readable, 256), script], {
+    env: NODE_ENVIRONMENT,
+    threads: true,
+  });
+  return limited(launch, { ...limits, memoryMb: limits.memoryMb + 512 }, 'data');
+};
+
+/**
+ * The command that starts one process of a language in a box of the operating system: every namespace of its own, a root of the interpreter's files
+ * that cannot be written, no network, no `/proc`, an empty environment, a filter on system calls, hard limits. Throws when the interpreter is missing.
+ */
+export const boxLaunch = (language: MacroLanguage, tools: BoxTools, limits: Limits): Launch => {
+  if (language === 'javascript') return withNode(tools, limits);
+  if (language === 'python' && tools.python !== undefined) return withPython(tools, tools.python, limits);
+  if (language === 'r' && tools.rHome !== undefined) return withR(tools, tools.rHome, limits);
+  throw new Error(`There is no interpreter for ${language}.`);
+};
+
+/** Where an interpreter of Python imports from, without the folder that it is started in. */
+export const pythonFolders = (paths: readonly string[]): string[] => {
+  const folders = [
+    ...new Set(paths.filter((path) => path !== '' && existsSync(path)).map((path) => (path.endsWith('.zip') ? dirname(path) : path))),
+  ];
+  return folders.filter((path) => !folders.some((other) => other !== path && path.startsWith(`${other}/`)));
+};

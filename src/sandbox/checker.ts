@@ -1,0 +1,53 @@
+import type { CompileProblem } from './job.ts';
+import type { BoxRecord, MacroProcess } from './process.ts';
+
+const LIMIT_MS = 5_000;
+const IDLE_MS = 30_000;
+
+const toProblems = (record: BoxRecord): CompileProblem[] => {
+  if (!Array.isArray(record.problems)) return [];
+  return record.problems.slice(0, 20).map((problem: unknown) => {
+    const { line, column, message } = (problem ?? {}) as Record<string, unknown>;
+    return { line: Number(line) || 1, column: Number(column) || 1, message: String(message).slice(0, 1000) };
+  });
+};
+
+/** Asks one process of a language, which only ever parses, whether code would start. Parsing runs nothing, so callers share it; it ends when idle. */
+export class Checker {
+  readonly #start: () => MacroProcess;
+  #process: MacroProcess | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(start: () => MacroProcess) {
+    this.#start = start;
+  }
+
+  async check(code: string): Promise<CompileProblem[]> {
+    const mine = this.#turn.then(async () => this.#ask(code));
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async #ask(code: string): Promise<CompileProblem[]> {
+    clearTimeout(this.#idle);
+    const process = this.#process?.alive === true ? this.#process : this.#start();
+    this.#process = process;
+    await process.ready;
+    let timer: NodeJS.Timeout | undefined;
+    const answer = await new Promise<CompileProblem[] | undefined>((resolve) => {
+      process.onRecord = (record) => resolve(toProblems(record));
+      void process.ended.then(() => resolve(undefined));
+      timer = setTimeout(() => resolve(undefined), LIMIT_MS);
+      process.send({ op: 'check', code });
+    });
+    clearTimeout(timer);
+    process.onRecord = () => undefined;
+    if (answer === undefined) {
+      process.kill();
+      return [{ line: 1, column: 1, message: 'This code is too large or too deeply nested to be read.' }];
+    }
+    this.#idle = setTimeout(() => process.kill(), IDLE_MS).unref();
+    return answer;
+  }
+}

@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import { chmod, copyFile, mkdir, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { MacroLanguage } from './job.ts';
+import type { Launch } from './process.ts';
+import type { Runtimes } from './runtimes.ts';
+
+export interface Limits {
+  memoryMb: number;
+  /** Processor time of one process over its life. */
+  cpuSeconds: number;
+  /** Largest file it may write, in its own temporary memory. */
+  fileMb: number;
+}
+
+const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path));
+
+/** Puts hard limits around a command. `data` counts memory that is written to, which fits engines that reserve address space they never use. */
+export const limited = (launch: Launch, limits: Limits, memory: 'data' | 'address'): Launch => {
+  if (PRLIMIT === undefined) return launch;
+  const bytes = limits.memoryMb * 1024 * 1024;
+  const args = [
+    memory === 'data' ? `--data=${bytes}` : `--as=${bytes}`,
+    `--cpu=${limits.cpuSeconds}`,
+    `--fsize=${limits.fileMb * 1024 * 1024}`,
+    '--nofile=256',
+    '--core=0',
+    '--nproc=64',
+  ];
+  return { ...launch, file: PRLIMIT, args: [...args, '--', launch.file, ...launch.args] };
+};
+
+/** Flags of a Node process that may read its own packages and nothing else: no writing, no processes, workers, add-ons, network or inspector. */
+export const nodeFlags = (readable: readonly string[], heapMb: number): string[] => [
+  '--permission',
+  ...readable.map((path) => `--allow-fs-read=${realpathSync(path)}`),
+  '--disallow-code-generation-from-strings',
+  '--disable-proto=throw',
+  '--no-addons',
+  '--no-warnings',
+  `--max-old-space-size=${heapMb}`,
+];
+
+export const NODE_ENVIRONMENT = { TZ: 'UTC', LANG: 'C.UTF-8' };
+
+/** Where the memory of a Python that is ready for macros is kept; every process starts from it. */
+const snapshotIn = (folder: string) => join(folder, 'pyodide.memory');
+
+/** Names the memory by what it is made of. */
+const versionOf = async (runtimes: Runtimes): Promise<string> => {
+  const hash = createHash('sha256').update(process.version);
+  for (const name of ['pyodide.mjs', 'harness.py', 'helpers.py']) hash.update(await readFile(join(runtimes.folder, name)));
+  return hash.update(await readFile(join(runtimes.pyodide, 'package.json'))).digest('hex');
+};
+
+/**
+ * Writes that memory, about 30 MB, into `folder`; with `keptIn` it is made once (several seconds) and copied from there afterwards, so nobody else
+ * may be able to write there. Runs only code of ours.
+ */
+export const makeSnapshot = async (node: string, runtimes: Runtimes, folder: string, keptIn?: string): Promise<void> => {
+  const target = snapshotIn(folder);
+  const kept = keptIn === undefined ? undefined : join(keptIn, `pyodide-${await versionOf(runtimes)}.memory`);
+  if (kept !== undefined && existsSync(kept)) await copyFile(kept, target);
+  else {
+    await promisify(execFile)(node, [join(runtimes.folder, 'pyodide.mjs'), 'make', target], { env: NODE_ENVIRONMENT });
+    if (kept !== undefined) {
+      const half = `${kept}.${process.pid}`;
+      await mkdir(dirname(kept), { recursive: true });
+      await copyFile(target, half);
+      await rename(half, kept);
+    }
+  }
+  await chmod(target, 0o644);
+};
+
+/**
+ * A child process under Node's permission model: QuickJS for javascript, Pyodide for python (after `makeSnapshot` into `folder`). There is none
+ * for R: webR needs workers, and a worker leaves the model.
+ */
+export const embeddedLaunch = (
+  language: Exclude<MacroLanguage, 'r'>,
+  tools: { node: string; runtimes: Runtimes; folder: string },
+  limits: Limits,
+): Launch => {
+  const { node, runtimes, folder } = tools;
+  const runtime = realpathSync(runtimes.folder);
+  const readable = language === 'javascript' ? [runtime, ...runtimes.quickjs] : [runtime, runtimes.pyodide, snapshotIn(folder)];
+  const script =
+    language === 'javascript' ? [join(runtime, 'javascript.mjs')] : [join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
+  return limited(
+    { file: node, args: [...nodeFlags(readable, 256), ...script], env: NODE_ENVIRONMENT, files: [] },
+    // The engine itself takes a few hundred MB beside what the macro gets.
+    { ...limits, memoryMb: limits.memoryMb + 512 },
+    'data',
+  );
+};

@@ -1,0 +1,80 @@
+/** What is handed to the sandbox and what comes back. Everything is plain JSON data; times are in milliseconds. */
+export const LANGUAGES = ['python', 'r', 'javascript'] as const;
+export type MacroLanguage = (typeof LANGUAGES)[number];
+
+/** `bubblewrap` and `embedded` contain the macro; at `unavailable` nothing runs. */
+export type Level = 'bubblewrap' | 'embedded' | 'unavailable';
+
+export interface LevelReport {
+  level: Level;
+  /** Why it is not a better level, and what to install; empty at `bubblewrap`. */
+  reason: string;
+}
+
+export interface MacroItem {
+  id: string;
+  /** What the macro sees as `json`. */
+  data: unknown;
+  /** What the macro sees, read-only, as `ctx`. */
+  context?: Readonly<Record<string, unknown>>;
+}
+
+export interface MacroJob {
+  language: MacroLanguage;
+  /** Source text, or the canonical base64 of printable UTF-8. */
+  code: string;
+  /** Names the macro and its version: a process never serves two of them. */
+  version: string;
+  /** Fairness key: who is asking. A process never serves two of them. */
+  caller: string;
+  items: readonly MacroItem[];
+  /** For all items together, from the moment the first process is ready. */
+  timeoutMs: number;
+  itemTimeoutMs: number;
+  /** What the clock says to the macro (epoch milliseconds); javascript and python's `datetime` are not patched without it. */
+  clock?: number;
+  signal?: AbortSignal;
+}
+
+export interface MacroError {
+  /** `ValueError`, `TypeError`, `simpleError`, `SyntaxError`; ours are TimeoutError, CrashError, OutputError, MemoryError. */
+  type: string;
+  message: string;
+  /** 1-based, in the macro's own text. */
+  line?: number;
+  column?: number;
+}
+
+export interface ItemResult {
+  id: string;
+  success: boolean;
+  output?: Record<string, unknown>;
+  error?: MacroError;
+  /** What the macro printed, a line each; cut at 64 kB. */
+  logs: string[];
+  durationMs: number;
+}
+
+export interface BatchResult {
+  /** One an item, in the order of the items. */
+  results: ItemResult[];
+  durationMs: number;
+}
+
+/** A reason why code would not start; it warns at save, it does not refuse. */
+export interface CompileProblem {
+  line: number;
+  column: number;
+  message: string;
+}
+
+/** Per item; more output is an `OutputError`. The runtimes cut logs at 64 kB. */
+export const OUTPUT_BYTES = 10_000_000;
+/** Nesting that a result may have: what prints it afterwards is recursive. */
+export const OUTPUT_DEPTH = 100;
+
+/** The parent's clock runs out this much later than the one inside the process, which can stop an item without losing the process. */
+export const KILL_GRACE_MS = 250;
+
+/** How long a process may take to read a macro, before its first item starts. */
+export const READ_MS = 5_000;

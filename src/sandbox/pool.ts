@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type { ProcessSource } from './batch.ts';
+import type { MacroJob, MacroLanguage } from './job.ts';
+import { MacroProcess } from './process.ts';
+import type { Launch } from './process.ts';
+
+export interface PoolSettings {
+  /** The command of the next process of a language. */
+  launch: (language: MacroLanguage) => Launch;
+  /** Started processes that wait for work, per language. */
+  warm: number;
+  /** A process is replaced after this many items. */
+  itemsPerProcess: number;
+  /** How long a process waits for the next batch of the same caller and version before it ends. */
+  keepMs: number;
+  /** How many wait so, over all callers. */
+  keep: number;
+}
+
+interface Kept {
+  process: MacroProcess;
+  timer: NodeJS.Timeout;
+}
+
+/** What a process is bound to from its first item on. */
+const owner = ({ language, caller, version, code }: MacroJob): string =>
+  JSON.stringify([language, caller, version, createHash('sha256').update(code).digest('base64')]);
+
+/** Processes that are started ahead of need, each of which serves one caller's use of one macro version and is then thrown away. */
+export class Pool {
+  readonly #settings: PoolSettings;
+  readonly #waiting = new Map<MacroLanguage, MacroProcess[]>();
+  readonly #kept = new Map<string, Kept>();
+  readonly #all = new Set<MacroProcess>();
+  #closed = false;
+
+  constructor(settings: PoolSettings) {
+    this.#settings = settings;
+  }
+
+  /** Processes by what they do, for a gauge. */
+  get counts(): { all: number; waiting: number; kept: number } {
+    let waiting = 0;
+    for (const processes of this.#waiting.values()) waiting += processes.length;
+    return { all: this.#all.size, waiting, kept: this.#kept.size };
+  }
+
+  /** Starts what is missing to the wished number of waiting processes. */
+  fill(language: MacroLanguage): void {
+    if (this.#closed) return;
+    const waiting = (this.#waiting.get(language) ?? []).filter((process) => process.alive);
+    while (waiting.length < this.#settings.warm) waiting.push(this.start(language));
+    this.#waiting.set(language, waiting);
+  }
+
+  start(language: MacroLanguage): MacroProcess {
+    const process = new MacroProcess(this.#settings.launch(language));
+    this.#all.add(process);
+    void process.ended.then(() => this.#all.delete(process));
+    return process;
+  }
+
+  /** The processes for one job. */
+  sourceFor(job: MacroJob): ProcessSource {
+    const key = owner(job);
+    return {
+      itemsPerProcess: this.#settings.itemsPerProcess,
+      take: () => this.#takeKept(key) ?? this.#takeWarm(job.language),
+      giveBack: (process, sound) => {
+        if (sound && !this.#closed && this.#settings.keep > 0 && !this.#kept.has(key)) this.#keepFor(key, process);
+        else process.kill();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { timer } of this.#kept.values()) clearTimeout(timer);
+    const ended = [...this.#all].map((process) => process.ended);
+    for (const process of this.#all) process.kill();
+    await Promise.all(ended);
+  }
+
+  #takeKept(key: string): MacroProcess | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return undefined;
+    clearTimeout(kept.timer);
+    this.#kept.delete(key);
+    return kept.process.alive ? kept.process : undefined;
+  }
+
+  #takeWarm(language: MacroLanguage): MacroProcess {
+    const waiting = this.#waiting.get(language) ?? [];
+    const process = waiting.find((candidate) => candidate.alive);
+    this.#waiting.set(
+      language,
+      waiting.filter((other) => other !== process && other.alive),
+    );
+    // Its successor starts when this item is likely done: both would want the same processor.
+    setTimeout(() => this.fill(language), 50).unref();
+    return process ?? this.start(language);
+  }
+
+  #keepFor(key: string, process: MacroProcess): void {
+    const release = (name: string) => {
+      const kept = this.#kept.get(name);
+      if (kept === undefined) return;
+      clearTimeout(kept.timer);
+      this.#kept.delete(name);
+      kept.process.kill();
+    };
+    this.#kept.set(key, { process, timer: setTimeout(() => release(key), this.#settings.keepMs).unref() });
+    for (const name of this.#kept.keys()) {
+      if (this.#kept.size <= this.#settings.keep) break;
+      release(name);
+    }
+  }
+}

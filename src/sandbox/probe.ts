@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { boxLaunch, pythonFolders } from './bubblewrap.ts';
+import type { BoxTools } from './bubblewrap.ts';
+import { embeddedLaunch, makeSnapshot } from './embedded.ts';
+import type { Limits } from './embedded.ts';
+import type { LevelReport, MacroLanguage } from './job.ts';
+import { MacroProcess } from './process.ts';
+import type { Launch } from './process.ts';
+import type { Runtimes } from './runtimes.ts';
+import { seccompFilter } from './seccomp.ts';
+
+const run = promisify(execFile);
+
+export interface ProbeSettings {
+  runtimes: Runtimes;
+  /** A folder that everybody may enter, for files that boxes start from. */
+  folder: string;
+  /** Where what takes long to make is kept between starts; nobody else may write there. */
+  keepIn?: string;
+  /** Accepted levels: the best that works, or one and no other. */
+  level: 'best' | 'bubblewrap' | 'embedded';
+  /** Say so in as many words: embedded processes may run as root when the user of `identity` cannot read the program's files. */
+  acceptRoot: boolean;
+  bwrap: string;
+  python: string;
+  rHome: string;
+  node: string;
+  limits: Limits;
+  /** The first of 1,000 users that processes run as when this process is root. */
+  firstUid: number;
+}
+
+export interface Prepared extends LevelReport {
+  /** Absent when the language is unavailable. */
+  launch?: () => Launch;
+}
+
+const INSTALL: Readonly<Record<MacroLanguage, string>> = {
+  python: 'bubblewrap python3 python3-numpy python3-pandas python3-scipy',
+  r: 'bubblewrap r-base-core r-recommended r-cran-jsonlite',
+  javascript: 'bubblewrap',
+};
+
+/** Files that the boxes of the operating system are built from. Asking the interpreter where it imports from runs nothing of anybody's. */
+const findTools = async (settings: ProbeSettings): Promise<BoxTools | string> => {
+  const { bwrap, python, rHome, node, runtimes, folder } = settings;
+  if (process.platform !== 'linux' || (process.arch !== 'x64' && process.arch !== 'arm64'))
+    return `there is no bubblewrap for ${process.platform} on ${process.arch}`;
+  if (!existsSync(bwrap)) return `${bwrap} is not installed`;
+  const filters = { withThreads: join(folder, 'threads.bpf'), withoutThreads: join(folder, 'single.bpf') };
+  await writeFile(filters.withThreads, seccompFilter(process.arch, true));
+  await writeFile(filters.withoutThreads, seccompFilter(process.arch, false));
+  const tools: BoxTools = { bwrap, node, runtimes, filters };
+  if (existsSync(python)) {
+    const { stdout } = await run(python, ['-I', '-c', 'import json, sys; print(json.dumps([p for p in sys.path]))'], { env: {} });
+    tools.python = { executable: realpathSync(python), folders: pythonFolders(JSON.parse(stdout) as string[]) };
+  }
+  if (existsSync(join(rHome, 'bin/exec/R'))) tools.rHome = rHome;
+  return tools;
+};
+
+/** May a user without rights of any kind read this and pass through all that is above it? */
+const openToAll = (path: string): boolean => {
+  const real = realpathSync(path);
+  for (let at = real; ; at = dirname(at)) {
+    const needed = at === real ? constants.R_OK : constants.X_OK;
+    if ((statSync(at).mode & needed) === 0) return false;
+    if (dirname(at) === at) return true;
+  }
+};
+
+/** Starts one process and ends it; the reason why it did not start otherwise. */
+const tryOut = async (launch: Launch): Promise<string | undefined> => {
+  let started: MacroProcess;
+  try {
+    accessSync(launch.file, constants.X_OK);
+    started = new MacroProcess(launch);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  const timer = setTimeout(() => started.kill(), 30_000);
+  try {
+    await started.ready;
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    clearTimeout(timer);
+    started.kill();
+    await started.ended;
+  }
+};
+
+/** Finds the level at which each language can run on this machine by starting a process of it. */
+export const prepare = async (settings: ProbeSettings, languages: readonly MacroLanguage[]): Promise<Map<MacroLanguage, Prepared>> => {
+  const { level, runtimes, limits, node, acceptRoot, firstUid } = settings;
+  const root = process.getuid?.() === 0;
+  let turn = 0;
+  /** Each process gets another user, so that none can touch its neighbour and each has its own count of processes. */
+  const dropped = (launch: Launch): Launch => {
+    if (!root) return launch;
+    const id = firstUid + (turn++ % 1000);
+    return { ...launch, identity: { uid: id, gid: id } };
+  };
+  const tools = level === 'embedded' ? 'the configuration asks for the embedded level' : await findTools(settings);
+  const readable = [node, runtimes.folder, runtimes.pyodide, ...runtimes.quickjs].every(openToAll);
+
+  const boxed = async (language: MacroLanguage): Promise<Prepared | string> => {
+    if (typeof tools === 'string') return tools;
+    try {
+      const launch = () => dropped(boxLaunch(language, tools, limits));
+      const failure = await tryOut(launch());
+      return failure ?? { level: 'bubblewrap', reason: '', launch };
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const embedded = async (language: MacroLanguage, why: string): Promise<Prepared> => {
+    const advice = `${why}; install ${INSTALL[language]} for the bubblewrap level`;
+    if (language === 'r') return { level: 'unavailable', reason: `R runs only at the bubblewrap level: ${advice}` };
+    if (level === 'bubblewrap') return { level: 'unavailable', reason: `only the bubblewrap level is accepted: ${advice}` };
+    if (root && !readable && !acceptRoot)
+      return {
+        level: 'unavailable',
+        reason: `this process is root and an ordinary user cannot read ${runtimes.folder}, its packages or ${node}`,
+      };
+    if (language === 'python') await makeSnapshot(node, runtimes, settings.folder, settings.keepIn);
+    const plain = () => embeddedLaunch(language, settings, limits);
+    const launch = () => (root && !readable ? plain() : dropped(plain()));
+    const failure = await tryOut(launch());
+    if (failure !== undefined) return { level: 'unavailable', reason: `${failure}; ${advice}` };
+    return { level: 'embedded', reason: language === 'python' ? `numpy, pandas and scipy are missing: ${advice}` : advice, launch };
+  };
+
+  const found = await Promise.all(
+    languages.map(async (language): Promise<[MacroLanguage, Prepared]> => {
+      const first = await boxed(language);
+      return [language, typeof first === 'string' ? await embedded(language, first) : first];
+    }),
+  );
+  return new Map(found);
+};

@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { OUTPUT_BYTES } from './job.ts';
+
+/** How a box is started. `files` are opened for reading as descriptors 3, 4, … of the child. */
+export interface Launch {
+  file: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  identity?: { uid: number; gid: number };
+  files: readonly string[];
+}
+
+/** Records leave the box as JSON text sequences (RFC 7464): a record separator, JSON, a line feed. Anything else on stdout is noise. */
+const SEPARATOR = '\u001e';
+/** JSON escapes can blow a permitted output up; beyond this the process is writing garbage. */
+const LINE_BYTES = OUTPUT_BYTES * 2 + 1_000_000;
+
+export type BoxRecord = Readonly<Record<string, unknown>>;
+
+const toRecord = (line: string): BoxRecord | undefined => {
+  const start = line.lastIndexOf(SEPARATOR);
+  if (start < 0) return undefined;
+  try {
+    const value: unknown = JSON.parse(line.slice(start + 1));
+    return typeof value === 'object' && value !== null ? (value as BoxRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** One process in its box. It is written to and read from by lines, and ends by `kill` whatever it does. */
+export class MacroProcess {
+  readonly ready: Promise<void>;
+  /** Resolves with the way it ended. */
+  readonly ended: Promise<string>;
+  /** Items it has been given, over all batches. */
+  served = 0;
+  onRecord: (record: BoxRecord) => void = () => undefined;
+  readonly #child: ChildProcess;
+  #alive = true;
+  #flooded = false;
+  #complaint = '';
+  #pieces: string[] = [];
+  #pending = 0;
+
+  constructor(launch: Launch) {
+    const opened: number[] = [];
+    try {
+      for (const path of launch.files) opened.push(openSync(path, 'r'));
+      this.#child = spawn(launch.file, launch.args, {
+        env: { ...launch.env },
+        cwd: '/',
+        stdio: ['pipe', 'pipe', 'pipe', ...opened],
+        ...(launch.identity ?? {}),
+      });
+    } finally {
+      for (const descriptor of opened) closeSync(descriptor);
+    }
+    const { stdin, stdout, stderr } = this.#child;
+    let started: () => void = () => undefined;
+    this.ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => this.#end(resolve, error.message));
+      this.#child.once('close', (code, signal) => this.#end(resolve, signal === null ? `exit code ${code ?? 0}` : `killed by ${signal}`));
+    });
+    this.ready = Promise.race([
+      new Promise<void>((resolve) => (started = resolve)),
+      this.ended.then((how) => Promise.reject(new Error(`${how}${this.#complaint === '' ? '' : `: ${this.#complaint.trim()}`}`))),
+    ]);
+    this.ready.catch(() => undefined);
+    stdin?.on('error', () => undefined);
+    stderr?.setEncoding('utf8').on('data', (text: string) => (this.#complaint = (this.#complaint + text).slice(-2000)));
+    stdout?.setEncoding('utf8').on('data', (text: string) =>
+      this.#read(text, (record) => {
+        if (record.ready === true) started();
+        else this.onRecord(record);
+      }),
+    );
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** It was ended for writing more than an item may. */
+  get flooded(): boolean {
+    return this.#flooded;
+  }
+
+  send(message: object): void {
+    if (this.#alive) this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
+  }
+
+  kill(): void {
+    this.onRecord = () => undefined;
+    this.#child.kill('SIGKILL');
+  }
+
+  #end(resolve: (how: string) => void, how: string): void {
+    this.#alive = false;
+    resolve(how);
+  }
+
+  #read(text: string, deliver: (record: BoxRecord) => void): void {
+    let from = 0;
+    for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
+      this.#pieces.push(text.slice(from, to));
+      const record = toRecord(this.#pieces.join(''));
+      this.#pieces = [];
+      this.#pending = 0;
+      from = to + 1;
+      if (record !== undefined) deliver(record);
+    }
+    if (from === text.length) return;
+    this.#pieces.push(text.slice(from));
+    this.#pending += text.length - from;
+    if (this.#pending > LINE_BYTES) {
+      this.#flooded = true;
+      this.#pieces = [];
+      this.#pending = 0;
+      this.#child.kill('SIGKILL');
+    }
+  }
+}

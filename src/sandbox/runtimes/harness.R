@@ -1,0 +1,209 @@
+# Runs R macros inside a box: messages come on stdin, answers leave on stdout, each a record separator, JSON and a line feed.
+local({
+  LOG_BYTES <- 64000
+  OUTPUT_BYTES <- 10e6
+  MAX_DEPTH <- 100
+  options(keep.source = TRUE, warn = 1, stringsAsFactors = FALSE, digits = 15)
+  # Loading utils asks the system for a program, and there is neither a shell nor a second process here.
+  base <- baseenv()
+  unlockBinding("Sys.which", base)
+  assign("Sys.which", function(names) structure(rep("", length(names)), names = names), envir = base)
+  lockBinding("Sys.which", base)
+  for (name in c("methods", "datasets", "utils", "grDevices", "graphics", "stats")) suppressPackageStartupMessages(library(name, character.only = TRUE))
+  loadNamespace("jsonlite")
+
+  helpers <- new.env(parent = globalenv())
+  sys.source("/box/helpers.R", envir = helpers)
+  for (name in ls(helpers, all.names = TRUE)) if (!startsWith(name, ".")) assign(name, get(name, envir = helpers), envir = globalenv())
+
+  # Taken before a macro runs: what it redefines is not what we answer with.
+  to_json <- jsonlite::toJSON
+  from_json <- jsonlite::fromJSON
+  answer_to <- stdout()
+  reply <- function(text) {
+    cat("\036", text, "\n", sep = "", file = answer_to)
+    flush(answer_to)
+  }
+  number <- function(x) if (is.na(x) || is.infinite(x)) NULL else x
+
+  output_error <- function(...) stop(structure(class = c("OutputError", "error", "condition"), list(message = paste0(...), call = NULL)))
+
+  # One value is a scalar, several an array, NULL and NA null, a named list an object, a data frame an array of records, a factor its labels.
+  to_plain <- function(value, path = "output", depth = 0) {
+    if (depth > MAX_DEPTH) output_error("the output is nested more than ", MAX_DEPTH, " levels deep")
+    if (is.null(value)) return(NULL)
+    if (is.environment(value)) value <- as.list(value, all.names = TRUE)
+    if (inherits(value, "AsIs")) {
+      class(value) <- setdiff(class(value), "AsIs")
+      if (is.atomic(value) && length(value) != 1) return(to_atoms(as_atoms(value, path), path))
+      return(unname(lapply(as.list(value), function(entry) to_plain(entry, path, depth + 1))))
+    }
+    if (is.data.frame(value)) {
+      columns <- lapply(as.list(value), function(column) if (is.list(column)) column else as_atoms(column, path))
+      return(unname(lapply(seq_len(nrow(value)), function(row) lapply(columns, function(column) to_plain(column[[row]], path, depth + 1)))))
+    }
+    if (is.matrix(value)) return(unname(lapply(seq_len(nrow(value)), function(row) as.list(unname(to_atoms(value[row, ], path))))))
+    if (is.atomic(value)) {
+      atoms <- as_atoms(value, path)
+      if (!is.null(names(value)) && length(value) > 0 && all(nzchar(names(value)))) return(lapply(setNames(as.list(atoms), names(value)), scalar))
+      if (length(atoms) == 1) return(scalar(atoms[[1]]))
+      return(to_atoms(atoms, path))
+    }
+    if (is.list(value)) {
+      value <- unclass(value)
+      names_of <- names(value)
+      if (is.null(names_of)) return(lapply(value, function(entry) to_plain(entry, path, depth + 1)))
+      names_of[!nzchar(names_of)] <- as.character(seq_along(value))[!nzchar(names_of)]
+      return(setNames(lapply(seq_along(value), function(at) to_plain(value[[at]], paste0(path, "$", names_of[at]), depth + 1)), names_of))
+    }
+    output_error(path, " is of type ", typeof(value), ", which JSON cannot hold")
+  }
+  scalar <- function(value) if (is.na(value) || (is.numeric(value) && !is.finite(value))) NULL else value
+  as_atoms <- function(value, path) {
+    if (is.factor(value)) return(as.character(value))
+    if (inherits(value, "Date")) return(format(value))
+    if (inherits(value, "POSIXt")) return(ifelse(is.na(value), NA, format(value, "%Y-%m-%dT%H:%M:%SZ", tz = "UTC")))
+    if (inherits(value, "difftime")) return(as.numeric(value, units = "secs"))
+    if (is.complex(value)) output_error(path, " is a complex number; send its parts")
+    if (is.raw(value)) return(as.integer(value))
+    as.vector(unclass(value))
+  }
+  # Vectors stay vectors, which is fast; toJSON writes NA, NaN and infinities as null.
+  to_atoms <- function(value, path) I(if (is.numeric(value)) ifelse(is.finite(value), value, NA) else unname(value))
+
+  as_text <- function(plain) {
+    text <- if (length(plain) == 0) "{}" else unclass(to_json(plain, auto_unbox = TRUE, null = "null", na = "null", digits = I(17), force = FALSE))
+    if (nchar(text, "bytes") > OUTPUT_BYTES) output_error("the output of this item is larger than 10 MB")
+    text
+  }
+
+  place_of <- function(calls) {
+    for (call in rev(calls)) {
+      source <- attr(call, "srcref")
+      if (inherits(source, "srcref") && identical(attr(source, "srcfile")$filename, "<macro>")) return(list(line = source[1], column = source[5]))
+    }
+    NULL
+  }
+
+  parse_macro <- function(code) {
+    code <- gsub("\r\n?", "\n", code)
+    parse(text = code, srcfile = srcfilecopy("<macro>", strsplit(code, "\n", fixed = TRUE)[[1]]), keep.source = TRUE)
+  }
+  problem_of <- function(error) {
+    text <- conditionMessage(error)
+    found <- regmatches(text, regexec("^<macro>:([0-9]+):([0-9]+): ([^\n]*)", text))[[1]]
+    if (length(found) == 4) return(list(type = "SyntaxError", message = found[4], line = as.integer(found[2]), column = max(1L, as.integer(found[3]))))
+    list(type = "SyntaxError", message = text, line = 1L, column = 1L)
+  }
+
+  macro <- NULL
+  refusal <- NULL
+  item_ms <- 1000
+  limit_text <- "reached elapsed time limit|reached CPU time limit"
+
+  run <- function(data, context) {
+    scope <- new.env(parent = globalenv())
+    output <- new.env(parent = emptyenv())
+    scope$json <- data
+    scope$ctx <- context
+    scope$output <- output
+    lockBinding("ctx", scope)
+    for (kind in c("info", "warning", "danger")) scope[[kind]] <- helpers$.tell(kind, output)
+    # `return(...)` at the top ends the macro; each expression keeps its own place in the text.
+    body <- as.call(c(as.name("{"), as.list(macro)))
+    attr(body, "srcref") <- c(list(attr(macro, "wholeSrcref")), attr(macro, "srcref"))
+    attr(body, "srcfile") <- attr(macro, "srcfile")
+    call_macro <- eval(call("function", NULL, body), scope)
+    result <- withVisible(call_macro())
+    returned <- if (result$visible) result$value else NULL
+    if (is.data.frame(returned) || (is.list(returned) && length(returned) > 0 && (is.null(names(returned)) || !all(nzchar(names(returned)))))) {
+      if (!is.object(returned) || is.data.frame(returned)) output_error("a macro returns a named list, or fills output; put this value under a key")
+      returned <- NULL
+    }
+    given <- as.list(output, all.names = TRUE, sorted = FALSE)
+    if (is.list(returned) && !is.object(returned)) for (name in names(returned)) given[name] <- list(returned[[name]])
+    as_text(to_plain(given))
+  }
+
+  run_item <- function(message) {
+    printed <- character()
+    place <- NULL
+    started <- proc.time()[["elapsed"]]
+    before <- options()
+    prints <- textConnection(NULL, "w", local = TRUE)
+    sink(prints)
+    depth <- sink.number()
+    note <- function(condition) cat(conditionMessage(condition), sep = "")
+    answer <- tryCatch(
+      {
+        setTimeLimit(elapsed = item_ms / 1000, transient = TRUE)
+        text <- if (!is.null(refusal)) NULL else withCallingHandlers(
+          run(message$data, message$ctx),
+          error = function(error) if (is.null(place)) place <<- place_of(sys.calls()),
+          warning = function(condition) {
+            cat("Warning: ", conditionMessage(condition), "\n", sep = "")
+            invokeRestart("muffleWarning")
+          },
+          message = function(condition) {
+            note(condition)
+            invokeRestart("muffleMessage")
+          }
+        )
+        if (is.null(text)) list(ok = FALSE, error = refusal) else text
+      },
+      error = function(error) {
+        message_of <- tryCatch(conditionMessage(error), error = function(other) "the message of this error cannot be read")
+        if (grepl(limit_text, message_of)) return(list(ok = FALSE, error = list(type = "TimeoutError", message = sprintf("The macro ran longer than %g s on this item.", item_ms / 1000))))
+        type <- if (grepl("^cannot allocate|memory exhausted", message_of)) "MemoryError" else class(error)[1]
+        list(ok = FALSE, error = c(list(type = type, message = paste(message_of, collapse = " ")), place))
+      }
+    )
+    setTimeLimit()
+    while (sink.number() > depth) sink()
+    if (sink.number() == depth) sink()
+    printed <- textConnectionValue(prints)
+    close(prints)
+    options(before)
+    spent <- cumsum(nchar(printed, "bytes") + 1)
+    if (length(printed) > 0 && spent[length(spent)] > LOG_BYTES) printed <- c(printed[spent <= LOG_BYTES], "... (cut)")
+    elapsed <- (proc.time()[["elapsed"]] - started) * 1000
+    start <- if (is.character(answer)) paste0('"ok":true,"output":', answer) else paste0('"ok":false,"error":', to_json(answer$error, auto_unbox = TRUE))
+    # What is left of a huge object slows the next item down.
+    last <- if (is.list(answer) && answer$error$type %in% c("MemoryError", "OutputError")) ',"last":true' else ""
+    reply(sprintf('{"i":%d,%s,"logs":%s,"ms":%.3f%s}', as.integer(message$i), start, to_json(I(printed)), elapsed, last))
+  }
+
+  # What R compiles and loads at first use is not the first item's to pay for.
+  macro <- parse_macro("output$a <- c(1, 2)\nlist(b = 'x')")
+  for (turn in 1:3) run(list(), list())
+  close(textConnection(NULL, "w", local = TRUE))
+  macro <- NULL
+
+  messages <- file("stdin", open = "rb", blocking = TRUE)
+  reply('{"ready":true}')
+  repeat {
+    line <- readLines(messages, n = 1, warn = FALSE, encoding = "UTF-8")
+    if (length(line) == 0) break
+    message <- from_json(line, simplifyVector = FALSE)
+    if (message$op == "job") {
+      item_ms <- message$itemMs
+      refusal <- NULL
+      macro <- tryCatch(parse_macro(message$code), error = function(error) {
+        refusal <<- problem_of(error)
+        NULL
+      })
+      reply('{"go":true}')
+    } else if (message$op == "item") {
+      run_item(message)
+    } else if (message$op == "check") {
+      problems <- tryCatch(
+        {
+          parse_macro(message$code)
+          list()
+        },
+        error = function(error) list(problem_of(error)[c("line", "column", "message")])
+      )
+      reply(paste0('{"problems":', to_json(problems, auto_unbox = TRUE), "}"))
+    }
+  }
+})

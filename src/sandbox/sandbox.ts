@@ -1,0 +1,136 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { errors } from '../errors.ts';
+import { runBatch } from './batch.ts';
+import { Checker } from './checker.ts';
+import { LANGUAGES } from './job.ts';
+import type { BatchResult, CompileProblem, LevelReport, MacroJob, MacroLanguage } from './job.ts';
+import { Pool } from './pool.ts';
+import { prepare } from './probe.ts';
+import type { Prepared, ProbeSettings } from './probe.ts';
+import { FairQueue } from './queue.ts';
+import { findRuntimes } from './runtimes.ts';
+import { decodeSource } from './source.ts';
+
+/** Runs untrusted macros in python, r and javascript, alike in all three, in boxes that nothing leaves. */
+export interface Sandbox {
+  level(language: MacroLanguage): LevelReport;
+  /**
+   * Runs a macro over items, in order; failures are results. Throws `macroQueueFull` (429) when the caller has too many jobs waiting,
+   * `macroRuntimeUnavailable` (503), `shuttingDown` (503), or the reason of `job.signal`.
+   */
+  run(job: MacroJob): Promise<BatchResult>;
+  /** Why code would not start; nothing of it is run. Empty when it would, or when the language is unavailable. */
+  check(language: MacroLanguage, code: string): Promise<CompileProblem[]>;
+  /** Jobs and processes at this moment, for gauges. */
+  load(): { running: number; waiting: number; processes: number };
+  close(): Promise<void>;
+}
+
+export interface SandboxSettings {
+  /** `src/sandbox/runtimes` of the package. */
+  runtimesFolder: string;
+  /** Languages to offer; all three without it. */
+  languages?: readonly MacroLanguage[];
+  /** `best` (the default) takes bubblewrap where it works and embedded elsewhere. */
+  level?: ProbeSettings['level'];
+  /** Embedded processes may run as root where another user cannot read the program's files. */
+  acceptRoot?: boolean;
+  /** A folder of ours that outlives the process: the memory of a ready Pyodide is kept there, which saves seconds at start. */
+  keepIn?: string;
+  bwrap?: string;
+  python?: string;
+  rHome?: string;
+  node?: string;
+  /** As root: the first of 1,000 user ids that boxes run as. */
+  firstUid?: number;
+  /** Jobs that run at once. */
+  running?: number;
+  /** Jobs that one caller may have waiting. */
+  waitingPerCaller?: number;
+  /** Waiting processes per language. */
+  warm?: number;
+  itemsPerProcess?: number;
+  /** How long and how many processes stay with their caller and version after a batch. */
+  keepMs?: number;
+  keep?: number;
+  memoryMb?: number;
+  cpuSeconds?: number;
+}
+
+/** Starts what is configured; takes as long as the slowest interpreter needs to start. */
+export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> => {
+  const folder = await mkdtemp(join(tmpdir(), 'fieldlake-sandbox-'));
+  await chmod(folder, 0o755);
+  const languages = settings.languages ?? LANGUAGES;
+  const prepared = await prepare(
+    {
+      runtimes: findRuntimes(settings.runtimesFolder),
+      folder,
+      keepIn: settings.keepIn,
+      level: settings.level ?? 'best',
+      acceptRoot: settings.acceptRoot ?? false,
+      bwrap: settings.bwrap ?? '/usr/bin/bwrap',
+      python: settings.python ?? '/usr/bin/python3',
+      rHome: settings.rHome ?? '/usr/lib/R',
+      node: settings.node ?? process.execPath,
+      limits: { memoryMb: settings.memoryMb ?? 1536, cpuSeconds: settings.cpuSeconds ?? 600, fileMb: 32 },
+      firstUid: settings.firstUid ?? 64_000,
+    },
+    languages,
+  );
+  const queue = new FairQueue(settings.running ?? 2, settings.waitingPerCaller ?? 8);
+  const preparedFor = (language: MacroLanguage): Prepared =>
+    prepared.get(language) ?? { level: 'unavailable', reason: 'it is not configured' };
+  const launch = (language: MacroLanguage) => {
+    const { launch: make, reason } = preparedFor(language);
+    if (make === undefined) throw errors.macroRuntimeUnavailable(language, reason);
+    return make();
+  };
+  const pool = new Pool({
+    launch,
+    warm: settings.warm ?? 1,
+    itemsPerProcess: settings.itemsPerProcess ?? 1000,
+    keepMs: settings.keepMs ?? 10_000,
+    keep: settings.keep ?? 4,
+  });
+  const checkers = new Map<MacroLanguage, Checker>();
+  let closed = false;
+  for (const language of languages) if (preparedFor(language).launch !== undefined) pool.fill(language);
+
+  return {
+    level: (language) => {
+      const { level, reason } = preparedFor(language);
+      return { level, reason };
+    },
+    run: async (job) => {
+      if (closed) throw errors.shuttingDown();
+      const { language } = job;
+      const { launch: make, reason } = preparedFor(language);
+      if (make === undefined) throw errors.macroRuntimeUnavailable(language, reason);
+      const release = await queue.place(job.caller, job.signal);
+      const started = performance.now();
+      try {
+        const decoded = { ...job, code: decodeSource(job.code) };
+        const results = await runBatch(decoded, pool.sourceFor(decoded));
+        return { results, durationMs: performance.now() - started };
+      } finally {
+        release();
+      }
+    },
+    check: async (language, code) => {
+      if (closed) throw errors.shuttingDown();
+      if (preparedFor(language).launch === undefined) return [];
+      const checker = checkers.get(language) ?? new Checker(() => pool.start(language));
+      checkers.set(language, checker);
+      return checker.check(decodeSource(code));
+    },
+    load: () => ({ ...queue.load, processes: pool.counts.all }),
+    close: async () => {
+      closed = true;
+      await pool.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

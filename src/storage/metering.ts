@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { errors } from '../errors.ts';
+import { tooLarge, type PutOptions, type Stored } from './objects.ts';
+
+/** Counts and hashes a body as it passes, and ends it with an error at the first byte beyond a limit or, at the end, when it is not what was announced. */
+export class Meter {
+  #hash = createHash('sha256');
+  #bytes = 0;
+  readonly #options: PutOptions;
+
+  constructor(options: PutOptions) {
+    this.#options = options;
+  }
+
+  async *pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const { maxBytes, contentLength, sha256, signal } = this.#options;
+    for await (const chunk of body) {
+      signal?.throwIfAborted();
+      this.#bytes += chunk.byteLength;
+      if (maxBytes !== undefined && this.#bytes > maxBytes) throw tooLarge(maxBytes);
+      if (contentLength !== undefined && this.#bytes > contentLength) throw errors.objectMismatch('length');
+      this.#hash.update(chunk);
+      yield chunk;
+    }
+    if (contentLength !== undefined && this.#bytes !== contentLength) throw errors.objectMismatch('length');
+    const digest = this.#hash.copy().digest('hex');
+    if (sha256 !== undefined && digest !== sha256) throw errors.objectMismatch('SHA-256');
+  }
+
+  get stored(): Stored {
+    return { byteCount: this.#bytes, sha256: this.#hash.copy().digest('hex') };
+  }
+}

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXPERIMENT, Lake, OTHER_EXPERIMENT, download, page, source } from './support.ts';
+
+let lake: Lake;
+let file: string;
+beforeAll(async () => {
+  lake = await Lake.open();
+  file = await lake.write(`
+    select lpad(i::varchar, 32, '0') as id, case when i = 9 then '${OTHER_EXPERIMENT}' else '${EXPERIMENT}' end as experiment_id,
+      timestamptz '2024-01-01 00:00:00+00' as uploaded_at, 'up' as upload_id, 'u' || (i % 2) as contributor_id,
+      i % 2 = 0 as bool, i::integer as int, (9007199254740990 + i)::bigint as big, (i * 1.5)::decimal(12, 3) as dec,
+      case i when 3 then 'nan' when 4 then 'inf' else i / 3 end::double as dbl, case when i % 3 = 0 then null else '=t"' || i end as txt,
+      date '2024-01-01' + i::integer as day, timestamptz '2024-03-31 00:00:00.5+00' + interval (i) hour as at,
+      timestamp '2024-03-31 00:00:00.123456' as clock, '{"a": [' || i || ']}' as json
+    from range(10) t(i)`);
+});
+afterAll(() => lake.close());
+
+test('cells are typed JSON, printed by the engine', async () => {
+  const { data, ...rest } = await page(lake.warehouse, source([file]), {});
+  expect(rest).toEqual({ name: 't', catalog_name: 'c', schema_name: 's', page: 1, pageSize: 100, totalPages: 1, totalRows: 9 });
+  expect(data.columns.map((column) => column.type_text)).toContain('DECIMAL(12,3)');
+  expect(data.rows[4]).toEqual({
+    id: '00000000000000000000000000000004',
+    uploaded_at: '2024-01-01T00:00:00.000Z',
+    contributor: null,
+    annotations: [],
+    bool: true,
+    int: 4,
+    big: '9007199254740994',
+    dec: '6.000',
+    dbl: null,
+    txt: '=t"4',
+    day: '2024-01-05',
+    at: '2024-03-31T04:00:00.500Z',
+    clock: '2024-03-31T00:00:00.123456',
+    json: { a: [4] },
+  });
+  expect(data.rows[2]?.big).toBe(9007199254740992);
+});
+
+test('csv and ndjson stream every row', async () => {
+  const csv = await download(lake.warehouse, source([file]), { columns: ['int', 'txt', 'dbl', 'dec', 'json'] }, { format: 'csv' });
+  expect(csv.split('\n').slice(0, 6)).toEqual([
+    'int,txt,dbl,dec,json',
+    '0,,0.0,0.000,"{""a"":[0]}"',
+    `1,"'=t""1",0.3333333333333333,1.500,"{""a"":[1]}"`,
+    `2,"'=t""2",0.6666666666666666,3.000,"{""a"":[2]}"`,
+    '3,,,4.500,"{""a"":[3]}"',
+    `4,"'=t""4",,6.000,"{""a"":[4]}"`,
+  ]);
+  const lines = (await download(lake.warehouse, source([file]), { columns: ['int'], limit: 2 }, { format: 'ndjson' }))
+    .trimEnd()
+    .split('\n');
+  expect(lines).toEqual(['{"int":0}', '{"int":1}']);
+});
