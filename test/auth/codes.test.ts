@@ -68,7 +68,9 @@ describe('a one-time code', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => enter(fresh(), email, String(index).padStart(6, '0'))));
     expect(answers.filter(({ body }) => body.code === 'INVALID_OTP').length).toBeGreaterThanOrEqual(3);
     expect((await enter(fresh(), email, code)).status).toBe(400);
-    const [used] = await site.database.db.rows<{ used: number }>(sql('t')`select max(used) as used from budgets where kind = 'code-tries-day'`);
+    const [used] = await site.database.db.rows<{ used: number }>(
+      sql('t')`select max(used) as used from budgets where kind = 'code-tries-day'`,
+    );
     expect(used!.used).toBeLessThanOrEqual(20);
   });
 
@@ -100,7 +102,9 @@ describe('a one-time code', () => {
     await owner.call('POST', '/api/v1/auth/sign-out', {});
     expect((await enter(owner, email, code)).status).toBe(200);
     const options = (await owner.call('GET', '/api/v1/auth/passkey/generate-authenticate-options')).body;
-    expect((await owner.call('POST', '/api/v1/auth/passkey/verify-authentication', { response: authenticator.get(options) })).status).toBe(200);
+    expect((await owner.call('POST', '/api/v1/auth/passkey/verify-authentication', { response: authenticator.get(options) })).status).toBe(
+      200,
+    );
     // a browser of somebody else is not a known one here
     const stranger = await signIn(site, address());
     await site.database.db.run(sql('t')`delete from budgets where kind = 'code-sends'`);
@@ -135,7 +139,17 @@ describe('a one-time code', () => {
   });
 
   test('what is not an address, or would be more than one, is refused', async () => {
-    for (const email of ['', 'nobody', 'a@b', 'a@@b.example', 'a,b@c.example', 'a b@c.example', '<a@b.example>', 'a@b.example\r\nbcc: c@d.example', `${'x'.repeat(255)}@b.example`])
+    for (const email of [
+      '',
+      'nobody',
+      'a@b',
+      'a@@b.example',
+      'a,b@c.example',
+      'a b@c.example',
+      '<a@b.example>',
+      'a@b.example\r\nbcc: c@d.example',
+      `${'x'.repeat(255)}@b.example`,
+    ])
       expect((await send(fresh(), email)).status, email).toBe(400);
     expect((await fresh().call('POST', SEND, { email: 'a@b.example', type: 'forget-password' })).status).toBe(400);
     expect((await fresh().call('POST', SEND, { email: 'a@b.example' })).body.code).toBe('VALIDATION_ERROR');
@@ -169,7 +183,15 @@ describe('places', () => {
       new Browser(strict.server.baseUrl).call('POST', SEND, { email: `forged${index}@example.com`, type: 'sign-in' }, headers);
     const statuses: number[] = [];
     for (let index = 0; index < 8; index += 1)
-      statuses.push((await call(index, { 'x-forwarded-for': `198.51.100.${index}`, 'x-real-ip': `198.51.100.${index}`, forwarded: `for=198.51.100.${index}` })).status);
+      statuses.push(
+        (
+          await call(index, {
+            'x-forwarded-for': `198.51.100.${index}`,
+            'x-real-ip': `198.51.100.${index}`,
+            forwarded: `for=198.51.100.${index}`,
+          })
+        ).status,
+      );
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
     await strict.stop();
     // behind one proxy, only what that proxy appended is believed

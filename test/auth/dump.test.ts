@@ -22,7 +22,10 @@ async function dump(): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for (const { name } of tables) {
     const { rows } = await client.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from ${name} t`);
-    found.set(name, rows.flatMap(({ row }) => Object.values(row).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))));
+    found.set(
+      name,
+      rows.flatMap(({ row }) => Object.values(row).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))),
+    );
   }
   await client.end();
   return found;
@@ -52,17 +55,32 @@ test('nothing in a full dump of the database signs in', { timeout: 120_000 }, as
   const browserId = victim.cookies.get('fieldlake.browser')!.split('.')[0]!;
 
   const tables = await dump();
-  expect([...tables.keys()]).toEqual(expect.arrayContaining(['public.sessions', 'public.api_keys', 'public.sign_in_codes', 'public.passkeys', 'pgboss.job_common']));
+  expect([...tables.keys()]).toEqual(
+    expect.arrayContaining(['public.sessions', 'public.api_keys', 'public.sign_in_codes', 'public.passkeys', 'pgboss.job_common']),
+  );
   const values = [...tables.values()].flat();
   for (const secret of [token, key, asked.challenge, browserId, site.server.context.config.secret.toString('hex')])
     expect(values.filter((value) => value.includes(secret))).toEqual([]);
   // the code stands nowhere as a value of its own; a six-digit run inside a digest is chance
-  expect(values.filter((value) => new RegExp(`(^|[^0-9a-f])${code}([^0-9a-f]|$)`).test(value) && !/^\d{4}-\d\d-\d\dT/.test(value))).toEqual([]);
+  expect(values.filter((value) => new RegExp(`(^|[^0-9a-f])${code}([^0-9a-f]|$)`).test(value) && !/^\d{4}-\d\d-\d\dT/.test(value))).toEqual(
+    [],
+  );
 
-  const identities = ['public.sessions', 'public.api_keys', 'public.sign_in_codes', 'public.known_browsers', 'public.ceremonies', 'public.passkeys', 'public.budgets'];
-  const candidates = new Set(identities.flatMap((name) => (tables.get(name) ?? []).flatMap(spellings)).filter((value) => /^[\x21-\x7e]{4,}$/.test(value)));
+  const identities = [
+    'public.sessions',
+    'public.api_keys',
+    'public.sign_in_codes',
+    'public.known_browsers',
+    'public.ceremonies',
+    'public.passkeys',
+    'public.budgets',
+  ];
+  const candidates = new Set(
+    identities.flatMap((name) => (tables.get(name) ?? []).flatMap(spellings)).filter((value) => /^[\x21-\x7e]{4,}$/.test(value)),
+  );
   expect(candidates.size).toBeGreaterThan(20);
-  const statusOf = async (headers: Record<string, string>) => (await fetch(`${site.server.baseUrl}/api/v1/experiments`, { headers })).status;
+  const statusOf = async (headers: Record<string, string>) =>
+    (await fetch(`${site.server.baseUrl}/api/v1/experiments`, { headers })).status;
   expect(await statusOf({ cookie: `fieldlake.session_token=${token}` })).toBe(200);
   expect(await statusOf({ 'x-api-key': key })).toBe(200);
   for (const value of candidates) {
@@ -79,7 +97,10 @@ test('all million codes, tried against the dumped rows, give nothing', { timeout
   const code = codeIn(await nextLetter(site, address, 0));
   const client = new pg.Client({ connectionString: site.database.url });
   await client.connect();
-  const { rows } = await client.query<{ digest: Buffer; salt: Buffer; browser: Buffer }>('select digest, salt, browser from sign_in_codes where address = $1', [address]);
+  const { rows } = await client.query<{ digest: Buffer; salt: Buffer; browser: Buffer }>(
+    'select digest, salt, browser from sign_in_codes where address = $1',
+    [address],
+  );
   await client.end();
   const [row] = rows;
   const salt = row!.salt.toString('hex');

@@ -34,13 +34,21 @@ describe('passkeys', () => {
   test('are made, listed, renamed, used and deleted; deleting one ends no session', async () => {
     const mine = await somebody();
     const { authenticator, answer } = await register(mine);
-    expect(answer).toMatchObject({ status: 200, body: { name: 'Laptop', deviceType: 'singleDevice', backedUp: false, transports: 'internal' } });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { name: 'Laptop', deviceType: 'singleDevice', backedUp: false, transports: 'internal' },
+    });
     const { id } = answer.body as { id: string };
     expect((await mine.call('GET', `${AUTH}/list-user-passkeys`)).body).toMatchObject([{ id, name: 'Laptop' }]);
-    expect((await mine.call('POST', `${AUTH}/update-passkey`, { id, name: 'Phone' })).body).toMatchObject({ passkey: { id, name: 'Phone' } });
+    expect((await mine.call('POST', `${AUTH}/update-passkey`, { id, name: 'Phone' })).body).toMatchObject({
+      passkey: { id, name: 'Phone' },
+    });
     expect((await mine.call('POST', `${AUTH}/update-passkey`, { id, name: '  ' })).status).toBe(400);
     const entered = await enter(authenticator);
-    expect(entered.answer).toMatchObject({ status: 200, body: { user: { email: `passkey${serial}@example.com` }, session: { userId: expect.any(String) } } });
+    expect(entered.answer).toMatchObject({
+      status: 200,
+      body: { user: { email: `passkey${serial}@example.com` }, session: { userId: expect.any(String) } },
+    });
     expect(entered.browser.cookies.get('better-auth.last_used_login_method')).toBe('passkey');
     const stranger = await somebody();
     expect((await stranger.call('POST', `${AUTH}/delete-passkey`, { id })).status).toBe(404);
@@ -52,7 +60,10 @@ describe('passkeys', () => {
 
   test('need user verification, and the origin and relying party that are ours', async () => {
     const asked = await options(await somebody(), 'register');
-    expect(asked).toMatchObject({ rp: { id: 'localhost' }, authenticatorSelection: { userVerification: 'required', residentKey: 'required' } });
+    expect(asked).toMatchObject({
+      rp: { id: 'localhost' },
+      authenticatorSelection: { userVerification: 'required', residentKey: 'required' },
+    });
     const mine = await somebody();
     const faults: Deviation[] = [
       { origin: 'https://evil.example' },
@@ -63,11 +74,17 @@ describe('passkeys', () => {
       { type: 'webauthn.other' },
     ];
     for (const fault of faults)
-      expect((await register(mine, fault)).answer.body, JSON.stringify(fault)).toMatchObject({ status: 400, code: 'FAILED_TO_VERIFY_REGISTRATION' });
+      expect((await register(mine, fault)).answer.body, JSON.stringify(fault)).toMatchObject({
+        status: 400,
+        code: 'FAILED_TO_VERIFY_REGISTRATION',
+      });
     const { authenticator, answer } = await register(mine);
     expect(answer.status).toBe(200);
     for (const fault of [...faults, { forged: true }])
-      expect((await enter(authenticator, fault)).answer.body, JSON.stringify(fault)).toMatchObject({ status: 401, code: 'AUTHENTICATION_FAILED' });
+      expect((await enter(authenticator, fault)).answer.body, JSON.stringify(fault)).toMatchObject({
+        status: 401,
+        code: 'AUTHENTICATION_FAILED',
+      });
     expect((await enter(authenticator)).answer.status).toBe(200);
   });
 
@@ -82,18 +99,28 @@ describe('passkeys', () => {
     const asked = await options(browser, 'authenticate');
     const kept = browser.cookies.get('fieldlake.passkey_ceremony')!;
     const other = new Browser(site.server.baseUrl);
-    expect((await other.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(asked) })).body.code).toBe('CHALLENGE_NOT_FOUND');
+    expect((await other.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(asked) })).body.code).toBe(
+      'CHALLENGE_NOT_FOUND',
+    );
     await site.database.db.run(sql('t')`update ceremonies set expires_at = now()`);
-    expect((await browser.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(asked) })).body.code).toBe('CHALLENGE_NOT_FOUND');
+    expect((await browser.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(asked) })).body.code).toBe(
+      'CHALLENGE_NOT_FOUND',
+    );
     browser.cookies.set('fieldlake.passkey_ceremony', `${kept.slice(0, -2)}AA`);
-    expect((await browser.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(asked) })).body.code).toBe('CHALLENGE_NOT_FOUND');
+    expect((await browser.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(asked) })).body.code).toBe(
+      'CHALLENGE_NOT_FOUND',
+    );
     // a wrong answer ends the ceremony too
     const second = new Browser(site.server.baseUrl);
     const again = await options(second, 'authenticate');
     const cookie = second.cookies.get('fieldlake.passkey_ceremony')!;
-    expect((await second.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(again, { forged: true }) })).status).toBe(401);
+    expect(
+      (await second.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(again, { forged: true }) })).status,
+    ).toBe(401);
     second.cookies.set('fieldlake.passkey_ceremony', cookie);
-    expect((await second.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(again) })).body.code).toBe('CHALLENGE_NOT_FOUND');
+    expect((await second.call('POST', `${AUTH}/verify-authentication`, { response: authenticator.get(again) })).body.code).toBe(
+      'CHALLENGE_NOT_FOUND',
+    );
   });
 
   test('a counter that does not move on is refused: the passkey may be a copy', async () => {

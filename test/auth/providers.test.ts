@@ -61,7 +61,9 @@ describe.each(['github', 'orcid'] as const)('signing in with %s', (kind) => {
 
   test('goes to the trusted place that was asked for, another one for new people', async () => {
     const options = { callbackURL: 'https://app.example.org/back', newUserCallbackURL: '/platform/account/invitations' };
-    expect((await run(kind, undefined, options)).answer.headers.get('location')).toBe(`${site.server.baseUrl}/platform/account/invitations`);
+    expect((await run(kind, undefined, options)).answer.headers.get('location')).toBe(
+      `${site.server.baseUrl}/platform/account/invitations`,
+    );
     expect((await run(kind, undefined, options)).answer.headers.get('location')).toBe('https://app.example.org/back');
   });
 
@@ -82,7 +84,10 @@ describe.each(['github', 'orcid'] as const)('signing in with %s', (kind) => {
     const { browser, answer } = await run(kind);
     expect(answer.headers.get('location')).toContain('error=email_not_verified');
     expect(await who(browser)).toBeNull();
-    const page = await browser.call('GET', new URL(answer.headers.get('location')!).pathname + new URL(answer.headers.get('location')!).search);
+    const page = await browser.call(
+      'GET',
+      new URL(answer.headers.get('location')!).pathname + new URL(answer.headers.get('location')!).search,
+    );
     expect(page.status).toBe(200);
     expect(page.text).toContain('has not verified your email address');
   });

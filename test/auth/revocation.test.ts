@@ -73,12 +73,20 @@ test('a session slides: renewed at most once a day, for thirty days, and gone wh
   const { token, handle } = await startSession(db, { userId, method: 'email', ipAddress: null, userAgent: null });
   const call = () => fetch(`${site.server.baseUrl}/api/v1/experiments`, { headers: { cookie: `fieldlake.session_token=${token}` } });
   const days = async () =>
-    (await db.one<{ days: number }>(sql('t')`select extract(epoch from expires_at - now()) / 86400 as days from sessions where id = ${handle}`))?.days ?? 0;
+    (
+      await db.one<{ days: number }>(
+        sql('t')`select extract(epoch from expires_at - now()) / 86400 as days from sessions where id = ${handle}`,
+      )
+    )?.days ?? 0;
   expect((await call()).headers.getSetCookie()).toEqual([]);
-  await db.run(sql('t')`update sessions set expires_at = now() + interval '28 days', renewed_at = now() - interval '23 hours' where id = ${handle}`);
+  await db.run(
+    sql('t')`update sessions set expires_at = now() + interval '28 days', renewed_at = now() - interval '23 hours' where id = ${handle}`,
+  );
   expect((await call()).headers.getSetCookie()).toEqual([]);
   expect(Number(await days())).toBeCloseTo(28, 1);
-  await db.run(sql('t')`update sessions set expires_at = now() + interval '1 minute', renewed_at = now() - interval '25 hours' where id = ${handle}`);
+  await db.run(
+    sql('t')`update sessions set expires_at = now() + interval '1 minute', renewed_at = now() - interval '25 hours' where id = ${handle}`,
+  );
   const renewed = await call();
   expect(renewed.status).toBe(200);
   expect(renewed.headers.getSetCookie()).toEqual([`fieldlake.session_token=${token}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax`]);
@@ -118,12 +126,21 @@ test('a write with a cookie comes from a trusted page, on every route; a key nee
   expect((await write({ 'sec-fetch-site': 'same-origin' })).status).toBe(201);
   for (const origin of ['https://evil.example', `${own}.evil.example`, own.replace(/\d+$/, '1'), 'http://localhost'])
     expect(await write({ origin }), origin).toEqual({ status: 403, code: 'ORIGIN_NOT_TRUSTED' });
-  for (const headers of [{}, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }] as Record<string, string>[])
+  for (const headers of [{}, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }] as Record<
+    string,
+    string
+  >[])
     expect(await write(headers), JSON.stringify(headers)).toEqual({ status: 403, code: 'ORIGIN_MISSING' });
   expect(await write({}, '/api/v1/auth/revoke-other-sessions')).toEqual({ status: 403, code: 'MISSING_OR_NULL_ORIGIN' });
   expect(await write({ origin: 'https://evil.example' }, '/api/v1/auth/sign-out')).toEqual({ status: 403, code: 'INVALID_ORIGIN' });
-  expect(await write({ origin: 'https://evil.example' }, '/api/v1/auth/email-otp/send-verification-otp')).toEqual({ status: 403, code: 'INVALID_ORIGIN' });
-  const keyed = await site.as(site.cast.owner)('POST', '/api/v1/experiments', { body: { name: 'x' }, headers: { origin: 'https://evil.example' } });
+  expect(await write({ origin: 'https://evil.example' }, '/api/v1/auth/email-otp/send-verification-otp')).toEqual({
+    status: 403,
+    code: 'INVALID_ORIGIN',
+  });
+  const keyed = await site.as(site.cast.owner)('POST', '/api/v1/experiments', {
+    body: { name: 'x' },
+    headers: { origin: 'https://evil.example' },
+  });
   expect(keyed.status).toBe(201);
   expect(await status(site.server.baseUrl, { cookie: `fieldlake.session_token=${token}`, origin: 'https://evil.example' })).toBe(200);
 });

@@ -39,7 +39,12 @@ export class Authenticator {
 
   private clientData(type: string, challenge: string, deviation: Deviation): Buffer {
     return Buffer.from(
-      JSON.stringify({ type: deviation.type ?? type, challenge: deviation.challenge ?? challenge, origin: deviation.origin ?? this.origin, crossOrigin: false }),
+      JSON.stringify({
+        type: deviation.type ?? type,
+        challenge: deviation.challenge ?? challenge,
+        origin: deviation.origin ?? this.origin,
+        crossOrigin: false,
+      }),
     );
   }
 

@@ -116,7 +116,13 @@ export async function startFakeProvider(): Promise<FakeProvider> {
           exp: fault === 'expired-token' ? now - 3600 : now + 600,
           nonce: fault === 'wrong-nonce' ? 'another' : grant.nonce,
         };
-        json(200, { access_token: token, token_type: 'bearer', orcid: provider.person.orcid, name: provider.person.name, id_token: idToken(keys.privateKey, claims) });
+        json(200, {
+          access_token: token,
+          token_type: 'bearer',
+          orcid: provider.person.orcid,
+          name: provider.person.name,
+          id_token: idToken(keys.privateKey, claims),
+        });
         return;
       }
       if (provider.fault === 'api-down' || !tokens.has((request.headers.authorization ?? '').replace(/^bearer /i, ''))) {
@@ -124,10 +130,16 @@ export async function startFakeProvider(): Promise<FakeProvider> {
         return;
       }
       const { person } = provider;
-      if (path === '/api/user') json(200, { id: person.githubId, login: 'josiah', name: person.name, email: person.emails[0]?.email ?? null });
+      if (path === '/api/user')
+        json(200, { id: person.githubId, login: 'josiah', name: person.name, email: person.emails[0]?.email ?? null });
       else if (path === '/api/user/emails') json(200, person.emails);
       else if (path === `/public/${person.orcid}/record`)
-        json(200, { person: { name: { 'given-names': { value: 'Josiah' }, 'family-name': { value: 'Carberry' }, 'credit-name': null }, emails: { email: person.emails } } });
+        json(200, {
+          person: {
+            name: { 'given-names': { value: 'Josiah' }, 'family-name': { value: 'Carberry' }, 'credit-name': null },
+            emails: { email: person.emails },
+          },
+        });
       else json(404, { message: path });
     };
     void answer();
