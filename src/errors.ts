@@ -118,6 +118,9 @@ const catalogue = {
   embargoNotEditable: say(409, 'An embargo can be set only while the experiment is private.'),
   embargoOutOfRange: say(400, 'The embargo must end between tomorrow and 365 days from now.'),
   memberUnknown: say(400, 'One of the members is not an active user.'),
+  webhookReplayed: say(409, 'This delivery was carried out already; result says what it made.'),
+  transferAlreadyRequested: say(409, (status: string) => `You have already asked for this project; the request is ${status}.`),
+  noAddress: say(400, 'Your account has no email address to write to.'),
   workbookVersionNotFound: say(404, 'This workbook has no such version.'),
   noWorkbookAttached: say(400, 'This experiment does not have an attached workbook.'),
   workbookNotPublishable: say(
