@@ -3,20 +3,20 @@
 -- from: nothing
 
 -- Sign, significant digits and exponent of a decimal or exponent number: two spellings of one value have one key.
-create or replace temp macro number_key(v) as (
-  with parts as (select regexp_extract(v, '^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?$', ['sign', 'whole', 'part', 'power']) as p),
-  digits as (select p, ltrim(p.whole || p.part, '0') as d from parts)
-  select case when rtrim(d, '0') = '' then '0' else
-    p.sign || rtrim(d, '0') || 'e' || (case when p.power = '' then 0 else try_cast(replace(p.power, '+', '') as bigint) end
-      - length(p.part) + length(d) - length(rtrim(d, '0'))) end from digits
-);
+create or replace temp macro digits_of(v) as ltrim(replace(regexp_extract(v, '^-?([0-9.]+)', 1), '.', ''), '0');
+create or replace temp macro power_of(v) as case when contains(lower(v), 'e') then try_cast(regexp_extract(v, '[eE]\+?(-?[0-9]+)$', 1) as bigint) else 0 end;
+create or replace temp macro number_key(v) as case when rtrim(digits_of(v), '0') = '' then '0' else
+  (case when starts_with(v, '-') then '-' else '' end) || rtrim(digits_of(v), '0') || 'e'
+    || (power_of(v) - length(regexp_extract(v, '\.([0-9]+)', 1)) + length(digits_of(v)) - length(rtrim(digits_of(v), '0'))) end;
 
 create or replace temp macro is_number(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?');
 create or replace temp macro is_plain(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?');
 
 -- 15 significant digits always survive a DOUBLE; beyond that the value is compared with what the DOUBLE prints.
-create or replace temp macro survives_double(v) as
-  (length(v) <= 16 and not contains(lower(v), 'e')) or (isfinite(try_cast(v as double)) and number_key(v) = number_key(try_cast(v as double)::varchar));
+create or replace temp macro survives_double(v) as case
+  when length(v) <= 16 and not contains(lower(v), 'e') then true
+  when try_cast(v as double)::varchar = v then true
+  else coalesce(isfinite(try_cast(v as double)) and number_key(v) = number_key(try_cast(v as double)::varchar), false) end;
 
 create or replace temp macro is_instant(v) as
   regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[-+][0-9]{2}(:?[0-9]{2})?)')
@@ -33,7 +33,7 @@ create or replace temp macro text_class(v) as case
     case when try_cast(v as integer) is not null then 1 when abs(try_cast(v as hugeint)) <= 9007199254740992 then 2 else 4 end
   when is_number(v) then case when survives_double(v) then 8 when is_plain(v) and length(v) <= 40 then 16 else 256 end
   when length(v) = 10 and try_cast(v as date)::varchar = v then 32
-  when length(v) < 16 then 256
+  when length(v) < 16 or not regexp_full_match(substr(v, 1, 8), '[0-9]{4}-[0-9]{2}-') then 256
   when is_instant(v) then 64
   when is_local_time(v) then 128
   else 256 end;
@@ -49,5 +49,15 @@ create or replace temp macro token_class(v) as case
   when starts_with(v, 'b') then 1024
   when starts_with(v, 'j') then 2048
   when v = 's' then 512
-  when length(v) < 11 then 256
-  else case when text_class(substr(v, 2)) in (32, 64, 128) then text_class(substr(v, 2)) else 256 end end;
+  when length(v) = 11 and try_cast(substr(v, 2) as date)::varchar = substr(v, 2) then 32
+  when length(v) < 17 or not regexp_full_match(substr(v, 2, 8), '[0-9]{4}-[0-9]{2}-') then 256
+  when is_instant(substr(v, 2)) then 64
+  when is_local_time(substr(v, 2)) then 128
+  else 256 end;
+
+-- The same for a column in which a string that is only text has been seen: its other strings need no closer look.
+create or replace temp macro loose_token_class(v) as case
+  when v is null then 0
+  when v = 's' then 512
+  when starts_with(v, 's') then 256
+  else token_class(v) end;

@@ -5,7 +5,6 @@ import { ConfigError, readConfig } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { EmbeddedPostgresError, startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
-import { printSchema } from './database/schema.queries.ts';
 import { ApiError } from './errors.ts';
 
 const USAGE = `usage:
@@ -69,7 +68,6 @@ async function main([command, ...args]: string[]): Promise<void> {
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   try {
     if (command === 'user') await user(db, args);
-    else if (command === 'schema') say(await printSchema(db));
     else throw new UsageError(`there is no command ${command ?? ''}`);
   } finally {
     await db.close();

@@ -1,15 +1,25 @@
-import { mkdirSync } from 'node:fs';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
+import { claimInvitations } from './api/invitations/invitations.service.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
+import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
+import { openEmbeddedPlaces } from './places/embedded.ts';
+import type { Places } from './places/places.ts';
+import { openProvidedPlaces } from './places/provider.ts';
+import { FairShares } from './lakehouse/shares.ts';
+import type { StagingArea } from './lakehouse/staging.ts';
+import type { Warehouse } from './lakehouse/warehouse.ts';
+import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
+import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
+import { openFolderStore, type FolderStore } from './storage/folder.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
@@ -27,10 +37,21 @@ export interface Context {
   jobs: JobQueue;
   /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
   sandbox(): Promise<Sandbox>;
+  places: Places;
+  /** Reads of the lake. */
+  warehouse: Warehouse;
+  /** Writes of the lake. */
+  staging: StagingArea;
+  /** Folder that manifest paths are relative to. */
+  lakeFolder: string;
+  pipelines: Pipelines;
+  /** Uploaded bytes. */
+  objects: FolderStore;
+  shares: FairShares;
+  /** Where others reach the API; known once it listens. */
+  baseUrl: string;
   /** Sends letters; called by the job only. To send one, `enqueueLetter`. */
   mailer: Mailer;
-  /** Where people reach us, without a slash at the end: BASE_URL, or the socket once it listens. */
-  site: { baseUrl: string };
   /** What happens at every kind of sign-in, in this order; a failure is logged and never fails the sign-in. */
   signInEffects: readonly SignInEffect[];
   operations: Operations;
@@ -156,6 +177,27 @@ export async function createContext(config: Config): Promise<Context> {
       },
     });
     opened.push(() => jobs.stop());
+    const lakeFolder = join(config.dataDir, 'lake');
+    const { threads, memoryMb } = config.duckdb;
+    const warehouse = await DuckDbWarehouse.open({
+      lakeFolder,
+      temporaryFolder: join(config.dataDir, 'tmp'),
+      threads,
+      memoryLimit: `${memoryMb}MB`,
+    });
+    opened.push(() => warehouse.close());
+    const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads });
+    opened.push(() => staging.close());
+    const links = { baseUrl: config.baseUrl ?? '' };
+    const objects = await openFolderStore({
+      folder: join(config.dataDir, 'objects'),
+      secret: config.secret,
+      baseUrl: () => `${links.baseUrl}/objects`,
+    });
+    opened.push(() => objects.close());
+    const pipelines = await loadPipelines(join(config.root, 'pipelines'));
+    const { callerStatements, organizationStatements } = config.limits;
+    const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
     const { smtpUrl, from } = config.mail;
     const mailer =
       smtpUrl === undefined ? await openOutbox({ folder: join(config.dataDir, 'outbox'), from }) : openSmtp({ url: smtpUrl, from });
@@ -180,12 +222,34 @@ export async function createContext(config: Config): Promise<Context> {
       jobs,
       sandbox: macros.open,
       mailer,
-      site: { baseUrl: config.baseUrl ?? `http://localhost:${config.port}` },
-      signInEffects: SIGN_IN_EFFECTS,
+      signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
+      places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
+      warehouse,
+      staging,
+      lakeFolder,
+      pipelines,
+      objects,
+      shares,
       openapi,
       operations: indexOperations(openapi),
-      checks: { postgres: () => db.ping(), macros: macros.levels, mail: () => mailer.check() },
+      checks: {
+        postgres: () => db.ping(),
+        macros: macros.levels,
+        warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
+        // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
+        mail: () =>
+          mailer.check().then(
+            () => 'reachable',
+            () => 'not reachable',
+          ),
+      },
       ready: false,
+      get baseUrl() {
+        return links.baseUrl;
+      },
+      set baseUrl(url) {
+        links.baseUrl = url;
+      },
       close,
     };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { prepareSample, quickstartLines } from './api/sample/sample.service.ts';
 import { createApp } from './app.ts';
 import { ConfigError, readConfig, type Config } from './config.ts';
 import { createContext, type Context } from './context.ts';
@@ -48,17 +49,18 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const admin = createServer(createAdminApp(context));
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
     await listen(server, config.port, config.host, 'PORT');
-    context.site.baseUrl = config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host);
-    if (config.worker) await startWorker(context);
+    context.baseUrl = config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host);
+    const stopWorker = config.worker ? await startWorker(context) : undefined;
     context.sandbox().catch((error: unknown) => context.log.error({ err: error }, 'the macro sandbox did not open'));
     context.ready = true;
     return {
       context,
-      baseUrl: context.site.baseUrl,
+      baseUrl: context.baseUrl,
       adminUrl: urlOf(admin, '127.0.0.1'),
       stop: async () => {
         context.ready = false;
         await Promise.all([drain(server), drain(admin)]);
+        await stopWorker?.();
         await context.close();
       },
     };
@@ -93,8 +95,14 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.stdout.write(`letters go to ${running.context.mailer.destination}\n`);
-  process.stdout.write(`fieldlake is ready at ${running.baseUrl}\n`);
+  const { context, baseUrl, adminUrl } = running;
+  process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs, operators: ${adminUrl}/health/ready)\n`);
+  process.stdout.write(`Letters (sign-in codes, invitations) go to ${context.mailer.destination}\n`);
+  if (!context.config.sampleData || !context.config.worker) return;
+  const quickstart = await prepareSample(context, adminUrl);
+  process.stdout.write(
+    `\nTry these:\n${quickstartLines(quickstart)}\nThe keys of the whole sample cast are in ${context.config.dataDir}/quickstart.json\n`,
+  );
 }
 
 if (import.meta.main)

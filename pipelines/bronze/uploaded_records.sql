@@ -4,4 +4,4 @@
 create or replace temp view bronze_records as
 select * from read_csv(getvariable('records'), auto_detect = false, delim = '{{delimiter}}', quote = '"', escape = '"', nullstr = '',
   allow_quoted_nulls = false, header = false, strict_mode = true, new_line = '\n', max_line_size = 33554432, buffer_size = 67108864,
-  parallel = {{parallel}}, columns = { {{columns}} })
+  parallel = {{parallel}}, null_padding = {{padding}}, columns = { {{columns}} })

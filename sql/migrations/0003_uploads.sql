@@ -5,7 +5,8 @@ create table uploads (
   id uuid primary key,
   -- no reference, as in lake_tables: the erasure job removes what a deleted experiment leaves
   experiment_id uuid not null,
-  table_id uuid not null references lake_tables on delete cascade,
+  -- null once a table that was made for an upload that never arrived is taken back
+  table_id uuid references lake_tables on delete set null,
   source_kind text not null check (source_kind in ('ambyte', 'csv', 'tsv', 'parquet', 'json', 'ndjson')),
   status text not null default 'pending' check (status in ('pending', 'running', 'completed', 'partial', 'failed')),
   file_count integer not null default 0 check (file_count >= 0),
@@ -16,6 +17,8 @@ create table uploads (
   error_message text,
   created_by uuid references users on delete set null,
   created_at timestamptz not null default now(),
+  -- every file is here; until then the upload belongs to the request that receives it
+  received_at timestamptz,
   started_at timestamptz,
   completed_at timestamptz,
   -- of the process that receives or ingests it; an old one means that the process is gone

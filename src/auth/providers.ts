@@ -68,6 +68,7 @@ function configurationOf(name: ProviderName, { clientId, clientSecret, url }: Pr
   );
   configuration.timeout = TIMEOUT_SECONDS;
   configuration[customFetch] = (target, options) => fetch(target, { ...options, redirect: 'error' } as RequestInit);
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the configuration admits http on loopback only, where there is no wire to tap
   if (url.startsWith('http:')) allowInsecureRequests(configuration);
   return configuration;
 }

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { NextFunction, Request, Response } from 'express';
 
 /** A DELETE answers 200 with the JSON body `null`; tsoa would make 204 of it. */
@@ -90,4 +93,80 @@ export function listed<T>(
   if (exact) links.push(`${url(last)}; rel="last"`);
   response.setHeader('Link', links.join(', '));
   return rows;
+}
+
+/** X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
+export function windowed<T>(
+  request: Request | undefined,
+  response: Response,
+  { rows, total }: Counted<T>,
+  { limit, offset }: { limit: number; offset: number },
+): T[] {
+  response.setHeader('X-Total-Count', String(total));
+  if (limit === 0) return rows;
+  const link = (start: number, rel: string) => {
+    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
+    query.set('limit', String(limit));
+    query.set('offset', String(start));
+    return `<${request?.path ?? ''}?${query.toString()}>; rel="${rel}"`;
+  };
+  const links = [link(0, 'first')];
+  if (offset > 0) links.push(link(Math.max(0, offset - limit), 'prev'));
+  if (offset + limit < total) links.push(link(offset + limit, 'next'));
+  links.push(link(Math.max(0, Math.ceil(total / limit) - 1) * limit, 'last'));
+  response.setHeader('Link', links.join(', '));
+  return rows;
+}
+
+/** Sets an entity tag and answers 304 when the caller has it already. */
+export function notModified(request: Request, response: Response, tag: string): boolean {
+  response.setHeader('ETag', tag);
+  const known = request.get('if-none-match');
+  if (known === undefined || !known.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)) return false;
+  response.status(304).end();
+  return true;
+}
+
+/**
+ * Sends a stream of bytes. Headers go out with the first byte, so that what fails before it is still a problem document; what fails later tears the
+ * connection down without a last chunk. Trailers are asked for when the body has ended.
+ */
+export async function streamed(
+  response: Response,
+  body: Readable,
+  trailers?: () => Promise<Record<string, string>>,
+  frame?: { before: string; after: string },
+): Promise<void> {
+  await once(body, 'readable');
+  if (trailers) response.setHeader('Trailer', 'X-Truncated');
+  response.status(200);
+  const framed = async function* () {
+    if (frame) yield frame.before;
+    for await (const chunk of body) yield chunk as Buffer;
+    if (frame) yield frame.after;
+    if (trailers) response.addTrailers(await trailers());
+  };
+  try {
+    await pipeline(frame || trailers ? Readable.from(framed(), { objectMode: false }) : body, response);
+  } catch (error) {
+    body.destroy();
+    // the caller went away, or the engine failed with bytes on the wire: either way nothing can be said any more
+    if (!response.headersSent) throw error;
+    response.destroy();
+  }
+}
+
+const WHOLE_LIST = 1_000;
+
+/** The page of a list that is answered whole without paging: then its first 1,000 rows. */
+export function wholeOr(asked: { page?: number; pageSize?: number }): PageAsked & { limit: number; offset: number } {
+  const isPaged = asked.page !== undefined || asked.pageSize !== undefined;
+  const [page, pageSize] = [asked.page ?? 1, asked.pageSize ?? (isPaged ? 100 : WHOLE_LIST)];
+  return { page, pageSize, limit: pageSize, offset: (page - 1) * pageSize };
+}
+
+/** The asked page of a list that was read whole. */
+export function sliced<T>(request: Request, response: Response, rows: readonly T[], asked: { page?: number; pageSize?: number }): T[] {
+  const page = wholeOr(asked);
+  return listed(request, response, { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }, page);
 }

@@ -9,7 +9,7 @@ import { readJsonBody } from './body.ts';
 import { contextOf, exchangeOf, timed } from './exchange.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
 import { requireTrustedOrigin } from './origins.ts';
-import { refuseUnknownParameters } from './parameters.ts';
+import { opensTable, refuseUnknownParameters } from './parameters.ts';
 import { sessionOf } from './sessions.ts';
 import { admitWebhook, type Delivery } from './webhooks.ts';
 
@@ -28,6 +28,12 @@ const ID_PARAMETER: Record<ResourceType, string> = {
 const isResourceType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text);
 const isAction = (text: string): text is Action => (ACTIONS as readonly string[]).includes(text);
 
+/** The `{resourceType}` of a path. Errors: unknownResourceType. */
+export function checkedType(text: string): ResourceType {
+  if (!isResourceType(text)) throw errors.unknownResourceType();
+  return text;
+}
+
 interface Guard {
   type: ResourceType;
   action: Action;
@@ -40,9 +46,9 @@ function guardOf(request: Request, scopes: readonly string[] | undefined): Guard
   if (scope === undefined) return null;
   const [named = '', action = ''] = scope.split(':');
   const type = named === 'resource' ? String(request.params['resourceType']) : named;
-  if (!isResourceType(type)) throw errors.unknownResourceType();
+  const checked = checkedType(type);
   if (!isAction(action)) throw new Error(`no such action: ${scope}`);
-  return { type, action, parameter: named === 'resource' ? 'id' : ID_PARAMETER[type] };
+  return { type: checked, action, parameter: named === 'resource' ? 'id' : ID_PARAMETER[checked] };
 }
 
 const pathId = (request: Request, name: string) => String(request.params[name]);
@@ -100,8 +106,9 @@ async function admit(
 }
 
 /**
- * What tsoa calls for every `@Security` (`caller`: a key or a session; `session`: a session only): 401, then 429, then malformed id 400, missing 404, denied 403; only then are the query's names,
- * the body and the Idempotency-Key looked at. One statement decides all of the first five.
+ * What tsoa calls for every `@Security` (`caller`: a key or a session; `session`: a session only): 401, then 429, then malformed id 400,
+ * missing 404, denied 403; only then are the query's names, the body and the Idempotency-Key looked at. One statement decides all of the
+ * first five.
  */
 export async function expressAuthentication(
   request: Request,
@@ -140,7 +147,8 @@ export async function expressAuthentication(
     created: async (_tx, answer) => answer,
   };
   exchange.caller = caller;
-  refuseUnknownParameters(request);
+  // where a table decides for itself, it does so before its other parameters are looked at
+  if (!opensTable(request)) refuseUnknownParameters(request);
   await readJsonBody(request, response);
   await claimIdempotencyKey(request, response, caller);
   return caller;

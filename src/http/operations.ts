@@ -8,6 +8,7 @@ export interface Operation {
 
 export interface OpenApiDocument {
   openapi: string;
+  info: { version: string };
   paths: Record<
     string,
     Record<string, { operationId?: string; parameters?: { name: string; in: string }[]; security?: Record<string, string[]>[] }>

@@ -1,5 +1,13 @@
 /** Columns that every upload table has; a file's own column of such a name is renamed. */
-export const UPLOAD_BASE_COLUMNS = ['id', 'uploaded_at', 'experiment_id', 'upload_id', 'contributor_id', 'contributor', 'annotations'] as const;
+export const UPLOAD_BASE_COLUMNS = [
+  'id',
+  'uploaded_at',
+  'experiment_id',
+  'upload_id',
+  'contributor_id',
+  'contributor',
+  'annotations',
+] as const;
 
 const reserved = new Set<string>([...UPLOAD_BASE_COLUMNS, 'fieldlake_row', 'fieldlake_order']);
 const MAX_NAME = 255;

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../errors.ts';
-import { columnsAt, commit, createTable, fingerprint } from '../lakehouse/manifest.ts';
-import { findSource, findTableById, knownPaths } from '../lakehouse/manifest.queries.ts';
+import { columnsAt, commit, createTable, findSource, findTableById, fingerprint, knownPaths } from '../lakehouse/manifest.ts';
 import type { StagingArea, StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from './limits.ts';
 import { fill, functionStatements, variable, type Pipelines } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
+import { unreadable } from './scan-parquet.ts';
 import { readSource } from './sources.ts';
 import { typeFile } from './typing.ts';
 import * as uploads from './uploads.queries.ts';
@@ -44,7 +44,10 @@ const TRIES = 5;
 
 /** Identity of the rows of one uploaded file: 20 hex digits of SHA-256 over table, object and path. */
 export const uploadSource = (tableId: string, sha256: string, path: string): string =>
-  createHash('sha256').update(JSON.stringify(['upload', tableId, sha256, path])).digest('hex').slice(0, 20);
+  createHash('sha256')
+    .update(JSON.stringify(['upload', tableId, sha256, path]))
+    .digest('hex')
+    .slice(0, 20);
 
 /**
  * Turns the objects of one upload into rows, file by file, each in one transaction with its report. Safe to run again after a crash at any moment, and at the same
@@ -92,7 +95,15 @@ async function ingestFile(deps: IngestDeps, upload: UploadRow, file: UploadFileR
   }
 }
 
-const empty = (file: UploadFileRow) => ({ path: file.path, stored: 0, quarantined: 0, alreadyThere: 0, reason: null, message: null, columns: [] });
+const empty = (file: UploadFileRow) => ({
+  path: file.path,
+  stored: 0,
+  quarantined: 0,
+  alreadyThere: 0,
+  reason: null,
+  message: null,
+  columns: [],
+});
 
 const finish = (db: Database, uploadId: string, outcome: FileOutcome) =>
   db.transaction(async (tx) => {
@@ -114,7 +125,12 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
   const source = uploadSource(upload.tableId, sha256, file.path);
   const there = await findSource(db, upload.tableId, source);
   if (there) {
-    const outcome: FileOutcome = { ...empty(file), status: 'completed', alreadyThere: there.rowCount + there.quarantinedCount, message: 'This file is in the table already.' };
+    const outcome: FileOutcome = {
+      ...empty(file),
+      status: 'completed',
+      alreadyThere: there.rowCount + there.quarantinedCount,
+      message: 'This file is in the table already.',
+    };
     await finish(db, upload.id, outcome);
     return outcome;
   }
@@ -134,7 +150,8 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
     const table = await findTableById(db, upload.tableId);
     if (!table) throw new FileRefused('table_deleted', 'The table that this file was meant for is gone.');
     const known = await columnsAt(db, table.id, table.version);
-    const typed = await typeFile(session, pipelines, read.fields, known);
+    const typing = typeFile(session, pipelines, read.fields, known);
+    const typed = await (kind === 'parquet' ? typing.catch(unreadable) : typing);
     await session.prepare([
       ...Object.entries({
         source,
@@ -151,7 +168,10 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
     const rows = await session.stage({
       tableId: table.id,
       experimentId: upload.experimentId,
-      select: { sql: typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows, values: [] },
+      select: {
+        sql: typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,
+        values: [],
+      },
       sortColumn: 'uploaded_at',
       sorted: true,
     });
@@ -167,7 +187,10 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
       quarantined: refusals.count,
       alreadyThere: 0,
       reason: refusals.count === 0 ? null : [...refusals.reasons.keys()].join(', '),
-      message: refusals.count === 0 ? null : `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
+      message:
+        refusals.count === 0
+          ? null
+          : `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
       columns: typed.report,
     };
     const added = await db.transaction(async (tx) => {
@@ -180,14 +203,25 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
         sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count }],
       });
       if (!committed.added) return false;
-      if (quarantine) await commit(tx, { tableId: quarantine.id, cause: 'ingest', files: written[1]?.files, sources: [{ source, rowCount: refusals.count, quarantinedCount: 0 }] });
+      if (quarantine)
+        await commit(tx, {
+          tableId: quarantine.id,
+          cause: 'ingest',
+          files: written[1]?.files,
+          sources: [{ source, rowCount: refusals.count, quarantinedCount: 0 }],
+        });
       await uploads.finishFile(tx, upload.id, outcome);
       await uploads.sumUpload(tx, upload.id);
       return true;
     });
     if (added) return outcome;
     await removeUncommitted(deps, written);
-    const already: FileOutcome = { ...empty(file), status: 'completed', alreadyThere: rows.rowCount + refusals.count, message: 'This file is in the table already.' };
+    const already: FileOutcome = {
+      ...empty(file),
+      status: 'completed',
+      alreadyThere: rows.rowCount + refusals.count,
+      message: 'This file is in the table already.',
+    };
     await finish(db, upload.id, already);
     return already;
   } catch (error) {
@@ -199,8 +233,20 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
   }
 }
 
-async function stageRefusals(session: StagingSession, pipelines: Pipelines, tableId: string, count: number, experimentId: string): Promise<Staged> {
-  const staged = await session.stage({ tableId, experimentId, select: { sql: pipelines.quarantinedRecords, values: [] }, sortColumn: 'quarantined_at', sorted: true });
+async function stageRefusals(
+  session: StagingSession,
+  pipelines: Pipelines,
+  tableId: string,
+  count: number,
+  experimentId: string,
+): Promise<Staged> {
+  const staged = await session.stage({
+    tableId,
+    experimentId,
+    select: { sql: pipelines.quarantinedRecords, values: [] },
+    sortColumn: 'quarantined_at',
+    sorted: true,
+  });
   if (staged.rowCount !== count) throw new Error(`the engine read ${staged.rowCount} of ${count} refused records`);
   return staged;
 }

@@ -9,7 +9,6 @@ export const isTableName = (name: string): boolean => TABLE_NAME.test(name) && !
 /** What a file is called in the report, or the sentence that says why it is not accepted. */
 export type NamedFile = { path: string } | { refused: string };
 
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const AMBYTE_FOLDER = /^Ambyte_\d{1,3}$/;
 const AMBIT_FOLDER = /^[1-4]$/;
@@ -20,12 +19,16 @@ const TIMESTAMPED = /^\d{8}-\d{6}_\.txt$/;
  * puts time-stamped bare names under `unknown_ambyte/unknown_ambit/` and other bare names under `unknown_ambyte/`.
  */
 export function nameFile(kind: SourceKind, sent: string, limits = LIMITS): NamedFile {
-  const parts = sent.toWellFormed().split(/[/\\]/).filter((part) => part !== '' && part !== '.');
+  const parts = sent
+    .toWellFormed()
+    .split(/[/\\]/)
+    .filter((part) => part !== '' && part !== '.');
   const base = parts.at(-1) ?? '';
   if (base === '' || base === '..' || CONTROL.test(base)) return { refused: 'the file has no usable name' };
   if (base.length > 256) return { refused: 'the file name is longer than 256 characters' };
   const { extensions } = limits[kind];
-  if (!extensions.some((extension) => base.toLowerCase().endsWith(extension))) return { refused: `a ${kind} file ends in ${extensions.join(' or ')}` };
+  if (!extensions.some((extension) => base.toLowerCase().endsWith(extension)))
+    return { refused: `a ${kind} file ends in ${extensions.join(' or ')}` };
   if (kind !== 'ambyte') return { path: base };
   const folders = parts.slice(0, -1);
   for (let at = folders.length - 1; at >= 0; at -= 1) {

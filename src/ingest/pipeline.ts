@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ColumnType } from '../lakehouse/catalog.ts';
 import type { BoundValue, Statement } from '../lakehouse/warehouse.ts';
 
 const STEPS = {
@@ -24,7 +23,8 @@ const withoutComments = (sql: string) =>
     .trim();
 
 export async function loadPipelines(folder: string): Promise<Pipelines> {
-  const read = async ([step, file]: readonly [string, string]) => [step, withoutComments(await readFile(join(folder, file), 'utf8'))] as const;
+  const read = async ([step, file]: readonly [string, string]) =>
+    [step, withoutComments(await readFile(join(folder, file), 'utf8'))] as const;
   return Object.fromEntries(await Promise.all(Object.entries(STEPS).map(read))) as Pipelines;
 }
 
@@ -50,35 +50,3 @@ export const variable = (name: string, value: string | null): Statement => ({
   sql: `set variable ${name} = $1`,
   values: [{ type: { kind: 'string' }, value }],
 });
-
-export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
-/** The physical type of a column in the lake's Parquet files. */
-export function physicalType(type: ColumnType): string {
-  switch (type.kind) {
-    case 'boolean':
-      return 'BOOLEAN';
-    case 'int':
-      return 'INTEGER';
-    case 'bigint':
-      return 'BIGINT';
-    case 'double':
-      return 'DOUBLE';
-    case 'string':
-      return 'VARCHAR';
-    case 'date':
-      return 'DATE';
-    case 'timestamp':
-      return 'TIMESTAMPTZ';
-    case 'timestamp_ntz':
-      return 'TIMESTAMP';
-    case 'variant':
-      return 'JSON';
-    case 'decimal':
-      return `DECIMAL(${type.precision},${type.scale})`;
-    case 'struct':
-      return `STRUCT(${type.fields.map(({ name, type: inner }) => `${quote(name)} ${physicalType(inner)}`).join(', ')})`;
-    case 'array':
-      return `${physicalType(type.element)}[]`;
-  }
-}

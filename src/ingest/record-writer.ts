@@ -95,6 +95,7 @@ export type RefusalReason =
   | 'record_too_long'
   | 'invalid_utf8'
   | 'invalid_json'
+  | 'invalid_unicode'
   | 'not_an_object'
   | 'bad_trace';
 
@@ -126,8 +127,8 @@ export class Refusals {
 /** A file that cannot be read at all: the stable word and the sentence for its report. */
 export class FileRefused extends Error {
   readonly reason: string;
-  constructor(reason: string, sentence: string) {
-    super(sentence);
+  constructor(reason: string, sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
     this.reason = reason;
   }
 }

@@ -162,7 +162,14 @@ function chooseDelimiter(kind: 'csv' | 'tsv', header: Buffer): number {
  * has one meaning. Every other record goes to `refusals` with its place, reason and text; after broken quotes reading goes on at the next line.
  * Blank lines are not records, except in a file of one column, where they are nulls. Throws FileRefused when the file as a whole is not such a file.
  */
-export async function scanCsv({ path, kind, records, refusals, signal, maxRecordBytes = MAX_RECORD_BYTES }: CsvSource): Promise<ScannedCsv> {
+export async function scanCsv({
+  path,
+  kind,
+  records,
+  refusals,
+  signal,
+  maxRecordBytes = MAX_RECORD_BYTES,
+}: CsvSource): Promise<ScannedCsv> {
   const handle = await open(path, 'r');
   try {
     let bytes = Buffer.alloc(0);
@@ -215,15 +222,18 @@ export async function scanCsv({ path, kind, records, refusals, signal, maxRecord
         problem = found.quoted ? 'unclosed_quote' : 'record_too_long';
       } else if (problem === undefined && end - start > maxRecordBytes) problem = 'record_too_long';
       if (header === undefined) {
-        if (problem !== undefined) throw new FileRefused('bad_header', 'The header line is not valid: its quotes are broken or it is too long.');
+        if (problem !== undefined)
+          throw new FileRefused('bad_header', 'The header line is not valid: its quotes are broken or it is too long.');
         if (end === start && !found.quoted) {
           start = next;
           line += 1;
           continue;
         }
-        if (!isUtf8(bytes.subarray(start, end))) throw new FileRefused('not_utf8', 'The header line is not UTF-8 text; save the file as UTF-8.');
+        if (!isUtf8(bytes.subarray(start, end)))
+          throw new FileRefused('not_utf8', 'The header line is not UTF-8 text; save the file as UTF-8.');
         header = splitRecord(bytes.toString('utf8', start, end), String.fromCharCode(delimiter));
-        if (header.length > MAX_COLUMNS) throw new FileRefused('too_many_columns', `The file has ${header.length} columns; a table holds at most ${MAX_COLUMNS}.`);
+        if (header.length > MAX_COLUMNS)
+          throw new FileRefused('too_many_columns', `The file has ${header.length} columns; a table holds at most ${MAX_COLUMNS}.`);
         line += countBreaks(bytes, start, next);
         start = next;
         continue;

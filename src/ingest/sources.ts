@@ -4,6 +4,8 @@ import type { SourceKind } from './limits.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
 import { BufferedFile, FileRefused, type Refusals } from './record-writer.ts';
 import { scanCsv } from './scan-csv.ts';
+import { scanJson } from './scan-json.ts';
+import { openParquet } from './scan-parquet.ts';
 import type { BronzeField } from './typing.ts';
 
 export interface SourceRequest {
@@ -34,17 +36,33 @@ export async function readSource(request: SourceRequest): Promise<BronzeSource> 
       return readDelimited(request, request.kind);
     case 'json':
     case 'ndjson':
+      return readJson(request, request.kind);
     case 'parquet':
+      return openParquet(request.session, request.pipelines, request.original);
     case 'ambyte':
       throw new FileRefused('unsupported', `${request.kind} files cannot be read yet.`);
   }
 }
 
-async function readDelimited({ session, pipelines, original, work, refusals, signal }: SourceRequest, kind: 'csv' | 'tsv'): Promise<BronzeSource> {
+async function readDelimited(
+  { session, pipelines, original, work, refusals, signal }: SourceRequest,
+  kind: 'csv' | 'tsv',
+): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
   const scanned = await scanCsv({ path: original, kind, records, refusals, signal }).finally(() => records.close());
   const fields = scanned.header.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'text' }));
   await openRecords(session, pipelines, { path: records.path, fields, delimiter: scanned.delimiter, multiline: scanned.multiline });
+  return { fields, rows: scanned.rows };
+}
+
+async function readJson(
+  { session, pipelines, original, work, refusals, signal }: SourceRequest,
+  kind: 'json' | 'ndjson',
+): Promise<BronzeSource> {
+  const records = await BufferedFile.create(join(work, 'records'));
+  const scanned = await scanJson({ path: original, kind, records, refusals, signal }).finally(() => records.close());
+  const fields = scanned.keys.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
+  await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: scanned.multiline, padding: true });
   return { fields, rows: scanned.rows };
 }
 
@@ -53,10 +71,19 @@ interface Records {
   fields: readonly BronzeField[];
   delimiter: string;
   multiline: boolean;
+  /** Whether a record may end before the last field. */
+  padding?: boolean;
 }
 
 /** Names the file that our scanners wrote as `bronze_records`. */
-async function openRecords(session: StagingSession, pipelines: Pipelines, { path, fields, delimiter, multiline }: Records): Promise<void> {
+async function openRecords(
+  session: StagingSession,
+  pipelines: Pipelines,
+  { path, fields, delimiter, multiline, padding = false }: Records,
+): Promise<void> {
   const columns = ['fieldlake_row', ...fields.map(({ column }) => column)].map((column) => `'${column}': 'VARCHAR'`).join(', ');
-  await session.prepare([variable('records', path), fill(pipelines.uploadedRecords, { delimiter, parallel: String(!multiline), columns })]);
+  await session.prepare([
+    variable('records', path),
+    fill(pipelines.uploadedRecords, { delimiter, parallel: String(!multiline), padding: String(padding), columns }),
+  ]);
 }

@@ -34,9 +34,10 @@ export interface Digits {
   part: number;
 }
 
-/** True when the digits decide between DECIMAL and text, so that they have to be counted. */
-export const needsDigits = (classes: number): boolean => {
+/** True when the digits decide between DECIMAL and something else, so that they have to be counted. */
+export const needsDigits = (classes: number, known?: KnownColumn): boolean => {
   const numbers = classes & NUMBERS;
+  if (known?.hasValues === true && !known.exactDouble && known.type.kind === 'bigint' && (numbers & C.double) !== 0) return true;
   return (numbers & C.decimal) !== 0 || ((numbers & C.bigint) !== 0 && (numbers & C.double) !== 0);
 };
 
@@ -79,7 +80,11 @@ export function widenType(known: KnownColumn, classes: number, digits: Digits): 
   if (type.kind === 'int' || type.kind === 'bigint') {
     if (number?.kind === 'bigint') return number;
     if (number?.kind === 'double' && (type.kind === 'int' || exactDouble)) return number;
-    if (number?.kind === 'decimal' && decimalHolds(number.scale)) return number;
+    const decimal =
+      number?.kind === 'double' && digits.whole + digits.part <= 38
+        ? { kind: 'decimal' as const, precision: 38, scale: digits.part }
+        : number;
+    if (decimal?.kind === 'decimal' && decimalHolds(decimal.scale)) return decimal;
     return type;
   }
   if (type.kind === 'date' && (classes & C.localTime) !== 0) return { kind: 'timestamp_ntz' };

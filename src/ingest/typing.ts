@@ -1,10 +1,11 @@
 import type { ColumnType } from '../lakehouse/catalog.ts';
 import type { ColumnState } from '../lakehouse/manifest.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
-import { typeText } from '../lakehouse/type-text.ts';
+import { typeText } from '../lakehouse/types.ts';
 import { nameColumns, oddTextColumn } from './columns.ts';
 import { MAX_COLUMNS } from './limits.ts';
-import { fill, physicalType, quote, type Pipelines } from './pipeline.ts';
+import { fill, type Pipelines } from './pipeline.ts';
+import { physicalType, quote } from '../lakehouse/staging.ts';
 import { FileRefused } from './record-writer.ts';
 import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType, type Digits } from './types.ts';
 
@@ -46,10 +47,27 @@ const SAMPLE = 2_000;
 const NONE: Digits = { whole: 0, part: 0 };
 
 const isDeclared = (form: BronzeField['form']): form is ColumnType => typeof form === 'object';
-const textOf = ({ column, form }: BronzeField): string => (form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column);
+const textOf = ({ column, form }: BronzeField): string =>
+  form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column;
 const classOf = (field: BronzeField): string => (field.form === 'token' ? `token_class(${field.column})` : `text_class(${textOf(field)})`);
 
-async function classify(session: StagingSession, pipelines: Pipelines, fields: readonly BronzeField[], limit: number | undefined): Promise<Map<string, Stats>> {
+/** Union of the classes of a column's values. A declared type needs only to know whether there are any, and whether a BIGINT leaves what a DOUBLE holds. */
+function unionOf(field: BronzeField, hasText: boolean): string {
+  const { column, form } = field;
+  if (form === 'token' && hasText) return `bit_or(loose_token_class(${column}))`;
+  if (!isDeclared(form)) return `bit_or(${classOf(field)})`;
+  const large =
+    form.kind === 'bigint' ? ` + case when max(abs(${column}::hugeint)) > 9007199254740992 then ${TEXT_CLASSES.bigint} else 0 end` : '';
+  // the hash makes the engine unpack every value, so that a damaged page is found here
+  return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large} + 0 * (bit_xor(hash(${column})) & 1)::integer`;
+}
+
+async function classify(
+  session: StagingSession,
+  pipelines: Pipelines,
+  fields: readonly BronzeField[],
+  sample?: ReadonlyMap<string, Stats>,
+): Promise<Map<string, Stats>> {
   const all = new Map<string, Stats>();
   for (let at = 0; at < fields.length; at += BATCH) {
     const batch = fields.slice(at, at + BATCH);
@@ -57,10 +75,10 @@ async function classify(session: StagingSession, pipelines: Pipelines, fields: r
       form === 'token' ? `count(*) filter (where starts_with(${column}, '${letter}'))` : letter === 's' ? `count(${column})` : '0';
     const classes = batch.map(
       (field, index) =>
-        `bit_or(${classOf(field)}) as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
+        `${unionOf(field, ((sample?.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0)} as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
     );
     const [row = {}] = await session.rows(
-      fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: limit === undefined ? '' : `limit ${limit}` }),
+      fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: sample === undefined ? `limit ${SAMPLE}` : '' }),
     );
     const count = (name: string) => Number(row[name] ?? 0);
     batch.forEach((field, index) => {
@@ -71,15 +89,22 @@ async function classify(session: StagingSession, pipelines: Pipelines, fields: r
   return all;
 }
 
-async function countDigits(session: StagingSession, pipelines: Pipelines, fields: readonly BronzeField[], stats: Map<string, Stats>): Promise<void> {
-  const open = fields.filter(({ column }) => needsDigits(stats.get(column)?.classes ?? 0));
+async function countDigits(
+  session: StagingSession,
+  pipelines: Pipelines,
+  open: readonly BronzeField[],
+  stats: Map<string, Stats>,
+): Promise<void> {
   for (let at = 0; at < open.length; at += BATCH) {
     const batch = open.slice(at, at + BATCH);
-    const classes = batch.map((field, index) => `max(whole_digits(${textOf(field)})) as w${index}, max(part_digits(${textOf(field)})) as p${index}`);
+    const classes = batch.map(
+      (field, index) => `max(whole_digits(${textOf(field)})) as w${index}, max(part_digits(${textOf(field)})) as p${index}`,
+    );
     const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
     batch.forEach((field, index) => {
       const known = stats.get(field.column);
-      if (known) stats.set(field.column, { ...known, digits: { whole: Number(row[`w${index}`] ?? 0), part: Number(row[`p${index}`] ?? 0) } });
+      if (known)
+        stats.set(field.column, { ...known, digits: { whole: Number(row[`w${index}`] ?? 0), part: Number(row[`p${index}`] ?? 0) } });
     });
   }
 }
@@ -109,29 +134,35 @@ function fits(field: BronzeField, type: ColumnType): string | null {
   if (type.kind === 'variant' || type.kind === 'string') return null;
   if (type.kind === 'boolean') return form === 'token' ? `starts_with(${column}, 'b')` : `${textOf(field)} in ('true', 'false')`;
   if (type.kind === 'decimal')
-    return ofKind('n', `is_plain(${textOf(field)}) and whole_digits(${textOf(field)}) <= ${type.precision - type.scale} and part_digits(${textOf(field)}) <= ${type.scale}`);
+    return ofKind(
+      'n',
+      `is_plain(${textOf(field)}) and whole_digits(${textOf(field)}) <= ${type.precision - type.scale} and part_digits(${textOf(field)}) <= ${type.scale}`,
+    );
   return `(${classOf(field)} & ${fittingClasses(type) ?? 0}) <> 0`;
 }
 
 function converted(field: BronzeField, type: ColumnType): string {
   const { column, form } = field;
   if (type.kind === 'variant')
-    return form === 'token' ? `case when starts_with(${column}, 's') then to_json(substr(${column}, 2)) else try_cast(substr(${column}, 2) as json) end` : `to_json(${column})`;
-  if (isDeclared(form)) return sameType(form, type) ? `cast(${column} as ${physicalType(type)})` : `try_cast(${textOf(field)} as ${physicalType(type)})`;
+    return form === 'token'
+      ? `case when starts_with(${column}, 's') then to_json(substr(${column}, 2)) else try_cast(substr(${column}, 2) as json) end`
+      : `to_json(${column})`;
+  if (isDeclared(form))
+    return sameType(form, type) ? `cast(${column} as ${physicalType(type)})` : `try_cast(${textOf(field)} as ${physicalType(type)})`;
   if (type.kind === 'string') return textOf(field);
   return `cast(nullif(${textOf(field)}, '') as ${physicalType(type)})`;
 }
 
 /** Declared types that hold every value of both. */
-function joinDeclared(known: ColumnState, declared: ColumnType, exact: boolean): ColumnType {
+function joinDeclared(known: ColumnState, declared: ColumnType): ColumnType {
   if (!known.hasValues) return declared;
   const from = known.type.kind;
   const to = declared.kind;
   if (from === 'int' && (to === 'bigint' || to === 'double')) return declared;
   if (from === 'bigint' && to === 'double' && known.exactDouble) return declared;
-  if ((from === 'int' || from === 'bigint') && declared.kind === 'decimal' && declared.precision - declared.scale >= 19) return { ...declared, precision: 38 };
+  if ((from === 'int' || from === 'bigint') && declared.kind === 'decimal' && declared.precision - declared.scale >= 19)
+    return { ...declared, precision: 38 };
   if (from === 'date' && to === 'timestamp_ntz') return declared;
-  void exact;
   return known.type;
 }
 
@@ -139,18 +170,28 @@ function joinDeclared(known: ColumnState, declared: ColumnType, exact: boolean):
  * Decides the type of every column of `bronze_records`, against the columns that the table has, and prints how to read them.
  * Throws FileRefused when the table would have too many columns.
  */
-export async function typeFile(session: StagingSession, pipelines: Pipelines, fields: readonly BronzeField[], known: readonly ColumnState[]): Promise<TypedFile> {
+export async function typeFile(
+  session: StagingSession,
+  pipelines: Pipelines,
+  fields: readonly BronzeField[],
+  known: readonly ColumnState[],
+): Promise<TypedFile> {
   const names = nameColumns(fields.map(({ key }) => key));
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const nameOf = (index: number) => byName.get(names[index]?.name.toLowerCase() ?? '')?.name ?? names[index]?.name ?? '';
 
-  const unclear = fields.filter(({ form }) => form === 'text');
-  const sample = await classify(session, pipelines, unclear, SAMPLE);
+  const unclear = fields.filter(({ form }) => !isDeclared(form));
+  const sample = await classify(session, pipelines, unclear);
   const settled = (field: BronzeField, index: number) =>
-    field.form === 'text' && ((sample.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0 && (byName.get(nameOf(index).toLowerCase())?.hasValues !== true || byName.get(nameOf(index).toLowerCase())?.type.kind === 'string');
+    field.form === 'text' &&
+    ((sample.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0 &&
+    (byName.get(nameOf(index).toLowerCase())?.hasValues !== true || byName.get(nameOf(index).toLowerCase())?.type.kind === 'string');
   const open = fields.filter((field, index) => !settled(field, index));
-  const stats = new Map([...sample, ...(await classify(session, pipelines, open, undefined))]);
-  await countDigits(session, pipelines, fields, stats);
+  const stats = new Map([...sample, ...(await classify(session, pipelines, open, sample))]);
+  const counted = fields.filter(
+    ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
+  );
+  await countDigits(session, pipelines, counted, stats);
 
   const columns: ColumnState[] = [];
   const report: ColumnReport[] = [];
@@ -164,7 +205,7 @@ export async function typeFile(session: StagingSession, pipelines: Pipelines, fi
     const exact = (stat.classes & TEXT_CLASSES.bigint) === 0;
     const own = ownClasses(field, stat);
     let type: ColumnType;
-    if (isDeclared(field.form)) type = before ? (present ? joinDeclared(before, field.form, exact) : before.type) : field.form;
+    if (isDeclared(field.form)) type = before ? (present ? joinDeclared(before, field.form) : before.type) : field.form;
     else if (before) type = widenType(before, own, stat.digits);
     else type = inferType(own, stat.digits) ?? { kind: 'string' };
     const key = names[index]?.key ?? name;
@@ -182,7 +223,9 @@ export async function typeFile(session: StagingSession, pipelines: Pipelines, fi
     if (!present) return;
     const allowed = fittingClasses(type);
     const predicate = fits(field, type);
-    const clean = predicate === null || (!isDeclared(field.form) && type.kind !== 'decimal' && allowed !== null && (stat.classes & ~(allowed | TEXT_CLASSES.empty)) === 0);
+    const clean =
+      predicate === null ||
+      (!isDeclared(field.form) && type.kind !== 'decimal' && allowed !== null && (stat.classes & ~(allowed | TEXT_CLASSES.empty)) === 0);
     if (clean) values.push(`${converted(field, type)} as ${quote(name)}`);
     else odd.push({ field, name, predicate, at: index });
   });
@@ -200,20 +243,34 @@ export async function typeFile(session: StagingSession, pipelines: Pipelines, fi
     const safe = `try_cast(${raw} as ${physicalType(column.type)})`;
     values.push(`case when ${predicate} then ${safe} end as ${quote(name)}`);
     values.push(`case when ${raw} <> '' and not coalesce(${predicate}, false) then ${raw} end as ${quote(oddTextColumn(name))}`);
-    columns.push({ name: oddTextColumn(name), type: { kind: 'string' }, nullable: true, origin: 'uploaded', hasValues: true, exactDouble: true });
+    columns.push({
+      name: oddTextColumn(name),
+      type: { kind: 'string' },
+      nullable: true,
+      origin: 'uploaded',
+      hasValues: true,
+      exactDouble: true,
+    });
     const line = report[at];
     if (line) line.oddValues = count;
   }
   const total = new Set([...byName.keys(), ...columns.map(({ name }) => name.toLowerCase())]).size;
-  if (total > MAX_COLUMNS) throw new FileRefused('too_many_columns', `The table would have ${total} columns; a table holds at most ${MAX_COLUMNS}.`);
+  if (total > MAX_COLUMNS)
+    throw new FileRefused('too_many_columns', `The table would have ${total} columns; a table holds at most ${MAX_COLUMNS}.`);
   return { columns, report, values: values.join(', ') };
 }
 
-async function countOdd(session: StagingSession, pipelines: Pipelines, odd: readonly { field: BronzeField; name: string; predicate: string }[]) {
+async function countOdd(
+  session: StagingSession,
+  pipelines: Pipelines,
+  odd: readonly { field: BronzeField; name: string; predicate: string }[],
+) {
   const counts = new Map<string, number>();
   for (let at = 0; at < odd.length; at += BATCH) {
     const batch = odd.slice(at, at + BATCH);
-    const classes = batch.map(({ field, predicate }, index) => `count(*) filter (where ${textOf(field)} <> '' and not coalesce(${predicate}, false)) as o${index}`);
+    const classes = batch.map(
+      ({ field, predicate }, index) => `count(*) filter (where ${textOf(field)} <> '' and not coalesce(${predicate}, false)) as o${index}`,
+    );
     const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
     batch.forEach(({ name }, index) => counts.set(name, Number(row[`o${index}`] ?? 0)));
   }

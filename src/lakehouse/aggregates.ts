@@ -2,6 +2,7 @@
 import { BIGINT, DOUBLE, decimal } from './catalog.ts';
 import type { ColumnType } from './catalog.ts';
 import { isComparable, isNumeric } from './operands.ts';
+import { isCalendar } from './plan.ts';
 import type { Expr, Output, Sort } from './plan.ts';
 import type { FunctionCall, FunctionName, GroupKey } from './request.ts';
 import { refusal, shown } from './resolve.ts';
@@ -122,6 +123,12 @@ const isTimeZone = (name: string): boolean => {
   }
 };
 
+/** What a group's key becomes in the answer: a local calendar day goes out as the instant at which it began. */
+export const keyShown = (key: Output, reference: Expr): Expr =>
+  key.expr.kind === 'bucket' && key.expr.zone !== null && isCalendar(key.expr.unit)
+    ? { kind: 'instant', of: reference, zone: key.expr.zone }
+    : reference;
+
 /** Group keys, named as the answer names them. A bucketed DATE stays a date and a local time stays local; only instants take a zone. */
 export const groupKeys = (asked: readonly GroupKey[], resolve: Resolve): Output[] =>
   asked.map((key, index) => {
@@ -144,6 +151,6 @@ export const groupKeys = (asked: readonly GroupKey[], resolve: Resolve): Output[
     if (type.kind !== 'timestamp' && type.kind !== 'timestamp_ntz' && type.kind !== 'date') {
       throw refusal(`${at}.column`, `'timeBucket' needs a date or time column; '${shown(resolved.name)}' is ${typeText(type)}.`);
     }
-    const zone = type.kind === 'timestamp' ? (key.timezone ?? 'UTC') : null;
+    const zone = type.kind === 'timestamp' && key.timezone !== undefined && key.timezone !== 'UTC' ? key.timezone : null;
     return { as, name: `${resolved.name}_${key.timeBucket}`, expr: { kind: 'bucket', of: resolved.expr, unit: key.timeBucket, zone } };
   });

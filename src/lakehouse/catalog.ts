@@ -49,8 +49,8 @@ export const struct = (fields: Readonly<Record<string, ColumnType>>): ColumnType
 export const array = (element: ColumnType): ColumnType => ({ kind: 'array', element });
 
 export const CONTRIBUTOR = struct({ id: STRING, name: STRING, avatar: STRING });
-const DEVICE = struct({ id: STRING, serial_number: STRING, owner: STRING, status: STRING, device_type: STRING });
-const ANNOTATIONS = array(
+export const DEVICE = struct({ id: STRING, serial_number: STRING, owner: STRING, status: STRING, device_type: STRING });
+export const ANNOTATIONS = array(
   struct({
     id: STRING,
     rowId: STRING,

@@ -8,7 +8,7 @@ import { exprType } from './types.ts';
 import type { Statement } from './warehouse.ts';
 
 type Visit<K extends ExprKind> = (expr: Extract<Expr, { kind: K }>, dialect: Dialect) => Fragment;
-type Print<K extends PlanKind> = (plan: Extract<Plan, { kind: K }>, dialect: Dialect) => Fragment;
+type Print<K extends PlanKind> = (plan: Extract<Plan, { kind: K }>, place: Place) => Fragment;
 
 const COMPARISONS = { equals: '=', less: '<', at_most: '<=', greater: '>', at_least: '>=' } as const;
 
@@ -43,6 +43,7 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
       ' and ',
     ),
   bucket: ({ of, unit, zone }, dialect) => dialect.bucket(expression(of, dialect), exprType(of), unit, zone),
+  instant: ({ of, zone }, dialect) => dialect.instant(expression(of, dialect), zone),
   aggregate: ({ how, of, second, order, fraction, type }, dialect) =>
     dialect.aggregate({
       how,
@@ -85,8 +86,15 @@ const outputs = (list: readonly Output[], dialect: Dialect): Fragment[] =>
   list.map(({ as, expr }) => named(expression(expr, dialect), as, dialect));
 const list = (parts: readonly Fragment[]) => joined(parts, ', ');
 
+/** Where a relation is printed: `line` starts a line of its own, `nested` prints an inner relation, indented by construction (never by editing text, which may hold a caller's names). */
+interface Place {
+  dialect: Dialect;
+  line: Fragment;
+  nested: (plan: Plan) => Fragment;
+}
+
 const PLANS: { [K in PlanKind]: Print<K> } = {
-  scan: ({ scope, table, columns, needed, files }, dialect) => {
+  scan: ({ scope, table, columns, needed, files }, { dialect, line }) => {
     if (scope.anonymised && table.kind === 'identity' && needed.some((name) => name === 'name' || name === 'avatar')) {
       throw errors.internal().with({ cause: new Error('An anonymised plan reads real names.') });
     }
@@ -97,48 +105,49 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     const only = q`${raw(dialect.quote('experiment_id'))} = ${dialect.value(scope.experimentId, STRING)}`;
     const partition = dialect.partition(table);
     const where = partition ? q`${only} and ${partition}` : only;
-    return q`select ${read.length === 0 ? raw('1 as one') : list(read)}\nfrom ${dialect.rows(table, columns, files)}\nwhere ${where}`;
+    return q`select ${read.length === 0 ? raw('1 as one') : list(read)}${line}from ${dialect.rows(table, columns, files)}${line}where ${where}`;
   },
-  join: ({ left, right, leftKey, rightKey, adds }, dialect) => {
-    const side = (plan: Plan) => indented(relation(plan, dialect));
-    const keys = q`l.${raw(dialect.quote(leftKey))} = r.${raw(dialect.quote(rightKey))}`;
-    const added = outputs(adds, dialect);
-    const dimension = q`select ${raw(dialect.quote(rightKey))}, ${list(added)}\nfrom (${side(right)})`;
+  join: ({ left, right, leftKey, rightKey, adds }, { dialect, line, nested }) => {
+    const added = q`select ${raw(dialect.quote(rightKey))}, ${list(outputs(adds, dialect))} from (${nested(right)})`;
     const names = list(adds.map(({ as }) => raw(`r.${dialect.quote(as)}`)));
-    return q`select l.*, ${names}\nfrom (${side(left)}) as l\nleft join (${indented(dimension)}) as r on ${keys}`;
+    const keys = raw(`l.${dialect.quote(leftKey)} = r.${dialect.quote(rightKey)}`);
+    return q`select l.*, ${names}${line}from (${nested(left)}) as l${line}left join (${added}) as r on ${keys}`;
   },
-  filter: ({ from, where }, dialect) => q`select *\nfrom (${indented(relation(from, dialect))})\nwhere ${expression(where, dialect)}`,
-  project: ({ from, outputs: made, keep }, dialect) =>
-    q`select ${raw(keep ? '*, ' : '')}${list(outputs(made, dialect))}\nfrom (${indented(relation(from, dialect))})`,
-  group: ({ from, keys, measures }, dialect) => {
-    const by = keys.length === 0 ? raw('') : raw(`\ngroup by ${keys.map((_key, index) => index + 1).join(', ')}`);
-    return q`select ${list(outputs([...keys, ...measures], dialect))}\nfrom (${indented(relation(from, dialect))})${by}`;
+  filter: ({ from, where }, { dialect, line, nested }) =>
+    q`select *${line}from (${nested(from)})${line}where ${expression(where, dialect)}`,
+  project: ({ from, outputs: made, keep }, { dialect, line, nested }) =>
+    q`select ${raw(keep ? '*, ' : '')}${list(outputs(made, dialect))}${line}from (${nested(from)})`,
+  group: ({ from, keys, measures }, { dialect, line, nested }) => {
+    const by = keys.length === 0 ? raw('') : q`${line}group by ${raw(keys.map((_key, index) => index + 1).join(', '))}`;
+    return q`select ${list(outputs([...keys, ...measures], dialect))}${line}from (${nested(from)})${by}`;
   },
-  sort: ({ from, by, limit, offset }, dialect) => {
-    const order = by.length === 0 ? raw('') : q`\norder by ${ordering(by, dialect)}`;
-    const most = limit === null ? raw('') : q`\nlimit ${bound(BigInt(limit), BIGINT)}`;
+  sort: ({ from, by, limit, offset }, { dialect, line, nested }) => {
+    const order = by.length === 0 ? raw('') : q`${line}order by ${ordering(by, dialect)}`;
+    const most = limit === null ? raw('') : q`${line}limit ${bound(BigInt(limit), BIGINT)}`;
     const skipped = offset === 0 ? raw('') : q` offset ${bound(BigInt(offset), BIGINT)}`;
-    return q`select *\nfrom (${indented(relation(from, dialect))})${order}${most}${skipped}`;
+    return q`select *${line}from (${nested(from)})${order}${most}${skipped}`;
   },
-  print: ({ from, format, outputs: made, guard }, dialect) => {
-    const inner = indented(relation(from, dialect));
+  print: ({ from, format, outputs: made, guard }, { dialect, line, nested }) => {
     if (format === 'csv') {
-      return q`select ${list(made.map(({ as, expr }) => named(dialect.cell(expression(expr, dialect), exprType(expr), guard), as, dialect)))}\nfrom (${inner})`;
+      const cells = made.map(({ as, expr }) => named(dialect.cell(expression(expr, dialect), exprType(expr), guard), as, dialect));
+      return q`select ${list(cells)}${line}from (${nested(from)})`;
     }
     const members = made.flatMap(({ name, expr }, index) => [
       dialect.value(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, STRING),
       q`coalesce(${dialect.json(expression(expr, dialect), exprType(expr))}, 'null')`,
     ]);
-    return q`select concat(${list(members)}, '}') as ${raw(dialect.quote('line'))}\nfrom (${inner})`;
+    return q`select concat(${list(members)}, '}') as ${raw(dialect.quote('line'))}${line}from (${nested(from)})`;
   },
 };
 
-const indented = ({ text, values }: Fragment): Fragment => ({ text: `\n  ${text.replaceAll('\n', '\n  ')}\n`, values });
-
-const relation = (plan: Plan, dialect: Dialect): Fragment => (PLANS[plan.kind] as Print<PlanKind>)(plan, dialect);
+const relation = (plan: Plan, dialect: Dialect, depth: number): Fragment => {
+  const line = raw(`\n${'  '.repeat(depth)}`);
+  const nested = (inner: Plan) => q`${line}  ${relation(inner, dialect, depth + 1)}${line}`;
+  return (PLANS[plan.kind] as Print<PlanKind>)(plan, { dialect, line, nested });
+};
 
 /** The statement that a warehouse of this dialect runs for a plan. Pure: the same plan gives the same text. */
 export const compile = (plan: Plan, dialect: Dialect): Statement => {
-  const { text, values } = relation(plan, dialect);
+  const { text, values } = relation(plan, dialect, 0);
   return { sql: text, values };
 };

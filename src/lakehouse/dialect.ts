@@ -60,6 +60,8 @@ export interface Dialect {
   startsWith(of: Fragment, text: Fragment): Fragment;
   /** The start of a calendar unit, without any session's time zone. */
   bucket(of: Fragment, type: ColumnType, unit: Extract<Expr, { kind: 'bucket' }>['unit'], zone: string | null): Fragment;
+  /** The first instant at which clocks in the zone show a local time. */
+  instant(local: Fragment, zone: string): Fragment;
   /** Engines differ in result types, in errors on NaN, and in what may be ordered inside an aggregate. */
   aggregate(parts: AggregateParts): Fragment;
   /** One ordering term; nulls last is always written, because defaults differ. */

@@ -2,7 +2,7 @@
  * People in measurement rows. Rows hold user ids only; names come from the experiment's identity dimension when a plan asks for them.
  * Anonymisation is a rewrite of the plan, so that every user expression above it can only see pseudonyms.
  */
-import { CONTRIBUTOR, STRING, fixedColumns } from './catalog.ts';
+import { CONTRIBUTOR, DEVICE, STRING, fixedColumns } from './catalog.ts';
 import type { TableKind } from './catalog.ts';
 import type { ExperimentScope, Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
 
@@ -55,8 +55,40 @@ export const withContributor = (left: Plan, source: TableSource): Plan => ({
   ],
 });
 
+/** Adds `device`: what the registry says of the client that sent a row, or null. Its owner is a person, and shown as one may be. */
+export const withDevice = (left: Plan, source: TableSource): Plan => {
+  const { scope } = source;
+  const facts = dimension(scope, 'registry', source.registry?.files ?? [], 'client_id', [
+    'id',
+    'serial_number',
+    'owner_id',
+    'status',
+    'device_type',
+  ]);
+  const owners = dimension(scope, 'identity', source.identity?.files ?? [], 'user_id', ['pseudonym']);
+  const shown = { as: 'owner_pseudonym', name: 'owner_pseudonym', expr: text('pseudonym') };
+  const right: Plan = scope.anonymised
+    ? { kind: 'join', left: facts, right: owners, leftKey: 'owner_id', rightKey: 'user_id', adds: [shown] }
+    : facts;
+  const fields = [
+    { name: 'id', expr: text('id') },
+    { name: 'serial_number', expr: text('serial_number') },
+    { name: 'owner', expr: text(scope.anonymised ? shown.as : 'owner_id') },
+    { name: 'status', expr: text('status') },
+    { name: 'device_type', expr: text('device_type') },
+  ];
+  const device: Output = { as: 'device', name: 'device', expr: { kind: 'struct', fields, unless: text('client_id'), type: DEVICE } };
+  return { kind: 'join', left, right, leftKey: 'client_id', rightKey: 'client_id', adds: [device] };
+};
+
 const NOBODY: Expr = { kind: 'value', value: null, type: STRING };
-const PSEUDONYM: Record<string, Expr> = { id: text('pseudonym'), name: text('pseudonym'), avatar: NOBODY, user_id: text('pseudonym') };
+const PSEUDONYM: Record<string, Expr> = {
+  pseudonym: text('pseudonym'),
+  id: text('pseudonym'),
+  name: text('pseudonym'),
+  avatar: NOBODY,
+  user_id: text('pseudonym'),
+};
 
 const pseudonymous = (expr: Expr): Expr => {
   if (expr.kind === 'struct') {

@@ -1,7 +1,7 @@
-import type { Queryable, Transaction } from '../database/database.ts';
+import type { Database, Queryable, Transaction } from '../database/database.ts';
 import { fragment, nothing, sql } from '../database/sql.ts';
 
-export type { Queryable, Transaction };
+export type { Database, Queryable, Transaction };
 
 /** One row of `lake_tables`. */
 export interface LakeTable {
@@ -64,7 +64,9 @@ export const findTableById = (db: Queryable, tableId: string) =>
 
 /** Every table of an experiment, oldest first. */
 export const listTables = (db: Queryable, experimentId: string) =>
-  db.rows<LakeTable>(sql('lake.listTables')`select ${tableColumns} from lake_tables where experiment_id = ${experimentId} order by created_at, id`);
+  db.rows<LakeTable>(
+    sql('lake.listTables')`select ${tableColumns} from lake_tables where experiment_id = ${experimentId} order by created_at, id`,
+  );
 
 /** Waits for every other writer of the table; held until the transaction ends. */
 export const lockTable = (tx: Transaction, tableId: string) =>
@@ -192,7 +194,9 @@ export const deleteOldVersions = (db: Queryable, before: Date) =>
 
 /** Retired files that no kept version reads, oldest first. */
 export const listDeletableFiles = (db: Queryable, retiredBefore: Date, limit: number) =>
-  db.rows<{ id: string; path: string; byteCount: number }>(sql('lake.listDeletableFiles')`select id, path, byte_count as "byteCount" from lake_files f
+  db.rows<{ id: string; path: string; byteCount: number }>(sql(
+    'lake.listDeletableFiles',
+  )`select id, path, byte_count as "byteCount" from lake_files f
     where to_version is not null and retired_at < ${retiredBefore.toISOString()}::timestamptz
       and not exists (select from lake_versions v where v.table_id = f.table_id and v.version >= f.from_version and v.version < f.to_version)
     order by retired_at limit ${limit}`);
@@ -205,7 +209,17 @@ export const knownPaths = (db: Queryable, paths: readonly string[]) =>
   db.rows<{ path: string }>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);
 
 /** Tables with many small live files, the worst first: what compaction looks at. */
-export const listFragmentedTables = (db: Queryable, smallRows: number, atLeast: number, limit: number) =>
-  db.rows<{ id: string; smallFiles: number }>(sql('lake.listFragmentedTables')`select table_id as id, count(*) as "smallFiles" from lake_files
-    where to_version is null and row_count < ${smallRows} group by table_id having count(*) >= ${atLeast}
-    order by count(*) desc, table_id limit ${limit}`);
+export const listFragmentedTables = (db: Queryable, { smallRows, atLeast, limit }: { smallRows: number; atLeast: number; limit: number }) =>
+  db.rows<{ id: string; kind: string; smallFiles: number }>(sql('lake.listFragmentedTables')`select t.id, t.kind, count(*) as "smallFiles"
+    from lake_files f join lake_tables t on t.id = f.table_id
+    where f.to_version is null and f.row_count < ${smallRows} group by t.id having count(*) >= ${atLeast}
+    order by count(*) desc, t.id limit ${limit}`);
+
+/** Live and retired files of all tables of an experiment. */
+export const listEveryFile = (db: Queryable, experimentId: string) =>
+  db.rows<{ path: string; rowCount: number; live: boolean }>(sql('lake.listEveryFile')`
+    select f.path, f.row_count as "rowCount", f.to_version is null as live
+    from lake_files f join lake_tables t on t.id = f.table_id where t.experiment_id = ${experimentId}`);
+
+export const deleteTables = (db: Queryable, experimentId: string) =>
+  db.run(sql('lake.deleteTables')`delete from lake_tables where experiment_id = ${experimentId}`);

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { errors } from '../errors.ts';
-import type { Column, TableKind } from './catalog.ts';
+import type { Column, InternalKind, TableKind } from './catalog.ts';
 import * as queries from './manifest.queries.ts';
 import type { CatalogueColumn, LakeTable, NewSource, Queryable, Transaction } from './manifest.queries.ts';
-import { parseTypeText, typeText } from './type-text.ts';
+import { parseType, typeText } from './types.ts';
+import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
+
+export { findSource, findTableById, knownPaths } from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {
@@ -47,7 +50,7 @@ export interface TableState {
 
 const toState = (column: CatalogueColumn): ColumnState => ({
   name: column.name,
-  type: parseTypeText(column.type),
+  type: parseType(column.type),
   origin: column.origin as Column['origin'],
   originalKey: column.originalKey ?? undefined,
   nullable: column.nullable,
@@ -61,12 +64,26 @@ export async function columnsAt(db: Queryable, tableId: string, version: number)
   return (await queries.listColumns(db, tableId, version)).map(toState);
 }
 
+/** The files of a table at a version, by sort key, the newest last; with a range, those that can hold a key in it. */
+export const filesAt = (db: Queryable, tableId: string, version: number, range: queries.KeyRange = {}) =>
+  queries.listFiles(db, tableId, version, range);
+
+/** The current files of a table that only the service reads; none while it does not exist. */
+export async function findInternalFiles(db: Queryable, experimentId: string, kind: InternalKind): Promise<queries.LakeFile[]> {
+  const table = await queries.findTable(db, experimentId, kind);
+  return table ? queries.listFiles(db, table.id, table.version) : [];
+}
+
 /** What two writers compare to know that they typed their files by the same catalogue. */
 export const fingerprint = (columns: readonly ColumnState[]): string =>
   JSON.stringify(columns.map(({ name, type, hasValues, exactDouble }) => [name, typeText(type), hasValues, exactDouble]));
 
 /** The version a read is about: the current one, or `asOf`. Throws `tableVersionGone` when it is no longer kept. */
-export async function versionOf(db: Queryable, table: LakeTable, asOf?: number): Promise<{ version: number; rowCount: number }> {
+export async function versionOf(
+  db: Queryable,
+  table: Pick<LakeTable, 'id' | 'version' | 'rowCount'>,
+  asOf?: number,
+): Promise<{ version: number; rowCount: number }> {
   if (asOf === undefined || asOf === table.version) return { version: table.version, rowCount: table.rowCount };
   const kept = await queries.findVersion(db, table.id, asOf);
   if (!kept) throw errors.tableVersionGone();
@@ -88,7 +105,14 @@ export interface NewTable {
 export async function createTable(db: Queryable, table: NewTable): Promise<LakeTable> {
   const id = table.id ?? randomUUID();
   const identifier = table.kind === 'upload' ? id : (table.identifier ?? table.kind);
-  const row = { id, experimentId: table.experimentId, kind: table.kind, identifier, name: table.name ?? null, createdBy: table.createdBy ?? null };
+  const row = {
+    id,
+    experimentId: table.experimentId,
+    kind: table.kind,
+    identifier,
+    name: table.name ?? null,
+    createdBy: table.createdBy ?? null,
+  };
   const made = await queries.insertTable(db, row);
   const found = made ?? (await queries.findTable(db, table.experimentId, identifier));
   if (!found) throw errors.conflict();
@@ -142,14 +166,20 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
     if (added.length === 0) return { added: false, version: table.version, rowCount: table.rowCount };
     if (added.length < sources.length) throw errors.sourceChanged();
   }
-  if (change.typedBy !== undefined && fingerprint(await columnsAt(tx, table.id, table.version)) !== change.typedBy) throw errors.sourceChanged();
+  if (change.typedBy !== undefined && fingerprint(await columnsAt(tx, table.id, table.version)) !== change.typedBy)
+    throw errors.sourceChanged();
 
   const retire = change.retire ?? [];
   const retired = retire.length === 0 ? [] : await queries.retireFiles(tx, table.id, version, retire);
   if (retired.length !== retire.length) throw errors.sourceChanged();
   const files = change.files ?? [];
   if (files.length > 0) {
-    await queries.insertFiles(tx, table.id, version, files.map((file) => ({ ...file, id: fileId(file.path) })));
+    await queries.insertFiles(
+      tx,
+      table.id,
+      version,
+      files.map((file) => ({ ...file, id: fileId(file.path) })),
+    );
   }
   const sum = (rows: readonly { rowCount: number }[]) => rows.reduce((total, { rowCount }) => total + rowCount, 0);
   const rowCount = table.rowCount + sum(files) - sum(retired);
@@ -158,4 +188,22 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
   await queries.updateTableVersion(tx, { tableId: table.id, version, rowCount });
   await queries.insertVersion(tx, { tableId: table.id, version, rowCount, cause: change.cause });
   return { added: true, version, rowCount };
+}
+
+/** An upload table by its id or name; undefined when the experiment has none. */
+export async function findUploadTable(db: Queryable, experimentId: string, idOrName: string): Promise<LakeTable | undefined> {
+  const table = await queries.findTable(db, experimentId, idOrName);
+  return table?.kind === 'upload' ? table : undefined;
+}
+
+/** Removes every table of an experiment: the files first, then what lists them, so that a crash in between leaves nothing unlisted. */
+export async function eraseTables(
+  db: Queryable,
+  staging: Pick<StagingArea, 'remove'>,
+  experimentId: string,
+): Promise<{ rows: number; bytes: number }> {
+  const files = await queries.listEveryFile(db, experimentId);
+  const { bytes } = await staging.remove(files.map(({ path }) => path));
+  await queries.deleteTables(db, experimentId);
+  return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
 }

@@ -33,12 +33,13 @@ export interface TableSource {
   identity?: { files: readonly string[] };
   /** Files of the device registry dimension; without them every device is null. */
   registry?: { files: readonly string[] };
-  /** Files of the annotation change log and the table's id in it; without them every row has none. */
-  annotations?: { files: readonly string[]; tableId: string };
 }
 
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 export type Bucket = (typeof BUCKETS)[number];
+
+/** Whether a bucket follows the zone's calendar; hours and minutes are cut on the instant, shifted by the offset that it has. */
+export const isCalendar = (unit: Bucket): boolean => unit !== 'hour' && unit !== 'minute';
 
 /** Aggregates as engines know them; `median`, `p05` and `p95` are all `quantile`, `cumsum` is a `running` expression. */
 export type AggregateFunction =
@@ -71,8 +72,10 @@ export type Expr =
   | { kind: 'text'; how: 'contains' | 'starts_with'; of: Expr; text: ValueExpr }
   | { kind: 'missing'; of: Expr; negated: boolean }
   | { kind: 'every'; of: readonly Expr[] }
-  /** The instant (or date, or local time) at which the bucket starts; `zone` only for instants. */
+  /** The start of the bucket, of the type of `of`; with a zone, for a day or longer, the local time at which it starts (see `instant`). */
   | { kind: 'bucket'; of: Expr; unit: Bucket; zone: string | null }
+  /** The first instant at which clocks in the zone show this local time. Asked once a group, since conversions are dear. */
+  | { kind: 'instant'; of: Expr; zone: string }
   /** Nulls are left out. `of` null counts rows; `second` is for `corr`; `order` for `first` and `collect`; `fraction` for `quantile`. */
   | {
       kind: 'aggregate';

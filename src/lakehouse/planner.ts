@@ -1,7 +1,7 @@
 /** ReadRequest + one version of a table → Plan. Every refusal of a read is thrown from here or from what this file calls, as a 400 that names the column. */
 import { BIGINT, DEFAULT_SORT, physicalColumns } from './catalog.ts';
 import type { Column, ColumnType } from './catalog.ts';
-import { groupKeys, measures } from './aggregates.ts';
+import { groupKeys, keyShown, measures } from './aggregates.ts';
 import type { Measure } from './aggregates.ts';
 import { withDerived } from './derived.ts';
 import { anonymise } from './identity.ts';
@@ -51,6 +51,12 @@ class Builder {
     this.source = source;
     this.#columns = new Map(source.columns.map((column) => [column.name, column]));
     this.resolve = resolver(source.columns);
+  }
+
+  /** A name that no column of the table has. */
+  unused(name: string): string {
+    const taken = this.source.columns.some((column) => column.name.toLowerCase() === name);
+    return taken ? this.unused(`${name}_`) : name;
   }
 
   visible(): Resolved[] {
@@ -153,11 +159,10 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
   const outputs = number(chosen(builder, request));
   const by = sortOf(builder, request);
   const order = by.map((sort) => sort.expr);
-  const { from, pending } = builder.from(
-    where,
-    order,
-    outputs.map((output) => output.expr),
-  );
+  const printed = outputs.map((output) => output.expr);
+  // a short page gets its derived columns after the cut; a whole table before its one sort
+  const whole = window.kind === 'limit' && window.limit === null;
+  const { from, pending } = builder.from(where, whole ? [...order, ...printed] : order, printed);
   let rows = sorted(from, by, window);
   if (pending.size > 0) rows = { kind: 'sort', from: withDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
   rows = { kind: 'project', from: rows, outputs, keep: false };
@@ -177,7 +182,7 @@ const planRunning = (builder: Builder, request: ReadRequest, functions: readonly
   const picked = chosen(builder, request);
   const totals = functions.map(({ name, expr }, index): Output => {
     const of = expr.kind === 'aggregate' ? expr.of : null;
-    return { as: `running${index}`, name, expr: { kind: 'running', of, partition: [], order: by, type: exprType(expr) } };
+    return { as: builder.unused(`running${index}`), name, expr: { kind: 'running', of, partition: [], order: by, type: exprType(expr) } };
   });
   refuseRepeats(
     [...picked, ...totals].map((output) => output.name),
@@ -239,15 +244,17 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
   const [first, ...others] = keys.map(reference);
   const finished = outputs.map((output, index): Output => {
     const running = functions[index - keys.length]?.running === true;
-    const type = exprType(output.expr);
     const order = first ? [{ expr: first, descending: false }] : [];
-    return { ...output, expr: running ? { kind: 'running', of: reference(output), partition: others, order, type } : reference(output) };
+    const expr: Expr = running
+      ? { kind: 'running', of: reference(output), partition: others, order, type: exprType(output.expr) }
+      : keyShown(output, reference(output));
+    return { ...output, expr };
   });
-  const whole: Plan = functions.some((measure) => measure.running)
+  const whole: Plan = finished.some(({ expr }) => expr.kind !== 'column')
     ? { kind: 'project', from: groups, outputs: finished, keep: false }
     : groups;
-  const rows = anonymise(sorted(whole, aggregateOrder(request, outputs, keys), window));
-  return { rows, count: anonymise(counted(groups)), countsEveryRow: false, columns: columnsOf(outputs), window };
+  const rows = anonymise(sorted(whole, aggregateOrder(request, finished, finished.slice(0, keys.length)), window));
+  return { rows, count: anonymise(counted(groups)), countsEveryRow: false, columns: columnsOf(finished), window };
 };
 
 /**

@@ -41,7 +41,8 @@ export class FairShares {
     const { waiting, waitMs } = this.#limits;
     const isFirst = !this.#queue.some((waiter) => waiter.caller === caller || waiter.owner === owner);
     if (!(isFirst && this.#hasRoom(caller, owner))) {
-      if (this.#queue.filter((waiter) => waiter.caller === caller).length >= waiting) throw errors.callerBusy().with({ retryAfter: waitMs / 1000 });
+      if (this.#queue.filter((waiter) => waiter.caller === caller).length >= waiting)
+        throw errors.callerBusy().with({ retryAfter: waitMs / 1000 });
       await new Promise<void>((resolve, reject) => {
         const waiter: Waiter = { caller, owner, start: () => settle(resolve) };
         const timer = setTimeout(() => settle(() => reject(this.#refusal(caller))), waitMs);

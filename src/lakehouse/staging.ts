@@ -1,3 +1,4 @@
+import type { ColumnType } from './catalog.ts';
 import type { RunOptions, Staged, StageRequest, Statement } from './warehouse.ts';
 
 /** One connection of the writing engine with temporary views and macros of its own. Used by one caller at a time; always closed. */
@@ -24,4 +25,37 @@ export interface StagingArea {
   /** Removes files that were staged or have been retired; a missing file is no error. Paths are relative to the lake folder. */
   remove(paths: readonly string[]): Promise<{ files: number; bytes: number }>;
   close(): Promise<void>;
+}
+
+/** An identifier as the writing engine reads it. */
+export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** The physical type of a column in the lake's Parquet files. */
+export function physicalType(type: ColumnType): string {
+  switch (type.kind) {
+    case 'boolean':
+      return 'BOOLEAN';
+    case 'int':
+      return 'INTEGER';
+    case 'bigint':
+      return 'BIGINT';
+    case 'double':
+      return 'DOUBLE';
+    case 'string':
+      return 'VARCHAR';
+    case 'date':
+      return 'DATE';
+    case 'timestamp':
+      return 'TIMESTAMPTZ';
+    case 'timestamp_ntz':
+      return 'TIMESTAMP';
+    case 'variant':
+      return 'JSON';
+    case 'decimal':
+      return `DECIMAL(${type.precision},${type.scale})`;
+    case 'struct':
+      return `STRUCT(${type.fields.map(({ name, type: inner }) => `${quote(name)} ${physicalType(inner)}`).join(', ')})`;
+    case 'array':
+      return `${physicalType(type.element)}[]`;
+  }
 }

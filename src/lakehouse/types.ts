@@ -1,4 +1,6 @@
 import type { ColumnType } from './catalog.ts';
+import { TIMESTAMP, TIMESTAMP_NTZ } from './catalog.ts';
+import { isCalendar } from './plan.ts';
 import type { Expr } from './plan.ts';
 
 const SCALAR_NAMES = {
@@ -143,7 +145,9 @@ export const exprType = (expr: Expr): ColumnType => {
     case 'every':
       return TRUTH;
     case 'bucket':
-      return exprType(expr.of);
+      return expr.zone !== null && isCalendar(expr.unit) ? TIMESTAMP_NTZ : exprType(expr.of);
+    case 'instant':
+      return TIMESTAMP;
     case 'column':
     case 'expanded':
     case 'field':

@@ -50,7 +50,7 @@ export interface ItemResult {
   success: boolean;
   output?: Record<string, unknown>;
   error?: MacroError;
-  /** What the macro printed, a line each; cut at `LOG_BYTES`. */
+  /** What the macro printed, a line each; cut at 64 kB. */
   logs: string[];
   durationMs: number;
 }
@@ -68,9 +68,8 @@ export interface CompileProblem {
   message: string;
 }
 
-/** Per item. More output is an `OutputError`; more logs are cut. */
+/** Per item; more output is an `OutputError`. The runtimes cut logs at 64 kB. */
 export const OUTPUT_BYTES = 10_000_000;
-export const LOG_BYTES = 64_000;
 /** Nesting that a result may have: what prints it afterwards is recursive. */
 export const OUTPUT_DEPTH = 100;
 

@@ -4,7 +4,15 @@ import { link, mkdir, open, opendir, readdir, rm, stat, unlink } from 'node:fs/p
 import { dirname, join, resolve } from 'node:path';
 import { errors } from '../errors.ts';
 import { Meter } from './metering.ts';
-import { isObjectKey, requireObjectKey, type ObjectFacts, type ObjectStore, type PutOptions, type SignPut, type Stored } from './objects.ts';
+import {
+  isObjectKey,
+  requireObjectKey,
+  type ObjectFacts,
+  type ObjectStore,
+  type PutOptions,
+  type SignPut,
+  type Stored,
+} from './objects.ts';
 
 interface FolderOptions {
   folder: string;
@@ -180,7 +188,8 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
       const claimed = query.get('method');
       const length = query.get('length');
       const expires = Number(query.get('expires') ?? Number.NaN);
-      if ((claimed !== 'GET' && claimed !== 'PUT') || claimed !== method || !isObjectKey(key) || !Number.isSafeInteger(expires)) throw errors.objectUrlInvalid();
+      if ((claimed !== 'GET' && claimed !== 'PUT') || claimed !== method || !isObjectKey(key) || !Number.isSafeInteger(expires))
+        throw errors.objectUrlInvalid();
       const grant: SignedGrant = {
         method: claimed,
         key,
@@ -204,7 +213,11 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
       });
       await claim.close();
       try {
-        return await put(key, body, { ...options, contentLength: contentLength ?? options.contentLength, sha256: sha256 ?? options.sha256 });
+        return await put(key, body, {
+          ...options,
+          contentLength: contentLength ?? options.contentLength,
+          sha256: sha256 ?? options.sha256,
+        });
       } catch (error) {
         await rm(mark, { force: true });
         throw error;

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseStrict, writeField } from './rfc4180.ts';
 import { openLake, type Lake } from './setup.ts';
 
 let lake: Lake;
@@ -7,12 +9,213 @@ beforeAll(async () => {
 });
 afterAll(() => lake.close());
 
-test('a small file comes back value for value, typed, in its order', async () => {
+const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000);
+
+const one = async (bytes: string | Buffer, kind = 'csv', path = `a.${kind}`) => {
   const table = await lake.makeTable();
-  const { upload, report } = await lake.ingest(table, 'csv', [
-    { path: 'a.csv', bytes: 'plot,code,v,big,day,at,local,note\n1,007,12.50,9007199254740993,2024-01-02,2024-01-02T03:04:05Z,2024-01-02 03:04,"a ""q""\nb"\n2,012,-0.5,1,2024-02-29,2024-01-02T03:04:05.123456+02:00,2024-01-02T03:04:05.5,\n3,,,,,,,""\n' },
-  ]);
-  console.log(JSON.stringify(report), upload);
-  console.log(await lake.types(table.id), await lake.rows(table.id));
+  const result = await lake.ingest(table, kind, [{ path, bytes }]);
+  return { table, ...result, rows: await lake.rows(table.id), file: result.report!.files[0]! };
+};
+
+test('every column takes the type that all its values have', async () => {
+  const { table, rows, upload } = await one(
+    'plot,code,v,big,day,at,local,note\n' +
+      '1,007,12.50,9007199254740993,2024-01-02,2024-01-02T03:04:05Z,2024-01-02 03:04,"a ""q""\nb"\n' +
+      '2,+12,-0.5,1,2024-02-29,2024-01-02T03:04:05.123456+02:00,2024-01-02T03:04:05.5,\n3,,,,,,,""\n',
+  );
   expect(upload).toMatchObject({ status: 'completed', rowsIn: 3, stored: 3 });
+  expect(await lake.types(table.id)).toEqual({
+    plot: 'INT',
+    code: 'STRING',
+    v: 'DOUBLE',
+    big: 'BIGINT',
+    day: 'DATE',
+    at: 'TIMESTAMP',
+    local: 'TIMESTAMP_NTZ',
+    note: 'STRING',
+  });
+  expect(rows).toEqual([
+    {
+      plot: 1,
+      code: '007',
+      v: 12.5,
+      big: '9007199254740993',
+      day: '2024-01-02',
+      at: '2024-01-02 03:04:05+00',
+      local: '2024-01-02 03:04:00',
+      note: 'a "q"\nb',
+    },
+    {
+      plot: 2,
+      code: '+12',
+      v: -0.5,
+      big: '1',
+      day: '2024-02-29',
+      at: '2024-01-02 01:04:05.123456+00',
+      local: '2024-01-02 03:04:05.5',
+      note: null,
+    },
+    { plot: 3, code: null, v: null, big: null, day: null, at: null, local: null, note: '' },
+  ]);
+});
+
+describe('what stays text because a type would lose it', () => {
+  const cases: [string, string[], string][] = [
+    ['leading zeros', ['007', '1'], 'STRING'],
+    ['a plus sign', ['+5', '6'], 'STRING'],
+    ['a minus with letters', ['-12a', '-12'], 'STRING'],
+    ['hexadecimal', ['0x10', '1'], 'STRING'],
+    ['underscores', ['1_000', '1'], 'STRING'],
+    ['white space', [' 5', '6'], 'STRING'],
+    ['a bare point', ['.5', '5.'], 'STRING'],
+    ['infinity', ['inf', '1'], 'STRING'],
+    ['not a number', ['NaN', '1'], 'STRING'],
+    ['an overflow', ['1e400', '1'], 'STRING'],
+    ['an underflow', ['1e-400', '1'], 'STRING'],
+    ['39 digits', ['1'.repeat(39), '1'], 'STRING'],
+    ['a day that is not', ['2024-02-30', '2024-02-28'], 'STRING'],
+    ['a short date', ['2024-1-1', '2024-01-01'], 'STRING'],
+    ['a local time of another kind', ['02/03/2024', '2024-01-01'], 'STRING'],
+    ['infinite dates', ['infinity', '2024-01-01'], 'STRING'],
+    ['nanoseconds', ['2024-01-01T00:00:00.123456789Z', '2024-01-01T00:00:00Z'], 'STRING'],
+    ['hour 24', ['2024-01-01T24:00:00Z'], 'STRING'],
+    ['dates and times', ['2024-01-01', '2024-01-01T00:00:00'], 'STRING'],
+    ['times with and without offset', ['2024-01-01T00:00:00', '2024-01-01T00:00:00Z'], 'STRING'],
+    ['words', ['true', 'false'], 'STRING'],
+    ['20 digits after the point', ['0.12345678901234567891', '1.5'], 'DECIMAL(38,20)'],
+    ['beyond 64 bits', ['12345678901234567890', '-1'], 'DECIMAL(38,0)'],
+    ['large whole beside fractions', ['9007199254740993', '0.5'], 'DECIMAL(38,1)'],
+    ['17 digits that a double keeps', ['0.30000000000000004', '1'], 'DOUBLE'],
+    ['exponents', ['1E5', '-2.50e-3', '0e0'], 'DOUBLE'],
+    ['32 bits', ['2147483647', '-2147483648'], 'INT'],
+    ['33 bits', ['2147483648', '0'], 'BIGINT'],
+    ['64 bits', ['9223372036854775807', '-9223372036854775808'], 'BIGINT'],
+  ];
+  test.each(cases)('%s', async (_, values, type) => {
+    const { table, rows } = await one(`v,w\n${values.map((value) => `${value},x`).join('\n')}\n`);
+    expect(await lake.types(table.id)).toEqual({ v: type, w: 'STRING' });
+    if (type === 'STRING') expect(rows.map(({ v }) => v)).toEqual(values);
+    else expect(rows.map(({ v }) => Number(v))).toEqual(values.map(Number));
+  });
+});
+
+describe('files as people and machines send them', () => {
+  test.each([
+    ['CRLF', 'a,"b\r\nc"\r\n1,"x\ry"\r\n2,\r\n'],
+    ['lone CR', 'a,"b\r\nc"\r1,"x\ry"\r2,\r'],
+    ['no last line break', 'a,"b\r\nc"\n1,"x\ry"\n2,'],
+    ['byte order mark', '\ufeffa,"b\r\nc"\n1,"x\ry"\n2,\n'],
+    ['blank lines', '\n\na,"b\r\nc"\n\n1,"x\ry"\n\n\n2,\n\n'],
+  ])('%s', async (_, bytes) => {
+    const { rows, upload } = await one(bytes);
+    expect(upload).toMatchObject({ status: 'completed', rowsIn: 2, stored: 2 });
+    expect(rows).toEqual([
+      { a: 1, 'b\r\nc': 'x\ry' },
+      { a: 2, 'b\r\nc': null },
+    ]);
+  });
+
+  test('semicolons and tabs are found when the header has no comma', async () => {
+    expect((await one('a;b\n1,5;x\n')).rows).toEqual([{ a: '1,5', b: 'x' }]);
+    expect((await one('a\tb\n1;5\tx,y\n')).rows).toEqual([{ a: '1;5', b: 'x,y' }]);
+    expect((await one('a,b\t"c"\n"x\ty"\t""\n', 'tsv')).rows).toEqual([{ 'a,b': 'x\ty', c: '' }]);
+  });
+
+  test('quotes inside unquoted text, white space before quotes and NUL are text', async () => {
+    expect((await one('a,b\n5" pipe, "x"\nn\0l,a"b"c\n')).rows).toEqual([
+      { a: '5" pipe', b: ' "x"' },
+      { a: 'n\0l', b: 'a"b"c' },
+    ]);
+  });
+
+  test('in a file of one column an empty line is a null and "" the empty string', async () => {
+    expect((await one('a\nx\n\n""\n')).rows).toEqual([{ a: 'x' }, { a: null }, { a: '' }]);
+  });
+
+  test('a header alone is a valid file without rows', async () => {
+    const { upload, table } = await one('a,b\n');
+    expect(upload).toMatchObject({ status: 'completed', rowsIn: 0 });
+    expect(await lake.types(table.id)).toEqual({ a: 'STRING', b: 'STRING' });
+  });
+
+  test('names: base columns, repeats in any case, blanks, reserved endings, long and odd ones', async () => {
+    const long = 'x'.repeat(300);
+    const { rows, table } = await one(
+      `id,Temp,temp,,temp__text,"a.b`.concat('`c",', `${long},shutdown_time (s), padded ,fieldlake_row\n1,2,3,4,5,6,7,8,9,10\n`),
+    );
+    expect(Object.keys(await lake.types(table.id))).toEqual([
+      'data_id',
+      'Temp',
+      'temp_2',
+      'column_4',
+      'data_temp__text_1',
+      'a.b`c',
+      'x'.repeat(255),
+      'shutdown_time (s)',
+      'padded',
+      'data_fieldlake_row',
+    ]);
+    expect(Object.values(rows[0]!)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+});
+
+describe('what cannot be stored is explained', () => {
+  test.each([
+    ['too_few_fields', 'a,b\n1,2\n3\n4,5\n', '3'],
+    ['too_many_fields', 'a,b\n1,2\n3,4,5\n4,5\n', '3,4,5'],
+    ['broken_quotes', 'a,b\n1,2\n3,"x"y\n4,5\n', '3,"x"y'],
+    ['unclosed_quote', 'a,b\n1,2\n3,"x\n4,5\n', '3,"x'],
+    ['invalid_utf8', Buffer.from('a,b\n1,2\n3,caf\xe9\n4,5\n', 'latin1'), '3,caf\ufffd'],
+  ])('%s', async (reason, bytes, text) => {
+    const { rows, upload, file, table } = await one(bytes);
+    expect(rows).toEqual([
+      { a: 1, b: 2 },
+      { a: 4, b: 5 },
+    ]);
+    expect(upload).toMatchObject({ status: 'partial', rowsIn: 3, stored: 2, quarantined: 1 });
+    expect(file).toMatchObject({ status: 'partial', reason });
+    expect(await lake.quarantined(table.experimentId)).toMatchObject([
+      { reason, original_text: text, line: '3', path: 'a.csv', table_id: table.id },
+    ]);
+  });
+
+  test.each([
+    ['empty_file', ''],
+    ['wrong_type', Buffer.from([0x50, 0x4b, 3, 4, 0, 0])],
+    ['utf16', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le')],
+    ['utf16', Buffer.from('a,b\n1,2\n3,4\n5,6\n', 'utf16le')],
+    ['too_many_columns', `${Array.from({ length: 2_001 }, (_, index) => `c${index}`).join(',')}\n`],
+    ['bad_header', 'a,"b"c\n1,2\n'],
+  ])('%s refuses the file and leaves no bytes', async (reason, bytes) => {
+    const { id, upload, file } = await one(bytes);
+    expect(upload).toMatchObject({ status: 'failed', rowsIn: 0 });
+    expect(file).toMatchObject({ status: 'failed', reason });
+    for await (const { key } of lake.store.list(`uploads/${id}/`)) expect.unreachable(key);
+  });
+});
+
+test(`any strict file comes back (seed ${seed})`, async () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r', ' ', '\t', 'é', '😀', '0', '-', '.', '\\', "'", '#', '\0'),
+    maxLength: 6,
+  });
+  const cell = fc.option(text, { freq: 4 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc
+        .integer({ min: 2, max: 4 })
+        .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 12 })),
+      fc.constantFrom('\n', '\r\n'),
+      async (rows, eol) => {
+        const header = rows[0]!.map((_, index) => `k${index}`);
+        // an `x` in every column keeps it text
+        const body = [...rows, header.map(() => 'x')];
+        const bytes = [header, ...body].map((row) => row.map((value) => writeField(value)).join(',')).join(eol) + eol;
+        expect(parseStrict(bytes).slice(1)).toEqual(body);
+        const result = await one(bytes);
+        expect(result.rows.map((row) => Object.values(row))).toEqual(body);
+      },
+    ),
+    { numRuns: 12, seed },
+  );
 });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { sql } from '../../src/database/sql.ts';
 import { ingestUpload, type IngestOptions } from '../../src/ingest/ingest.ts';
-import { loadPipelines, physicalType, quote } from '../../src/ingest/pipeline.ts';
+import { loadPipelines } from '../../src/ingest/pipeline.ts';
+import { physicalType, quote } from '../../src/lakehouse/staging.ts';
 import { columnsAt, createTable } from '../../src/lakehouse/manifest.ts';
 import { findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
 import { openDuckdbWriter } from '../../src/lakehouse/warehouses/duckdb-write.ts';
@@ -20,8 +21,13 @@ export type Lake = Awaited<ReturnType<typeof openLake>>;
 /** A real Postgres, object folder and lake of its own, with a reader that knows nothing of the product's compiler. */
 export async function openLake() {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-lake-'));
-  const { db, url, drop } = await cloneDatabase();
-  const store = await openFolderStore({ folder: join(folder, 'objects'), secret: Buffer.alloc(32, 7), baseUrl: () => 'http://127.0.0.1:1/objects' });
+  const clone = await cloneDatabase();
+  const { db, url } = clone;
+  const store = await openFolderStore({
+    folder: join(folder, 'objects'),
+    secret: Buffer.alloc(32, 7),
+    baseUrl: () => 'http://127.0.0.1:1/objects',
+  });
   const staging = await openDuckdbWriter({ lakeFolder: join(folder, 'lake'), workFolder: join(folder, 'work') });
   const pipelines = await loadPipelines(join(ROOT, 'pipelines'));
   const engine = await DuckDBInstance.create(':memory:', { threads: '2' });
@@ -29,17 +35,27 @@ export async function openLake() {
   await reader.run(`set timezone = 'UTC'`);
   const deps = { db, store, staging, pipelines };
 
-  const makeTable = (experimentId = randomUUID(), name = `t_${randomUUID().slice(0, 8)}`) => createTable(db, { experimentId, kind: 'upload', name });
+  const makeTable = (experimentId = randomUUID(), name = `t_${randomUUID().slice(0, 8)}`) =>
+    createTable(db, { experimentId, kind: 'upload', name });
 
   /** Receives files and makes the rows that the HTTP layer makes. */
-  async function receive(table: { id: string; experimentId: string }, kind: string, files: readonly { path: string; bytes: string | Buffer }[]) {
+  async function receive(
+    table: { id: string; experimentId: string },
+    kind: string,
+    files: readonly { path: string; bytes: string | Buffer }[],
+  ) {
     const id = randomUUID();
     await db.run(sql('test.upload')`insert into uploads (id, experiment_id, table_id, source_kind, file_count)
       values (${id}, ${table.experimentId}, ${table.id}, ${kind}, ${files.length})`);
     for (const [ordinal, { path, bytes }] of files.entries()) {
       const key = `uploads/${id}/${ordinal}`;
       const buffer = Buffer.from(bytes as string);
-      await store.put(key, (async function* () { yield buffer; })());
+      await store.put(
+        key,
+        (async function* () {
+          yield buffer;
+        })(),
+      );
       const sha = createHash('sha256').update(buffer).digest('hex');
       await db.run(sql('test.file')`insert into upload_files (upload_id, path, ordinal, object_key, sha256, byte_count)
         values (${id}, ${path}, ${ordinal}, ${key}, decode(${sha}, 'hex'), ${buffer.length})`);
@@ -47,7 +63,12 @@ export async function openLake() {
     return id;
   }
 
-  async function ingest(table: { id: string; experimentId: string }, kind: string, files: readonly { path: string; bytes: string | Buffer }[], options?: IngestOptions) {
+  async function ingest(
+    table: { id: string; experimentId: string },
+    kind: string,
+    files: readonly { path: string; bytes: string | Buffer }[],
+    options?: IngestOptions,
+  ) {
     const id = await receive(table, kind, files);
     const report = await ingestUpload(deps, id, options);
     const upload = await db.one<Record<string, unknown>>(sql('test.counts')`select status, rows_in as "rowsIn", stored, quarantined,
@@ -78,7 +99,7 @@ export async function openLake() {
 
   const types = async (tableId: string) => {
     const table = (await findTableById(db, tableId))!;
-    const { typeText } = await import('../../src/lakehouse/type-text.ts');
+    const { typeText } = await import('../../src/lakehouse/types.ts');
     return Object.fromEntries((await columnsAt(db, tableId, table.version)).map(({ name, type }) => [name, typeText(type)]));
   };
 
@@ -89,12 +110,23 @@ export async function openLake() {
   };
 
   return {
-    ...deps, url, folder, deps, reader, makeTable, receive, ingest, rows, relation, types, quarantined,
+    ...deps,
+    url,
+    folder,
+    deps,
+    reader,
+    makeTable,
+    receive,
+    ingest,
+    rows,
+    relation,
+    types,
+    quarantined,
     async close() {
       reader.closeSync();
       engine.closeSync();
       await staging.close();
-      await drop();
+      await clone.drop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

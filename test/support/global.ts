@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { forgetSeenOperations, writeSeenOperations } from './seen.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,6 +17,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /** One real Postgres for the whole run, with a migrated template that every test file clones. */
 export default async function setup(project: TestProject) {
+  forgetSeenOperations();
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDir: folder,
@@ -28,6 +30,7 @@ export default async function setup(project: TestProject) {
   await migrate({ url: postgres.urlOf('template_fieldlake'), folder: join(ROOT, 'sql') });
   project.provide('postgresUrl', postgres.urlOf('postgres'));
   return async () => {
+    writeSeenOperations();
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
   };

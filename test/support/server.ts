@@ -66,9 +66,16 @@ export async function startTestServer(environment: Record<string, string> = {}):
         ...(body === undefined ? {} : { body: form || typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
-      const isJson = /json/.test(response.headers.get('content-type') ?? '') && !/ndjson/.test(response.headers.get('content-type') ?? '');
+      const contentType = response.headers.get('content-type') ?? '';
+      const isJson = contentType.includes('json') && !contentType.includes('ndjson');
       const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : undefined;
-      recordOperation(server.context.openapi, method, path, response.status, parsed);
+      recordOperation(
+        server.context.openapi,
+        method,
+        path,
+        response.status,
+        contentType.startsWith('application/json') ? parsed : undefined,
+      );
       return { status: response.status, headers: response.headers, body: parsed, text };
     };
   return {

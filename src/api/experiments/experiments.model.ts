@@ -1,4 +1,5 @@
-import type { ResourceCapabilities, Uuid, Visibility } from '../resources/resources.model.ts';
+import type { ResourceCapabilities, Visibility } from '../resources/resources.model.ts';
+import type { Uuid } from '../sharing/sharing.model.ts';
 
 export type { ListScope, ResourceCapabilities, Visibility, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 

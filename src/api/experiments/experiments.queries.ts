@@ -156,3 +156,11 @@ export const publishExperiment = (db: Queryable, id: string) =>
 /** Removes the resource; its grants, locations and join requests go with it. */
 export const deleteExperiment = (db: Queryable, id: string) =>
   db.run(sql('experiments.delete')`delete from resources where id = ${id} and type = 'experiment'`);
+
+/** Asks for the removal of everything that a deleted experiment leaves behind. */
+export const insertErasure = (db: Queryable, erasure: { id: string; experimentId: string; requestedBy: string }) =>
+  db.run(sql('experiments.insertErasure')`
+    insert into erasures (id, experiment_id, requested_by) values (${erasure.id}, ${erasure.experimentId}, ${erasure.requestedBy})`);
+
+export const findStatus = (db: Queryable, id: string) =>
+  db.one<{ status: ExperimentStatus }>(sql('experiments.status')`select status from experiments where id = ${id} for share`);

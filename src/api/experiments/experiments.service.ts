@@ -4,13 +4,15 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { grantUser, homeOf, seedGrant, trimmedName } from '../resources/resources.service.ts';
-import { deleteLocations, insertLocations, listActivePeople } from './creation.queries.ts';
-import { insertErasure } from './erasure.queries.ts';
+import { trimmedName } from '../resources/resources.service.ts';
+import { homeOf, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
+import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
   deleteExperiment,
   findExperiment,
+  findStatus,
+  insertErasure,
   insertExperiment,
   lockExperiment,
   publishExperiment,
@@ -50,7 +52,7 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
   const visibility = body.visibility ?? 'private';
   const embargoUntil = body.embargoUntil ?? null;
   if (embargoUntil) checkEmbargo(embargoUntil, visibility);
-  const home = await homeOf(tx, maker.userId, body.organizationId);
+  const home = await homeOf(tx, maker, body.organizationId);
   const id = randomUUIDv7();
   await insertExperiment(tx, {
     id,
@@ -63,32 +65,12 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
     status: body.status ?? 'active',
     anonymizeContributors: body.anonymizeContributors ?? false,
   });
-  await seedGrant(tx, home, { id, type: 'experiment' }, maker.userId);
-  await addMembers(tx, maker, { resourceId: id, resourceType: 'experiment', createdBy: maker.userId }, body);
+  const resource = { type: 'experiment', id } as const;
+  await seedCreator(tx, maker, resource, home);
+  await seedMembers(tx, maker, resource, { userIds: (body.members ?? []).map(({ userId }) => userId), home });
   await insertLocations(tx, id, body.locations ?? []);
   await audit(tx, maker, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
   return id;
-}
-
-async function addMembers(
-  tx: Transaction,
-  caller: Maker,
-  grant: { resourceId: string; resourceType: string; createdBy: string },
-  body: NewExperiment,
-) {
-  const wanted = [...new Set((body.members ?? []).map(({ userId }) => userId.toLowerCase()))].filter((userId) => userId !== caller.userId);
-  if (wanted.length === 0) return;
-  const active = await listActivePeople(tx, wanted);
-  if (active.length < wanted.length) throw errors.memberUnknown();
-  for (const userId of wanted) {
-    await grantUser(tx, { ...grant, userId, role: 'viewer' });
-    await audit(tx, caller, {
-      action: 'grant.created',
-      resource: { type: grant.resourceType, id: grant.resourceId },
-      subjectId: userId,
-      details: { role: 'viewer' },
-    });
-  }
 }
 
 /** Changes what is given. An archived experiment takes only a new status. */
@@ -150,15 +132,27 @@ export const removeExperiment = (ctx: Context, caller: Caller, id: string, versi
     const state = await lockExperiment(tx, id);
     if (!state) throw errors.resourceNotFound('experiment');
     if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
-    await deleteExperiment(tx, id);
-    const erasureId = randomUUIDv7();
-    await insertErasure(tx, { id: erasureId, experimentId: id, requestedBy: caller.userId });
-    await audit(tx, caller, {
-      action: 'experiment.deleted',
-      organizationId: state.organizationId,
-      resource: { type: 'experiment', id },
-      details: { erasureId },
-    });
-    await ctx.jobs.enqueue(ERASE_EXPERIMENT, { erasureId }, { tx, key: erasureId });
-    return erasureId;
+    return erase(ctx, tx, caller, { id, organizationId: state.organizationId });
   });
+
+/** Holds an experiment as it is until the transaction ends, and refuses a write under an archived one. */
+export async function requireWritable(tx: Transaction, id: string): Promise<void> {
+  const found = await findStatus(tx, id);
+  if (!found) throw errors.resourceNotFound('experiment');
+  if (found.status === 'archived') throw errors.experimentArchived();
+}
+
+/** The same, inside a transaction that deletes more than this. */
+export async function eraseExperiment(ctx: Context, tx: Transaction, caller: Caller, id: string): Promise<void> {
+  const state = await lockExperiment(tx, id);
+  if (state) await erase(ctx, tx, caller, { id, organizationId: state.organizationId });
+}
+
+async function erase(ctx: Context, tx: Transaction, caller: Caller, { id, organizationId }: { id: string; organizationId: string }) {
+  await deleteExperiment(tx, id);
+  const erasureId = randomUUIDv7();
+  await insertErasure(tx, { id: erasureId, experimentId: id, requestedBy: caller.userId });
+  await audit(tx, caller, { action: 'experiment.deleted', organizationId, resource: { type: 'experiment', id }, details: { erasureId } });
+  await ctx.jobs.enqueue(ERASE_EXPERIMENT, { erasureId }, { tx, key: erasureId });
+  return erasureId;
+}

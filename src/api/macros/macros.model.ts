@@ -1,5 +1,6 @@
 import type { MacroLanguage } from '../resources/links.model.ts';
-import type { LibraryListQuery, LibraryResource, LibraryResourcePatch, NewLibraryResource, Uuid } from '../resources/resources.model.ts';
+import type { LibraryListQuery, LibraryResource, LibraryResourcePatch, NewLibraryResource } from '../resources/resources.model.ts';
+import type { Uuid } from '../sharing/sharing.model.ts';
 
 /** A reason why code would not start. It warns; the code is stored all the same. */
 export interface CodeWarning {

@@ -1,4 +1,4 @@
-import type { Uuid } from './resources.model.ts';
+import type { Uuid } from '../sharing/sharing.model.ts';
 
 export type ProtocolFamily = 'multispeq' | 'ambyte' | 'minipar' | 'generic' | 'ambit';
 export type MacroLanguage = 'python' | 'r' | 'javascript';

@@ -1,7 +1,4 @@
-/**
- * @pattern ^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$
- */
-export type Uuid = string;
+import type { Uuid } from '../sharing/sharing.model.ts';
 
 export type Visibility = 'private' | 'public';
 export type ListScope = 'all' | 'related';

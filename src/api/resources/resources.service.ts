@@ -2,10 +2,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
-import type { ResourceType } from '../../authorization/roles.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { homeOf, seedCreator } from '../sharing/seeding.service.ts';
 import type {
   LibraryListQuery,
   LibraryResourcePatch,
@@ -16,10 +16,8 @@ import type {
 } from './resources.model.ts';
 import {
   deleteResource,
-  findHome,
   insertCodeVersion,
   insertResource,
-  insertUserGrant,
   lockResource,
   makePublic,
   touchResource,
@@ -40,30 +38,6 @@ export function trimmedName(name: string): string {
   return trimmed;
 }
 
-/** Where a new resource of a person goes: an organization of theirs, or their personal workspace. Errors: not a member. */
-export async function homeOf(tx: Transaction, userId: string, organizationId: string | undefined) {
-  const home = await findHome(tx, userId, organizationId ?? null);
-  if (!home) throw errors.notAMember();
-  return home;
-}
-
-/** Gives the maker a direct admin grant where their role alone would leave the resource without somebody answerable. */
-export async function seedGrant(
-  tx: Transaction,
-  home: { isAnswerable: boolean },
-  resource: { id: string; type: ResourceType },
-  userId: string,
-) {
-  if (!home.isAnswerable)
-    await insertUserGrant(tx, { resourceId: resource.id, resourceType: resource.type, userId, role: 'admin', createdBy: userId });
-}
-
-/** A direct grant to a person, unless they hold one. */
-export const grantUser = (
-  tx: Transaction,
-  grant: { resourceId: string; resourceType: string; userId: string; role: string; createdBy: string },
-) => insertUserGrant(tx, grant);
-
 type Maker = Pick<Caller, 'userId' | 'requestId'>;
 
 /**
@@ -71,7 +45,7 @@ type Maker = Pick<Caller, 'userId' | 'requestId'>;
  * member; a source of a fork that is not there or may not be read.
  */
 export async function settleResource(tx: Transaction, maker: Maker, type: LibraryType, body: NewLibraryResource): Promise<string> {
-  const home = await homeOf(tx, maker.userId, body.organizationId);
+  const home = await homeOf(tx, maker, body.organizationId);
   if (body.forkedFrom !== undefined) await requireAccess(tx, maker.userId, type, body.forkedFrom, 'read');
   const id = randomUUIDv7();
   await insertResource(tx, {
@@ -83,7 +57,7 @@ export async function settleResource(tx: Transaction, maker: Maker, type: Librar
     description: body.description ?? null,
     createdBy: maker.userId,
   });
-  await seedGrant(tx, home, { id, type }, maker.userId);
+  await seedCreator(tx, maker, { id, type }, home);
   await audit(tx, maker, { action: `${type}.created`, organizationId: home.organizationId, resource: { type, id } });
   return id;
 }

@@ -6,7 +6,8 @@ export type UploadFileStatus = 'pending' | 'completed' | 'partial' | 'failed';
 export interface Upload {
   uploadId: string;
   experimentId: string;
-  uploadTableId: string;
+  /** Null when the upload failed before the table that it was to make held anything. */
+  uploadTableId: string | null;
   uploadTableName: string | null;
   sourceKind: SourceKindName;
   status: UploadStatus;
@@ -34,8 +35,8 @@ export interface UploadedColumn {
   name: string;
   originalKey: string;
   type: string;
-  /** Empty cells. */
-  nulls: number;
+  /** The type that the column had before, where this file widened it. */
+  widenedFrom?: string;
   /** Values that did not fit the column's type and are kept in `<name>__text`. */
   oddValues: number;
 }

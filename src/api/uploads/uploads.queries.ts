@@ -21,18 +21,18 @@ const matches = ({ experimentId, uploadTableId, uploadTableName }: UploadFilter)
 /** Newest first. */
 export const listUploads = (db: Queryable, filter: UploadFilter, page: { limit: number; offset: number }) =>
   db.rows<Upload>(sql('uploads.list')`
-    select ${columns} from uploads u join lake_tables t on t.id = u.table_id
+    select ${columns} from uploads u left join lake_tables t on t.id = u.table_id
     where ${matches(filter)} order by u.created_at desc, u.id desc limit ${page.limit} offset ${page.offset}`);
 
 export const countUploads = async (db: Queryable, filter: UploadFilter, most: number) =>
   (
     await db.one<{ count: number }>(sql('uploads.count')`
-    select count(*) as count from (select 1 from uploads u join lake_tables t on t.id = u.table_id where ${matches(filter)} limit ${most}) counted`)
+    select count(*) as count from (select 1 from uploads u left join lake_tables t on t.id = u.table_id where ${matches(filter)} limit ${most}) counted`)
   )?.count ?? 0;
 
 export const findUpload = (db: Queryable, experimentId: string, uploadId: string) =>
   db.one<Upload>(sql('uploads.find')`
-    select ${columns} from uploads u join lake_tables t on t.id = u.table_id where u.id = ${uploadId} and u.experiment_id = ${experimentId}`);
+    select ${columns} from uploads u left join lake_tables t on t.id = u.table_id where u.id = ${uploadId} and u.experiment_id = ${experimentId}`);
 
 export const listUploadFiles = (db: Queryable, uploadId: string) =>
   db.rows<UploadFile>(sql('uploads.listFiles')`
@@ -85,3 +85,24 @@ export const listSilentUploads = (db: Queryable, silentSeconds: number) =>
   db.rows<{ id: string; received: boolean }>(sql('uploads.listSilent')`
     select id, received_at is not null as received from uploads
     where status in ('pending', 'running') and heartbeat_at < now() - make_interval(secs => ${silentSeconds}) limit 100`);
+
+export const findUploadOwner = (db: Queryable, uploadId: string) =>
+  db.one<{ experimentId: string; createdBy: string | null }>(
+    sql('uploads.owner')`select experiment_id as "experimentId", created_by as "createdBy" from uploads where id = ${uploadId}`,
+  );
+
+/** Uploads of an experiment that is gone, with the keys of their bytes. */
+export const listUploadsToErase = (db: Queryable, experimentId: string) =>
+  db.rows<{ uploadId: string; objectKey: string | null; byteCount: number }>(sql('uploads.listToErase')`
+    select u.id as "uploadId", f.object_key as "objectKey", coalesce(f.byte_count, 0) as "byteCount"
+    from uploads u left join upload_files f on f.upload_id = u.id where u.experiment_id = ${experimentId}`);
+
+export const deleteUploadsOf = (db: Queryable, experimentId: string) =>
+  db.run(sql('uploads.deleteOf')`delete from uploads where experiment_id = ${experimentId}`);
+
+/** Takes back a table that an upload was to make, as long as nothing is in it and nothing else goes there. */
+export const deleteTableOf = (db: Queryable, uploadId: string) =>
+  db.run(sql('uploads.deleteTableOf')`
+    delete from lake_tables t using uploads u
+    where u.id = ${uploadId} and t.id = u.table_id and t.version = 0 and t.created_at >= u.created_at
+      and not exists (select from uploads other where other.table_id = t.id and other.id <> u.id)`);

@@ -1,5 +1,6 @@
 import type { MacroLanguage, ProtocolFamily } from '../resources/links.model.ts';
-import type { LibraryResource, LibraryResourcePatch, NewLibraryResource, Uuid } from '../resources/resources.model.ts';
+import type { LibraryResource, LibraryResourcePatch, NewLibraryResource } from '../resources/resources.model.ts';
+import type { Uuid } from '../sharing/sharing.model.ts';
 
 export type WorkbookCellType = 'protocol' | 'command' | 'macro' | 'question' | 'branch' | 'output' | 'markdown';
 

@@ -1,6 +1,7 @@
 /** DuckDB over Parquet files. Times are TIMESTAMPTZ; nothing here depends on the session's time zone. */
 import type { ColumnType } from '../catalog.ts';
 import { bound, joined, q, raw } from '../dialect.ts';
+import { isCalendar } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
 
 const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
@@ -110,23 +111,21 @@ const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
 
 const field = (of: Fragment, name: string) => q`${of}.${raw(quote(name))}`;
 
-/** The first instant of a local calendar unit: an hour that a zone repeats at midnight begins the day once, not twice. */
-const calendar = (of: Fragment, unit: string, zone: Fragment): Fragment => {
-  const local = q`date_trunc(${raw(`'${unit}'`)}, timezone(${zone}, ${of}))`;
-  const start = q`timezone(${zone}, ${local})`;
-  const before = q`${start} - interval 1 hour`;
-  return q`case when timezone(${zone}, ${before}) = ${local} then ${before} else ${start} end`;
-};
-
 const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
   const named = raw(`'${unit}'`);
-  if (type.kind === 'date') return unit === 'hour' || unit === 'minute' ? of : q`cast(date_trunc(${named}, ${of}) as date)`;
+  if (type.kind === 'date') return isCalendar(unit) ? q`cast(date_trunc(${named}, ${of}) as date)` : of;
   if (type.kind === 'timestamp_ntz') return q`date_trunc(${named}, ${of})`;
-  if (zone === null || zone === 'UTC') return instant(q`date_trunc(${named}, ${utc(of)})`);
+  if (zone === null) return instant(q`date_trunc(${named}, ${utc(of)})`);
+  const local = q`timezone(${bound(zone, { kind: 'string' })}, ${of})`;
+  return isCalendar(unit) ? q`date_trunc(${named}, ${local})` : instant(q`${utc(of)} - (${local} - date_trunc(${named}, ${local}))`);
+};
+
+/** An hour that a zone repeats at midnight begins the day once: the engine answers with the second of the two. */
+const firstInstant: Dialect['instant'] = (local, zone) => {
   const zoned = bound(zone, { kind: 'string' });
-  if (unit !== 'hour' && unit !== 'minute') return calendar(of, unit, zoned);
-  const local = q`timezone(${zoned}, ${of})`;
-  return instant(q`${utc(of)} - (${local} - date_trunc(${named}, ${local}))`);
+  const start = q`timezone(${zoned}, ${local})`;
+  const before = q`${start} - interval 1 hour`;
+  return q`case when timezone(${zoned}, ${before}) = ${local} then ${before} else ${start} end`;
 };
 
 /** DuckDB refuses NaN, infinities and squares that overflow where Spark answers NaN. */
@@ -198,6 +197,7 @@ export const duckdb: Dialect = {
   contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`starts_with(${of}, ${text})`,
   bucket,
+  instant: firstInstant,
   aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
   order: ordered,
   json,

@@ -1,7 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { BIGINT, BOOLEAN, DOUBLE, DuckDBInstance, INTEGER, LIST, VARCHAR, listValue, type DuckDBConnection, type DuckDBType, type DuckDBValue } from '@duckdb/node-api';
+import {
+  BIGINT,
+  BOOLEAN,
+  DOUBLE,
+  DuckDBInstance,
+  INTEGER,
+  LIST,
+  VARCHAR,
+  listValue,
+  type DuckDBConnection,
+  type DuckDBType,
+  type DuckDBValue,
+} from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import type { StagingArea, StagingSession } from '../staging.ts';
 import type { BoundValue, RunOptions, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
@@ -25,7 +37,16 @@ const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 function bound({ type, value }: BoundValue): { value: DuckDBValue; type: DuckDBType } {
   const one = (each: string | number | bigint | boolean | null): DuckDBValue =>
     each !== null && type.kind === 'bigint' ? BigInt(each) : each !== null && type.kind === 'double' ? Number(each) : each;
-  const kind = type.kind === 'bigint' ? BIGINT : type.kind === 'int' ? INTEGER : type.kind === 'double' ? DOUBLE : type.kind === 'boolean' ? BOOLEAN : VARCHAR;
+  const kind =
+    type.kind === 'bigint'
+      ? BIGINT
+      : type.kind === 'int'
+        ? INTEGER
+        : type.kind === 'double'
+          ? DOUBLE
+          : type.kind === 'boolean'
+            ? BOOLEAN
+            : VARCHAR;
   return Array.isArray(value)
     ? { value: listValue((value as readonly (string | number | bigint | boolean | null)[]).map(one)), type: LIST(kind) }
     : { value: one(value as string | number | bigint | boolean | null), type: kind };
@@ -58,7 +79,11 @@ class DuckdbSession implements StagingSession {
     this.#signal?.throwIfAborted();
     const all = values.map(bound);
     try {
-      return await this.#connection.runAndReadAll(sql, all.map(({ value }) => value), all.map(({ type }) => type));
+      return await this.#connection.runAndReadAll(
+        sql,
+        all.map(({ value }) => value),
+        all.map(({ type }) => type),
+      );
     } catch (error) {
       this.#signal?.throwIfAborted();
       throw error;
@@ -95,7 +120,13 @@ class DuckdbSession implements StagingSession {
         await sync(written);
         if (staged.length === 0) await mkdir(folder, { recursive: true });
         await rename(written, join(this.#lakeFolder, path));
-        staged.push({ path, rowCount: part.rows, byteCount: (await stat(join(this.#lakeFolder, path))).size, minKey: part.min, maxKey: part.max });
+        staged.push({
+          path,
+          rowCount: part.rows,
+          byteCount: (await stat(join(this.#lakeFolder, path))).size,
+          minKey: part.min,
+          maxKey: part.max,
+        });
       }
       if (staged.length > 0) {
         await sync(folder);
@@ -118,7 +149,8 @@ class DuckdbSession implements StagingSession {
         values: [],
       });
       const [row] = result.getRowObjectsJson();
-      if (row && Number(row.rows) > 0) parts.push({ file, rows: Number(row.rows), min: row.low as string | null, max: row.high as string | null });
+      if (row && Number(row.rows) > 0)
+        parts.push({ file, rows: Number(row.rows), min: row.low as string | null, max: row.high as string | null });
     }
     return parts;
   }
@@ -130,7 +162,12 @@ class DuckdbSession implements StagingSession {
 }
 
 /** Opens the engine that writes tables on one machine. It sees the lake folder and the work folder and nothing else. */
-export async function openDuckdbWriter({ lakeFolder, workFolder, threads = 2, memoryLimit = '400MB' }: WriterOptions): Promise<StagingArea> {
+export async function openDuckdbWriter({
+  lakeFolder,
+  workFolder,
+  threads = 2,
+  memoryLimit = '400MB',
+}: WriterOptions): Promise<StagingArea> {
   const lake = resolve(lakeFolder);
   const work = resolve(workFolder);
   const spill = join(work, 'spill');
@@ -177,7 +214,10 @@ export async function openDuckdbWriter({ lakeFolder, workFolder, threads = 2, me
       for (const path of paths) {
         const full = resolve(lake, path);
         if (!full.startsWith(`${lake}/`)) throw new Error('a lake path must stay in the lake folder');
-        const size = await stat(full).then((found) => found.size, () => undefined);
+        const size = await stat(full).then(
+          (found) => found.size,
+          () => undefined,
+        );
         if (size === undefined) continue;
         await rm(full, { force: true });
         files += 1;

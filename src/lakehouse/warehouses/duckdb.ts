@@ -1,7 +1,7 @@
 /** The embedded warehouse: DuckDB in memory over Parquet files that the manifest lists. */
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { PassThrough, finished, pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { randomUUID } from 'node:crypto';
@@ -9,7 +9,7 @@ import { BIGINT, BOOLEAN, DOUBLE, DuckDBInstance, INTEGER, LIST, VARCHAR, listVa
 import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import { duckdb } from '../dialects/duckdb.ts';
-import type { BoundValue, RunOptions, StageRequest, Staged, Statement, StreamFormat, Warehouse } from '../warehouse.ts';
+import type { BoundValue, RunOptions, Staged, Statement, StreamFormat, Warehouse } from '../warehouse.ts';
 import { DuckDbConnections } from './duckdb-connections.ts';
 import { makePipe } from './pipe.ts';
 
@@ -26,12 +26,19 @@ export interface DuckDbOptions {
   connections?: number;
 }
 
-const valueOf = ({ type, value }: BoundValue): { value: DuckDBValue; type: DuckDBType } => {
-  if (typeof value === 'object' && value !== null) return { value: listValue(value.map(String)), type: LIST(VARCHAR) };
+/** An array is a list of files, relative to the lake folder; everything else goes as it is and is cast by the statement. */
+const valueOf = ({ type, value }: BoundValue, lake: string): { value: DuckDBValue; type: DuckDBType } => {
+  if (typeof value === 'object' && value !== null)
+    return { value: listValue(value.map((path) => resolve(lake, String(path)))), type: LIST(VARCHAR) };
   if (typeof value === 'bigint') return { value, type: BIGINT };
   if (typeof value === 'boolean') return { value, type: BOOLEAN };
   if (typeof value === 'number') return { value, type: type.kind === 'int' ? INTEGER : DOUBLE };
   return { value, type: VARCHAR };
+};
+
+const bindings = (statement: Statement, lake: string): [DuckDBValue[], DuckDBType[]] => {
+  const bound = statement.values.map((value) => valueOf(value, lake));
+  return [bound.map(({ value }) => value), bound.map(({ type }) => type)];
 };
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
@@ -50,11 +57,13 @@ export class DuckDbWarehouse implements Warehouse {
   readonly #instance: DuckDBInstance;
   readonly #connections: DuckDbConnections;
   readonly #scratch: string;
+  readonly #lake: string;
 
-  private constructor(instance: DuckDBInstance, connections: DuckDbConnections, scratch: string) {
+  private constructor(instance: DuckDBInstance, connections: DuckDbConnections, scratch: string, lake: string) {
     this.#instance = instance;
     this.#connections = connections;
     this.#scratch = scratch;
+    this.#lake = lake;
   }
 
   /** Opens and hardens an engine: no network, no extensions, no file outside the lake and a private folder, settings locked. */
@@ -68,6 +77,7 @@ export class DuckDbWarehouse implements Warehouse {
     await mkdir(lakeFolder, { recursive: true });
     await mkdir(temporaryFolder, { recursive: true });
     const scratch = await realpath(await mkdtemp(join(temporaryFolder, 'duckdb-')));
+    const lake = await realpath(lakeFolder);
     const instance = await DuckDBInstance.create(':memory:', {
       threads: String(threads),
       memory_limit: memoryLimit,
@@ -77,12 +87,12 @@ export class DuckDbWarehouse implements Warehouse {
     const connection = await instance.connect();
     // the order matters: a folder is refused once external access is off
     await connection.run(`set global temp_directory = ${literal(join(scratch, 'spill'))}`);
-    await connection.run(`set global allowed_directories = [${literal(`${scratch}/`)}, ${literal(`${await realpath(lakeFolder)}/`)}]`);
+    await connection.run(`set global allowed_directories = [${literal(`${scratch}/`)}, ${literal(`${lake}/`)}]`);
     await connection.run(`set global timezone = 'UTC'`);
     await connection.run('set global enable_external_access = false');
     await connection.run('set global lock_configuration = true');
     connection.closeSync();
-    return new DuckDbWarehouse(instance, new DuckDbConnections(instance, connections), scratch);
+    return new DuckDbWarehouse(instance, new DuckDbConnections(instance, connections), scratch, lake);
   }
 
   get running(): number {
@@ -91,9 +101,7 @@ export class DuckDbWarehouse implements Warehouse {
 
   async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
     return this.#connections.use(options, async (connection) => {
-      const reader = await this.#start(connection, statement.sql, statement.values, (sql, values, types) =>
-        connection.runAndReadAll(sql, values, types),
-      );
+      const reader = await connection.runAndReadAll(statement.sql, ...bindings(statement, this.#lake));
       return reader.getRowObjectsJson();
     });
   }
@@ -103,7 +111,7 @@ export class DuckDbWarehouse implements Warehouse {
     return format === 'parquet' ? this.#file(statement, options) : this.#pipe(statement, format, options);
   }
 
-  async stage(_request: StageRequest, _options: RunOptions = {}): Promise<Staged> {
+  async stage(): Promise<Staged> {
     throw errors.internal();
   }
 
@@ -113,23 +121,9 @@ export class DuckDbWarehouse implements Warehouse {
     await rm(this.#scratch, { recursive: true, force: true });
   }
 
-  async #start<T>(
-    _connection: DuckDBConnection,
-    sql: string,
-    bound: readonly BoundValue[],
-    run: (sql: string, values: DuckDBValue[], types: DuckDBType[]) => Promise<T>,
-  ): Promise<T> {
-    const values = bound.map(valueOf);
-    return run(
-      sql,
-      values.map(({ value }) => value),
-      values.map(({ type }) => type),
-    );
-  }
-
   async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: keyof typeof COPY_OPTIONS): Promise<void> {
     const sql = `copy (\n${statement.sql}\n) to ${literal(path)} (${COPY_OPTIONS[format]}, use_tmp_file false)`;
-    await this.#start(connection, sql, statement.values, (text, values, types) => connection.run(text, values, types));
+    await connection.run(sql, ...bindings(statement, this.#lake));
   }
 
   async #pipe(statement: Statement, format: 'csv' | 'json' | 'ndjson', options: RunOptions): Promise<Readable> {

@@ -1,0 +1,186 @@
+import type { NextFunction, Request as HttpRequest, Response } from 'express';
+import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Tags } from 'tsoa';
+import { openTable, type OpenTable } from '../../authorization/tables.ts';
+import { errors } from '../../errors.ts';
+import { notModified, streamed } from '../../http/answers.ts';
+import { ApiController } from '../../http/controllers.ts';
+import { contextOf, exchangeOf, timed } from '../../http/exchange.ts';
+import { refuseUnknownParameters } from '../../http/parameters.ts';
+import { describePlan, framePage, readDistinct, readPage, readStream } from '../../lakehouse/read.ts';
+import { readRequest, type ReadRequest } from '../../lakehouse/request.ts';
+import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
+import { dataTag, describeTables, sourceOf } from './data.service.ts';
+
+const PLAN = 'application/vnd.fieldlake.plan+json';
+const FORMATS = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson', 'application/vnd.apache.parquet': 'parquet' } as const;
+const OFFERED = ['application/json', ...Object.keys(FORMATS), PLAN];
+const STREAM_TIMEOUT_MS = 600_000;
+
+interface TableRequest extends HttpRequest {
+  table?: OpenTable;
+}
+
+/** The table's own action is decided as soon as `tableName` is known, before anything else of the query is looked at. */
+export async function requireTable(request: TableRequest, response: Response, next: NextFunction): Promise<void> {
+  const { caller } = exchangeOf(response);
+  const { tableName } = request.query;
+  if (typeof tableName !== 'string' || tableName === '' || tableName.length > 256 || tableName.includes('\0'))
+    throw errors
+      .invalidInput()
+      .with({ problems: [{ path: 'query.tableName', message: 'is required: raw_data, device, a macro id, an upload table id or name' }] });
+  const start = performance.now();
+  request.table = await openTable(contextOf(request).db, caller?.userId ?? '', String(request.params['id']), tableName);
+  timed(exchangeOf(response), 'access', performance.now() - start);
+  refuseUnknownParameters(request);
+  next();
+}
+
+interface ReadQuery {
+  /** `raw_data`, `device`, a macro's id, or an upload table's id or name. */
+  tableName: string;
+  /** Columns to send, separated by commas, or a JSON array of names. A name with a comma or dot is quoted: `"a.b"`. A dot reaches into a struct: `contributor.name`. */
+  columns?: string;
+  orderBy?: string;
+  orderDirection?: 'ASC' | 'DESC';
+  /** JSON array of `{column, operator, value}`, all of which must hold. */
+  filters?: string;
+  /** JSON object `{groupBy: [{column, timeBucket, timezone}], functions: [{column, function, alias, secondColumn}]}`. */
+  aggregation?: string;
+  /**
+   * @isInt
+   * @minimum 1
+   */
+  page?: number;
+  /**
+   * @isInt
+   * @minimum 1
+   * @maximum 100
+   */
+  pageSize?: number;
+  /**
+   * Rows at most; ignored with page or pageSize.
+   * @isInt
+   * @minimum 0
+   * @maximum 100000
+   */
+  limit?: number;
+  /**
+   * A version that an earlier answer named in X-Table-Version.
+   * @isInt
+   * @minimum 0
+   */
+  asOf?: number;
+  /** CSV only: leave out the apostrophe before text that a spreadsheet would run as a formula. */
+  raw?: boolean;
+}
+
+interface DistinctQuery {
+  tableName: string;
+  /** @minLength 1 */
+  column: string;
+  /**
+   * @isInt
+   * @minimum 0
+   * @maximum 1000
+   */
+  limit?: number;
+  /**
+   * @isInt
+   * @minimum 0
+   */
+  asOf?: number;
+}
+
+@Route('api/v1/experiments/{id}')
+@Tags('Data')
+export class DataController extends ApiController {
+  /** The tables of an experiment, with their columns. `canRead` says whether you may read the rows. */
+  @Get('tables')
+  @Security('caller', ['experiment:read'])
+  public async tables(@Path() id: string): Promise<TableDescriptor[]> {
+    return describeTables(this.ctx, this.caller.userId, id);
+  }
+
+  /**
+   * Rows of a table: plain, filtered, projected or aggregated. JSON gives one page of 100 unless `limit` is given; CSV, NDJSON and Parquet
+   * (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind.
+   */
+  @Get('data')
+  @Security('caller', ['experiment:read'])
+  @Middlewares(requireTable)
+  @Produces('application/json')
+  public async data(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ReadQuery): Promise<DataPage[]> {
+    const { table, asked } = this.#asked(request, query);
+    const accept = request.accepts(OFFERED);
+    if (accept === false) throw errors.notAcceptable(OFFERED.join(', '));
+    const source = await sourceOf(this.ctx, table, query.asOf);
+    this.response.setHeader('X-Table-Version', source.version);
+    this.response.setHeader('Vary', 'Accept');
+    if (accept === PLAN) {
+      // the plan shows how the rows are kept, so it is for those who may read all of them
+      if (table.kind !== 'raw_data' && table.kind !== 'upload') await openTable(this.ctx.db, this.caller.userId, id, 'raw_data');
+      const description = describePlan(this.ctx.warehouse.dialect, source, asked);
+      this.response.type(PLAN).send(JSON.stringify(description));
+      return [];
+    }
+    const tag = await dataTag(this.ctx, table, source.version, { query: request.query, accept });
+    if (notModified(request, this.response, tag)) return [];
+    const release = await this.ctx.shares.acquire(this.caller.userId, table.organizationId, this.exchange.signal);
+    const start = performance.now();
+    const options = { signal: this.exchange.signal, tag: this.exchange.requestId };
+    try {
+      if (accept in FORMATS) {
+        const format = FORMATS[accept as keyof typeof FORMATS];
+        const download = await readStream(this.ctx.warehouse, source, asked, {
+          ...options,
+          timeoutMs: STREAM_TIMEOUT_MS,
+          format,
+          raw: query.raw ?? false,
+        });
+        timed(this.exchange, 'engine', performance.now() - start);
+        this.response.type(download.contentType);
+        await streamed(this.response, download.body, async () => ({ 'X-Truncated': String(await download.truncated) }));
+        return [];
+      }
+      const page = await readPage(this.ctx.warehouse, source, asked, { ...options, timeoutMs: this.ctx.config.limits.statementTimeoutMs });
+      const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
+      const body = framePage(page, names);
+      this.response.type('application/json');
+      await streamed(this.response, body, undefined, { before: '[', after: ']' });
+      return [];
+    } finally {
+      release();
+    }
+  }
+
+  /** Distinct values of a column in ascending order, as text, without nulls and empty text. */
+  @Get('data/distinct')
+  @Security('caller', ['experiment:read'])
+  @Middlewares(requireTable)
+  public async distinct(
+    @Request() request: HttpRequest,
+    @Path('id') _id: string,
+    @Queries() query: DistinctQuery,
+  ): Promise<DistinctValues> {
+    const { table } = this.#asked(request, { tableName: query.tableName });
+    const source = await sourceOf(this.ctx, table, query.asOf);
+    this.response.setHeader('X-Table-Version', source.version);
+    const release = await this.ctx.shares.acquire(this.caller.userId, table.organizationId, this.exchange.signal);
+    try {
+      const { values, truncated } = await readDistinct(this.ctx.warehouse, source, query.column, query.limit ?? 200, {
+        signal: this.exchange.signal,
+        timeoutMs: this.ctx.config.limits.statementTimeoutMs,
+        tag: this.exchange.requestId,
+      });
+      return { values: values.map(String), truncated };
+    } finally {
+      release();
+    }
+  }
+
+  #asked(request: TableRequest, query: ReadQuery): { table: OpenTable; asked: ReadRequest } {
+    if (!request.table) throw new Error('the table was not opened');
+    const { columns, orderBy, orderDirection, filters, aggregation, page, pageSize, limit } = query;
+    return { table: request.table, asked: readRequest({ columns, orderBy, orderDirection, filters, aggregation, page, pageSize, limit }) };
+  }
+}

@@ -1,0 +1,46 @@
+import type { Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+
+export interface TableRow {
+  tableId: string | null;
+  kind: 'raw_data' | 'device' | 'macro' | 'upload';
+  identifier: string;
+  /** An upload table's own name, a macro's name where the caller may read the macro. */
+  name: string | null;
+  rowCount: number;
+  version: number;
+  canRead: boolean;
+  /** Expanded columns, in order. */
+  columns: { name: string; originalKey: string | null; type: string; nullable: boolean; firstSeenAt: string; lastSeenAt: string }[];
+}
+
+/** Every table that a reader is told of, with its columns and whether the caller may read it: raw_data and device first, then macros, then uploads. */
+export const listReadableTables = (db: Queryable, userId: string, experimentId: string) =>
+  db.rows<TableRow>(sql('data.listTables')`
+    with fixed (kind, position) as (values ('raw_data', 1), ('device', 2)),
+    listed as (
+      select t.id, f.kind, f.kind as identifier, null::text as name, coalesce(t.row_count, 0) as row_count, coalesce(t.version, 0) as version, f.position, null::timestamptz as created_at
+      from fixed f left join lake_tables t on t.experiment_id = ${experimentId} and t.identifier = f.kind
+      union all
+      select t.id, t.kind, t.identifier,
+        coalesce(t.name, (select r.name from resources r where r.id::text = t.identifier and r.type = 'macro'
+          and exists (select from effective_access a where a.resource_id = r.id and a.user_id = ${userId} and a.can_read))),
+        t.row_count, t.version, case t.kind when 'macro' then 3 else 4 end, t.created_at
+      from lake_tables t where t.experiment_id = ${experimentId} and t.kind in ('macro', 'upload')
+    )
+    select l.id as "tableId", l.kind, l.identifier, l.name, l.row_count as "rowCount", l.version,
+      coalesce(d.source is not null, false) as "canRead",
+      coalesce((select json_agg(json_build_object('name', c.name, 'originalKey', c.original_key, 'type', c.type, 'nullable', c.nullable,
+          'firstSeenAt', to_char(c.first_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'lastSeenAt', to_char(c.last_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by c.ordinal)
+        from lake_columns c where c.table_id = l.id and c.until_version is null and not c.hidden and c.origin <> 'base'), '[]') as columns
+    from listed l
+    left join lateral decide(${userId}, 'experiment', ${experimentId}, case when l.kind in ('raw_data', 'upload') then 'contribute' else 'read' end) d on true
+    order by l.position, l.created_at, l.identifier`);
+
+/** What a cached answer depends on beside the table's own version: the people whose names may show. */
+export const findIdentityVersion = async (db: Queryable, experimentId: string) =>
+  (
+    await db.one<{ version: number }>(
+      sql('data.identityVersion')`select version from lake_tables where experiment_id = ${experimentId} and identifier = 'identity'`,
+    )
+  )?.version ?? 0;

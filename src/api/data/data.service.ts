@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { OpenTable } from '../../authorization/tables.ts';
+import type { Context } from '../../context.ts';
+import { DEFAULT_SORT, ERROR_COLUMN, fixedColumns } from '../../lakehouse/catalog.ts';
+import { columnsAt, filesAt, findInternalFiles, versionOf } from '../../lakehouse/manifest.ts';
+import type { TableSource } from '../../lakehouse/plan.ts';
+import { typeText } from '../../lakehouse/types.ts';
+import type { TableDescriptor, TableType } from './data.model.ts';
+import { findIdentityVersion, listReadableTables, type TableRow } from './data.queries.ts';
+
+const TABLE_TYPE: Record<TableRow['kind'], TableType> = { raw_data: 'static', device: 'static', macro: 'macro', upload: 'upload' };
+
+const displayName = ({ kind, name, identifier }: TableRow): string => {
+  if (kind === 'raw_data') return 'Raw Data';
+  if (kind === 'device') return 'Device Metadata';
+  return kind === 'macro' ? `Processed Data (${name ?? identifier})` : (name ?? identifier);
+};
+
+/** The tables of an experiment with their columns; raw_data and device are always among them. */
+export async function describeTables(ctx: Context, userId: string, experimentId: string): Promise<TableDescriptor[]> {
+  const rows = await listReadableTables(ctx.db, userId, experimentId);
+  return rows.map((row) => ({
+    identifier: row.identifier,
+    tableType: TABLE_TYPE[row.kind],
+    displayName: displayName(row),
+    totalRows: row.rowCount,
+    defaultSortColumn: DEFAULT_SORT[row.kind],
+    errorColumn: ERROR_COLUMN[row.kind] ?? null,
+    canRead: row.canRead,
+    version: row.version,
+    columns: [
+      ...fixedColumns(row.kind)
+        .filter((column) => !column.hidden)
+        .map((column) => ({
+          name: column.name,
+          originalKey: null,
+          type: typeText(column.type),
+          nullable: column.nullable,
+          firstSeenAt: null,
+          lastSeenAt: null,
+        })),
+      ...row.columns.map((column) => ({ ...column, firstSeenAt: new Date(column.firstSeenAt), lastSeenAt: new Date(column.lastSeenAt) })),
+    ],
+  }));
+}
+
+/** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
+export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): Promise<TableSource> {
+  const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
+  if (table.tableId === null) return { ...base, columns: fixedColumns(table.kind), files: [], version: '0', rowCount: 0 };
+  const { version, rowCount } = await versionOf(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
+  const absolute = (files: readonly { path: string }[]) => files.map(({ path }) => join(ctx.lakeFolder, path));
+  const [columns, files, identity] = await Promise.all([
+    columnsAt(ctx.db, table.tableId, version),
+    filesAt(ctx.db, table.tableId, version),
+    findInternalFiles(ctx.db, table.experimentId, 'identity'),
+  ]);
+  return {
+    ...base,
+    columns: [...fixedColumns(table.kind), ...columns],
+    // the newest rows are asked for most
+    files: absolute(files).reverse(),
+    version: String(version),
+    rowCount,
+    identity: { files: absolute(identity) },
+  };
+}
+
+/** Entity tag of an answer: everything that it depends on, for this caller. */
+export async function dataTag(ctx: Context, table: OpenTable, version: string, asked: object): Promise<string> {
+  const people = await findIdentityVersion(ctx.db, table.experimentId);
+  const parts = [table.tableId, table.kind, version, people, table.scope.anonymised, table.experimentName, ctx.openapi.info.version, asked];
+  return `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)}"`;
+}

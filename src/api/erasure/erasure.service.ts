@@ -1,0 +1,38 @@
+import { audit } from '../../auth/audit.ts';
+import type { Context } from '../../context.ts';
+import { eraseTables } from '../../lakehouse/manifest.ts';
+import { eraseUploads } from '../uploads/uploads.service.ts';
+import { completeErasure, reportErasure, startErasure } from './erasure.queries.ts';
+
+/** Everywhere that something of an experiment is kept outside its own rows. A new store does not compile until it says how it is emptied. */
+export const STORES = ['uploads', 'lake'] as const;
+export type Store = (typeof STORES)[number];
+
+export interface Removed {
+  rows: number;
+  bytes: number;
+}
+
+/** How each store forgets an experiment. Each may run again after a crash, and then removes what is left. */
+const ERASE: Record<Store, (ctx: Context, experimentId: string) => Promise<Removed>> = {
+  uploads: eraseUploads,
+  lake: (ctx, experimentId) => eraseTables(ctx.db, ctx.staging, experimentId),
+};
+
+/** Empties every store of a deleted experiment and writes down what was removed. */
+export async function eraseStores(ctx: Context, erasureId: string): Promise<void> {
+  const started = await startErasure(ctx.db, erasureId);
+  if (!started) return;
+  for (const store of STORES) {
+    const removed = await ERASE[store](ctx, started.experimentId);
+    await reportErasure(ctx.db, erasureId, store, removed);
+  }
+  await ctx.db.transaction(async (tx) => {
+    await completeErasure(tx, erasureId);
+    await audit(tx, null, {
+      action: 'experiment.erased',
+      resource: { type: 'experiment', id: started.experimentId },
+      details: { erasureId },
+    });
+  });
+}

@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hashApiKey } from '../../auth/api-keys.ts';
+import type { Context } from '../../context.ts';
+import { createUser, userOfEmail } from '../account/account.service.ts';
+import { createApiKey } from '../credentials/credentials.service.ts';
+import { sampleCsv } from './measurements.ts';
+import {
+  findSampleExperiment,
+  isLiveKey,
+  upsertGrant,
+  upsertMember,
+  upsertOrganization,
+  upsertTeam,
+  upsertTeamMember,
+} from './sample.queries.ts';
+
+const CAST = ['owner', 'member', 'teammate', 'viewer', 'stranger'] as const;
+type CastName = (typeof CAST)[number];
+
+interface CastMember {
+  id: string;
+  apiKey: string;
+}
+
+/** What `quickstart.json` holds, and the start prints. */
+export interface Quickstart {
+  baseUrl: string;
+  adminUrl: string;
+  /** The owner's. */
+  apiKey: string;
+  experimentId: string;
+  uploadTableId: string;
+  organizationId: string;
+  users: Record<CastName, CastMember>;
+}
+
+const EXPERIMENT = 'Maize under drought';
+const RATE_LIMIT = 10_000;
+const INGEST_TRIES = 600;
+
+const fileOf = (ctx: Context) => join(ctx.config.dataDir, 'quickstart.json');
+
+function earlier(ctx: Context): Partial<Quickstart> {
+  try {
+    return JSON.parse(readFileSync(fileOf(ctx), 'utf8')) as Partial<Quickstart>;
+  } catch {
+    return {};
+  }
+}
+
+async function castMember(ctx: Context, name: CastName, before: CastMember | undefined): Promise<CastMember> {
+  const email = `${name}@leaf-lab.example`;
+  const id =
+    (await userOfEmail(ctx.db, email)) ??
+    (await createUser(ctx.db, { email, firstName: name.charAt(0).toUpperCase() + name.slice(1), lastName: 'Sample', verified: true })).id;
+  if (before?.id === id && (await isLiveKey(ctx.db, hashApiKey(before.apiKey), id))) return before;
+  const rateLimit = name === 'owner' ? RATE_LIMIT : 100;
+  return { id, apiKey: (await createApiKey(ctx.db, { userId: id, name: 'quickstart', rateLimit })).key };
+}
+
+type Post = (path: string, body: object | FormData) => Promise<Record<string, unknown>>;
+
+/** The sample takes the way that a user takes: HTTP, with the owner's key. */
+const caller =
+  (baseUrl: string, apiKey: string): Post =>
+  async (path, body) => {
+    const isForm = body instanceof FormData;
+    const response = await fetch(`${baseUrl}${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, ...(isForm ? {} : { 'content-type': 'application/json' }) },
+      body: isForm ? body : JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`the sample could not be made: ${path} answered ${response.status}`);
+    return (await response.json()) as Record<string, unknown>;
+  };
+
+async function uploadMeasurements(ctx: Context, apiKey: string, experimentId: string): Promise<string> {
+  const form = new FormData();
+  form.append('sourceKind', 'csv');
+  form.append('targetKind', 'new');
+  form.append('targetName', 'leaf_measurements');
+  form.append('files', new Blob([sampleCsv()]), 'leaf_measurements.csv');
+  const path = `/api/v1/experiments/${experimentId}/data/uploads`;
+  const upload = await caller(ctx.baseUrl, apiKey)(path, form);
+  for (let tries = 0; tries < INGEST_TRIES; tries += 1) {
+    const response = await fetch(`${ctx.baseUrl}${path}/${String(upload['uploadId'])}`, { headers: { 'x-api-key': apiKey } });
+    const { status } = (await response.json()) as { status: string };
+    if (status === 'completed') break;
+    if (status === 'failed' || status === 'partial') throw new Error(`the sample's upload ended as ${status}`);
+    await sleep(100);
+  }
+  return String(upload['uploadTableId']);
+}
+
+/** Makes the cast, Leaf Lab and its private experiment where they are not there yet, and writes `quickstart.json`. */
+export async function prepareSample(ctx: Context, adminUrl: string): Promise<Quickstart> {
+  const before = earlier(ctx);
+  const users = {} as Record<CastName, CastMember>;
+  for (const name of CAST) users[name] = await castMember(ctx, name, before.users?.[name]);
+  const leafLab = (await upsertOrganization(ctx.db, { name: 'Leaf Lab', slug: 'leaf-lab' }))?.id ?? '';
+  const partners = (await upsertOrganization(ctx.db, { name: 'Field Partners', slug: 'field-partners' }))?.id ?? '';
+  await upsertMember(ctx.db, { organizationId: leafLab, userId: users.owner.id, role: 'owner' });
+  await upsertMember(ctx.db, { organizationId: leafLab, userId: users.member.id, role: 'member' });
+  await upsertMember(ctx.db, { organizationId: partners, userId: users.teammate.id, role: 'owner' });
+  const team = (await upsertTeam(ctx.db, { organizationId: partners, name: 'Field team' }))?.id ?? '';
+  await upsertTeamMember(ctx.db, { teamId: team, organizationId: partners, userId: users.teammate.id });
+
+  const found = await findSampleExperiment(ctx.db, leafLab, EXPERIMENT);
+  const experimentId =
+    found?.experimentId ??
+    String(
+      (
+        await caller(ctx.baseUrl, users.owner.apiKey)('/api/v1/experiments', {
+          name: EXPERIMENT,
+          description: 'Twelve plots, half of them without water, one value a day.',
+          organizationId: leafLab,
+          members: [{ userId: users.viewer.id }],
+          locations: [{ name: 'Field 4', latitude: 51.9851, longitude: 5.6641, country: 'Netherlands', municipality: 'Wageningen' }],
+        })
+      )['id'],
+    );
+  await upsertGrant(ctx.db, { resourceId: experimentId, teamId: team, role: 'viewer' });
+  const uploadTableId = found?.uploadTableId ?? (await uploadMeasurements(ctx, users.owner.apiKey, experimentId));
+  const quickstart: Quickstart = {
+    baseUrl: ctx.baseUrl,
+    adminUrl,
+    apiKey: users.owner.apiKey,
+    experimentId,
+    uploadTableId,
+    organizationId: leafLab,
+    users,
+  };
+  const staging = `${fileOf(ctx)}.${process.pid}`;
+  await writeFile(staging, `${JSON.stringify(quickstart, null, 2)}\n`, { mode: 0o600 });
+  await rename(staging, fileOf(ctx));
+  return quickstart;
+}
+
+const json = (value: unknown) => JSON.stringify(value);
+
+/** Lines to type: each works exactly as it stands. */
+export function quickstartLines({ baseUrl, apiKey, experimentId, uploadTableId }: Quickstart): string {
+  const data = `${baseUrl}/api/v1/experiments/${experimentId}/data`;
+  const get = (path: string, parameters: Record<string, string>, more = '') =>
+    [
+      `curl -sSG '${path}' -H 'x-api-key: ${apiKey}'${more}`,
+      ...Object.entries(parameters).map(([name, value]) => `--data-urlencode '${name}=${value}'`),
+    ].join(' ');
+  const table = { tableName: uploadTableId };
+  const perDay = {
+    groupBy: [{ column: 'treatment' }, { column: 'measured_at', timeBucket: 'week' }],
+    functions: [
+      { column: 'spad', function: 'avg' },
+      { column: '*', function: 'count' },
+    ],
+  };
+  return `
+# the average SPAD of each treatment by week
+${get(data, { ...table, aggregation: json(perDay) })}
+
+# the ten lowest values of the drought plots
+${get(data, { ...table, filters: json([{ column: 'treatment', operator: 'equals', value: 'drought' }]), orderBy: 'spad', page: '1', pageSize: '10' })}
+
+# which genotypes there are
+${get(`${data}/distinct`, { ...table, column: 'genotype' })}
+
+# everything as CSV
+${get(data, table, ` -H 'accept: text/csv'`)}
+
+# add two rows of your own
+printf 'plot,treatment,genotype,measured_at,spad\\n13,control,B73,2026-07-01T08:00:00Z,43.5\\n14,drought,B73,2026-07-01T08:05:00Z,31\\n' | curl -sS '${data}/uploads' -H 'x-api-key: ${apiKey}' -F sourceKind=csv -F targetKind=existing -F uploadTableId=${uploadTableId} -F 'files=@-;filename=mine.csv'
+
+# and, a second or two later, find them
+${get(data, { ...table, filters: json([{ column: 'plot', operator: 'greater_than', value: 12 }]), columns: 'plot,treatment,spad' })}
+`;
+}

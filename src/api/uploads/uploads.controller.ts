@@ -1,0 +1,74 @@
+import type { Request as HttpRequest } from 'express';
+import { Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { COUNT_LIMIT, listed } from '../../http/answers.ts';
+import { ApiController } from '../../http/controllers.ts';
+import { claimIdempotencyKey } from '../../http/idempotency.ts';
+import { multipartParts } from '../../http/multipart.ts';
+import type { UploadList, UploadReport } from './uploads.model.ts';
+import { countUploads, listUploads } from './uploads.queries.ts';
+import { receiveUpload, uploadReport } from './uploads.service.ts';
+
+interface UploadListQuery {
+  /** @pattern ^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$ */
+  uploadTableId?: string;
+  /**
+   * @minLength 1
+   * @maxLength 63
+   */
+  uploadTableName?: string;
+  /**
+   * @isInt
+   * @minimum 1
+   */
+  page?: number;
+  /**
+   * @isInt
+   * @minimum 1
+   * @maximum 1000
+   */
+  pageSize?: number;
+}
+
+const LARGEST = { files: 1_000, fileBytes: 200 * 1_048_576 };
+
+@Route('api/v1/experiments/{id}/data/uploads')
+@Tags('Uploads')
+export class UploadsController extends ApiController {
+  /** Uploads into the tables of an experiment, newest first, with counts that reconcile: rowsIn = rowCount + quarantined + alreadyThere. */
+  @Get()
+  @Security('caller', ['experiment:contribute'])
+  public async list(@Request() request: HttpRequest, @Path() id: string, @Queries() query: UploadListQuery): Promise<UploadList> {
+    const page = { page: query.page ?? 1, pageSize: query.pageSize ?? 1_000 };
+    const filter = { experimentId: id, uploadTableId: query.uploadTableId, uploadTableName: query.uploadTableName };
+    const [rows, total] = await Promise.all([
+      listUploads(this.ctx.db, filter, { limit: page.pageSize, offset: (page.page - 1) * page.pageSize }),
+      countUploads(this.ctx.db, filter, COUNT_LIMIT + 1),
+    ]);
+    return { uploads: listed(request, this.response, { rows, total }, page) };
+  }
+
+  /**
+   * Sends files into a table, as multipart/form-data: first the fields `sourceKind` (ambyte, csv, tsv, parquet, json, ndjson), `targetKind`
+   * (`new` with `targetName`, which needs the manage action, or `existing` with `uploadTableId`), then parts named `files`. The answer is the upload;
+   * its rows are read in the background, and GET on the upload tells how far that is.
+   */
+  @Post()
+  @Security('caller', ['experiment:contribute'])
+  @SuccessResponse(201, 'Created')
+  public async create(@Request() request: HttpRequest, @Path() id: string): Promise<UploadReport> {
+    const { caller } = this;
+    const report = await receiveUpload(this.ctx, caller, id, multipartParts(request, LARGEST), {
+      signal: this.exchange.signal,
+      claim: (fingerprint) => claimIdempotencyKey(request, this.response, caller, fingerprint),
+    });
+    this.setStatus(201);
+    return report;
+  }
+
+  /** One upload, with what became of every file and column. */
+  @Get('{uploadId}')
+  @Security('caller', ['experiment:contribute'])
+  public async get(@Path() id: string, @Path() uploadId: string): Promise<UploadReport> {
+    return uploadReport(this.ctx, id, uploadId);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Context } from '../../context.ts';
+import { ingestUpload } from '../../ingest/ingest.ts';
+import type { JobHandler } from '../../jobs/queue.ts';
+import { refreshIdentity } from '../data/identity.service.ts';
+import { listSilentUploads } from './uploads.queries.ts';
+import { abandon, INGEST_UPLOAD, uploadOwner } from './uploads.service.ts';
+
+const SILENT_SECONDS = 15;
+
+/** Turns the files of an upload into rows. Runs again after a crash, and then adds only what is missing. */
+export const ingestUploadJob = (ctx: Context): JobHandler => ({
+  name: INGEST_UPLOAD,
+  concurrency: 2,
+  run: async (payload, signal) => {
+    const { uploadId } = payload as { uploadId: string };
+    const upload = await uploadOwner(ctx, uploadId);
+    if (!upload) return;
+    // names first, so that the first read of the rows shows them
+    await refreshIdentity(ctx, upload.experimentId);
+    await ingestUpload(
+      {
+        db: ctx.db,
+        store: ctx.objects,
+        staging: ctx.staging,
+        pipelines: ctx.pipelines,
+        log: (message, facts) => ctx.log.warn(facts, message),
+      },
+      uploadId,
+      { signal },
+    );
+  },
+});
+
+/** Ends uploads that were cut off while they arrived, and sees to it that those of a process that is gone go on. */
+export async function sweepUploads(ctx: Context): Promise<void> {
+  for (const { id, received } of await listSilentUploads(ctx.db, SILENT_SECONDS))
+    if (received) await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId: id }, { key: id });
+    else await abandon(ctx, id, 'The upload was cut off before all of it had arrived.');
+}

@@ -1,0 +1,203 @@
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { requireAccess } from '../../authorization/access.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { ApiError, errors } from '../../errors.ts';
+import { LIMITS, SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
+import { isTableName, nameFile } from '../../ingest/names.ts';
+import { createTable, findUploadTable } from '../../lakehouse/manifest.ts';
+import { objectKey } from '../../storage/objects.ts';
+import { requireWritable } from '../experiments/experiments.service.ts';
+import type { UploadReport } from './uploads.model.ts';
+import {
+  beatReceiving,
+  deleteTableOf,
+  deleteUpload,
+  deleteUploadsOf,
+  failReceiving,
+  findUpload,
+  findUploadOwner,
+  insertUpload,
+  insertUploadFile,
+  listObjectKeys,
+  listUploadFiles,
+  listUploadsToErase,
+  markFileReceived,
+  markReceived,
+} from './uploads.queries.ts';
+
+export const INGEST_UPLOAD = 'uploads.ingest';
+const BEAT_MS = 5_000;
+
+/** Parts as they arrive; the structure of a multipart body, whoever parsed it. */
+export type UploadPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; name: string; filename: string; body: Readable };
+
+const Fields = z.discriminatedUnion('targetKind', [
+  z.object({ sourceKind: z.enum(SOURCE_KINDS), targetKind: z.literal('new'), targetName: z.string() }),
+  z.object({ sourceKind: z.enum(SOURCE_KINDS), targetKind: z.literal('existing'), uploadTableId: z.uuid() }),
+]);
+type Fields = z.infer<typeof Fields>;
+
+function checkFields(given: Record<string, string>): Fields {
+  const parsed = Fields.safeParse(given);
+  if (!parsed.success)
+    throw errors
+      .invalidInput()
+      .with({ problems: parsed.error.issues.map((issue) => ({ path: `body.${issue.path.join('.')}`, message: issue.message })) });
+  if (parsed.data.targetKind === 'new' && !isTableName(parsed.data.targetName))
+    throw errors.invalidInput().with({
+      problems: [
+        { path: 'body.targetName', message: 'must be 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device' },
+      ],
+    });
+  return parsed.data;
+}
+
+interface Receiving {
+  uploadId: string;
+  experimentId: string;
+  sourceKind: SourceKind;
+}
+
+/** The table that an upload goes to: one that is there, or a new one, which needs `manage`. */
+async function targetTable(tx: Transaction, caller: Caller, experimentId: string, fields: Fields): Promise<string> {
+  if (fields.targetKind === 'existing') {
+    const table = await findUploadTable(tx, experimentId, fields.uploadTableId);
+    if (!table) throw errors.tableNotFound(fields.uploadTableId);
+    return table.id;
+  }
+  const taken = await findUploadTable(tx, experimentId, fields.targetName);
+  if (taken) throw errors.tableNameTaken(fields.targetName).with({ members: { uploadTableId: taken.id } });
+  return (await createTable(tx, { experimentId, kind: 'upload', name: fields.targetName, createdBy: caller.userId })).id;
+}
+
+async function begin(ctx: Context, caller: Caller, experimentId: string, fields: Fields): Promise<Receiving> {
+  if (fields.targetKind === 'new') await requireAccess(ctx.db, caller.userId, 'experiment', experimentId, 'manage');
+  const uploadId = randomUUIDv7();
+  await ctx.db.transaction(async (tx) => {
+    await requireWritable(tx, experimentId);
+    const tableId = await targetTable(tx, caller, experimentId, fields);
+    await insertUpload(tx, { id: uploadId, experimentId, tableId, sourceKind: fields.sourceKind, createdBy: caller.userId });
+    await audit(tx, caller, {
+      action: 'upload.created',
+      organizationId: caller.organizationId,
+      resource: { type: 'experiment', id: experimentId },
+      details: { uploadId, tableId },
+    });
+  });
+  return { uploadId, experimentId, sourceKind: fields.sourceKind };
+}
+
+/** Streams one file into the object store under a key of ours. Answers the hash of its bytes. */
+async function receiveFile(
+  ctx: Context,
+  { uploadId, sourceKind }: Receiving,
+  part: Extract<UploadPart, { kind: 'file' }>,
+  ordinal: number,
+  signal: AbortSignal,
+) {
+  const named = nameFile(sourceKind, part.filename);
+  if ('refused' in named) throw errors.uploadRefused(`The file '${part.filename.slice(0, 100)}' is refused: ${named.refused}.`);
+  const key = objectKey('uploads', uploadId, String(ordinal));
+  if ((await insertUploadFile(ctx.db, { uploadId, path: named.path, ordinal, objectKey: key })) === 0)
+    throw errors.uploadRefused(`Two files of this upload are named '${named.path.slice(0, 100)}'.`);
+  const stored = await ctx.objects.put(key, part.body as AsyncIterable<Uint8Array>, { maxBytes: LIMITS[sourceKind].maxFileBytes, signal });
+  await markFileReceived(ctx.db, { uploadId, path: named.path, ...stored });
+  return { path: named.path, sha256: stored.sha256 };
+}
+
+/** Ends an upload that did not arrive, and removes its bytes and the table that it was to make. */
+export async function abandon(ctx: Context, uploadId: string, reason: string): Promise<void> {
+  const keys = await listObjectKeys(ctx.db, uploadId);
+  if ((await failReceiving(ctx.db, uploadId, reason)) === 0) return;
+  for (const { objectKey: key } of keys) await ctx.objects.delete(key);
+  await deleteTableOf(ctx.db, uploadId);
+}
+
+interface ReceiveOptions {
+  signal: AbortSignal;
+  /** Claims the caller's Idempotency-Key for what has arrived; throws when the call is a repeat. */
+  claim: (fingerprint: Buffer) => Promise<void>;
+}
+
+/**
+ * Receives files into a table of an experiment: fields first, then parts named `files`. The upload is a row from its first byte; when everything
+ * has arrived a job turns the files into rows. Anything wrong ends the upload as failed, with a reason and without bytes.
+ */
+export async function receiveUpload(
+  ctx: Context,
+  caller: Caller,
+  experimentId: string,
+  parts: AsyncIterable<UploadPart>,
+  { signal, claim }: ReceiveOptions,
+): Promise<UploadReport> {
+  const given: Record<string, string> = {};
+  const received: { path: string; sha256: string }[] = [];
+  let receiving: Receiving | undefined;
+  let beat: NodeJS.Timeout | undefined;
+  try {
+    for await (const part of parts) {
+      if (part.kind === 'field') {
+        if (receiving) throw errors.uploadRefused('The fields must come before the files.');
+        given[part.name] = part.value;
+        continue;
+      }
+      if (part.name !== 'files') throw errors.uploadRefused("The file parts must be named 'files'.");
+      if (!receiving) {
+        receiving = await begin(ctx, caller, experimentId, checkFields(given));
+        const { uploadId } = receiving;
+        beat = setInterval(() => void beatReceiving(ctx.db, uploadId).catch(() => 0), BEAT_MS);
+      }
+      if (received.length >= LIMITS[receiving.sourceKind].maxFiles)
+        throw errors.uploadRefused(`An upload of this kind holds at most ${LIMITS[receiving.sourceKind].maxFiles} files.`);
+      received.push(await receiveFile(ctx, receiving, part, received.length, signal));
+    }
+    checkFields(given);
+    if (!receiving) throw errors.uploadRefused('The upload holds no files.');
+    const { uploadId } = receiving;
+    await claim(
+      createHash('sha256')
+        .update(JSON.stringify([given, received]))
+        .digest(),
+    ).catch(async (error: unknown) => {
+      await abandon(ctx, uploadId, 'This upload was a repeat of an earlier one.');
+      await deleteUpload(ctx.db, uploadId);
+      throw error;
+    });
+    return await ctx.db.transaction(async (tx) => {
+      if ((await markReceived(tx, uploadId)) === 0) throw errors.uploadRefused('The upload took too long and was given up.');
+      await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
+      return caller.created(tx, await reportOf(tx, experimentId, uploadId));
+    });
+  } catch (error) {
+    if (receiving) await abandon(ctx, receiving.uploadId, error instanceof ApiError ? error.message : 'The upload was cut off.');
+    throw error;
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+async function reportOf(db: Pick<Transaction, 'rows' | 'one' | 'run'>, experimentId: string, uploadId: string): Promise<UploadReport> {
+  const upload = await findUpload(db, experimentId, uploadId);
+  if (!upload) throw errors.uploadNotFound();
+  return { ...upload, files: await listUploadFiles(db, uploadId) };
+}
+
+/** One upload with the report of every file. */
+export const uploadReport = (ctx: Context, experimentId: string, uploadId: string): Promise<UploadReport> =>
+  reportOf(ctx.db, experimentId, uploadId);
+
+/** Whose upload it is, and where it goes; undefined when it is gone. */
+export const uploadOwner = (ctx: Context, uploadId: string) => findUploadOwner(ctx.db, uploadId);
+
+/** Removes the uploads of a deleted experiment with their bytes. */
+export async function eraseUploads(ctx: Context, experimentId: string): Promise<{ rows: number; bytes: number }> {
+  let bytes = 0;
+  for (const { objectKey: key, byteCount } of await listUploadsToErase(ctx.db, experimentId))
+    if (key !== null && (await ctx.objects.delete(key))) bytes += byteCount;
+  return { rows: await deleteUploadsOf(ctx.db, experimentId), bytes };
+}

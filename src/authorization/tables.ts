@@ -1,0 +1,41 @@
+import type { Queryable } from '../database/database.ts';
+import { errors } from '../errors.ts';
+import type { ReadableKind } from '../lakehouse/catalog.ts';
+import { experimentScope, type ExperimentScope } from '../lakehouse/plan.ts';
+import { findTableAccess } from './tables.queries.ts';
+
+/** A table that the caller may read, with the scope that every plan over it stands on. */
+export interface OpenTable {
+  scope: ExperimentScope;
+  experimentId: string;
+  experimentName: string;
+  organizationId: string;
+  kind: ReadableKind;
+  identifier: string;
+  /** Null while the table has never held a row: raw_data and device always exist. */
+  tableId: string | null;
+  version: number;
+  rowCount: number;
+}
+
+/**
+ * Decides whether a caller may read one table: raw and uploaded rows need `contribute`, device and macro rows `read`.
+ * Errors: tableNotFound, tableDenied (which says what would open it).
+ */
+export async function openTable(db: Queryable, userId: string, experimentId: string, name: string): Promise<OpenTable> {
+  const found = await findTableAccess(db, userId, experimentId, name);
+  if (!found) throw errors.resourceNotFound('experiment');
+  if (found.kind === null || found.identifier === null) throw errors.tableNotFound(name.slice(0, 128));
+  if (found.source === null) throw errors.tableDenied(found.tableName ?? found.identifier);
+  return {
+    scope: experimentScope({ experimentId, anonymised: found.isAnonymised }),
+    experimentId,
+    experimentName: found.experimentName,
+    organizationId: found.organizationId,
+    kind: found.kind as ReadableKind,
+    identifier: found.identifier,
+    tableId: found.tableId,
+    version: found.version,
+    rowCount: found.rowCount,
+  };
+}

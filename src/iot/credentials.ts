@@ -1,0 +1,99 @@
+/** Temporary credentials of people: one topic tree and one key prefix, for one hour. The embedded kind is a signed token that broker and object folder verify. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { errors } from '../errors.ts';
+import type { PolicyDocument } from './evaluator.ts';
+import type { ArnPrefix, ObjectArea } from './policy.ts';
+import { personalClientPrefix, sessionPolicy } from './policy.ts';
+import { PERSONAL_ROOT } from './topics.ts';
+
+/** Seconds. */
+export const CREDENTIAL_LIFETIME = 3_600;
+
+export interface TemporaryCredentials {
+  /** With the embedded broker: the MQTT user name. */
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** With the embedded broker: the MQTT password. */
+  sessionToken: string;
+  expiration: Date;
+  /** MQTT client ids must begin with this. */
+  clientIdPrefix: string;
+  /** Topics must begin with this. */
+  topicPrefix: string;
+  /** Object keys must begin with this; null where no objects may be written. */
+  keyPrefix: string | null;
+}
+
+export interface CredentialIssuer {
+  /** For one person (a UUID, else `invalidId`). */
+  issue(userId: string): Promise<TemporaryCredentials>;
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** What credentials of a person are good for, in words that a client needs; refuses an id that is not a UUID, since it becomes part of patterns. */
+export function reachOf(userId: string, objects: ObjectArea | null) {
+  if (!uuid.test(userId)) throw errors.invalidId('userId');
+  return {
+    clientIdPrefix: personalClientPrefix(userId),
+    topicPrefix: `${PERSONAL_ROOT}/${userId}/`,
+    keyPrefix: objects ? `${objects.keyPrefix}u/${userId}/` : null,
+  };
+}
+
+/** Who holds a token that verified. */
+export interface PersonalSession {
+  userId: string;
+  expires: Date;
+  policy: PolicyDocument;
+  /** Object keys may begin with this; null: none. */
+  keyPrefix: string | null;
+}
+
+export interface TokenOptions {
+  /** At least 32 bytes; the first signs, all verify, so that a key can be replaced without cutting anybody off. */
+  keys: readonly [Uint8Array, ...Uint8Array[]];
+  arnPrefix: ArnPrefix;
+  objects: ObjectArea | null;
+  /** Milliseconds; the clock. */
+  now?: () => number;
+}
+
+export interface TokenIssuer extends CredentialIssuer {
+  /** The session of an access key id and token, or null when either is wrong, or the hour is over. Constant time in the signature. */
+  verify(accessKeyId: string, sessionToken: string): PersonalSession | null;
+}
+
+const FORM = /^flt1\.([0-9a-f-]{36})\.(\d{1,12})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+
+/** Tokens are `flt1.{userId}.{expiry, epoch seconds}.{128 random bits}.{HMAC-SHA-256}`; nothing is stored. */
+export function tokenCredentials({ keys, arnPrefix, objects, now = Date.now }: TokenOptions): TokenIssuer {
+  if (keys.some((key) => key.length < 32)) throw new Error('a token key must have at least 32 bytes');
+  const mac = (key: Uint8Array, purpose: string, text: string) => createHmac('sha256', key).update(`${purpose}\n${text}`).digest();
+  const accessKeyOf = (nonce: string) => `FLK${nonce}`;
+  return {
+    async issue(userId) {
+      const reach = reachOf(userId, objects);
+      const expires = Math.floor(now() / 1000) + CREDENTIAL_LIFETIME;
+      const nonce = randomBytes(16).toString('base64url');
+      const text = `flt1.${userId}.${expires}.${nonce}`;
+      return {
+        ...reach,
+        accessKeyId: accessKeyOf(nonce),
+        secretAccessKey: mac(keys[0], 'secret', text).toString('base64url'),
+        sessionToken: `${text}.${mac(keys[0], 'token', text).toString('base64url')}`,
+        expiration: new Date(expires * 1000),
+      };
+    },
+    verify(accessKeyId, sessionToken) {
+      const [, userId, expiry, nonce, signature] = FORM.exec(sessionToken) ?? [];
+      if (!userId || !expiry || !nonce || !signature) return null;
+      const text = `flt1.${userId}.${expiry}.${nonce}`;
+      const given = Buffer.from(signature, 'base64url');
+      const signed = keys.filter((key) => timingSafeEqual(mac(key, 'token', text), given)).length > 0;
+      const expires = new Date(Number(expiry) * 1000);
+      if (!signed || accessKeyId !== accessKeyOf(nonce) || expires.getTime() <= now() || !uuid.test(userId)) return null;
+      return { userId, expires, policy: sessionPolicy(arnPrefix, userId, objects), keyPrefix: reachOf(userId, objects).keyPrefix };
+    },
+  };
+}

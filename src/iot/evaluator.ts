@@ -1,0 +1,133 @@
+/**
+ * The one evaluator of policy documents: the embedded broker asks it on connect, publish and subscribe, and the tests ask it about the very
+ * documents that are sent to AWS. It follows AWS's rules: an explicit Deny wins, then an Allow, else no; `*` stands for any characters
+ * (slashes too), `?` for one; `${…}` is replaced by what is known of the connection, and the replacement is always literal.
+ */
+export type OneOrMany<T> = T | readonly T[];
+
+export interface Statement {
+  Sid?: string;
+  Effect: 'Allow' | 'Deny';
+  Action: OneOrMany<string>;
+  Resource: OneOrMany<string>;
+  Condition?: Readonly<Record<string, Readonly<Record<string, OneOrMany<string>>>>>;
+}
+
+export interface PolicyDocument {
+  Version: '2012-10-17';
+  Statement: readonly Statement[];
+}
+
+/** What is known of a connection, by variable name: `iot:ClientId`, `iot:Connection.Thing.ThingName`, `iot:Certificate.Status` … */
+export type PolicyVariables = Readonly<Record<string, string>>;
+
+export interface PolicyRequest {
+  /** `iot:Connect`, `iot:Publish`, `iot:Subscribe`, `iot:Receive`, `s3:PutObject` … */
+  action: string;
+  /** A whole ARN. */
+  resource: string;
+  variables: PolicyVariables;
+}
+
+export interface Verdict {
+  allowed: boolean;
+  reason: 'allowed' | 'denied-explicitly' | 'not-allowed';
+}
+
+/** A pattern cut at its variables: text whose `*` and `?` are wildcards, and values that are literal. */
+interface Piece {
+  text: string;
+  literal: boolean;
+}
+
+const many = <T>(value: OneOrMany<T>): readonly T[] => (Array.isArray(value) ? (value as readonly T[]) : [value as T]);
+
+/** `null` when a variable is unknown or empty, which makes the pattern match nothing. `${*}`, `${?}` and `${$}` are the characters themselves. */
+function cut(pattern: string, variables: PolicyVariables): Piece[] | null {
+  const pieces: Piece[] = [];
+  let rest = pattern;
+  for (let at = rest.indexOf('${'); at >= 0; at = rest.indexOf('${')) {
+    const end = rest.indexOf('}', at);
+    if (end < 0) return null;
+    const name = rest.slice(at + 2, end);
+    const value = ['*', '?', '$'].includes(name) ? name : Object.hasOwn(variables, name) ? variables[name] : '';
+    if (!value) return null;
+    pieces.push({ text: rest.slice(0, at), literal: false }, { text: value, literal: true });
+    rest = rest.slice(end + 1);
+  }
+  return [...pieces, { text: rest, literal: false }];
+}
+
+/** Greedy match with one step back to the last `*`: never worse than pattern times text. `literal[i]` says that `pattern[i]` is no wildcard. */
+function matches(pattern: string, text: string, literal: (at: number) => boolean): boolean {
+  let at = 0;
+  let done = 0;
+  let star = -1;
+  let resume = 0;
+  const wildcard = (character: string) => pattern[at] === character && !literal(at);
+  while (done < text.length) {
+    if (at < pattern.length && wildcard('*')) {
+      star = at++;
+      resume = done;
+    } else if (at < pattern.length && (wildcard('?') || pattern[at] === text[done])) {
+      at++;
+      done++;
+    } else if (star >= 0) {
+      at = star + 1;
+      done = ++resume;
+    } else return false;
+  }
+  while (at < pattern.length && wildcard('*')) at++;
+  return at === pattern.length;
+}
+
+const neverLiteral = () => false;
+
+/** Whether an ARN or value fits a pattern with `*`, `?` and `${…}`. */
+export function fits(pattern: string, text: string, variables: PolicyVariables): boolean {
+  if (!pattern.includes('${')) {
+    const wildcard = pattern.search(/[*?]/);
+    if (wildcard < 0) return pattern === text;
+    return text.startsWith(pattern.slice(0, wildcard)) && matches(pattern, text, neverLiteral);
+  }
+  const pieces = cut(pattern, variables);
+  if (!pieces) return false;
+  const mask = pieces.flatMap((piece) => Array.from({ length: piece.text.length }, () => piece.literal));
+  return matches(pieces.map((piece) => piece.text).join(''), text, (at) => mask[at] === true);
+}
+
+/** The pattern as plain text, its variables filled in: for operators without wildcards. */
+const filled = (pattern: string, variables: PolicyVariables) =>
+  cut(pattern, variables)
+    ?.map(({ text }) => text)
+    .join('');
+
+type Operator = (actual: string | undefined, wanted: readonly string[], variables: PolicyVariables) => boolean;
+const operators: Readonly<Record<string, Operator>> = {
+  StringEquals: (actual, wanted, variables) => actual !== undefined && wanted.some((value) => filled(value, variables) === actual),
+  StringLike: (actual, wanted, variables) => actual !== undefined && wanted.some((value) => fits(value, actual, variables)),
+  Bool: (actual, wanted) => actual !== undefined && wanted.some((value) => value.toLowerCase() === actual.toLowerCase()),
+};
+
+/** An operator that is not known here holds for a Deny and fails for an Allow. */
+function conditionsHold(statement: Statement, variables: PolicyVariables): boolean {
+  return Object.entries(statement.Condition ?? {}).every(([name, tests]) => {
+    const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
+    if (!operator) return statement.Effect === 'Deny';
+    return Object.entries(tests).every(([key, wanted]) =>
+      operator(Object.hasOwn(variables, key) ? variables[key] : undefined, many(wanted), variables),
+    );
+  });
+}
+
+const speaksOf = (statement: Statement, { action, resource, variables }: PolicyRequest): boolean =>
+  many(statement.Action).some((pattern) => fits(pattern.toLowerCase(), action.toLowerCase(), {})) &&
+  many(statement.Resource).some((pattern) => fits(pattern, resource, variables)) &&
+  conditionsHold(statement, variables);
+
+/** Decides one request by all documents together. */
+export function evaluate(documents: readonly PolicyDocument[], request: PolicyRequest): Verdict {
+  const spoken = documents.flatMap(({ Statement: statements }) => statements).filter((statement) => speaksOf(statement, request));
+  if (spoken.some(({ Effect }) => Effect === 'Deny')) return { allowed: false, reason: 'denied-explicitly' };
+  return spoken.length > 0 ? { allowed: true, reason: 'allowed' } : { allowed: false, reason: 'not-allowed' };
+}

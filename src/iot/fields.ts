@@ -1,0 +1,96 @@
+/** The known fields of a measurement message besides its time and sample, each read by one line of a table. */
+export interface MeasurementFields {
+  /** IANA name, as sent. */
+  timezone: string | null;
+  /** A protocol's id, or the sentinel `questions`; the topic's trailing id beats it. */
+  protocolId: string | null;
+  workbookVersionId: string | null;
+  workbookId: string | null;
+  /** Shared by one round over several devices. */
+  workbookRunId: string | null;
+  /** JSON text of the macros' context. */
+  macroContext: string | null;
+  /** JSON text of an array of `{id, name, filename}`. */
+  macros: string | null;
+  /** JSON text of an array of `{question_label, question_text, question_answer}`. */
+  questions: string | null;
+  /** JSON text of an array of annotations. */
+  annotations: string | null;
+  /** Self-reported, like all `device…` fields: never taken as proof of who sent it. */
+  userId: string | null;
+  deviceId: string | null;
+  deviceName: string | null;
+  deviceVersion: string | null;
+  deviceFirmware: string | null;
+  /** Unit as the device defines it. */
+  deviceBattery: number | null;
+  /** Whatever the device printed. */
+  output: string | null;
+  /** Degrees, -90 to 90. */
+  latitude: number | null;
+  /** Degrees, -180 to 180. */
+  longitude: number | null;
+}
+
+/** What a reader answers when the value has the wrong type or range. */
+const WRONG = Symbol('wrong');
+/** From the parsed value and its JSON text to the field. */
+type Read<T> = (value: unknown, text: string) => T | typeof WRONG;
+
+const words: Read<string> = (value) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : WRONG);
+const list: Read<string> = (value, text) => (Array.isArray(value) ? text : WRONG);
+const number =
+  (least: number, most: number): Read<number> =>
+  (value) => {
+    const given = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value;
+    return typeof given === 'number' && given >= least && given <= most ? given : WRONG;
+  };
+/** JSON, or a string that holds JSON. */
+const context: Read<string> = (value, text) => {
+  if (typeof value === 'object') return text;
+  if (typeof value !== 'string') return WRONG;
+  try {
+    JSON.parse(value);
+    return value;
+  } catch {
+    return WRONG;
+  }
+};
+
+const table: { [F in keyof MeasurementFields]: readonly [key: string, read: Read<NonNullable<MeasurementFields[F]>>] } = {
+  timezone: ['timezone', words],
+  protocolId: ['protocol_id', words],
+  workbookVersionId: ['workbook_version_id', words],
+  workbookId: ['workbook_id', words],
+  workbookRunId: ['workbook_run_id', words],
+  macroContext: ['macro_context', context],
+  macros: ['macros', list],
+  questions: ['questions', list],
+  annotations: ['annotations', list],
+  userId: ['user_id', words],
+  deviceId: ['device_id', words],
+  deviceName: ['device_name', words],
+  deviceVersion: ['device_version', words],
+  deviceFirmware: ['device_firmware', words],
+  deviceBattery: ['device_battery', number(-Number.MAX_VALUE, Number.MAX_VALUE)],
+  output: ['output', words],
+  latitude: ['latitude', number(-90, 90)],
+  longitude: ['longitude', number(-180, 180)],
+};
+
+/** Reads every known field of a message; `parts` holds each member's JSON text. A wrong value reads as null and its key is in `ignored`. */
+export function measurementFields(
+  message: Readonly<Record<string, unknown>>,
+  parts: ReadonlyMap<string | null, string>,
+): { fields: MeasurementFields; ignored: string[] } {
+  const ignored: string[] = [];
+  const entries = Object.entries(table).map(([field, [key, read]]) => {
+    const value = Object.hasOwn(message, key) ? message[key] : null;
+    if (value === null || value === undefined) return [field, null];
+    const got = (read as Read<string | number>)(value, parts.get(key) ?? 'null');
+    if (got !== WRONG) return [field, got];
+    ignored.push(key);
+    return [field, null];
+  });
+  return { fields: Object.fromEntries(entries) as MeasurementFields, ignored };
+}

@@ -1,0 +1,153 @@
+/**
+ * Stands between a socket and the MQTT parser: cuts the bytes into packets, refuses one that is too large before it is in memory, and lets
+ * only so many unanswered publishes through, so that a fast device waits in its own TCP window.
+ */
+import { Duplex } from 'node:stream';
+
+export interface GateLimits {
+  /** Bytes of one MQTT packet, header included. */
+  packetBytes: number;
+  /** Publishes that wait for their durable write at a time. */
+  inFlight: number;
+  /** Their bytes together. */
+  inFlightBytes: number;
+}
+
+const CONNECT = 1;
+const PUBLISH = 3;
+const DISCONNECT = 14;
+
+type Header = { type: number; remaining: number; total: number } | 'more' | 'malformed';
+
+/** The fixed header of an MQTT packet: type, and a length of up to four 7-bit digits. */
+function readHeader(bytes: Buffer): Header {
+  let remaining = 0;
+  for (let digit = 0; digit < 4; digit++) {
+    const value = bytes[digit + 1];
+    if (value === undefined) return 'more';
+    remaining += (value & 127) * 128 ** digit;
+    if (value < 128) return { type: (bytes[0] ?? 0) >> 4, remaining, total: remaining + digit + 2 };
+  }
+  return 'malformed';
+}
+
+export class Gate extends Duplex {
+  /** Whether the client has said goodbye (a DISCONNECT packet went through). */
+  saidGoodbye = false;
+  #socket: Duplex;
+  #limits: GateLimits;
+  #pending: Buffer = Buffer.alloc(0);
+  #wanted = false;
+  #ended = false;
+  #stopped = false;
+  /** Nothing behind CONNECT passes until `open()`. */
+  #connecting = false;
+  #inFlight = 0;
+  #inFlightBytes = 0;
+
+  constructor(socket: Duplex, limits: GateLimits) {
+    super({ allowHalfOpen: false });
+    this.#socket = socket;
+    this.#limits = limits;
+    socket.on('readable', () => this.#pump());
+    socket.on('end', () => {
+      this.#ended = true;
+      this.#pump();
+    });
+    socket.on('error', (cause) => this.destroy(cause));
+    socket.on('close', () => {
+      if (this.#ended) this.#pump();
+      else this.destroy();
+    });
+  }
+
+  /** The client is admitted: what it sent behind CONNECT may pass. */
+  open(): void {
+    this.#connecting = false;
+    this.#pump();
+  }
+
+  /** One publish is settled; `remaining` is its packet's length as the parser gives it. */
+  settle(remaining: number): void {
+    this.#inFlight--;
+    this.#inFlightBytes -= remaining;
+    this.#pump();
+  }
+
+  /** Lets nothing more in; what is in flight may still be answered. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Whether a publish is unsettled or an answer not yet handed to the operating system. */
+  get busy(): boolean {
+    return this.#inFlight > 0 || this.writableLength > 0 || this.#socket.writableLength > 0;
+  }
+
+  #closed(): boolean {
+    return (
+      this.#stopped || this.#connecting || this.#inFlight >= this.#limits.inFlight || this.#inFlightBytes >= this.#limits.inFlightBytes
+    );
+  }
+
+  #pump(): void {
+    while (this.#wanted && !this.#closed() && !this.destroyed) {
+      const header = this.#pending.length > 0 ? readHeader(this.#pending) : 'more';
+      if (header === 'malformed' || (header !== 'more' && header.total > this.#limits.packetBytes)) {
+        this.destroy(new Error(header === 'malformed' ? 'malformed packet length' : 'packet too large'));
+        return;
+      }
+      if (header !== 'more' && this.#pending.length >= header.total) this.#pass(header);
+      else if (!this.#fill()) return;
+    }
+  }
+
+  #pass({ type, remaining, total }: Exclude<Header, string>): void {
+    if (type === CONNECT) this.#connecting = true;
+    if (type === DISCONNECT) this.saidGoodbye = true;
+    if (type === PUBLISH) {
+      this.#inFlight++;
+      this.#inFlightBytes += remaining;
+    }
+    const packet = this.#pending.subarray(0, total);
+    this.#pending = this.#pending.subarray(total);
+    this.#wanted = this.push(packet);
+  }
+
+  #fill(): boolean {
+    const chunk = this.#socket.read() as Buffer | null;
+    if (chunk) this.#pending = this.#pending.length > 0 ? Buffer.concat([this.#pending, chunk]) : chunk;
+    else if (this.#ended) {
+      this.#wanted = false;
+      this.push(null);
+    }
+    return chunk !== null;
+  }
+
+  /** All that has passed, in one piece: the parser reads once per event, and Node answers one chunk at a time. */
+  override read(size?: number): Buffer | null {
+    const pieces: Buffer[] = [];
+    for (let piece = super.read(size) as Buffer | null; piece; piece = size ? null : (super.read() as Buffer | null)) pieces.push(piece);
+    return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null);
+  }
+
+  override _read(): void {
+    this.#wanted = true;
+    this.#pump();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (cause?: Error | null) => void): void {
+    if (this.#socket.destroyed || !this.#socket.writable) done(new Error('connection closed'));
+    else this.#socket.write(chunk, done);
+  }
+
+  override _final(done: (cause?: Error | null) => void): void {
+    this.#socket.end();
+    done();
+  }
+
+  override _destroy(cause: Error | null, done: (cause: Error | null) => void): void {
+    this.#socket.destroy();
+    done(cause);
+  }
+}

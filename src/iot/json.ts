@@ -1,0 +1,137 @@
+/** JSON as instruments send it: bounded before it is parsed, NaN and infinities read as null, and cut into pieces without losing a digit. */
+export type JsonFault = 'json-invalid' | 'too-deep' | 'too-many-values';
+
+export interface JsonCaps {
+  /** Nesting of objects and arrays. */
+  depth: number;
+  /** Values, keys included, in one text. */
+  values: number;
+}
+
+/** Where a child of the outermost object or array stands in the text; `key` is null in an array. */
+export interface Child {
+  key: string | null;
+  start: number;
+  end: number;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const notANumber = /^[+-]?(?:nan|inf|infinity)$/i;
+
+const isSpace = (code: number) => code === 32 || code === 10 || code === 13 || code === 9;
+/** `, : [ ] { }` */
+const isStructure = (code: number) => code === 44 || code === 58 || code === 91 || code === 93 || code === 123 || code === 125;
+const opens = (code: number) => code === 91 || code === 123;
+const closes = (code: number) => code === 93 || code === 125;
+
+/** Just behind the closing quote of the string that begins at `start`; -1 when it never ends. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let before = quote - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before--;
+    if ((quote - before) % 2 === 1) return quote + 1;
+  }
+  return -1;
+}
+
+function endOfWord(text: string, start: number): number {
+  let end = start;
+  for (
+    let code = text.charCodeAt(end);
+    end < text.length && code !== QUOTE && !isSpace(code) && !isStructure(code);
+    code = text.charCodeAt(++end)
+  );
+  return end;
+}
+
+/** Whether a text may hold half of a surrogate pair, raw or escaped: engines downstream refuse those. */
+const mayBeIllFormed = (text: string) => /\\u[dD][89a-fA-F]/.test(text) || !text.isWellFormed();
+
+/** A string literal without half surrogate pairs. */
+function wellFormed(literal: string): string {
+  try {
+    const value = JSON.parse(literal) as string;
+    return value.isWellFormed() ? literal : JSON.stringify(value.toWellFormed());
+  } catch {
+    return literal;
+  }
+}
+
+/** A word that begins like a number, true or false needs no closer look: JSON.parse decides. */
+const isPlainWord = (text: string, at: number) => {
+  const code = text.charCodeAt(at);
+  const digit = code === 45 ? text.charCodeAt(at + 1) : code;
+  return (digit >= 48 && digit <= 57) || code === 116 || code === 102;
+};
+
+/** The same text as strict JSON, or why not. NaN and the infinities (any case, any sign) become null. Linear; never throws. */
+export function strictJson(text: string, caps: JsonCaps): { text: string; value: unknown } | JsonFault {
+  const kept: string[] = [];
+  let keptTo = 0;
+  let depth = 0;
+  let values = 0;
+  const suspicious = mayBeIllFormed(text);
+  const replace = (from: number, to: number, by: string) => {
+    if (by === text.slice(from, to)) return;
+    kept.push(text.slice(keptTo, from), by);
+    keptTo = to;
+  };
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (isSpace(code)) at++;
+    else if (isStructure(code)) {
+      if (opens(code) && ++depth > caps.depth) return 'too-deep';
+      if (closes(code)) depth--;
+      at++;
+    } else {
+      if (++values > caps.values) return 'too-many-values';
+      const end = code === QUOTE ? endOfString(text, at) : endOfWord(text, at);
+      if (end < 0) return 'json-invalid';
+      if (code === QUOTE) {
+        if (suspicious) replace(at, end, wellFormed(text.slice(at, end)));
+      } else if (!isPlainWord(text, at) && notANumber.test(text.slice(at, end))) replace(at, end, 'null');
+      at = end;
+    }
+  }
+  const strict = keptTo === 0 ? text : kept.join('') + text.slice(keptTo);
+  try {
+    return { text: strict, value: JSON.parse(strict) as unknown };
+  } catch {
+    return 'json-invalid';
+  }
+}
+
+/** The children of the outermost object or array of a strict text, in order; none for a scalar. */
+export function children(text: string): Child[] {
+  const found: Child[] = [];
+  let depth = 0;
+  let start = -1;
+  let key: string | null = null;
+  let end = 0;
+  const close = () => {
+    if (start >= 0) found.push({ key, start, end });
+    start = -1;
+    key = null;
+  };
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (isSpace(code)) {
+      at++;
+      continue;
+    }
+    const from = at;
+    at = code === QUOTE ? endOfString(text, at) : isStructure(code) ? at + 1 : endOfWord(text, at);
+    if (closes(code) && --depth === 0) close();
+    else if (depth === 1 && code === 44) close();
+    else if (depth === 1 && code === 58) {
+      key = JSON.parse(text.slice(start, end)) as string;
+      start = -1;
+    } else if (depth >= 1) {
+      if (start < 0) start = from;
+      end = at;
+    }
+    if (opens(code)) depth++;
+  }
+  return found;
+}

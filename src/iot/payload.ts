@@ -1,0 +1,227 @@
+/** What a device sends, taken apart: bytes in, measurements or reasons out. Pure, bounded, and without any throw. */
+import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import type { JsonFault } from './json.ts';
+import { children, strictJson } from './json.ts';
+import { measurementFields } from './fields.ts';
+import type { MeasurementFields } from './fields.ts';
+import { instantOf } from './instant.ts';
+
+/** Why a payload, or one message of it, is quarantined. */
+export type RefusalReason =
+  | JsonFault
+  | 'empty'
+  | 'too-large'
+  | 'gzip-invalid'
+  | 'decompressed-too-large'
+  | 'not-utf8'
+  | 'not-an-object'
+  | 'too-many-messages'
+  | 'timestamp-missing'
+  | 'timestamp-invalid'
+  | 'sample-invalid'
+  | 'sample-encoding-unknown'
+  | 'sample-base64-invalid'
+  | 'sample-gzip-invalid'
+  | 'sample-too-large'
+  | 'too-many-samples';
+
+export interface PayloadCaps {
+  /** Bytes as they came. */
+  bytes: number;
+  /** Bytes after decompression, the payload and all its samples together. */
+  decompressed: number;
+  /** Nesting of JSON. */
+  depth: number;
+  /** JSON values in one text. */
+  values: number;
+  /** Messages in one payload. */
+  messages: number;
+  /** Elements of one burst. */
+  samples: number;
+}
+
+/** For a message off the broker (128 kB there); an uploaded object takes larger ones. */
+export const MESSAGE_CAPS: PayloadCaps = {
+  bytes: 131_072,
+  decompressed: 8_388_608,
+  depth: 64,
+  values: 500_000,
+  messages: 10_000,
+  samples: 10_000,
+};
+
+export interface Measurement extends MeasurementFields {
+  kind: 'measurement';
+  /** Position in the payload. */
+  index: number;
+  /** UTC, six digits of a second: `2026-05-01T10:00:00.123456Z`. */
+  timestamp: string;
+  /** Each a JSON text, as the device wrote it: one for an object, one an element of a burst, none without a sample. */
+  samples: readonly string[];
+  burst: boolean;
+  /** The message's own `id`, if it has one; a source's identity before the hash. */
+  ownId: string | null;
+  /** SHA-256, hex, of the message's text (decompressed; within an array NaN reads as null first). */
+  sha256: string;
+  /** The whole message as strict JSON. */
+  text: string;
+  /** Known fields whose value had the wrong type or range and reads as null. */
+  ignored: readonly string[];
+}
+
+export interface Refusal {
+  kind: 'refusal';
+  /** Position in the payload; null when the whole payload is refused. */
+  index: number | null;
+  reason: RefusalReason;
+}
+
+type Decoded = Measurement | Refusal;
+
+class Budget {
+  left: number;
+  constructor(bytes: number) {
+    this.left = bytes;
+  }
+}
+
+function gunzip(bytes: Uint8Array, budget: Budget): Buffer | 'invalid' | 'too-large' {
+  try {
+    const plain = gunzipSync(bytes, { maxOutputLength: Math.max(budget.left, 1) });
+    budget.left -= plain.length;
+    return budget.left < 0 ? 'too-large' : plain;
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : 'invalid';
+  }
+}
+
+function utf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+interface Samples {
+  samples: readonly string[];
+  burst: boolean;
+}
+
+/** A strict text and what it reads as. */
+interface Strict {
+  text: string;
+  value: unknown;
+}
+
+function cutSamples({ text, value }: Strict, caps: PayloadCaps): Samples | RefusalReason {
+  if (isRecord(value)) return { samples: [text.trim()], burst: false };
+  if (!Array.isArray(value)) return 'sample-invalid';
+  if (value.length > caps.samples) return 'too-many-samples';
+  return { samples: children(text).map(({ start, end }) => text.slice(start, end)), burst: true };
+}
+
+function readSampleText(text: string, caps: PayloadCaps): Samples | RefusalReason {
+  const json = strictJson(text, caps);
+  return typeof json === 'string' ? (json === 'json-invalid' ? 'sample-invalid' : json) : cutSamples(json, caps);
+}
+
+function unpackSample(packed: string, encoding: unknown, budget: Budget): string | { reason: RefusalReason } {
+  if (encoding === undefined || encoding === null || encoding === '' || encoding === 'none') return packed;
+  if (encoding !== 'gzip+base64') return { reason: 'sample-encoding-unknown' };
+  const compact = packed.replace(/\s+/g, '');
+  if (!base64.test(compact) || compact.length % 4 === 1) return { reason: 'sample-base64-invalid' };
+  const plain = gunzip(Buffer.from(compact, 'base64'), budget);
+  if (plain === 'invalid') return { reason: 'sample-gzip-invalid' };
+  if (plain === 'too-large') return { reason: 'sample-too-large' };
+  return utf8(plain) ?? { reason: 'not-utf8' };
+}
+
+function readSamples(
+  message: Record<string, unknown>,
+  asSent: string | undefined,
+  caps: PayloadCaps,
+  budget: Budget,
+): Samples | RefusalReason {
+  const sample = message['sample'];
+  if (sample === undefined || sample === null || sample === '') return { samples: [], burst: false };
+  if (typeof sample !== 'string') return cutSamples({ text: asSent ?? '', value: sample }, caps);
+  const text = unpackSample(sample, message['_sample_encoding'], budget);
+  return typeof text === 'string' ? readSampleText(text, caps) : text.reason;
+}
+
+/** The text of one message as it was sent, and as it reads, where that is known already. */
+interface Sent {
+  sent: string;
+  json?: Strict;
+}
+
+function decodeMessage({ sent, json: known }: Sent, index: number, caps: PayloadCaps, budget: Budget): Decoded {
+  const refuse = (reason: RefusalReason): Refusal => ({ kind: 'refusal', index, reason });
+  const json = known ?? strictJson(sent, caps);
+  if (typeof json === 'string') return refuse(json);
+  const message = json.value;
+  if (!isRecord(message)) return refuse('not-an-object');
+  const parts = new Map(children(json.text).map(({ key, start, end }) => [key, json.text.slice(start, end)]));
+  if (message['timestamp'] === undefined || message['timestamp'] === null) return refuse('timestamp-missing');
+  const timestamp = instantOf(message['timestamp']);
+  if (timestamp === null) return refuse('timestamp-invalid');
+  const sampled = readSamples(message, parts.get('sample'), caps, budget);
+  if (typeof sampled === 'string') return refuse(sampled);
+  const { fields, ignored } = measurementFields(message, parts);
+  const id = Object.hasOwn(message, 'id') ? message['id'] : null;
+  return {
+    kind: 'measurement',
+    index,
+    timestamp,
+    ...sampled,
+    ...fields,
+    ownId: typeof id === 'string' && id !== '' && id.length <= 200 ? id : null,
+    sha256: createHash('sha256').update(sent, 'utf8').digest('hex'),
+    text: json.text,
+    ignored,
+  };
+}
+
+/** The messages in a payload: one object, the elements of one array, or the lines of NDJSON. */
+function messagesOf(text: string, caps: PayloadCaps): readonly Sent[] | RefusalReason {
+  const isList = text.startsWith('[');
+  const whole = strictJson(text, { depth: caps.depth + (isList ? 1 : 0), values: caps.values });
+  if (typeof whole === 'object') {
+    if (!Array.isArray(whole.value)) return [{ sent: text, json: whole }];
+    return children(whole.text).map(({ start, end }) => ({ sent: whole.text.slice(start, end) }));
+  }
+  const lines = text
+    .split('\n', caps.messages * 2 + 2)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const readable = whole === 'json-invalid' && lines.length > 1 && lines.some((line) => typeof strictJson(line, caps) === 'object');
+  return readable ? lines.map((sent) => ({ sent })) : whole;
+}
+
+/**
+ * Takes one payload apart: optionally gzip; then one JSON object, an array of them, or one a line. A refusal with `index: null` is about the whole
+ * payload and then the only entry. Never throws, whatever the bytes; work and memory are bounded by `caps`.
+ */
+export function decodePayload(payload: Uint8Array, caps: PayloadCaps = MESSAGE_CAPS): readonly Decoded[] {
+  const refuse = (reason: RefusalReason): readonly Decoded[] => [{ kind: 'refusal', index: null, reason }];
+  if (payload.length > caps.bytes) return refuse('too-large');
+  const budget = new Budget(caps.decompressed);
+  const zipped = payload[0] === 0x1f && payload[1] === 0x8b;
+  const plain = zipped ? gunzip(payload, budget) : payload;
+  if (plain === 'invalid') return refuse('gzip-invalid');
+  if (plain === 'too-large') return refuse('decompressed-too-large');
+  const text = utf8(plain)?.trim();
+  if (text === undefined) return refuse('not-utf8');
+  if (text === '') return refuse('empty');
+  const messages = messagesOf(text, caps);
+  if (typeof messages === 'string') return refuse(messages);
+  if (messages.length === 0) return refuse('empty');
+  if (messages.length > caps.messages) return refuse('too-many-messages');
+  return messages.map((message, index) => decodeMessage(message, index, caps, budget));
+}

@@ -1,0 +1,98 @@
+/**
+ * The policy documents of devices and of people with temporary credentials.
+ *
+ * AWS IoT takes 10 policies a certificate and 2,048 characters a document. A device gets one base policy, the same for all (connect as itself
+ * by variable, read its own script topic), and its bindings as literal experiment ids, packed into as few documents as fit. With the longest
+ * partition and region names and 32 letters of device type, 100 bindings take 8 documents: 9 policies in all. Literal ids rather than thing attributes,
+ * because a thing has 50 attributes at most and an attribute variable is as long as the id it stands for.
+ */
+import { errors } from '../errors.ts';
+import type { PolicyDocument } from './evaluator.ts';
+import { PERSONAL_ROOT, SCRIPT_ROOT, topicPrefix } from './topics.ts';
+
+/** Experiments a device may be bound to. */
+export const MAX_BINDINGS = 100;
+/** Policies a certificate may carry. */
+export const MAX_POLICIES = 10;
+/** Characters of a policy document or a session policy, without whitespace. */
+export const MAX_POLICY_LENGTH = 2048;
+
+/** Where the things live: `arn:aws:iot:eu-central-1:123456789012`. */
+export type ArnPrefix = string;
+
+export const clientArn = (prefix: ArnPrefix, clientId: string) => `${prefix}:client/${clientId}`;
+export const topicArn = (prefix: ArnPrefix, topic: string) => `${prefix}:topic/${topic}`;
+export const topicFilterArn = (prefix: ArnPrefix, filter: string) => `${prefix}:topicfilter/${filter}`;
+
+const THING = '${iot:Connection.Thing.ThingName}';
+
+/** What every device may do: connect under its own thing's name, subscribe to and receive its own scripts. */
+export const basePolicy = (prefix: ArnPrefix): PolicyDocument => ({
+  Version: '2012-10-17',
+  Statement: [
+    { Effect: 'Allow', Action: 'iot:Connect', Resource: clientArn(prefix, THING) },
+    { Effect: 'Allow', Action: 'iot:Subscribe', Resource: topicFilterArn(prefix, `${SCRIPT_ROOT}/*/${THING}`) },
+    { Effect: 'Allow', Action: 'iot:Receive', Resource: topicArn(prefix, `${SCRIPT_ROOT}/*/${THING}`) },
+  ],
+});
+
+const publishPolicy = (resources: readonly string[]): PolicyDocument => ({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Action: 'iot:Publish', Resource: resources }],
+});
+
+/** A document's length as AWS counts it; ours are printed without whitespace. */
+export const policyLength = (document: PolicyDocument) => JSON.stringify(document).length;
+
+/**
+ * The documents that let a device publish to the experiments it is bound to (ids in any order, repeats allowed), and nowhere else; none when
+ * it is bound to nothing. Sorted, so that the same bindings always give the same text. More than 100 is `tooManyBindings`.
+ */
+export function bindingPolicies(prefix: ArnPrefix, deviceType: string, experimentIds: readonly string[]): PolicyDocument[] {
+  const resources = [...new Set(experimentIds)].sort().map((id) => topicArn(prefix, `${topicPrefix(id, deviceType)}/*`));
+  if (resources.length > MAX_BINDINGS) throw errors.tooManyBindings(MAX_BINDINGS);
+  const documents: PolicyDocument[] = [];
+  let packed: string[] = [];
+  for (const resource of resources) {
+    const wider = [...packed, resource];
+    if (packed.length > 0 && policyLength(publishPolicy(wider)) > MAX_POLICY_LENGTH) {
+      documents.push(publishPolicy(packed));
+      packed = [resource];
+    } else packed = wider;
+  }
+  return packed.length > 0 ? [...documents, publishPolicy(packed)] : documents;
+}
+
+/** All documents of one device: the base and its bindings, at most 10. */
+export const devicePolicies = (prefix: ArnPrefix, deviceType: string, experimentIds: readonly string[]): PolicyDocument[] => [
+  basePolicy(prefix),
+  ...bindingPolicies(prefix, deviceType, experimentIds),
+];
+
+/** Where a person's temporary credentials may write objects: bucket name, and the key prefix before `u/{userId}/`. */
+export interface ObjectArea {
+  bucket: string;
+  /** Empty, or ending in a slash. */
+  keyPrefix: string;
+}
+
+/** The client ids a person's temporary credentials may connect under begin with this. No thing name does: those have `_` behind the type. */
+export const personalClientPrefix = (userId: string) => `u-${userId}-`;
+
+/** The session policy of temporary credentials: one topic tree and one key prefix, both ending in the person's id. Fits AWS's 2,048 characters. */
+export const sessionPolicy = (prefix: ArnPrefix, userId: string, area: ObjectArea | null): PolicyDocument => ({
+  Version: '2012-10-17',
+  Statement: [
+    { Effect: 'Allow', Action: 'iot:Connect', Resource: clientArn(prefix, `${personalClientPrefix(userId)}*`) },
+    { Effect: 'Allow', Action: 'iot:Publish', Resource: topicArn(prefix, `${PERSONAL_ROOT}/${userId}/*`) },
+    ...(area
+      ? [
+          {
+            Effect: 'Allow' as const,
+            Action: 's3:PutObject',
+            Resource: `${prefix.split(':').slice(0, 2).join(':')}:s3:::${area.bucket}/${area.keyPrefix}u/${userId}/*`,
+          },
+        ]
+      : []),
+  ],
+});

@@ -1,0 +1,88 @@
+/** What AWS answers when it does not do what was asked, in our own terms. Matched by exception name, never by text. */
+import type { ApiError } from '../../errors.ts';
+import { errors } from '../../errors.ts';
+
+/** Seconds. */
+const RETRY_AFTER = 5;
+
+const unavailable = (cause: unknown) => errors.registryUnavailable().with({ cause, retryAfter: RETRY_AFTER });
+const conflict = (cause: unknown) => errors.registryConflict().with({ cause });
+const refused = (cause: unknown) => errors.registryRefused().with({ cause });
+const misconfigured = (cause: unknown) => errors.registryMisconfigured().with({ cause });
+
+const byName: Readonly<Record<string, (cause: unknown) => ApiError>> = {
+  ThrottlingException: unavailable,
+  TooManyRequestsException: unavailable,
+  ServiceUnavailableException: unavailable,
+  InternalFailureException: unavailable,
+  InternalException: unavailable,
+  ResourceAlreadyExistsException: conflict,
+  ConflictingResourceUpdateException: conflict,
+  ConflictException: conflict,
+  VersionConflictException: conflict,
+  DeleteConflictException: conflict,
+  CertificateStateException: conflict,
+  LimitExceededException: conflict,
+  VersionsLimitExceededException: conflict,
+  InvalidRequestException: refused,
+  ValidationException: refused,
+  MalformedPolicyException: refused,
+  MalformedPolicyDocumentException: refused,
+  PackedPolicyTooLargeException: refused,
+  CertificateValidationException: refused,
+  UnauthorizedException: misconfigured,
+  AccessDenied: misconfigured,
+  AccessDeniedException: misconfigured,
+  UnrecognizedClientException: misconfigured,
+  InvalidClientTokenId: misconfigured,
+  InvalidSignatureException: misconfigured,
+  SignatureDoesNotMatch: misconfigured,
+  ExpiredTokenException: misconfigured,
+  ExpiredToken: misconfigured,
+  CredentialsProviderError: misconfigured,
+};
+
+export const awsErrorName = (cause: unknown): string => (cause instanceof Error ? cause.name : '');
+
+/** An unknown failure with an HTTP status below 500 is a refusal; without an answer, or from 500 up, the service cannot be reached. */
+export function fromAws(cause: unknown): ApiError {
+  const name = awsErrorName(cause);
+  const known = Object.hasOwn(byName, name) ? byName[name] : undefined;
+  if (known) return known(cause);
+  const status = (cause as { $metadata?: { httpStatusCode?: number } } | null)?.$metadata?.httpStatusCode ?? 503;
+  return status === 429 || status >= 500 ? unavailable(cause) : refused(cause);
+}
+
+/** The answer of one AWS call; its failure comes out as ours. `missing` says what a ResourceNotFoundException means here. */
+export async function asked<T>(call: Promise<T>, missing: () => ApiError = () => errors.thingNotFound()): Promise<T> {
+  try {
+    return await call;
+  } catch (cause) {
+    if (awsErrorName(cause) === 'ResourceNotFoundException') throw missing().with({ cause });
+    throw fromAws(cause);
+  }
+}
+
+/** The answer, or null when AWS has no such thing. */
+export async function ifThere<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (cause) {
+    if (awsErrorName(cause) === 'ResourceNotFoundException') return null;
+    throw fromAws(cause);
+  }
+}
+
+/** All pages of a list; none when what is listed does not exist. */
+export async function allPages<Page, Item>(
+  pages: AsyncIterable<Page>,
+  items: (page: Page) => readonly Item[] | undefined,
+): Promise<Item[]> {
+  const found: Item[] = [];
+  try {
+    for await (const page of pages) found.push(...(items(page) ?? []));
+  } catch (cause) {
+    if (awsErrorName(cause) !== 'ResourceNotFoundException') throw fromAws(cause);
+  }
+  return found;
+}

@@ -1,0 +1,57 @@
+/** Who is connected, from AWS's fleet index. */
+import type { IoTClient } from '@aws-sdk/client-iot';
+import { SearchIndexCommand } from '@aws-sdk/client-iot';
+import type { Connectivity } from '../registry.ts';
+
+/** A query takes 1,000 characters; terms beyond these start another one. */
+const TERMS = 50;
+const CHARACTERS = 900;
+const AT_ONCE = 4;
+
+/** Queries that together name every thing once. Names are quoted: colon and hyphen are operators. */
+export function fleetQueries(thingNames: readonly string[]): string[] {
+  const queries: string[] = [];
+  let terms: string[] = [];
+  for (const term of new Set(thingNames.map((name) => `thingName:"${name}"`))) {
+    if (terms.length === TERMS || (terms.length > 0 && [...terms, term].join(' OR ').length > CHARACTERS)) {
+      queries.push(terms.join(' OR '));
+      terms = [];
+    }
+    terms.push(term);
+  }
+  return terms.length > 0 ? [...queries, terms.join(' OR ')] : queries;
+}
+
+/** Null when any query fails: connectivity is then unknown, which is not an error. */
+export async function searchConnectivity(
+  client: IoTClient,
+  thingNames: readonly string[],
+): Promise<ReadonlyMap<string, Connectivity> | null> {
+  const found = new Map<string, Connectivity>();
+  const waiting = fleetQueries(thingNames);
+  const search = async (queryString: string) => {
+    let nextToken: string | undefined;
+    do {
+      const answer = await client.send(
+        new SearchIndexCommand({ indexName: 'AWS_Things', queryString, maxResults: 100, ...(nextToken ? { nextToken } : {}) }),
+      );
+      for (const { thingName, connectivity } of answer.things ?? []) {
+        if (!thingName || !connectivity) continue;
+        found.set(thingName, {
+          connected: connectivity.connected === true,
+          lastSeenAt: connectivity.timestamp ? new Date(connectivity.timestamp) : null,
+        });
+      }
+      nextToken = answer.nextToken;
+    } while (nextToken);
+  };
+  const worker = async () => {
+    for (let query = waiting.pop(); query !== undefined; query = waiting.pop()) await search(query);
+  };
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    return found;
+  } catch {
+    return null;
+  }
+}

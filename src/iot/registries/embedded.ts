@@ -1,0 +1,120 @@
+/** The registry of one machine: a local certificate authority, and one record a thing in a store that is handed in. */
+import { isDeepStrictEqual } from 'node:util';
+import { errors } from '../../errors.ts';
+import type { Authority } from '../authority.ts';
+import type { PolicyDocument } from '../evaluator.ts';
+import type { CertificateEvent } from '../lifecycle.ts';
+import { certificateLife } from '../lifecycle.ts';
+import type { ArnPrefix } from '../policy.ts';
+import { MAX_POLICIES, MAX_POLICY_LENGTH, policyLength } from '../policy.ts';
+import type { CertificateStatus, Connectivity, DeviceRegistry, NewThing } from '../registry.ts';
+
+/** Everything the registry knows of a thing; plain JSON. */
+export interface ThingRecord extends NewThing {
+  groups: readonly string[];
+  certificates: readonly { certificateId: string; status: CertificateStatus }[];
+  policies: readonly PolicyDocument[];
+}
+
+/** Where the records are kept. Each function is atomic and durable when its promise resolves; all processes share what is behind it. */
+export interface RegistryStore {
+  find(thingName: string): Promise<ThingRecord | null>;
+  /** The thing that holds this certificate (a certificate has at most one). */
+  findByCertificate(certificateId: string): Promise<ThingRecord | null>;
+  /** Replaces a record by what `change` makes of it (null: none), one change of a thing at a time, across processes. An exception changes nothing and is passed on. */
+  change(thingName: string, change: (record: ThingRecord | null) => ThingRecord | null): Promise<void>;
+  /** Last presence of these things, from the broker's events; things never seen are left out. */
+  presence(thingNames: readonly string[]): Promise<readonly (Connectivity & { thingName: string })[]>;
+}
+
+/** ARNs of an embedded registry: shaped like AWS's, so that one evaluator reads both. */
+export const EMBEDDED_ARN_PREFIX: ArnPrefix = 'arn:fieldlake:iot:local:000000000000';
+
+export interface EmbeddedRegistryOptions {
+  authority: Authority;
+  store: RegistryStore;
+  /** Host name devices connect to, with `:port` unless it is 8883. */
+  endpoint: string;
+  /** Called after a thing's certificates or policies have changed, so that a broker in this process can act at once. */
+  onChange?: (thingName: string) => void;
+}
+
+export function embeddedRegistry({ authority, store, endpoint, onChange = () => undefined }: EmbeddedRegistryOptions): DeviceRegistry {
+  const arn = (kind: string, name: string) => `${EMBEDDED_ARN_PREFIX}:${kind}/${name}`;
+
+  async function change(thingName: string, edit: (record: ThingRecord) => ThingRecord): Promise<void> {
+    await store.change(thingName, (record) => {
+      if (!record) throw errors.thingNotFound();
+      return edit(record);
+    });
+    onChange(thingName);
+  }
+
+  async function happen(thingName: string, certificateId: string, event: CertificateEvent): Promise<void> {
+    await store.change(thingName, (record) => {
+      const held = record?.certificates.find((certificate) => certificate.certificateId === certificateId);
+      const outcome = certificateLife[held?.status ?? 'absent'][event];
+      if ('refused' in outcome)
+        throw outcome.refused === 'unknown'
+          ? errors.certificateNotFound()
+          : errors.deviceStateRefused('A revoked certificate stays revoked.');
+      if (!record) return null;
+      const others = record.certificates.filter((certificate) => certificate !== held);
+      return { ...record, certificates: outcome.to === 'absent' ? others : [...others, { certificateId, status: outcome.to }] };
+    });
+    onChange(thingName);
+  }
+
+  return {
+    arnPrefix: EMBEDDED_ARN_PREFIX,
+    async createThing(thing) {
+      const { thingName, deviceType, serialNumber } = thing;
+      await store.change(thingName, (record) => {
+        if (record && (record.deviceType !== deviceType || record.serialNumber !== serialNumber)) throw errors.registryConflict();
+        return record ?? { thingName, deviceType, serialNumber, groups: [], certificates: [], policies: [] };
+      });
+      return { thingArn: arn('thing', thingName) };
+    },
+    async deleteThing(thingName) {
+      await store.change(thingName, () => null);
+      onChange(thingName);
+    },
+    addToGroup: async (thingName, group) => change(thingName, (record) => ({ ...record, groups: [...new Set([...record.groups, group])] })),
+    async removeFromGroup(thingName, group) {
+      await store.change(thingName, (record) => record && { ...record, groups: record.groups.filter((each) => each !== group) });
+    },
+    async issueCertificate(thingName, csr) {
+      const { certificateId, certificatePem } = await authority.signDevice(csr);
+      await change(thingName, (record) => ({ ...record, certificates: [...record.certificates, { certificateId, status: 'inactive' }] }));
+      return { certificateId, certificatePem, certificateArn: arn('cert', certificateId) };
+    },
+    activateCertificate: async (thingName, id) => happen(thingName, id, 'activate'),
+    deactivateCertificate: async (thingName, id) => happen(thingName, id, 'deactivate'),
+    revokeCertificate: async (thingName, id) => happen(thingName, id, 'revoke'),
+    deleteCertificate: async (thingName, id) => happen(thingName, id, 'delete'),
+    async listCertificates(thingName) {
+      const record = await store.find(thingName);
+      return (record?.certificates ?? []).map(({ certificateId, status }) => ({
+        certificateId,
+        status,
+        certificateArn: arn('cert', certificateId),
+      }));
+    },
+    async setPolicies(thingName, documents) {
+      if (documents.length > MAX_POLICIES || documents.some((document) => policyLength(document) > MAX_POLICY_LENGTH))
+        throw errors.registryRefused();
+      const record = await store.find(thingName);
+      if (record && isDeepStrictEqual(record.policies, documents)) return;
+      await change(thingName, (now) => ({ ...now, policies: documents }));
+    },
+    async connectivity(thingNames) {
+      try {
+        const seen = await store.presence(thingNames);
+        return new Map(seen.map(({ thingName, connected, lastSeenAt }) => [thingName, { connected, lastSeenAt }]));
+      } catch {
+        return null;
+      }
+    },
+    endpoint: () => Promise.resolve(endpoint),
+  };
+}

@@ -1,0 +1,56 @@
+/** Temporary credentials from AWS: AssumeRole, narrowed by a session policy to one person's topic tree and key prefix. */
+import { randomBytes } from 'node:crypto';
+import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
+import { errors } from '../../errors.ts';
+import type { CredentialIssuer } from '../credentials.ts';
+import { CREDENTIAL_LIFETIME, reachOf } from '../credentials.ts';
+import type { ArnPrefix, ObjectArea } from '../policy.ts';
+import { sessionPolicy } from '../policy.ts';
+import type { AwsAccess } from './aws.ts';
+import { asked } from './aws-errors.ts';
+
+export interface StsOptions extends AwsAccess {
+  arnPrefix: ArnPrefix;
+  /** The role whose rights the session policy narrows. */
+  roleArn: string;
+  objects: ObjectArea | null;
+}
+
+/** `close()` ends its connections. */
+export function stsCredentials({
+  region,
+  endpoint,
+  credentials,
+  arnPrefix,
+  roleArn,
+  objects,
+}: StsOptions): CredentialIssuer & { close(): void } {
+  const client = new STSClient({
+    region,
+    maxAttempts: 4,
+    requestHandler: { connectionTimeout: 3_000, requestTimeout: 15_000 },
+    ...(endpoint ? { endpoint } : {}),
+    ...(credentials ? { credentials } : {}),
+  });
+  return {
+    async issue(userId) {
+      const reach = reachOf(userId, objects);
+      const answer = await asked(
+        client.send(
+          new AssumeRoleCommand({
+            RoleArn: roleArn,
+            RoleSessionName: `${userId}-${randomBytes(4).toString('hex')}`,
+            DurationSeconds: CREDENTIAL_LIFETIME,
+            Policy: JSON.stringify(sessionPolicy(arnPrefix, userId, objects)),
+          }),
+        ),
+      );
+      const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = answer.Credentials ?? {};
+      if (!AccessKeyId || !SecretAccessKey || !SessionToken || !Expiration) throw errors.registryUnavailable();
+      return { ...reach, accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken, expiration: Expiration };
+    },
+    close() {
+      client.destroy();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** The device registry, whoever keeps it. Every operation may be repeated after a crash: what is already so is left so. */
+import type { PolicyDocument } from './evaluator.ts';
+import type { ArnPrefix } from './policy.ts';
+
+/** A thing as it is to be registered. */
+export interface NewThing {
+  /** From `thingName()`. */
+  thingName: string;
+  deviceType: string;
+  serialNumber: string;
+}
+
+export type CertificateStatus = 'inactive' | 'active' | 'revoked';
+
+export interface RegisteredCertificate {
+  /** 64 hex digits. */
+  certificateId: string;
+  certificateArn: string;
+  status: CertificateStatus;
+}
+
+export interface IssuedCertificate {
+  certificateId: string;
+  certificateArn: string;
+  certificatePem: string;
+}
+
+export interface Connectivity {
+  connected: boolean;
+  /** When it last connected or disconnected; null when it never did. */
+  lastSeenAt: Date | null;
+}
+
+export interface DeviceRegistry {
+  /** What the ARNs of policy documents begin with. */
+  readonly arnPrefix: ArnPrefix;
+  /** Registers a thing; the same again answers the same, another serial under its name is `registryConflict`. */
+  createThing(thing: NewThing): Promise<{ thingArn: string }>;
+  /** Removes a thing with its certificates and policies; an unknown one is nothing to do. */
+  deleteThing(thingName: string): Promise<void>;
+  /** Puts a thing into a group, making the group if need be. Unknown thing: `thingNotFound`. */
+  addToGroup(thingName: string, group: string): Promise<void>;
+  removeFromGroup(thingName: string, group: string): Promise<void>;
+  /** Signs the key of a PEM signing request, for this thing, **inactive**: a second call makes a second certificate. `csrInvalid`, `thingNotFound`. */
+  issueCertificate(thingName: string, csr: string): Promise<IssuedCertificate>;
+  /** Lets a certificate connect. A revoked one stays revoked: `deviceStateRefused`. Unknown: `certificateNotFound`. */
+  activateCertificate(thingName: string, certificateId: string): Promise<void>;
+  /** Takes that away for a time. */
+  deactivateCertificate(thingName: string, certificateId: string): Promise<void>;
+  /** Takes it away for good; live connections end. */
+  revokeCertificate(thingName: string, certificateId: string): Promise<void>;
+  /** Revokes it, detaches it from thing and policies, removes it; an unknown one is nothing to do. */
+  deleteCertificate(thingName: string, certificateId: string): Promise<void>;
+  /** All certificates of a thing; none for an unknown thing. */
+  listCertificates(thingName: string): Promise<RegisteredCertificate[]>;
+  /** Makes these the policies of a thing and of all its certificates, and removes all others. At most 10. Takes effect on live connections too. */
+  setPolicies(thingName: string, documents: readonly PolicyDocument[]): Promise<void>;
+  /** By thing name, for the things that the registry knows; null when it cannot say at the moment (never an error). */
+  connectivity(thingNames: readonly string[]): Promise<ReadonlyMap<string, Connectivity> | null>;
+  /** Host name (and port, if it is not 8883) that devices connect to. */
+  endpoint(): Promise<string>;
+}

@@ -1,0 +1,138 @@
+/** Every MQTT topic of the platform: parsed and printed, totally. Nothing else in the code takes a topic apart. */
+
+/** From a device: `experiment/data_ingest/v1/{experimentId}/{sensorType}/{sensorVersion}/{sensorId}[/{protocolId}]`. */
+export interface MeasurementTopic {
+  kind: 'measurement';
+  /** UUID, lower case. */
+  experimentId: string;
+  sensorType: string;
+  sensorVersion: string;
+  sensorId: string;
+  /** The trailing id of the longer shape; it beats the payload's `protocol_id`. */
+  protocolId: string | null;
+}
+
+/** From a person with temporary credentials: `data_ingest/v1/u/{userId}/{experimentId}/{sensorType}/{sensorVersion}/{sensorId}`. */
+export interface PersonalTopic {
+  kind: 'personal';
+  /** UUID, lower case. */
+  userId: string;
+  /** UUID, lower case. */
+  experimentId: string;
+  sensorType: string;
+  sensorVersion: string;
+  sensorId: string;
+}
+
+/** To a device: `device/scripts/v1/{sensorType}/{sensorVersion}/{thingName}`. */
+export interface ScriptTopic {
+  kind: 'script';
+  sensorType: string;
+  sensorVersion: string;
+  thingName: string;
+}
+
+/** From the broker: `$aws/events/presence/{connected|disconnected}/{clientId}`. */
+export interface PresenceTopic {
+  kind: 'presence';
+  event: 'connected' | 'disconnected';
+  clientId: string;
+}
+
+export type Topic = MeasurementTopic | PersonalTopic | ScriptTopic | PresenceTopic;
+
+/** AWS IoT takes at most 256 bytes and 7 slashes; the longest shapes here have exactly 7. */
+const LONGEST_TOPIC = 256;
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A topic level that is one literal: not empty, no separator, no wildcard, no control or lone surrogate character. */
+export const isLevel = (text: string): boolean => text !== '' && !/[/+#\p{Cc}]/u.test(text) && text.isWellFormed();
+
+/** Everything a device may publish under, up to the experiment. */
+export const MEASUREMENT_ROOT = 'experiment/data_ingest/v1';
+/** Everything people with temporary credentials may publish under, up to the person. */
+export const PERSONAL_ROOT = 'data_ingest/v1/u';
+/** Everything sent to devices. */
+export const SCRIPT_ROOT = 'device/scripts/v1';
+const PRESENCE_ROOT = '$aws/events/presence';
+
+const levelsBelow = (topic: string, root: string): string[] | null =>
+  topic.startsWith(`${root}/`) ? topic.slice(root.length + 1).split('/') : null;
+
+function parseMeasurement(levels: string[]): MeasurementTopic | null {
+  const [experimentId, sensorType, sensorVersion, sensorId, protocolId] = levels;
+  if (levels.length > 5 || !experimentId || !sensorType || !sensorVersion || !sensorId || !uuid.test(experimentId)) return null;
+  return { kind: 'measurement', experimentId, sensorType, sensorVersion, sensorId, protocolId: protocolId ?? null };
+}
+
+function parsePersonal(levels: string[]): PersonalTopic | null {
+  const [userId, experimentId, sensorType, sensorVersion, sensorId] = levels;
+  if (levels.length !== 5 || !userId || !experimentId || !sensorType || !sensorVersion || !sensorId) return null;
+  return uuid.test(userId) && uuid.test(experimentId)
+    ? { kind: 'personal', userId, experimentId, sensorType, sensorVersion, sensorId }
+    : null;
+}
+
+function parseScript(levels: string[]): ScriptTopic | null {
+  const [sensorType, sensorVersion, thingName] = levels;
+  return levels.length === 3 && sensorType && sensorVersion && thingName ? { kind: 'script', sensorType, sensorVersion, thingName } : null;
+}
+
+function parsePresence(levels: string[]): PresenceTopic | null {
+  const [event, clientId] = levels;
+  return levels.length === 2 && clientId && (event === 'connected' || event === 'disconnected')
+    ? { kind: 'presence', event, clientId }
+    : null;
+}
+
+const parsers: readonly (readonly [string, (levels: string[]) => Topic | null])[] = [
+  [MEASUREMENT_ROOT, parseMeasurement],
+  [PERSONAL_ROOT, parsePersonal],
+  [SCRIPT_ROOT, parseScript],
+  [PRESENCE_ROOT, parsePresence],
+];
+
+/** Takes any text apart; `null` when it is none of the four shapes (a wildcard, an empty level, an id that is not a UUID, too long). */
+export function parseTopic(topic: string): Topic | null {
+  if (Buffer.byteLength(topic) > LONGEST_TOPIC) return null;
+  for (const [root, parse] of parsers) {
+    const levels = levelsBelow(topic, root);
+    if (levels) return levels.every(isLevel) ? parse(levels) : null;
+  }
+  return null;
+}
+
+const printers: { [K in Topic['kind']]: (topic: Extract<Topic, { kind: K }>) => readonly string[] } = {
+  measurement: ({ experimentId, sensorType, sensorVersion, sensorId, protocolId }) => [
+    MEASUREMENT_ROOT,
+    experimentId,
+    sensorType,
+    sensorVersion,
+    sensorId,
+    ...(protocolId === null ? [] : [protocolId]),
+  ],
+  personal: ({ userId, experimentId, sensorType, sensorVersion, sensorId }) => [
+    PERSONAL_ROOT,
+    userId,
+    experimentId,
+    sensorType,
+    sensorVersion,
+    sensorId,
+  ],
+  script: ({ sensorType, sensorVersion, thingName }) => [SCRIPT_ROOT, sensorType, sensorVersion, thingName],
+  presence: ({ event, clientId }) => [PRESENCE_ROOT, event, clientId],
+};
+
+/** Prints what `parseTopic` reads; `null` when the parts do not make a legal topic (an id that is not a UUID, a `/` in a level, too long). */
+export function printTopic(topic: Topic): string | null {
+  const print = printers[topic.kind] as (topic: Topic) => readonly string[];
+  const text = print(topic).join('/');
+  const again = parseTopic(text);
+  return again !== null && JSON.stringify(sorted(again)) === JSON.stringify(sorted(topic)) ? text : null;
+}
+
+const sorted = (topic: Topic) => Object.entries(topic).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** What a device appends `/{sensorVersion}/{sensorId}` to: `experiment/data_ingest/v1/{experimentId}/{deviceType}`. */
+export const topicPrefix = (experimentId: string, deviceType: string): string => `${MEASUREMENT_ROOT}/${experimentId}/${deviceType}`;

@@ -1,0 +1,197 @@
+/** Databricks SQL over Delta tables: one table per kind, clustered by experiment; what one experiment's table has is in VARIANT columns. */
+import type { ColumnOrigin, ColumnType, TableKind } from '../catalog.ts';
+import { bound, joined, q, raw } from '../dialect.ts';
+import { isCalendar } from '../plan.ts';
+import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
+import { typeText } from '../types.ts';
+
+const STRING = { kind: 'string' } as const;
+const quote = (identifier: string) => `\`${identifier.replaceAll('`', '``')}\``;
+
+const cast = (type: ColumnType): string => typeText(type);
+const as = (of: Fragment, type: ColumnType) => q`cast(${of} as ${raw(cast(type))})`;
+
+const TABLES: Record<TableKind, string> = {
+  raw_data: 'gold.raw_data',
+  device: 'gold.device',
+  macro: 'gold.macro',
+  upload: 'gold.upload',
+  identity: 'gold.identity',
+  annotation: 'gold.annotation',
+  metadata_record: 'gold.metadata_record',
+  registry: 'gold.registry',
+  quarantine: 'gold.quarantine',
+};
+
+/** The VARIANT column that holds what a table has beyond its kind's fixed columns. */
+const VARIANTS: Record<Exclude<ColumnOrigin, 'base'>, string> = {
+  question: 'questions_data',
+  metadata: 'custom_metadata',
+  output: 'macro_output',
+  uploaded: 'uploaded_data',
+};
+
+/** Paths know no escapes and refuse `?`: any name that is not a plain word is stored under its UTF-8 bytes in hexadecimal, after a tilde. */
+const pathOf = (name: string) => {
+  const hex = () => `~${[...new TextEncoder().encode(name)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return `$['${/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : hex()}']`;
+};
+
+/** The UTC clock reading of an instant, whatever the session's zone. */
+const utc = (of: Fragment) => q`timestampadd(MICROSECOND, unix_micros(${of}), timestamp_ntz'1970-01-01 00:00:00')`;
+/** Back again: the difference to the epoch is counted between local times, which have no zone. */
+const instant = (reading: Fragment) => q`timestamp_micros(timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', ${reading}))`;
+
+const clock = (reading: Fragment, suffix: string) => {
+  const micros = q`timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', ${reading})`;
+  const written = (digits: string) =>
+    q`date_format(${reading}, ${raw(`"yyyy-MM-dd'T'HH:mm:ss.${digits}${suffix === '' ? '' : `'${suffix}'`}"`)})`;
+  return q`case when ${micros} % 1000 = 0 then ${written('SSS')} else ${written('SSSSSS')} end`;
+};
+
+const finite = (of: Fragment) => q`(${of} = ${of} and not isnan(${of}) and abs(${of}) < cast('Infinity' as DOUBLE))`;
+const SAFE = '9007199254740992';
+
+const bare = (of: Fragment, type: ColumnType): Fragment => {
+  switch (type.kind) {
+    case 'double':
+      return q`case when ${finite(of)} then cast(${of} as STRING) end`;
+    case 'timestamp':
+      return clock(utc(of), 'Z');
+    case 'timestamp_ntz':
+      return clock(of, '');
+    case 'date':
+      return q`date_format(${of}, 'yyyy-MM-dd')`;
+    case 'boolean':
+    case 'int':
+    case 'bigint':
+    case 'decimal':
+      return q`cast(${of} as STRING)`;
+    case 'string':
+      return of;
+    case 'variant':
+      return q`to_json(${of})`;
+    case 'struct':
+    case 'array':
+      return json(of, type);
+  }
+};
+
+const quoted = (of: Fragment) => q`concat('"', ${of}, '"')`;
+const whole = (of: Fragment) =>
+  q`case when ${of} between -${raw(SAFE)} and ${raw(SAFE)} then cast(${of} as STRING) else concat('"', cast(${of} as STRING), '"') end`;
+
+const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
+  switch (type.kind) {
+    case 'bigint':
+      return whole(of);
+    case 'decimal':
+      return type.scale === 0 ? whole(of) : quoted(bare(of, type));
+    case 'string': {
+      // to_json takes no bare text: print an array of one and drop the brackets
+      const one = q`to_json(array(${of}))`;
+      return q`case when ${of} is not null then substring(${one}, 2, length(${one}) - 2) end`;
+    }
+    case 'date':
+    case 'timestamp':
+    case 'timestamp_ntz':
+      return quoted(bare(of, type));
+    case 'struct': {
+      const members = type.fields.map(
+        ({ name, type: inner }, index) =>
+          q`${bound(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, STRING)}, coalesce(${json(field(of, name), inner, depth)}, 'null')`,
+      );
+      return q`case when ${of} is not null then concat(${joined(members, ', ')}, '}') end`;
+    }
+    case 'array': {
+      const element = raw(`e${depth}`);
+      return q`concat('[', array_join(transform(${of}, ${element} -> coalesce(${json(element, type.element, depth + 1)}, 'null')), ','), ']')`;
+    }
+    case 'boolean':
+    case 'int':
+    case 'double':
+    case 'variant':
+      return bare(of, type);
+  }
+};
+
+const field = (of: Fragment, name: string) => q`${of}.${raw(quote(name))}`;
+
+const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
+  const named = raw(`'${unit.toUpperCase()}'`);
+  // trunc knows no unit below a week, and a date is its own day
+  if (type.kind === 'date') return unit === 'hour' || unit === 'minute' || unit === 'day' ? of : q`cast(trunc(${of}, ${named}) as DATE)`;
+  if (type.kind === 'timestamp_ntz') return q`date_trunc(${named}, ${of})`;
+  if (zone === null) return instant(q`date_trunc(${named}, ${utc(of)})`);
+  const zoned = bound(zone, STRING);
+  const local = q`convert_timezone('UTC', ${zoned}, ${utc(of)})`;
+  if (isCalendar(unit)) return q`date_trunc(${named}, ${local})`;
+  const past = q`timestampdiff(MICROSECOND, date_trunc(${named}, ${local}), ${local})`;
+  return q`timestamp_micros(unix_micros(${of}) - ${past})`;
+};
+
+/** An aggregate cannot order its input here: the greatest or least of a struct of the order's terms picks the row. Nulls rank last by a flag of their own. */
+const rank = (order: AggregateParts['order'], descending: boolean) =>
+  q`struct(${joined(
+    order.map((sort) => q`${sort.expr} is ${raw(descending ? 'not null' : 'null')}, ${sort.expr}`),
+    ', ',
+  )})`;
+
+const edge = ({ of, order }: AggregateParts & { of: Fragment }) => {
+  const descending = order[0]?.descending === true;
+  return q`${raw(descending ? 'max_by' : 'min_by')}(${of}, ${rank(order, descending)}) filter (where ${of} is not null)`;
+};
+
+const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
+  // whole numbers are widened first: a BIGINT sum overflows here
+  sum: ({ of, ofType, type }) => (ofType?.kind === 'double' ? q`sum(${of})` : q`cast(sum(${as(of, type)}) as ${raw(cast(type))})`),
+  avg: ({ of }) => q`avg(cast(${of} as DOUBLE))`,
+  count: ({ of }) => q`count(${of})`,
+  min: ({ of }) => q`min(${of})`,
+  max: ({ of }) => q`max(${of})`,
+  count_distinct: ({ of }) => q`count(distinct ${of})`,
+  std: ({ of }) => q`stddev_samp(cast(${of} as DOUBLE))`,
+  var: ({ of }) => q`var_samp(cast(${of} as DOUBLE))`,
+  quantile: ({ of, fraction }) => q`percentile(cast(${of} as DOUBLE), ${raw(String(fraction))})`,
+  first: edge,
+  collect: ({ of, order }) => {
+    const ranked = q`struct(${rank(order, false)} as k, ${of} as v)`;
+    return q`transform(array_sort(collect_list(${ranked})), e -> e.v)`;
+  },
+  corr: ({ of, second }) => q`nullif(corr(cast(${of} as DOUBLE), cast(${second ?? of} as DOUBLE)), cast('NaN' as DOUBLE))`,
+};
+
+const guarded = (of: Fragment) => q`case when ascii(${of}) in (61, 43, 45, 64, 9, 13) then concat('\\'', ${of}) else ${of} end`;
+
+export const databricks: Dialect = {
+  name: 'databricks',
+  quote,
+  cast,
+  value: (value, type) => as(bound(value, type), type),
+  rows: ({ kind }) => raw(TABLES[kind].split('.').map(quote).join('.')),
+  partition: ({ kind, identifier }) => {
+    const column = kind === 'macro' ? 'macro_id' : kind === 'upload' ? 'upload_table_id' : null;
+    return column && q`${raw(quote(column))} = ${as(bound(identifier, STRING), STRING)}`;
+  },
+  expanded: ({ name, type, origin }) => {
+    const column = origin === 'base' ? 'data' : VARIANTS[origin];
+    return q`try_variant_get(${raw(quote(column))}, ${bound(pathOf(name), STRING)}, ${bound(cast(type), STRING)})`;
+  },
+  field,
+  struct: (fields) =>
+    q`named_struct(${joined(
+      fields.map(({ name, value }) => q`${bound(name, STRING)}, ${value}`),
+      ', ',
+    )})`,
+  emptyList: (type) => raw(`cast(array() as ${cast(type)})`),
+  differs: (left, right) => q`not (${left} <=> ${right})`,
+  contains: (of, text) => q`contains(${of}, ${text})`,
+  startsWith: (of, text) => q`startswith(${of}, ${text})`,
+  bucket,
+  // a repeated local hour is read as its first instant here, and a skipped one moves forward
+  instant: (local, zone) => instant(q`convert_timezone(${bound(zone, STRING)}, 'UTC', ${local})`),
+  aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
+  order: (of, descending) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls last`,
+  json,
+  cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
+};

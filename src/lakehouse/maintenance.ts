@@ -1,0 +1,169 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { columnsAt, commit, fingerprint } from './manifest.ts';
+import * as queries from './manifest.queries.ts';
+import type { Database, LakeFile } from './manifest.queries.ts';
+import { physicalType, quote, type StagingArea } from './staging.ts';
+
+interface MaintenanceDeps {
+  db: Database;
+  staging: StagingArea;
+}
+
+const ROWS_PER_FILE = 100_352;
+const BATCH = 500;
+
+/** Column by which the files of a kind of table are sorted, and its other columns that are not in the catalogue. */
+export interface TableLayout {
+  sortColumn: string;
+}
+
+/**
+ * Groups of files that are worth writing anew: small neighbours, and files whose key ranges overlap. Files are given by sort key; a shared bound is no overlap,
+ * because within one key rows are told apart by their id.
+ */
+export function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_FILE): LakeFile[][] {
+  const groups: LakeFile[][] = [];
+  let group: LakeFile[] = [];
+  let rows = 0;
+  let high: string | null = null;
+  for (const file of files) {
+    const overlaps = group.length > 0 && high !== null && file.minKey !== null && file.minKey < high;
+    const small = group.length > 0 && rows < rowsPerFile / 2 && file.rowCount < rowsPerFile / 2;
+    if (!overlaps && !small) {
+      groups.push(group);
+      group = [];
+      rows = 0;
+      high = null;
+    }
+    group.push(file);
+    rows += file.rowCount;
+    if (file.maxKey !== null && (high === null || file.maxKey > high)) high = file.maxKey;
+  }
+  groups.push(group);
+  return groups.filter(({ length }) => length > 1);
+}
+
+/**
+ * Writes small and overlapping files of one table anew as files of about 100,000 rows that do not overlap; rows stay what they are. Each group is a version of its own;
+ * a group that another writer changed meanwhile is left for the next time. Answers how many files became how many.
+ */
+export async function compactTable(
+  { db, staging }: MaintenanceDeps,
+  tableId: string,
+  { sortColumn }: TableLayout,
+  signal?: AbortSignal,
+): Promise<{ before: number; after: number }> {
+  const table = await queries.findTableById(db, tableId);
+  let before = 0;
+  let after = 0;
+  if (!table) return { before, after };
+  const columns = await columnsAt(db, tableId, table.version);
+  for (const group of chooseGroups(await queries.listFiles(db, tableId, table.version))) {
+    const typed = columns.filter(({ hasValues }) => hasValues);
+    const nothing = ['null::varchar as id', ...typed.map(({ name, type }) => `null::${physicalType(type)} as ${quote(name)}`)].join(', ');
+    const casts = typed.map(({ name, type }) => `cast(${quote(name)} as ${physicalType(type)}) as ${quote(name)}`).join(', ');
+    const source = `select ${nothing} where false union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false)`;
+    const session = await staging.session({ signal });
+    const staged = await session
+      .stage({
+        tableId,
+        experimentId: table.experimentId,
+        prepare: [
+          {
+            sql: 'set variable files = $1',
+            values: [{ type: { kind: 'string' }, value: group.map(({ path }) => join(staging.lakeFolder, path)) }],
+          },
+        ],
+        select: { sql: casts === '' ? source : `select * replace (${casts}) from (${source})`, values: [] },
+        sortColumn,
+      })
+      .finally(() => session.close());
+    try {
+      await db.transaction((tx) =>
+        commit(tx, { tableId, cause: 'compact', files: staged.files, retire: group.map(({ id }) => id), typedBy: fingerprint(columns) }),
+      );
+      before += group.length;
+      after += staged.files.length;
+    } catch (error) {
+      const known = new Set(
+        (
+          await queries.knownPaths(
+            db,
+            staged.files.map(({ path }) => path),
+          )
+        ).map(({ path }) => path),
+      );
+      await staging.remove(staged.files.map(({ path }) => path).filter((path) => !known.has(path)));
+      if ((error as { code?: unknown }).code !== 'SOURCE_CHANGED') throw error;
+    }
+  }
+  return { before, after };
+}
+
+/** Tables that compaction should look at, the most fragmented first. */
+export const listFragmentedTables = (db: Database, limit = 20): Promise<{ id: string; kind: string; smallFiles: number }[]> =>
+  queries.listFragmentedTables(db, { smallRows: ROWS_PER_FILE / 2, atLeast: 8, limit });
+
+export interface Swept {
+  versions: number;
+  retired: number;
+  orphans: number;
+  bytes: number;
+}
+
+interface SweepOptions {
+  /** How long old versions and retired files are kept. */
+  retentionMs: number;
+  /** How old a file that nothing names must be before it counts as left behind; longer than any write takes. */
+  graceMs: number;
+  now?: number;
+}
+
+/** Forgets old versions, deletes files that no kept version reads, and removes what crashes left in the lake and work folders. */
+export async function sweepLake(
+  { db, staging }: MaintenanceDeps,
+  { retentionMs, graceMs, now = Date.now() }: SweepOptions,
+): Promise<Swept> {
+  const before = new Date(now - retentionMs);
+  const swept: Swept = { versions: await queries.deleteOldVersions(db, before), retired: 0, orphans: 0, bytes: 0 };
+  for (;;) {
+    const files = await queries.listDeletableFiles(db, before, BATCH);
+    if (files.length === 0) break;
+    // the file first: a crash in between leaves a row that is tried again
+    const { bytes } = await staging.remove(files.map(({ path }) => path));
+    const deleted = await queries.deleteFiles(
+      db,
+      files.map(({ id }) => id),
+    );
+    swept.retired += deleted;
+    swept.bytes += bytes;
+    if (deleted === 0) break;
+  }
+  const isOld = async (path: string) => {
+    const facts = await stat(path).catch(() => undefined);
+    return facts !== undefined && now - facts.mtimeMs > graceMs;
+  };
+  const folders = await readdir(staging.lakeFolder, { withFileTypes: true });
+  for (const folder of folders) {
+    if (!folder.isDirectory() || folder.name.startsWith('.')) continue;
+    const paths = (await readdir(join(staging.lakeFolder, folder.name))).map((name) => `${folder.name}/${name}`);
+    for (let at = 0; at < paths.length; at += BATCH) {
+      const batch = paths.slice(at, at + BATCH);
+      const known = new Set((await queries.knownPaths(db, batch)).map(({ path }) => path));
+      for (const path of batch) {
+        if (known.has(path) || !(await isOld(join(staging.lakeFolder, path)))) continue;
+        swept.bytes += (await staging.remove([path])).bytes;
+        swept.orphans += 1;
+      }
+    }
+  }
+  for (const parent of [join(staging.lakeFolder, '.staging'), join(staging.workFolder, 'ingest')]) {
+    for (const name of await readdir(parent).catch(() => [])) {
+      if (!(await isOld(join(parent, name)))) continue;
+      await rm(join(parent, name), { recursive: true, force: true });
+      swept.orphans += 1;
+    }
+  }
+  return swept;
+}

@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  type PutObjectCommandInput,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { errors } from '../errors.ts';
+import { Meter } from './metering.ts';
+import { isObjectKey, requireObjectKey, type ObjectFacts, type ObjectStore } from './objects.ts';
+
+interface S3Options {
+  bucket: string;
+  region: string;
+  /** Any S3-compatible server; AWS when not given. */
+  endpoint?: string;
+  /** Bucket in the path instead of the host name, as most compatible servers want it. */
+  forcePathStyle?: boolean;
+  /** The default chain (environment, profile, instance) when not given. */
+  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+}
+
+const PART_BYTES = 8 * 1_048_576;
+
+const statusOf = (error: unknown) => (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+const isMissing = (error: unknown) => statusOf(error) === 404 || ['NotFound', 'NoSuchKey'].includes((error as Error).name);
+const isTaken = (error: unknown) => statusOf(error) === 412 || (error as Error).name === 'PreconditionFailed';
+
+/** The object store in an S3 bucket. Nothing is sent until the first call. */
+export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoint !== undefined, credentials }: S3Options): ObjectStore {
+  const client = new S3Client({
+    region,
+    endpoint,
+    forcePathStyle,
+    credentials,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+
+  const head = async (key: string): Promise<ObjectFacts | undefined> => {
+    if (!isObjectKey(key)) return undefined;
+    try {
+      const found = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+      return { key, byteCount: found.ContentLength ?? 0, modifiedAt: found.LastModified ?? new Date(0) };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    kind: 's3',
+    put: async (key, body, options = {}) => {
+      requireObjectKey(key);
+      if (await head(key)) throw errors.objectExists();
+      const meter = new Meter(options);
+      const failure = new AbortController();
+      const stop = () => failure.abort();
+      options.signal?.addEventListener('abort', stop);
+      // The upload reads ahead; when the body fails, it must be told, or a part of it could be completed as an object.
+      let broken: unknown;
+      const guarded = async function* () {
+        try {
+          yield* meter.pass(body);
+        } catch (error) {
+          broken = error;
+          throw error;
+        }
+      };
+      const params: PutObjectCommandInput = {
+        Bucket: bucket,
+        Key: key,
+        Body: Readable.from(guarded(), { objectMode: false }),
+        ContentType: options.contentType,
+        IfNoneMatch: '*',
+      };
+      const upload = new Upload({ client, params, partSize: PART_BYTES, queueSize: 2, leavePartsOnError: false, abortController: failure });
+      try {
+        await upload.done();
+        return meter.stored;
+      } catch (error) {
+        await upload.abort().catch(() => undefined);
+        options.signal?.throwIfAborted();
+        if (broken !== undefined) throw broken as Error;
+        throw isTaken(error) ? errors.objectExists() : error;
+      } finally {
+        options.signal?.removeEventListener('abort', stop);
+      }
+    },
+    get: async (key, range) => {
+      if (!isObjectKey(key)) throw errors.objectNotFound();
+      const Range = range === undefined ? undefined : `bytes=${range.start}-${range.end ?? ''}`;
+      try {
+        const found = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key, Range }));
+        return found.Body as Readable;
+      } catch (error) {
+        throw isMissing(error) ? errors.objectNotFound() : error;
+      }
+    },
+    head,
+    delete: async (key) => {
+      if (!(await head(key))) return false;
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+      return true;
+    },
+    list: async function* (prefix) {
+      let token: string | undefined;
+      do {
+        const page = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token }));
+        for (const { Key, Size, LastModified } of page.Contents ?? [])
+          if (Key !== undefined && isObjectKey(Key)) yield { key: Key, byteCount: Size ?? 0, modifiedAt: LastModified ?? new Date(0) };
+        token = page.NextContinuationToken;
+      } while (token !== undefined);
+    },
+    signPut: async (key, { expiresInSeconds, contentLength, contentType, sha256 }) => {
+      requireObjectKey(key);
+      const checksum = sha256 === undefined ? undefined : Buffer.from(sha256, 'hex').toString('base64');
+      // If-None-Match makes the URL work once: the object it wrote stands in its own way.
+      const command = new PutObjectCommand({
+        Bucket: bucket,
+        Key: key,
+        ContentLength: contentLength,
+        ContentType: contentType,
+        ChecksumSHA256: checksum,
+        IfNoneMatch: '*',
+      });
+      const headers: Record<string, string> = { 'if-none-match': '*' };
+      if (contentLength !== undefined) headers['content-length'] = String(contentLength);
+      if (contentType !== undefined) headers['content-type'] = contentType;
+      if (checksum !== undefined) headers['x-amz-checksum-sha256'] = checksum;
+      const signed = new Set(Object.keys(headers));
+      const expiresAt = new Date(Date.now() + expiresInSeconds * 1_000);
+      const url = await getSignedUrl(client, command, { expiresIn: expiresInSeconds, signableHeaders: signed, unhoistableHeaders: signed });
+      return { url, headers, expiresAt };
+    },
+    signGet: async (key, { expiresInSeconds }) => {
+      requireObjectKey(key);
+      const expiresAt = new Date(Date.now() + expiresInSeconds * 1_000);
+      const url = await getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: key }), { expiresIn: expiresInSeconds });
+      return { url, headers: {}, expiresAt };
+    },
+    close: async () => client.destroy(),
+  };
+}

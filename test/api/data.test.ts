@@ -1,0 +1,301 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { grant } from '../support/cast.ts';
+import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+let experimentId: string;
+let tableId: string;
+
+export const CSV = `plot,treatment,measured_at,spad,note
+1,control,2026-06-01T08:00:00Z,41.5,ok
+1,drought,2026-06-01T09:30:00Z,38.25,
+2,control,2026-06-02T08:00:00Z,,"a ""quoted"", note"
+2,drought,2026-06-02T10:15:00Z,35,=1+1
+3,control,2026-06-03T23:59:59.123456Z,44.125,""
+`;
+
+const form = (fields: Record<string, string>, files: Record<string, string>) => {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  for (const [name, text] of Object.entries(files)) body.append('files', new Blob([text]), name);
+  return body;
+};
+
+async function finished(call: Call, path: string) {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { body } = await call('GET', path);
+    if (!['pending', 'running'].includes(body.status)) return body;
+    await sleep(50);
+  }
+  throw new Error('the upload did not finish');
+}
+
+beforeAll(async () => {
+  site = await startTestServer();
+  const call = site.as(site.cast.owner);
+  experimentId = (await call('POST', '/api/v1/experiments', { body: { name: 'Drought', organizationId: site.cast.leafLab } })).body.id;
+  await grant(site.server.context.db, { id: experimentId, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+});
+afterAll(() => site.stop());
+
+describe('uploads', () => {
+  test('POST /api/v1/experiments/{id}/data/uploads makes a table, and GET follows it to the end', async () => {
+    const call = site.as(site.cast.owner);
+    const made = await call('POST', `/api/v1/experiments/${experimentId}/data/uploads`, {
+      body: form({ sourceKind: 'csv', targetKind: 'new', targetName: 'spad' }, { 'spad.csv': CSV }),
+    });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { status: 'pending', uploadTableName: 'spad', sourceKind: 'csv', fileCount: 1, files: [{ path: 'spad.csv' }] },
+    });
+    tableId = made.body.uploadTableId;
+    const done = await finished(call, `/api/v1/experiments/${experimentId}/data/uploads/${made.body.uploadId}`);
+    expect(done).toMatchObject({
+      status: 'completed',
+      rowsIn: 5,
+      rowCount: 5,
+      quarantined: 0,
+      alreadyThere: 0,
+      errorMessage: null,
+      files: [{ status: 'completed', stored: 5 }],
+    });
+    const list = await call('GET', `/api/v1/experiments/${experimentId}/data/uploads`, { query: { uploadTableName: 'SPAD' } });
+    expect(list.body.uploads).toMatchObject([{ uploadId: made.body.uploadId, status: 'completed' }]);
+  });
+
+  test('the same file again is already there', async () => {
+    const call = site.as(site.cast.viewer);
+    const again = await call('POST', `/api/v1/experiments/${experimentId}/data/uploads`, {
+      body: form({ sourceKind: 'csv', targetKind: 'existing', uploadTableId: tableId }, { 'spad.csv': CSV }),
+    });
+    expect(again.status).toBe(201);
+    const done = await finished(call, `/api/v1/experiments/${experimentId}/data/uploads/${again.body.uploadId}`);
+    expect(done).toMatchObject({ status: 'completed', rowCount: 0, alreadyThere: 5 });
+  });
+
+  test('refusals name what is wrong and leave no bytes', async () => {
+    const path = `/api/v1/experiments/${experimentId}/data/uploads`;
+    const call = site.as(site.cast.owner);
+    const fields = { sourceKind: 'csv', targetKind: 'new', targetName: 'other' };
+    expect(await call('POST', path, { body: form({ ...fields, targetName: 'Spad' }, { 'a.csv': CSV }) })).toMatchObject({
+      status: 409,
+      body: { code: 'TABLE_NAME_TAKEN', uploadTableId: tableId },
+    });
+    expect((await call('POST', path, { body: form({ ...fields, targetName: 'raw_data' }, { 'a.csv': CSV }) })).status).toBe(400);
+    expect((await call('POST', path, { body: form({ ...fields, sourceKind: 'xlsx' }, { 'a.csv': CSV }) })).status).toBe(400);
+    expect((await call('POST', path, { body: form(fields, {}) })).status).toBe(400);
+    expect((await call('POST', path, { body: form({ ...fields, targetName: 'odd' }, { 'a.exe': CSV }) })).status).toBe(400);
+    expect((await call('POST', path, { body: { sourceKind: 'csv' } })).status).toBe(415);
+    expect(
+      (await site.as(site.cast.viewer)('POST', path, { body: form({ ...fields, targetName: 'mine' }, { 'a.csv': CSV }) })).status,
+    ).toBe(403);
+    expect((await site.as(site.cast.stranger)('POST', path, { body: form(fields, { 'a.csv': CSV }) })).status).toBe(403);
+    const uploads = (await call('GET', path)).body.uploads as { status: string; errorMessage: string }[];
+    expect(uploads.filter(({ status }) => status === 'failed').every(({ errorMessage }) => errorMessage.length > 0)).toBe(true);
+  });
+
+  test('an Idempotency-Key replays an upload of the same files', async () => {
+    const call = site.as(site.cast.owner);
+    const send = () =>
+      call('POST', `/api/v1/experiments/${experimentId}/data/uploads`, {
+        body: form({ sourceKind: 'csv', targetKind: 'existing', uploadTableId: tableId }, { 'more.csv': 'plot,spad\n9,1.5\n' }),
+        headers: { 'idempotency-key': 'upload-once' },
+      });
+    const first = await send();
+    const second = await send();
+    expect(second).toMatchObject({ status: 201, body: { uploadId: first.body.uploadId } });
+    await finished(call, `/api/v1/experiments/${experimentId}/data/uploads/${first.body.uploadId}`);
+  });
+});
+
+describe('reads', () => {
+  const read = (
+    query: Record<string, string | number>,
+    person: 'owner' | 'viewer' | 'stranger' = 'viewer',
+    headers: Record<string, string> = {},
+  ) => site.as(site.cast[person])('GET', `/api/v1/experiments/${experimentId}/data`, { query: { tableName: 'spad', ...query }, headers });
+
+  test('GET /api/v1/experiments/{id}/tables lists tables with their columns', async () => {
+    const { body } = await site.as(site.cast.viewer)('GET', `/api/v1/experiments/${experimentId}/tables`);
+    expect(body.map(({ identifier }: { identifier: string }) => identifier)).toEqual(['raw_data', 'device', tableId]);
+    expect(body[2]).toMatchObject({
+      tableType: 'upload',
+      displayName: 'spad',
+      totalRows: 6,
+      defaultSortColumn: 'uploaded_at',
+      errorColumn: null,
+      canRead: true,
+    });
+    const types = Object.fromEntries(body[2].columns.map(({ name, type }: { name: string; type: string }) => [name, type]));
+    expect(types).toMatchObject({ id: 'STRING', plot: expect.any(String), treatment: 'STRING', measured_at: 'TIMESTAMP', note: 'STRING' });
+  });
+
+  test('GET /api/v1/experiments/{id}/data gives typed rows in the order of the file', async () => {
+    const { body, headers } = await read({});
+    expect(headers.get('x-table-version')).toBe('2');
+    expect(body).toHaveLength(1);
+    expect(body[0]).toMatchObject({
+      name: 'spad',
+      catalog_name: 'Drought',
+      schema_name: 'fieldlake',
+      page: 1,
+      pageSize: 100,
+      totalPages: 1,
+      totalRows: 6,
+    });
+    expect(body[0].data).toMatchObject({ totalRows: 6, truncated: false });
+    const rows = body[0].data.rows;
+    expect(rows.map(({ plot }: { plot: number }) => plot)).toEqual([1, 1, 2, 2, 3, 9]);
+    expect(rows[0]).toMatchObject({
+      treatment: 'control',
+      spad: expect.anything(),
+      measured_at: '2026-06-01T08:00:00.000Z',
+      note: 'ok',
+      contributor: { id: site.cast.owner.id, name: 'Owner Tester' },
+    });
+    expect(rows[1].note).toBe(null);
+    expect(rows[4]).toMatchObject({ note: '', measured_at: '2026-06-03T23:59:59.123456Z' });
+    expect(rows[2].spad).toBe(null);
+  });
+
+  test('filters, projects, orders and pages', async () => {
+    const filters = JSON.stringify([{ column: 'treatment', operator: 'not_equals', value: 'drought' }]);
+    const { body } = await read({
+      filters,
+      columns: 'plot,contributor.name',
+      orderBy: 'plot',
+      orderDirection: 'DESC',
+      page: 1,
+      pageSize: 2,
+    });
+    expect(body[0]).toMatchObject({ totalRows: 4, totalPages: 2, pageSize: 2 });
+    expect(body[0].data.rows).toEqual(
+      [
+        { plot: 9, 'contributor.name': 'Owner Tester' },
+        { plot: 3, 'contributor.name': 'Owner Tester' },
+      ].map((row) => expect.objectContaining({ plot: row.plot })),
+    );
+  });
+
+  test('groups by day with sum, avg, count, min, max and std', async () => {
+    const aggregation = JSON.stringify({
+      groupBy: [{ column: 'measured_at', timeBucket: 'day' }],
+      functions: ['sum', 'avg', 'count', 'min', 'max', 'std'].map((name) => ({ column: 'spad', function: name })),
+    });
+    const filters = JSON.stringify([{ column: 'measured_at', operator: 'is_not_null' }]);
+    const { body, status } = await read({ aggregation, filters });
+    expect(status).toBe(200);
+    expect(
+      body[0].data.rows.map((row: Record<string, unknown>) => [row['measured_at_day'], row['spad_count'], Number(row['spad_sum'])]),
+    ).toEqual([
+      ['2026-06-01T00:00:00.000Z', 2, 79.75],
+      ['2026-06-02T00:00:00.000Z', 1, 35],
+      ['2026-06-03T00:00:00.000Z', 1, 44.125],
+    ]);
+    expect(Number(body[0].data.rows[0]['spad_std'])).toBeCloseTo(2.298097, 5);
+  });
+
+  test('GET /api/v1/experiments/{id}/data/distinct', async () => {
+    const { body } = await site.as(site.cast.viewer)('GET', `/api/v1/experiments/${experimentId}/data/distinct`, {
+      query: { tableName: tableId, column: 'treatment' },
+    });
+    expect(body).toEqual({ values: ['control', 'drought'], truncated: false });
+    const cut = await site.as(site.cast.viewer)('GET', `/api/v1/experiments/${experimentId}/data/distinct`, {
+      query: { tableName: tableId, column: 'plot', limit: 3 },
+    });
+    expect(cut.body).toEqual({ values: ['1', '2', '3'], truncated: true });
+  });
+
+  test('text/csv streams every row, guards formulas, and tells null from empty text', async () => {
+    const answer = await read({ columns: 'plot,note' }, 'viewer', { accept: 'text/csv' });
+    expect(answer.headers.get('content-type')).toContain('text/csv');
+    expect(answer.text).toBe(
+      `plot,note\r\n1,ok\r\n1,\r\n2,"a ""quoted"", note"\r\n2,'=1+1\r\n3,""\r\n9,\r\n`.replaceAll(
+        '\r\n',
+        answer.text.includes('\r\n') ? '\r\n' : '\n',
+      ),
+    );
+    expect((await read({ columns: 'plot,note', raw: 'true' }, 'viewer', { accept: 'text/csv' })).text).toContain('\n2,=1+1');
+    const lines = (await read({ columns: 'plot' }, 'viewer', { accept: 'application/x-ndjson' })).text.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toHaveLength(6);
+  });
+
+  test('an entity tag gives 304 until rows are added, and asOf reads what was', async () => {
+    const first = await read({});
+    const etag = first.headers.get('etag') ?? '';
+    expect((await read({}, 'viewer', { 'if-none-match': etag })).status).toBe(304);
+    expect((await read({ asOf: 1 })).body[0].totalRows).toBe(5);
+    expect((await read({ asOf: 99 })).body.code).toBe('TABLE_VERSION_GONE');
+  });
+
+  test('the plan of a read, without its values', async () => {
+    const filters = JSON.stringify([{ column: 'treatment', operator: 'equals', value: 'canary-value' }]);
+    const answer = await read({ filters }, 'viewer', { accept: 'application/vnd.fieldlake.plan+json' });
+    expect(answer.body).toMatchObject({ statement: expect.any(String), parameters: expect.any(Array) });
+    expect(answer.text).not.toContain('canary-value');
+  });
+
+  test('refusals: order, unknown tables, columns and parameters', async () => {
+    expect((await site.as(null)('GET', `/api/v1/experiments/${experimentId}/data`)).status).toBe(401);
+    expect((await read({}, 'stranger')).status).toBe(403);
+    expect(await read({ tableName: 'nothing' })).toMatchObject({ status: 404, body: { code: 'TABLE_NOT_FOUND' } });
+    expect(await read({ columns: 'tretment' })).toMatchObject({ status: 400, body: { detail: expect.stringContaining('treatment') } });
+    expect((await read({ filter: '[]' })).body).toMatchObject({
+      status: 400,
+      errors: [{ path: 'query.filter', message: expect.stringContaining('filters') }],
+    });
+    expect((await read({ filters: '[{' })).status).toBe(400);
+    expect((await read({ pageSize: 1000 })).status).toBe(400);
+    expect((await read({}, 'viewer', { accept: 'image/png' })).status).toBe(406);
+  });
+
+  test('the public sees device rows of a public experiment, not its uploaded ones', async () => {
+    const call = site.as(site.cast.owner);
+    const id = (await call('POST', '/api/v1/experiments', { body: { name: 'Open', visibility: 'public' } })).body.id;
+    const made = await call('POST', `/api/v1/experiments/${id}/data/uploads`, {
+      body: form({ sourceKind: 'csv', targetKind: 'new', targetName: 'open_rows' }, { 'a.csv': CSV }),
+    });
+    await finished(call, `/api/v1/experiments/${id}/data/uploads/${made.body.uploadId}`);
+    const stranger = site.as(site.cast.stranger);
+    expect(await stranger('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: 'device' } })).toMatchObject({ status: 200 });
+    expect(await stranger('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: 'raw_data' } })).toMatchObject({
+      status: 403,
+      body: { code: 'TABLE_DENIED' },
+    });
+    expect(await stranger('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: 'open_rows', nonsense: 1 } })).toMatchObject({
+      status: 403,
+      body: { code: 'TABLE_DENIED' },
+    });
+    const tables = (await stranger('GET', `/api/v1/experiments/${id}/tables`)).body;
+    expect(tables.map(({ canRead }: { canRead: boolean }) => canRead)).toEqual([false, true, false]);
+  });
+
+  test('an anonymised experiment shows pseudonyms, also to its owner', async () => {
+    const call = site.as(site.cast.owner);
+    await call('PATCH', `/api/v1/experiments/${experimentId}`, { body: { anonymizeContributors: true } });
+    const { body, text } = await read({}, 'owner');
+    expect(body[0].data.rows[0].contributor).toEqual({
+      id: expect.stringMatching(/^Contributor-[0-9A-F]{16}$/),
+      name: expect.stringMatching(/^Contributor-/),
+      avatar: null,
+    });
+    expect(text).not.toContain('Owner Tester');
+    await call('PATCH', `/api/v1/experiments/${experimentId}`, { body: { anonymizeContributors: false } });
+  });
+
+  test('a deleted experiment is erased from every store, with a report', async () => {
+    const call = site.as(site.cast.owner);
+    const answer = await call('DELETE', `/api/v1/experiments/${experimentId}`);
+    expect((await read({})).status).toBe(404);
+    const erasureId = answer.headers.get('x-erasure-id') ?? '';
+    let erasure: { status: string; report: Record<string, { rows: number; bytes: number }> } | undefined;
+    for (let tries = 0; tries < 200 && erasure?.status !== 'completed'; tries += 1) {
+      erasure = (await call('GET', `/api/v1/erasures/${erasureId}`)).body;
+      await sleep(50);
+    }
+    expect(erasure).toMatchObject({ status: 'completed', report: { lake: { rows: 8 }, uploads: { rows: expect.any(Number) } } });
+    expect(erasure!.report['lake']!.bytes).toBeGreaterThan(0);
+    expect((await site.as(site.cast.stranger)('GET', `/api/v1/erasures/${erasureId}`)).status).toBe(404);
+  });
+});

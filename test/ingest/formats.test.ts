@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openLake, type Lake } from './setup.ts';
+
+let lake: Lake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+test('NDJSON keeps every digit, kind and key', async () => {
+  const table = await lake.makeTable();
+  const lines = [
+    '{"id": 7, "n": 12.50, "t": "007", "ok": true, "at": "2024-01-02T03:04:05Z", "nested": {"a": [1, 2.10]}, "mix": 1}',
+    '{"n": 123456789012345678901234, "späť": "x\\ny, \\"z\\"", "ok": false, "mix": 2, "t": ""}',
+    '',
+    '{"n": 0.1234567890123456789, "nested": [1e2, 12345678901234567890], "mix": "n/a", "nul": "a\\u0000b"}',
+  ];
+  const { upload, report } = await lake.ingest(table, 'ndjson', [{ path: 'a.ndjson', bytes: lines.join('\n') }]);
+  expect(upload).toMatchObject({ status: 'completed', rowsIn: 3, stored: 3 });
+  expect(await lake.types(table.id)).toEqual({
+    data_id: 'INT',
+    n: 'STRING',
+    t: 'STRING',
+    ok: 'BOOLEAN',
+    at: 'TIMESTAMP',
+    nested: 'VARIANT',
+    mix: 'INT',
+    späť: 'STRING',
+    mix__text: 'STRING',
+    nul: 'STRING',
+  });
+  const rows = await lake.rows(table.id);
+  expect(rows[1]).toMatchObject({ späť: 'x\ny, "z"', t: '' });
+  expect(rows[2]).toMatchObject({ mix: null, mix__text: 'n/a', nested: '[1e2,12345678901234567890]', nul: 'a\0b' });
+  expect(report?.files[0]?.columns.find((column) => (column as { name: string }).name === 'mix')).toMatchObject({ oddValues: 1 });
+});
+
+test('JSON: a list, a wrapped list and one object are the same records', async () => {
+  const table = await lake.makeTable();
+  const list = '[{"a": 1, "s": "]},{"}, {"a": 2}]';
+  const { upload } = await lake.ingest(table, 'json', [
+    { path: 'list.json', bytes: list },
+    { path: 'wrapped.json', bytes: ` {"data" : ${list} }\n` },
+    { path: 'one.json', bytes: '\ufeff{"a": 3, "data": [1]}' },
+    { path: 'none.json', bytes: '[]' },
+  ]);
+  expect(upload).toMatchObject({ status: 'completed', rowsIn: 5, stored: 5 });
+  const rows = await lake.rows(table.id);
+  expect(rows.map(({ a }) => a).sort()).toEqual([1, 1, 2, 2, 3]);
+  expect(rows.filter(({ s }) => s === ']},{')).toHaveLength(2);
+});
+
+test('Parquet keeps its own types', async () => {
+  const table = await lake.makeTable();
+  const path = join(lake.folder, 'typed.parquet');
+  await lake.reader
+    .run(`copy (select i::int as a, i * 9007199254740993 as b, i + 0.5::double as c, (i / 4)::decimal(10,2) as d, 's' || i as id,
+    timestamptz '2024-01-01 00:00:00.123456+00' as at, [i, null] as l, {'x': i} as st, null::double as nothing from range(3) t(i)) to '${path}' (format parquet)`);
+  const { upload } = await lake.ingest(table, 'parquet', [{ path: 'typed.parquet', bytes: readFileSync(path) }]);
+  expect(upload).toMatchObject({ status: 'completed', stored: 3 });
+  expect(await lake.types(table.id)).toEqual({
+    a: 'INT',
+    b: 'BIGINT',
+    c: 'DOUBLE',
+    d: 'DECIMAL(10,2)',
+    data_id: 'STRING',
+    at: 'TIMESTAMP',
+    l: 'VARIANT',
+    st: 'VARIANT',
+    nothing: 'DOUBLE',
+  });
+  expect((await lake.rows(table.id))[2]).toMatchObject({
+    a: 2,
+    b: '18014398509481986',
+    c: 2.5,
+    d: '0.50',
+    data_id: 's2',
+    l: '[2,null]',
+    st: '{"x":2}',
+    nothing: null,
+  });
+});

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fixture, openLake, type Lake } from './setup.ts';
+
+let lake: Lake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+const names = readdirSync(fixture('')).sort();
+const ingest = async (name: string) => {
+  const kind = name.slice(name.lastIndexOf('.') + 1);
+  const table = await lake.makeTable();
+  const result = await lake.ingest(table, kind, [{ path: name, bytes: readFileSync(fixture(name)) }]);
+  return { ...result, table, file: result.report!.files[0]! };
+};
+
+test.each(names.filter((name) => !name.startsWith('refused.')))(
+  '%s: the good rows are stored, the bad one has the reason its name says',
+  async (name) => {
+    const { upload, file, table } = await ingest(name);
+    const reason = name.split('.').at(-2);
+    expect(upload).toMatchObject({ status: 'partial', rowsIn: 3, stored: 2, quarantined: 1 });
+    expect(file).toMatchObject({ status: 'partial', reason });
+    expect(await lake.rows(table.id)).toHaveLength(2);
+    const [row] = await lake.quarantined(table.experimentId);
+    expect(row).toMatchObject({ reason, path: name });
+    expect(String(row!.original_text).length).toBeGreaterThan(0);
+  },
+);
+
+test.each(names.filter((name) => name.startsWith('refused.')))('%s: the file is refused and its bytes are gone', async (name) => {
+  const { id, upload, file, table } = await ingest(name);
+  expect(upload).toMatchObject({ status: 'failed', rowsIn: 0 });
+  expect(file).toMatchObject({ status: 'failed', reason: name.split('.')[1] });
+  expect(file.message).toMatch(/\.$/);
+  expect(await lake.rows(table.id)).toEqual([]);
+  for await (const { key } of lake.store.list(`uploads/${id}/`)) expect.unreachable(key);
+});
+
+test('a damaged page of a Parquet file is the fault of the file', async () => {
+  const path = join(lake.folder, 'good.parquet');
+  await lake.reader.run(
+    `copy (select i as a, hash(i)::varchar as b from range(5000) t(i)) to '${path}' (format parquet, compression zstd)`,
+  );
+  const table = await lake.makeTable();
+  const good = readFileSync(path);
+  expect((await lake.ingest(table, 'parquet', [{ path: 'good.parquet', bytes: good }])).upload).toMatchObject({
+    status: 'completed',
+    stored: 5000,
+  });
+  const bad = Buffer.from(good);
+  bad.fill(0xff, 200, 4_000);
+  const { upload, report } = await lake.ingest(table, 'parquet', [{ path: 'bad.parquet', bytes: bad }]);
+  expect(upload).toMatchObject({ status: 'failed' });
+  expect(report!.files[0]).toMatchObject({ reason: 'unreadable' });
+  expect(await lake.rows(table.id)).toHaveLength(5000);
+});
+
+test('one bad file among good ones makes a partial upload that says which', async () => {
+  const table = await lake.makeTable();
+  const { upload } = await lake.ingest(table, 'csv', [
+    { path: 'good.csv', bytes: 'a\n1\n' },
+    { path: 'empty.csv', bytes: '' },
+  ]);
+  expect(upload).toMatchObject({ status: 'partial', stored: 1, rowsIn: 1 });
+  expect(upload.errorMessage).toContain('empty.csv: The file is empty');
+});

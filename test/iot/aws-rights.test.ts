@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { PolicyDocument } from '../../src/iot/evaluator.ts';
+import { evaluate } from '../../src/iot/evaluator.ts';
+import { fleetQueries } from '../../src/iot/registries/aws-fleet.ts';
+import { fromAws } from '../../src/iot/registries/aws-errors.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const page = readFileSync(join(ROOT, 'docs', 'aws-iot.md'), 'utf8');
+
+test('every AWS call in the code is on the page, and the policy there allows each', () => {
+  const folder = join(ROOT, 'src', 'iot', 'registries');
+  const code = readdirSync(folder)
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('\n');
+  const calls = new Set([...code.matchAll(/new (\w+)Command\(|\bpaginate(\w+)\(/g)].map(([, command, paged]) => command ?? paged!));
+  expect(calls.size).toBeGreaterThan(20);
+  const rights = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!) as PolicyDocument;
+  const resources = ['thing/x', 'thinggroup/x', 'cert/x', 'policy/fieldlake-x', 'index/AWS_Things'].map(
+    (name) => `arn:aws:iot:REGION:ACCOUNT:${name}`,
+  );
+  for (const call of calls) {
+    const action = `${call === 'AssumeRole' ? 'sts' : 'iot'}:${call}`;
+    expect(page).toContain(`\`${action}\``);
+    const allowed = [...resources, 'arn:aws:iam::ACCOUNT:role/fieldlake-people'].some(
+      (resource) => evaluate([rights], { action, resource, variables: {} }).allowed,
+    );
+    expect([action, allowed]).toEqual([action, true]);
+  }
+  const listed = rights.Statement.flatMap(({ Action }) => Action).map((action) => action.slice(4));
+  expect([...calls].sort()).toEqual([...new Set(listed)].sort());
+});
+
+test('fleet queries name every thing once, in at most 50 terms and 900 characters', () => {
+  const names = Array.from({ length: 333 }, (_, index) => `multispeq_${'E8:F6'.repeat(index % 20)}${index}`);
+  const queries = fleetQueries([...names, ...names]);
+  expect(queries.every((query) => query.length <= 900 && query.split(' OR ').length <= 50)).toBe(true);
+  expect(queries.flatMap((query) => query.split(' OR '))).toEqual(names.map((name) => `thingName:"${name}"`));
+  expect(fleetQueries([])).toEqual([]);
+});
+
+test('AWS’s failures come out as ours, by name and then by status', () => {
+  const failure = (name: string, httpStatusCode?: number) =>
+    fromAws(Object.assign(new Error('secret text'), { name, $metadata: { httpStatusCode } }));
+  expect(failure('ThrottlingException', 400)).toMatchObject({ status: 503, code: 'REGISTRY_UNAVAILABLE', details: { retryAfter: 5 } });
+  expect(failure('ResourceAlreadyExistsException', 409).code).toBe('REGISTRY_CONFLICT');
+  expect(failure('InvalidRequestException', 400).code).toBe('REGISTRY_REFUSED');
+  expect(failure('AccessDeniedException', 403).code).toBe('REGISTRY_MISCONFIGURED');
+  expect(failure('SomethingNew', 418).code).toBe('REGISTRY_REFUSED');
+  expect(failure('SomethingNew', 502).code).toBe('REGISTRY_UNAVAILABLE');
+  expect(failure('TimeoutError').code).toBe('REGISTRY_UNAVAILABLE');
+  expect(failure('constructor', 400).code).toBe('REGISTRY_REFUSED');
+  expect(failure('ThrottlingException').message).not.toContain('secret');
+});

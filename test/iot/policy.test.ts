@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { PolicyDocument } from '../../src/iot/evaluator.ts';
+import { evaluate, fits } from '../../src/iot/evaluator.ts';
+import {
+  clientArn,
+  devicePolicies,
+  MAX_BINDINGS,
+  MAX_POLICIES,
+  MAX_POLICY_LENGTH,
+  policyLength,
+  sessionPolicy,
+  topicArn,
+  topicFilterArn,
+} from '../../src/iot/policy.ts';
+import { printTopic } from '../../src/iot/topics.ts';
+import { seedRandomTests } from '../support/random.ts';
+
+beforeAll(seedRandomTests);
+
+const PREFIX = 'arn:aws:iot:eu-central-1:123456789012';
+const LONGEST_PREFIX = 'arn:aws-iso-b:iot:ap-southeast-11:123456789012';
+const THING = 'multispeq_E8:F6:0A';
+const ids = (count: number) => Array.from({ length: count }, (_, n) => `018f3a5e-0000-7000-8000-${String(n).padStart(12, '0')}`);
+const variables = { 'iot:Connection.Thing.ThingName': THING, 'iot:ClientId': THING };
+const ask = (documents: readonly PolicyDocument[], action: string, resource: string) =>
+  evaluate(documents, { action, resource, variables }).allowed;
+const ingest = (experimentId: string, sensorType = 'multispeq') =>
+  topicArn(PREFIX, printTopic({ kind: 'measurement', experimentId, sensorType, sensorVersion: '2', sensorId: 'x', protocolId: null })!);
+
+describe('device policies', () => {
+  test('100 bindings of the longest names fit into what AWS takes; 101 are refused', () => {
+    const documents = devicePolicies(LONGEST_PREFIX, 'x'.repeat(32), ids(MAX_BINDINGS));
+    expect(documents.length).toBeLessThanOrEqual(MAX_POLICIES);
+    for (const document of documents) expect(policyLength(document)).toBeLessThanOrEqual(MAX_POLICY_LENGTH);
+    expect(() => devicePolicies(PREFIX, 'multispeq', ids(MAX_BINDINGS + 1))).toThrow(/at most 100/);
+  });
+
+  test('the same bindings in any order give the same documents', () => {
+    const bound = ids(40);
+    expect(devicePolicies(PREFIX, 'ambyte', [...bound].reverse().concat(bound))).toEqual(devicePolicies(PREFIX, 'ambyte', bound));
+  });
+
+  test('connect as itself only', () => {
+    const documents = devicePolicies(PREFIX, 'multispeq', []);
+    expect(ask(documents, 'iot:Connect', clientArn(PREFIX, THING))).toBe(true);
+    for (const other of ['multispeq_other', `${THING}x`, '*', ''])
+      expect(ask(documents, 'iot:Connect', clientArn(PREFIX, other))).toBe(false);
+  });
+
+  test('publish to exactly the bound experiments', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.uuid(), { maxLength: 100 }), fc.uuid(), (bound, stranger) => {
+        const documents = devicePolicies(PREFIX, 'multispeq', bound);
+        expect(bound.every((id) => ask(documents, 'iot:Publish', ingest(id)))).toBe(true);
+        expect(ask(documents, 'iot:Publish', ingest(stranger))).toBe(bound.includes(stranger));
+        expect(bound.some((id) => ask(documents, 'iot:Publish', ingest(id, 'ambyte')))).toBe(false);
+        expect(ask(documents, 'iot:Publish', topicArn(PREFIX, 'device/scripts/v1/multispeq/2/x'))).toBe(false);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('read the own script topic only', () => {
+    const documents = devicePolicies(PREFIX, 'multispeq', []);
+    expect(ask(documents, 'iot:Subscribe', topicFilterArn(PREFIX, `device/scripts/v1/multispeq/2/${THING}`))).toBe(true);
+    for (const filter of ['device/scripts/v1/multispeq/2/other', 'device/scripts/v1/#', '#', `device/scripts/v1/+/+/+`]) {
+      expect(ask(documents, 'iot:Subscribe', topicFilterArn(PREFIX, filter))).toBe(false);
+    }
+  });
+});
+
+describe('session policies', () => {
+  const user = '018f3a5e-0000-7000-8000-00000000abcd';
+  const documents = [sessionPolicy(PREFIX, user, { bucket: 'field-objects', keyPrefix: 'large-iot/' })];
+  const personal = (userId: string) =>
+    topicArn(
+      PREFIX,
+      printTopic({ kind: 'personal', userId, experimentId: ids(1)[0]!, sensorType: 'ambit', sensorVersion: '1', sensorId: 'x' })!,
+    );
+
+  test('fit and allow one topic tree and one key prefix', () => {
+    expect(policyLength(documents[0]!)).toBeLessThanOrEqual(MAX_POLICY_LENGTH);
+    expect(ask(documents, 'iot:Publish', personal(user))).toBe(true);
+    expect(ask(documents, 'iot:Publish', personal(ids(1)[0]!))).toBe(false);
+    expect(ask(documents, 'iot:Publish', ingest(ids(1)[0]!))).toBe(false);
+    expect(ask(documents, 's3:PutObject', `arn:aws:s3:::field-objects/large-iot/u/${user}/a.json`)).toBe(true);
+    expect(ask(documents, 's3:PutObject', `arn:aws:s3:::field-objects/large-iot/u/other/a.json`)).toBe(false);
+    expect(ask(documents, 's3:GetObject', `arn:aws:s3:::field-objects/large-iot/u/${user}/a.json`)).toBe(false);
+    expect(ask(documents, 'iot:Connect', clientArn(PREFIX, `u-${user}-phone`))).toBe(true);
+    expect(ask(documents, 'iot:Connect', clientArn(PREFIX, THING))).toBe(false);
+    expect(ask(documents, 'iot:Subscribe', topicFilterArn(PREFIX, '#'))).toBe(false);
+  });
+});
+
+describe('the evaluator', () => {
+  const allow = (resource: string, more: object = {}): PolicyDocument => ({
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Action: 'iot:*', Resource: resource, ...more }],
+  });
+  const request = (resource: string, known: Record<string, string> = {}) => ({ action: 'iot:Publish', resource, variables: known });
+
+  test('a Deny beats every Allow', () => {
+    const deny: PolicyDocument = {
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Deny', Action: ['iot:Publish'], Resource: ['a/secret*'] }],
+    };
+    expect(evaluate([allow('*')], request('a/secret/1'))).toEqual({ allowed: true, reason: 'allowed' });
+    expect(evaluate([allow('*'), deny], request('a/secret/1'))).toEqual({ allowed: false, reason: 'denied-explicitly' });
+    expect(evaluate([], request('a'))).toEqual({ allowed: false, reason: 'not-allowed' });
+  });
+
+  test('what a variable stands for is never a wildcard', () => {
+    expect(fits('t/${iot:ClientId}/x', 't/*/x', { 'iot:ClientId': '*' })).toBe(true);
+    expect(fits('t/${iot:ClientId}/x', 't/anyone/x', { 'iot:ClientId': '*' })).toBe(false);
+    expect(fits('t/${iot:ClientId}', 't/${iot:Connection.Thing.ThingName}', { 'iot:ClientId': '${iot:Connection.Thing.ThingName}' })).toBe(
+      true,
+    );
+  });
+
+  test('an unknown or empty variable matches nothing, an inherited name neither', () => {
+    for (const name of ['iot:ClientId', 'constructor', '__proto__'])
+      expect(fits(`t/\${${name}}*`, 't/x', { 'iot:Other': 'x' })).toBe(false);
+    expect(fits('t/${iot:ClientId}', 't/', { 'iot:ClientId': '' })).toBe(false);
+    expect(fits('t/${iot:ClientId', 't/x', { 'iot:ClientId': 'x' })).toBe(false);
+    expect(fits('${*}', '*', {})).toBe(true);
+    expect(fits('${*}', 'x', {})).toBe(false);
+  });
+
+  test('conditions: equality, likeness, and an unknown operator is on the side of no', () => {
+    const known = { 'iot:ClientId': 'a*' };
+    const when = (condition: object) => evaluate([allow('*', { Condition: condition })], request('r', known)).allowed;
+    expect(when({ StringEquals: { 'iot:ClientId': 'a*' } })).toBe(true);
+    expect(when({ StringEquals: { 'iot:ClientId': '${iot:ClientId}' } })).toBe(true);
+    expect(when({ StringEquals: { 'iot:ClientId': 'ab' } })).toBe(false);
+    expect(when({ StringLike: { 'iot:ClientId': '?*' } })).toBe(true);
+    expect(when({ Bool: { 'iot:Connection.Thing.IsAttached': 'true' } })).toBe(false);
+    expect(when({ DateLessThan: { 'aws:CurrentTime': '2100' } })).toBe(false);
+    const denied: PolicyDocument = {
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Deny', Action: '*', Resource: '*', Condition: { DateLessThan: { x: 'y' } } }],
+    };
+    expect(evaluate([allow('*'), denied], request('r')).allowed).toBe(false);
+  });
+
+  test('wildcards agree with a regular expression', () => {
+    const unit = fc.constantFrom('a', 'b', '/', '*', '?');
+    fc.assert(
+      fc.property(
+        fc.string({ unit, maxLength: 10 }),
+        fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 12 }),
+        (pattern, text) => {
+          const oracle = new RegExp(`^${pattern.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
+          expect(fits(pattern, text, {})).toBe(oracle.test(text));
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('a hostile pattern takes no exponential time', () => {
+    expect(fits('*a'.repeat(400) + 'b', 'a'.repeat(4_000), {})).toBe(false);
+  });
+});

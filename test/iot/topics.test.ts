@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Topic } from '../../src/iot/topics.ts';
+import { isLevel, parseTopic, printTopic } from '../../src/iot/topics.ts';
+import { seedRandomTests } from '../support/random.ts';
+
+beforeAll(seedRandomTests);
+
+const level = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter(isLevel);
+const topic: fc.Arbitrary<Topic> = fc.oneof(
+  fc.record({
+    kind: fc.constant('measurement' as const),
+    experimentId: fc.uuid(),
+    sensorType: level,
+    sensorVersion: level,
+    sensorId: level,
+    protocolId: fc.option(level),
+  }),
+  fc.record({
+    kind: fc.constant('personal' as const),
+    userId: fc.uuid(),
+    experimentId: fc.uuid(),
+    sensorType: level,
+    sensorVersion: level,
+    sensorId: level,
+  }),
+  fc.record({ kind: fc.constant('script' as const), sensorType: level, sensorVersion: level, thingName: level }),
+  fc.record({
+    kind: fc.constant('presence' as const),
+    event: fc.constantFrom('connected' as const, 'disconnected' as const),
+    clientId: level,
+  }),
+);
+
+const EXPERIMENT = '018f3a5e-0000-7000-8000-000000000001';
+
+describe('topics', () => {
+  test('both ingest shapes', () => {
+    const short = `experiment/data_ingest/v1/${EXPERIMENT}/multispeq/2.0/E8:F6:0A`;
+    expect(parseTopic(short)).toEqual({
+      kind: 'measurement',
+      experimentId: EXPERIMENT,
+      sensorType: 'multispeq',
+      sensorVersion: '2.0',
+      sensorId: 'E8:F6:0A',
+      protocolId: null,
+    });
+    expect(parseTopic(`${short}/questions`)).toMatchObject({ protocolId: 'questions' });
+    expect(parseTopic(`${short}/a/b`)).toBeNull();
+  });
+
+  test.each([
+    `experiment/data_ingest/v1/not-a-uuid/ambyte/1/x`,
+    `experiment/data_ingest/v1/${EXPERIMENT}/ambyte//x`,
+    `experiment/data_ingest/v1/${EXPERIMENT}/+/1/x`,
+    `experiment/data_ingest/v1/${EXPERIMENT}/#`,
+    `experiment/data_ingest/v1/${EXPERIMENT}/ambyte/1/x\u0000`,
+    `/experiment/data_ingest/v1/${EXPERIMENT}/ambyte/1/x`,
+    `experiment/data_ingest/v2/${EXPERIMENT}/ambyte/1/x`,
+    `experiment/data_ingest/v1/${EXPERIMENT}/ambyte/1/${'x'.repeat(200)}`,
+    '',
+    '$SYS/x',
+    'device/scripts/v1/ambyte/1',
+    '$aws/events/presence/gone/x',
+  ])('none of ours: %s', (text) => {
+    expect(parseTopic(text)).toBeNull();
+  });
+
+  test('print then parse gives the same topic; parse then print the same text', () => {
+    fc.assert(
+      fc.property(topic, (given) => {
+        const text = printTopic(given);
+        if (text === null) return;
+        expect(parseTopic(text)).toEqual(given);
+        expect(printTopic(parseTopic(text)!)).toBe(text);
+        expect(text.split('/').length - 1).toBeLessThanOrEqual(7);
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(256);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('parsing is total', () => {
+    const any = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc
+        .array(fc.oneof(level, fc.constantFrom('experiment', 'data_ingest', 'v1', '+', '#', '')), { maxLength: 12 })
+        .map((levels) => levels.join('/')),
+    );
+    fc.assert(
+      fc.property(any, (text) => ['string', 'object'].includes(typeof parseTopic(text))),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('printing refuses parts that would make another topic', () => {
+    expect(printTopic({ kind: 'script', sensorType: 'a/b', sensorVersion: '1', thingName: 'x' })).toBeNull();
+    expect(printTopic({ kind: 'presence', event: 'connected', clientId: '+' })).toBeNull();
+  });
+});

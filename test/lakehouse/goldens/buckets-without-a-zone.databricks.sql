@@ -1,0 +1,26 @@
+select concat(cast(? as STRING), coalesce(concat('"', date_format(`c0`, 'yyyy-MM-dd'), '"'), 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', `c1`) % 1000 = 0 then date_format(`c1`, "yyyy-MM-dd'T'HH:mm:ss.SSS") else date_format(`c1`, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS") end, '"'), 'null'), cast(? as STRING), coalesce(case when `c2` between -9007199254740992 and 9007199254740992 then cast(`c2` as STRING) else concat('"', cast(`c2` as STRING), '"') end, 'null'), '}') as `line`
+from (
+  select *
+  from (
+    select cast(trunc(`day`, 'WEEK') as DATE) as `c0`, date_trunc('QUARTER', `clock`) as `c1`, count(*) as `c2`
+    from (
+      select try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `clock`
+      from `gold`.`upload`
+      where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+    )
+    group by 1, 2
+  )
+  order by `c0` asc nulls last, `c1` asc nulls last
+  limit ?
+)
+
+-- STRING: {"day_week":
+-- STRING: ,"clock_quarter":
+-- STRING: ,"count_count":
+-- STRING: $['day']
+-- STRING: DATE
+-- STRING: $['clock']
+-- STRING: TIMESTAMP_NTZ
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-0000000000aa
+-- BIGINT: 100001

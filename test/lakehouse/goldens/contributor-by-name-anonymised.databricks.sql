@@ -1,0 +1,44 @@
+select concat(cast(? as STRING), coalesce(case when `c0` is not null then substring(to_json(array(`c0`)), 2, length(to_json(array(`c0`))) - 2) end, 'null'), cast(? as STRING), coalesce(cast(`c1` as STRING), 'null'), '}') as `line`
+from (
+  select `contributor`.`name` as `c0`, `int` as `c1`
+  from (
+    select *
+    from (
+      select *
+      from (
+        select l.*, r.`contributor`
+        from (
+          select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `int`
+          from `gold`.`upload`
+          where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+        ) as l
+        left join (select `user_id`, case when `pseudonym` is not null then named_struct(?, `pseudonym`, ?, `pseudonym`, ?, cast(? as STRING)) end as `contributor` from (
+          select `user_id` as `user_id`, max(`pseudonym`) as `pseudonym`
+          from (
+            select `user_id` as `user_id`, `pseudonym` as `pseudonym`
+            from `gold`.`identity`
+            where `experiment_id` = cast(? as STRING)
+          )
+          group by 1
+        )) as r on l.`contributor_id` = r.`user_id`
+      )
+      where `contributor`.`id` = cast(? as STRING)
+    )
+    order by `contributor`.`name` asc nulls last, `uploaded_at` asc nulls last, `id` asc nulls last
+    limit ?
+  )
+)
+
+-- STRING: {"contributor.name":
+-- STRING: ,"int":
+-- STRING: $['int']
+-- STRING: INT
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-0000000000aa
+-- STRING: id
+-- STRING: name
+-- STRING: avatar
+-- STRING: null
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: u1
+-- BIGINT: 11

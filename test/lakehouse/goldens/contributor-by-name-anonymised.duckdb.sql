@@ -1,0 +1,39 @@
+select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), cast(? as varchar), coalesce(cast("c1" as varchar), 'null'), '}') as "line"
+from (
+  select "contributor"."name" as "c0", "int" as "c1"
+  from (
+    select *
+    from (
+      select *
+      from (
+        select l.*, r."contributor"
+        from (
+          select "id" as "id", "uploaded_at" as "uploaded_at", "contributor_id" as "contributor_id", "int" as "int"
+          from (select cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "experiment_id", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+          where "experiment_id" = cast(? as varchar)
+        ) as l
+        left join (select "user_id", case when "pseudonym" is not null then struct_pack("id" := "pseudonym", "name" := "pseudonym", "avatar" := cast(? as varchar)) end as "contributor" from (
+          select "user_id" as "user_id", max("pseudonym") as "pseudonym"
+          from (
+            select "user_id" as "user_id", "pseudonym" as "pseudonym"
+            from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "user_id", cast(null as varchar) as "name", cast(null as varchar) as "avatar", cast(null as varchar) as "pseudonym" where false)
+            where "experiment_id" = cast(? as varchar)
+          )
+          group by 1
+        )) as r on l."contributor_id" = r."user_id"
+      )
+      where "contributor"."id" = cast(? as varchar)
+    )
+    order by "contributor"."name" asc nulls last, "uploaded_at" asc nulls last, "id" asc nulls last
+    limit ?
+  )
+)
+
+-- STRING: {"contributor.name":
+-- STRING: ,"int":
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: null
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: u1
+-- BIGINT: 11

@@ -1,0 +1,40 @@
+select concat(cast(? as varchar), coalesce(case when "c0" is not null then concat(?, coalesce(cast(to_json("c0"."id") as varchar), 'null'), ?, coalesce(cast(to_json("c0"."name") as varchar), 'null'), ?, coalesce(cast(to_json("c0"."avatar") as varchar), 'null'), '}') end, 'null'), cast(? as varchar), coalesce(cast("c1" as varchar), 'null'), '}') as "line"
+from (
+  select "contributor" as "c0", "int" as "c1"
+  from (
+    select *
+    from (
+      select l.*, r."contributor"
+      from (
+        select *
+        from (
+          select "id" as "id", "uploaded_at" as "uploaded_at", "contributor_id" as "contributor_id", "int" as "int"
+          from (select cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "experiment_id", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+          where "experiment_id" = cast(? as varchar)
+        )
+        order by "uploaded_at" asc nulls last, "id" asc nulls last
+        limit ?
+      ) as l
+      left join (select "user_id", case when "user_id" is not null then struct_pack("id" := "user_id", "name" := "name", "avatar" := "avatar") end as "contributor" from (
+        select "user_id" as "user_id", max("name") as "name", max("avatar") as "avatar"
+        from (
+          select "user_id" as "user_id", "name" as "name", "avatar" as "avatar"
+          from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "user_id", cast(null as varchar) as "name", cast(null as varchar) as "avatar", cast(null as varchar) as "pseudonym" where false)
+          where "experiment_id" = cast(? as varchar)
+        )
+        group by 1
+      )) as r on l."contributor_id" = r."user_id"
+    )
+    order by "uploaded_at" asc nulls last, "id" asc nulls last
+  )
+)
+
+-- STRING: {"contributor":
+-- STRING: {"id":
+-- STRING: ,"name":
+-- STRING: ,"avatar":
+-- STRING: ,"int":
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- BIGINT: 11
+-- STRING: 01990000-0000-7000-8000-000000000001

@@ -1,0 +1,36 @@
+select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), cast(? as varchar), coalesce(case when "c1" between -9007199254740992 and 9007199254740992 then cast("c1" as varchar) else '"' || cast("c1" as varchar) || '"' end, 'null'), cast(? as varchar), coalesce(case when "c2" between -9007199254740992 and 9007199254740992 then cast("c2" as varchar) else '"' || cast("c2" as varchar) || '"' end, 'null'), cast(? as varchar), coalesce(case when "c3" between -9007199254740992 and 9007199254740992 then cast("c3" as varchar) else '"' || cast("c3" as varchar) || '"' end, 'null'), cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c4"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c4")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c4")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c5"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c5")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c5")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c6"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c6")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c6")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c7"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c7")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c7")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce(case when "c8" between -9007199254740992 and 9007199254740992 then cast("c8" as varchar) else '"' || cast("c8" as varchar) || '"' end, 'null'), cast(? as varchar), coalesce(case when isfinite("c9") then cast("c9" as varchar) end, 'null'), cast(? as varchar), coalesce(case when isfinite("c10") then cast("c10" as varchar) end, 'null'), cast(? as varchar), coalesce(case when isfinite("c11") then cast("c11" as varchar) end, 'null'), cast(? as varchar), coalesce(case when isfinite("c12") then cast("c12" as varchar) end, 'null'), cast(? as varchar), coalesce(case when isfinite("c13") then cast("c13" as varchar) end, 'null'), cast(? as varchar), coalesce(case when isfinite("c14") then cast("c14" as varchar) end, 'null'), cast(? as varchar), coalesce('"' || cast("c15" as varchar) || '"', 'null'), cast(? as varchar), coalesce(case when isfinite("c16") then cast("c16" as varchar) end, 'null'), '}') as "line"
+from (
+  select *
+  from (
+    select "txt" as "c0", count(*) as "c1", count("at") as "c2", count(distinct "at") as "c3", min("at") as "c4", max("at") as "c5", first("at" order by "uploaded_at" asc nulls last, "id" asc nulls last) filter (where "at" is not null) as "c6", first("at" order by "uploaded_at" desc nulls last, "id" desc nulls last) filter (where "at" is not null) as "c7", cast(sum("int") as decimal(38, 0)) as "c8", avg("int") as "c9", case when count(*) filter (where not (isfinite(cast("int" as double)) and abs(cast("int" as double)) < 1e150)) = 0 then stddev_samp(cast("int" as double)) filter (where (isfinite(cast("int" as double)) and abs(cast("int" as double)) < 1e150)) end as "c10", case when count(*) filter (where not (isfinite(cast("int" as double)) and abs(cast("int" as double)) < 1e150)) = 0 then var_samp(cast("int" as double)) filter (where (isfinite(cast("int" as double)) and abs(cast("int" as double)) < 1e150)) end as "c11", quantile_cont(cast("int" as double), 0.5) as "c12", quantile_cont(cast("int" as double), 0.05) as "c13", quantile_cont(cast("int" as double), 0.95) as "c14", cast(sum("dec") as decimal(38, 3)) as "c15", case when count(*) filter (where not (isfinite(cast("dbl" as double)) and abs(cast("dbl" as double)) < 1e150) and cast("int" as double) is not null or not (isfinite(cast("int" as double)) and abs(cast("int" as double)) < 1e150) and cast("dbl" as double) is not null) = 0 and not isnan(corr(cast("dbl" as double), cast("int" as double)) filter (where (isfinite(cast("dbl" as double)) and abs(cast("dbl" as double)) < 1e150) and (isfinite(cast("int" as double)) and abs(cast("int" as double)) < 1e150))) then corr(cast("dbl" as double), cast("int" as double)) filter (where (isfinite(cast("dbl" as double)) and abs(cast("dbl" as double)) < 1e150) and (isfinite(cast("int" as double)) and abs(cast("int" as double)) < 1e150)) end as "c16"
+    from (
+      select "id" as "id", "uploaded_at" as "uploaded_at", "int" as "int", "dec" as "dec", "dbl" as "dbl", "txt" as "txt", "at" as "at"
+      from (select cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "experiment_id", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+      where "experiment_id" = cast(? as varchar)
+    )
+    group by 1
+  )
+  order by "c0" asc nulls last
+  limit ?
+)
+
+-- STRING: {"txt":
+-- STRING: ,"count_count":
+-- STRING: ,"at_count":
+-- STRING: ,"at_count_distinct":
+-- STRING: ,"at_min":
+-- STRING: ,"at_max":
+-- STRING: ,"at_first":
+-- STRING: ,"at_last":
+-- STRING: ,"int_sum":
+-- STRING: ,"int_avg":
+-- STRING: ,"int_std":
+-- STRING: ,"int_var":
+-- STRING: ,"int_median":
+-- STRING: ,"int_p05":
+-- STRING: ,"int_p95":
+-- STRING: ,"dec_sum":
+-- STRING: ,"dbl_corr_int":
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- BIGINT: 100001

@@ -1,0 +1,25 @@
+select concat(cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c0`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), cast(? as STRING), coalesce(case when `c1` between -9007199254740992 and 9007199254740992 then cast(`c1` as STRING) else concat('"', cast(`c1` as STRING), '"') end, 'null'), '}') as `line`
+from (
+  select *
+  from (
+    select timestamp_micros(unix_micros(`at`) - timestampdiff(MICROSECOND, date_trunc('HOUR', convert_timezone('UTC', ?, timestampadd(MICROSECOND, unix_micros(`at`), timestamp_ntz'1970-01-01 00:00:00'))), convert_timezone('UTC', ?, timestampadd(MICROSECOND, unix_micros(`at`), timestamp_ntz'1970-01-01 00:00:00')))) as `c0`, count(*) as `c1`
+    from (
+      select try_variant_get(`uploaded_data`, ?, ?) as `at`
+      from `gold`.`upload`
+      where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+    )
+    group by 1
+  )
+  order by `c0` asc nulls last
+  limit ?
+)
+
+-- STRING: {"at_hour":
+-- STRING: ,"count_count":
+-- STRING: Europe/Amsterdam
+-- STRING: Europe/Amsterdam
+-- STRING: $['at']
+-- STRING: TIMESTAMP
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-0000000000aa
+-- BIGINT: 100001

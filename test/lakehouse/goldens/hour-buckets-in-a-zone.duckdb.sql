@@ -1,0 +1,23 @@
+select concat(cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c0"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce(case when "c1" between -9007199254740992 and 9007199254740992 then cast("c1" as varchar) else '"' || cast("c1" as varchar) || '"' end, 'null'), '}') as "line"
+from (
+  select *
+  from (
+    select make_timestamptz(epoch_us(make_timestamp(epoch_us("at")) - (timezone(?, "at") - date_trunc('hour', timezone(?, "at"))))) as "c0", count(*) as "c1"
+    from (
+      select "at" as "at"
+      from (select cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "experiment_id", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+      where "experiment_id" = cast(? as varchar)
+    )
+    group by 1
+  )
+  order by "c0" asc nulls last
+  limit ?
+)
+
+-- STRING: {"at_hour":
+-- STRING: ,"count_count":
+-- STRING: Europe/Amsterdam
+-- STRING: Europe/Amsterdam
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- BIGINT: 100001

@@ -1,0 +1,21 @@
+select concat(cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c0"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce(case when isfinite("c1") then cast("c1" as varchar) end, 'null'), '}') as "line"
+from (
+  select *
+  from (
+    select make_timestamptz(epoch_us(date_trunc('hour', make_timestamp(epoch_us("at"))))) as "c0", avg("dbl") as "c1"
+    from (
+      select "dbl" as "dbl", "at" as "at"
+      from (select cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "experiment_id", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+      where "experiment_id" = cast(? as varchar)
+    )
+    group by 1
+  )
+  order by "c0" desc nulls last
+  limit ?
+)
+
+-- STRING: {"at_hour":
+-- STRING: ,"dbl_avg":
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- BIGINT: 25

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, mkdirSync, writeFileSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { compactTable, listFragmentedTables, sweepLake } from '../../src/lakehouse/maintenance.ts';
+import { findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
+import { openLake, type Lake } from '../ingest/setup.ts';
+
+let lake: Lake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+const files = async (id: string) => {
+  const table = (await findTableById(lake.db, id))!;
+  return listFiles(lake.db, id, table.version);
+};
+
+test('compaction makes few disjoint files of many, keeps every row, also of widened columns, and readers never miss or double one', async () => {
+  const table = await lake.makeTable();
+  for (let file = 0; file < 9; file += 1) {
+    const value = file === 4 ? '0.5' : file === 6 ? 'n/a' : String(file);
+    await lake.ingest(table, 'csv', [{ path: `${file}.csv`, bytes: `a,b${file}\n${value},x\n${file},\n` }]);
+  }
+  const before = await lake.rows(table.id);
+  expect(before).toHaveLength(18);
+  expect((await files(table.id)).length).toBe(9);
+  expect(await listFragmentedTables(lake.db)).toMatchObject([{ id: table.id, kind: 'upload', smallFiles: 9 }]);
+
+  const counts = new Set<number>();
+  let reading = true;
+  const reads = (async () => {
+    while (reading) counts.add((await lake.rows(table.id)).length);
+  })();
+  expect(await compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' })).toEqual({ before: 9, after: 1 });
+  reading = false;
+  await reads;
+  expect([...counts]).toEqual([18]);
+  expect(await lake.rows(table.id)).toEqual(before);
+  expect(await compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' })).toEqual({ before: 0, after: 0 });
+});
+
+test('compaction that meets another writer leaves the table as that one made it', async () => {
+  const table = await lake.makeTable();
+  for (let file = 0; file < 3; file += 1) await lake.ingest(table, 'csv', [{ path: `${file}.csv`, bytes: `a\n${file}\n` }]);
+  const [first, second] = await Promise.all([
+    compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' }),
+    compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' }),
+  ]);
+  expect(first.before + second.before).toBe(3);
+  expect((await lake.rows(table.id)).map(({ a }) => a)).toHaveLength(3);
+  expect(readdirSync(join(lake.folder, 'lake', table.id))).toHaveLength(4);
+});
+
+test('retired files stay while a version that reads them is kept, then go; what nothing names goes when it is old', async () => {
+  const table = await lake.makeTable();
+  await lake.ingest(table, 'csv', [{ path: 'a.csv', bytes: 'a\n1\n' }]);
+  await lake.ingest(table, 'csv', [{ path: 'b.csv', bytes: 'a\n2\n' }]);
+  const [one] = await files(table.id);
+  await compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' });
+  const orphan = join(lake.folder, 'lake', table.id, 'orphan.parquet');
+  writeFileSync(orphan, 'x');
+  const fresh = join(lake.folder, 'lake', '.staging', 'fresh');
+  mkdirSync(fresh);
+  const old = new Date(Date.now() - 7_200_000);
+  utimesSync(orphan, old, old);
+
+  expect(await sweepLake(lake.deps, { retentionMs: 86_400_000, graceMs: 3_600_000 })).toMatchObject({
+    versions: 0,
+    retired: 0,
+    orphans: 1,
+  });
+  expect(existsSync(orphan)).toBe(false);
+  expect(existsSync(fresh)).toBe(true);
+  expect(existsSync(join(lake.folder, 'lake', one!.path))).toBe(true);
+  expect(await lake.rows(table.id, 2)).toHaveLength(2);
+
+  const later = await sweepLake(lake.deps, { retentionMs: 0, graceMs: 3_600_000, now: Date.now() + 1_000 });
+  expect(later.retired).toBeGreaterThanOrEqual(2);
+  expect(existsSync(join(lake.folder, 'lake', one!.path))).toBe(false);
+  expect((await lake.rows(table.id)).map(({ a }) => a).sort()).toEqual([1, 2]);
+});

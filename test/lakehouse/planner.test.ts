@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../src/errors.ts';
+import { planDistinct, planRead } from '../../src/lakehouse/planner.ts';
+import { MAX_LIMIT, readRequest } from '../../src/lakehouse/request.ts';
+import type { ReadParameters } from '../../src/lakehouse/request.ts';
+import { parsePath } from '../../src/lakehouse/resolve.ts';
+import { STRING, fixedColumns } from '../../src/lakehouse/catalog.ts';
+import { parseType, typeText } from '../../src/lakehouse/types.ts';
+import { nearMatches } from '../../src/lakehouse/near.ts';
+import { source, TYPED_COLUMNS, uploaded } from './support.ts';
+
+const plan = (parameters: ReadParameters) => planRead(source([]), readRequest(parameters), MAX_LIMIT);
+const filters = (...list: unknown[]): ReadParameters => ({ filters: JSON.stringify(list) });
+const aggregation = (functions: unknown[], groupBy: unknown[] = []): ReadParameters => ({
+  aggregation: JSON.stringify({ groupBy, functions }),
+});
+
+const refused = (parameters: ReadParameters): ApiError => {
+  try {
+    plan(parameters);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('It was not refused.');
+};
+const said = (error: ApiError) =>
+  `${error.message} ${(error.details.problems ?? []).map((problem) => `${problem.path}: ${problem.message}`).join(' ')}`;
+
+type Case = [string, ReadParameters, ReadParameters, string];
+const CASES: readonly Case[] = [
+  ['unknown column', { columns: 'int' }, { columns: 'imt' }, "'int'"],
+  ['a hidden column', { columns: 'id' }, { columns: 'experiment_id' }, "no column 'experiment_id'"],
+  ['unknown order', { orderBy: 'txt' }, { orderBy: 'tx' }, "'txt'"],
+  ['unknown field', { columns: 'contributor.name' }, { columns: 'contributor.nam' }, "'name'"],
+  ['a field of a number', { columns: 'int' }, { columns: 'int.x' }, 'INT'],
+  ['order by a struct', { orderBy: 'contributor.name' }, { orderBy: 'contributor' }, 'name a field'],
+  ['direction', { orderBy: 'int', orderDirection: 'desc' }, { orderBy: 'int', orderDirection: 'down' }, 'ASC or DESC'],
+  [
+    'text against a number',
+    filters({ column: 'int', operator: 'equals', value: 1 }),
+    filters({ column: 'int', operator: 'equals', value: 'one' }),
+    "column 'int': the value must be a number",
+  ],
+  [
+    'a number against text',
+    filters({ column: 'txt', operator: 'equals', value: '1' }),
+    filters({ column: 'txt', operator: 'equals', value: 1 }),
+    'must be text',
+  ],
+  [
+    'no date',
+    filters({ column: 'day', operator: 'equals', value: '2024-02-29' }),
+    filters({ column: 'day', operator: 'equals', value: '2023-02-29' }),
+    'a date such as',
+  ],
+  [
+    'a zone against a local time',
+    filters({ column: 'clock', operator: 'equals', value: '2024-01-01T00:00:00' }),
+    filters({ column: 'clock', operator: 'equals', value: '2024-01-01T00:00:00Z' }),
+    'without offset',
+  ],
+  [
+    'an empty value',
+    filters({ column: 'txt', operator: 'contains', value: 'a' }),
+    filters({ column: 'txt', operator: 'contains', value: '' }),
+    'empty',
+  ],
+  [
+    'an empty list',
+    filters({ column: 'txt', operator: 'in', value: ['a'] }),
+    filters({ column: 'txt', operator: 'in', value: [] }),
+    'empty',
+  ],
+  [
+    'one bound',
+    filters({ column: 'int', operator: 'between', value: [1, 2] }),
+    filters({ column: 'int', operator: 'between', value: [1] }),
+    'exactly two',
+  ],
+  [
+    'contains on a number',
+    filters({ column: 'txt', operator: 'contains', value: '1' }),
+    filters({ column: 'int', operator: 'contains', value: '1' }),
+    'text columns only',
+  ],
+  [
+    'order of truths',
+    filters({ column: 'bool', operator: 'equals', value: true }),
+    filters({ column: 'bool', operator: 'greater_than', value: true }),
+    'no order',
+  ],
+  [
+    'compared JSON',
+    filters({ column: 'json', operator: 'is_null' }),
+    filters({ column: 'json', operator: 'equals', value: 'a' }),
+    'is_null',
+  ],
+  [
+    'a value for is_null',
+    filters({ column: 'int', operator: 'is_null' }),
+    filters({ column: 'int', operator: 'is_null', value: 1 }),
+    'takes no value',
+  ],
+  [
+    'unknown operator',
+    filters({ column: 'int', operator: 'in', value: [1] }),
+    filters({ column: 'int', operator: 'inn', value: [1] }),
+    'Must be one of',
+  ],
+  [
+    'unknown key',
+    filters({ column: 'int', operator: 'equals', value: 1 }),
+    filters({ colum: 'int', column: 'int', operator: 'equals', value: 1 }),
+    "'column'",
+  ],
+  ['broken JSON', { filters: '[]' }, { filters: '[' }, 'not valid JSON'],
+  [
+    'too many filters',
+    filters(...Array.from({ length: 100 }, () => ({ column: 'int', operator: 'is_null' }))),
+    filters(...Array.from({ length: 101 }, () => ({ column: 'int', operator: 'is_null' }))),
+    'query.filters',
+  ],
+  [
+    'too many values',
+    filters({ column: 'int', operator: 'in', value: Array(1000).fill(1) }),
+    filters({ column: 'int', operator: 'in', value: Array(1001).fill(1) }),
+    '1000',
+  ],
+  ['deep JSON', { filters: '[]' }, { filters: '['.repeat(200) + ']'.repeat(200) }, 'query.filters'],
+  ['long text', { filters: `[]${' '.repeat(1000)}` }, { filters: `[]${' '.repeat(300_000)}` }, 'longer'],
+  ['sum of text', aggregation([{ column: 'int', function: 'sum' }]), aggregation([{ column: 'txt', function: 'sum' }]), 'numeric'],
+  ['sum of *', aggregation([{ column: '*', function: 'count' }]), aggregation([{ column: '*', function: 'sum' }]), 'only be counted'],
+  [
+    'corr of one',
+    aggregation([{ column: 'int', function: 'corr', secondColumn: 'dbl' }]),
+    aggregation([{ column: 'int', function: 'corr' }]),
+    'secondColumn',
+  ],
+  [
+    'second column elsewhere',
+    aggregation([{ column: 'int', function: 'sum' }]),
+    aggregation([{ column: 'int', function: 'sum', secondColumn: 'dbl' }]),
+    'corr only',
+  ],
+  [
+    'two outputs of one name',
+    aggregation([{ column: 'int', function: 'sum' }]),
+    aggregation([
+      { column: 'int', function: 'sum' },
+      { column: 'dbl', function: 'sum', alias: 'int_sum' },
+    ]),
+    'alias',
+  ],
+  [
+    'buckets of text',
+    aggregation([], [{ column: 'at', timeBucket: 'day' }]),
+    aggregation([], [{ column: 'txt', timeBucket: 'day' }]),
+    'date or time',
+  ],
+  [
+    'unknown zone',
+    aggregation([], [{ column: 'at', timeBucket: 'day', timezone: 'Europe/Amsterdam' }]),
+    aggregation([], [{ column: 'at', timeBucket: 'day', timezone: 'Europe/Atlantis' }]),
+    'IANA',
+  ],
+  [
+    'an offset as zone',
+    aggregation([], [{ column: 'at', timeBucket: 'day', timezone: 'UTC' }]),
+    aggregation([], [{ column: 'at', timeBucket: 'day', timezone: '+01:00' }]),
+    'IANA',
+  ],
+  ['group by JSON', aggregation([], [{ column: 'txt' }]), aggregation([], [{ column: 'json' }]), 'Cannot group'],
+  [
+    'order by what is not in the answer',
+    { ...aggregation([{ column: 'int', function: 'sum' }]), orderBy: 'int_sum' },
+    { ...aggregation([{ column: 'int', function: 'sum' }]), orderBy: 'int' },
+    "'int_sum'",
+  ],
+  [
+    'cumsum beside a sum',
+    aggregation([{ column: 'int', function: 'cumsum' }]),
+    aggregation([
+      { column: 'int', function: 'cumsum' },
+      { column: 'int', function: 'sum' },
+    ]),
+    'groupBy',
+  ],
+  ['page 0', { page: 1 }, { page: 0 }, 'query.page'],
+  ['limit', { limit: 100_000 }, { limit: 100_001 }, 'query.limit'],
+];
+
+describe('a refusal names the place, and the same request without the fault goes through', () => {
+  test.each(CASES)('%s', (_name, good, bad, expected) => {
+    expect(() => plan(good)).not.toThrow();
+    const error = refused(bad);
+    expect(error.status).toBe(400);
+    expect(said(error)).toContain(expected);
+    expect(said(error).length).toBeLessThan(4000);
+    expect(error.details.problems?.length).toBeLessThanOrEqual(20);
+  });
+});
+
+test('how much an answer holds follows the window that was asked', () => {
+  expect(plan({}).window).toEqual({ kind: 'page', page: 1, pageSize: 100 });
+  expect(plan({ page: 2, limit: 5 }).window).toEqual({ kind: 'page', page: 2, pageSize: 100 });
+  expect(plan({ limit: 5 }).window).toEqual({ kind: 'limit', limit: 5, peek: true });
+  expect(plan({ ...aggregation([{ column: '*', function: 'count' }]) }).window).toEqual({ kind: 'limit', limit: MAX_LIMIT, peek: true });
+  expect(planRead(source([]), {}, null).window).toEqual({ kind: 'limit', limit: null, peek: false });
+});
+
+test('columns are separated by commas outside quotes', () => {
+  const from = source([], {
+    expanded: [uploaded('a.b', STRING), uploaded('a,b', STRING), uploaded('say "x"', STRING), uploaded('plain', STRING)],
+  });
+  const names = (columns: string) => planRead(from, readRequest({ columns }), null).columns.map((column) => column.name);
+  expect(names('plain, contributor.name')).toEqual(['plain', 'contributor.name']);
+  expect(names('"a.b",`a,b`')).toEqual(['a.b', 'a,b']);
+  expect(names('a.b')).toEqual(['a.b']);
+  expect(names('["say \\"x\\"", "\\"a,b\\""]')).toEqual(['say "x"', 'a,b']);
+  expect(names('plain,plain')).toEqual(['plain']);
+  expect(parsePath('a."b.c".d')).toEqual(['a', 'b.c', 'd']);
+  expect(parsePath('a.')).toBeNull();
+});
+
+test('numbers that a double cannot hold keep their digits', () => {
+  const from = planRead(
+    source([]),
+    readRequest({ filters: '[{"column":"big","operator":"equals","value":9007199254740993}]' }),
+    null,
+  ).count;
+  expect(JSON.stringify(from, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))).toContain('9007199254740993n');
+});
+
+test('type text is read back as it was written', () => {
+  for (const { type } of [...fixedColumns('raw_data'), ...TYPED_COLUMNS]) expect(parseType(typeText(type))).toEqual(type);
+  expect(typeText(parseType('struct<`a b`:int,c:array<decimal(10, 2)>>'))).toBe('STRUCT<`a b`: INT, c: ARRAY<DECIMAL(10,2)>>');
+  expect(() => parseType('NOTHING')).toThrow('Not a column type');
+});
+
+test('near matches are few and near', () => {
+  expect(nearMatches('temprature', ['temperature', 'time', 'id'])).toEqual(['temperature']);
+  expect(nearMatches('TXT', ['txt', 'text'])).toEqual(['txt', 'text']);
+  expect(nearMatches('x'.repeat(100_000), ['x'])).toEqual([]);
+});
+
+test('distinct values are of a comparable column', () => {
+  expect(planDistinct(source([]), 'txt', 10).type).toEqual(STRING);
+  expect(() => planDistinct(source([]), 'contributor', 10)).toThrow('name a field');
+});

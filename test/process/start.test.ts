@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { spawnServer } from '../support/process.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const folders: string[] = [];
+const folder = () => {
+  const made = mkdtempSync(join(tmpdir(), 'fieldlake-start-'));
+  folders.push(made);
+  return made;
+};
+afterAll(() => {
+  for (const each of folders) rmSync(each, { recursive: true, force: true });
+});
+
+/** Runs the server until it ends by itself; answers its code and what it said. */
+async function failing(environment: Record<string, string>) {
+  const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/server.js'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...environment },
+  });
+  let text = '';
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const [code] = (await once(child, 'exit')) as [number];
+  return { code, text };
+}
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const postgresPid = (dataDir: string) => Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+
+describe('the embedded Postgres', () => {
+  test('is stopped by SIGTERM, refused to a second start, and adopted after kill -9', async () => {
+    const dataDir = folder();
+    const first = await spawnServer({ DATA_DIR: dataDir });
+    const pid = postgresPid(dataDir);
+    const second = await failing({ DATA_DIR: dataDir });
+    expect(second).toMatchObject({ code: 1, text: expect.stringContaining('in use by another fieldlake process') });
+    expect((await fetch(`${first.baseUrl}/health/ready`)).status).toBe(200);
+
+    await first.kill('SIGKILL');
+    expect(isAlive(pid)).toBe(true);
+    const third = await spawnServer({ DATA_DIR: dataDir });
+    expect(postgresPid(dataDir)).toBe(pid);
+    expect((await fetch(`${third.baseUrl}/health/ready`)).status).toBe(200);
+    await third.kill('SIGTERM');
+    expect(third.child.exitCode).toBe(0);
+    expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+  }, 120_000);
+
+  test('the sample comes by itself, with a private quickstart file whose keys work', async () => {
+    const dataDir = folder();
+    const server = await spawnServer({ DATA_DIR: dataDir, SAMPLE_DATA: 'on' });
+    const file = join(dataDir, 'quickstart.json');
+    for (let tries = 0; tries < 300 && !server.output().includes('quickstart.json'); tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    const quickstart = JSON.parse(readFileSync(file, 'utf8'));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(Object.keys(quickstart)).toEqual(['baseUrl', 'adminUrl', 'apiKey', 'experimentId', 'uploadTableId', 'organizationId', 'users']);
+    expect(Object.keys(quickstart.users)).toEqual(['owner', 'member', 'teammate', 'viewer', 'stranger']);
+    const status = async (person: string) =>
+      (
+        await fetch(`${quickstart.baseUrl}/api/v1/experiments/${quickstart.experimentId}`, {
+          headers: { 'x-api-key': quickstart.users[person].apiKey },
+        })
+      ).status;
+    expect(await Promise.all(['owner', 'member', 'teammate', 'viewer', 'stranger'].map(status))).toEqual([200, 200, 200, 200, 403]);
+    expect((await (await fetch(`${quickstart.adminUrl}/metrics`)).text()).includes('http_request_duration_seconds')).toBe(true);
+    expect(await (await fetch(`${quickstart.baseUrl}/metrics`)).json()).toMatchObject({ status: 404 });
+    const lines = server
+      .output()
+      .split('\n')
+      .filter((line) => /^(curl|printf) /.test(line));
+    expect(lines.length).toBeGreaterThanOrEqual(6);
+    for (const line of lines) {
+      const child = spawn('bash', ['-c', line]);
+      let text = '';
+      child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      await once(child, 'close');
+      expect(text.length).toBeGreaterThan(20);
+      expect(text).not.toContain('"code":');
+    }
+    await server.kill('SIGTERM');
+  }, 120_000);
+});
+
+describe('a wrong setting stops the start with one sentence', () => {
+  test.each([
+    [{ PORT: 'eighty' }, 'PORT'],
+    [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL'],
+    [{ S3_BUCKET: 'lake' }, 'S3_BUCKET is set, but'],
+    [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST is set, but'],
+    [{ SAMPLE_DATA: 'maybe' }, 'SAMPLE_DATA'],
+  ])('%j', async (setting, sentence) => {
+    const { code, text } = await failing({ DATA_DIR: folder(), ...(setting as Record<string, string>) });
+    expect(code).toBe(1);
+    expect(text.trim().split('\n')).toHaveLength(1);
+    expect(text).toContain('fieldlake cannot start: ');
+    expect(text).toContain(sentence);
+  });
+});

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Person } from './cast.ts';
+import type { ServerProcess } from './process.ts';
+
+/** Numbers from a seed, so that a run can be replayed. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 4_294_967_296;
+  };
+}
+
+export const seedOf = (name: string): number => {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000_000));
+  process.stdout.write(`${name}: SEED=${seed}\n`);
+  return seed;
+};
+
+/** A CSV whose every row is its own number, so that a lost or doubled row shows. */
+export const numberedCsv = (file: number, rows: number): string =>
+  `file,row,value\n${Array.from({ length: rows }, (_, row) => `${file},${row},${(file * 1_000 + row) / 8}`).join('\n')}\n`;
+
+/** Sends a file; undefined when the server died on the way. */
+export async function sendCsv(
+  server: ServerProcess,
+  person: Person,
+  target: { experimentId: string; fields: Record<string, string> },
+  name: string,
+  text: string,
+) {
+  const form = new FormData();
+  for (const [field, value] of Object.entries({ sourceKind: 'csv', ...target.fields })) form.append(field, value);
+  form.append('files', new Blob([text]), name);
+  try {
+    const response = await fetch(`${server.baseUrl}/api/v1/experiments/${target.experimentId}/data/uploads`, {
+      method: 'POST',
+      headers: { 'x-api-key': person.apiKey },
+      body: form,
+    });
+    const body = (await response.json()) as { uploadId: string; uploadTableId: string };
+    return { code: response.status, uploadId: body.uploadId, uploadTableId: body.uploadTableId };
+  } catch {
+    return undefined;
+  }
+}
+
+export async function getJson(server: ServerProcess, person: Person, path: string): Promise<any> {
+  const response = await fetch(`${server.baseUrl}${path}`, { headers: { 'x-api-key': person.apiKey } });
+  return response.json();
+}
+
+/** Asks until the answer satisfies, at most so many milliseconds. */
+export async function eventually<T>(ask: () => Promise<T>, good: (answer: T) => boolean, milliseconds: number): Promise<T> {
+  const end = Date.now() + milliseconds;
+  for (;;) {
+    const answer = await ask();
+    if (good(answer) || Date.now() > end) return answer;
+    await sleep(200);
+  }
+}

@@ -1,0 +1,77 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cloneDatabase, type TestDatabase } from './database.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export interface ServerProcess {
+  baseUrl: string;
+  child: ChildProcess;
+  /** Everything written so far, both streams. */
+  output: () => string;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts the built server as a process of its own and waits until it is ready. */
+export async function spawnServer(environment: Record<string, string>): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/server.js'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      UV_THREADPOOL_SIZE: '32',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      SAMPLE_DATA: 'off',
+      DUCKDB_MEMORY_MB: '512',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  const ready = new Promise<string>((resolve, reject) => {
+    const hear = (chunk: Buffer) => {
+      text += chunk.toString();
+      const found = /fieldlake is ready at (\S+)/.exec(text)?.[1];
+      if (found !== undefined) resolve(found);
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.once('exit', (code) => reject(new Error(`the server ended with ${String(code)}: ${text.slice(-2_000)}`)));
+  });
+  const baseUrl = await ready;
+  return {
+    baseUrl,
+    child,
+    output: () => text,
+    kill: async (signal) => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill(signal);
+      await gone;
+    },
+  };
+}
+
+/** A database and a folder that several server processes can share. */
+export async function sharedSite(): Promise<{
+  database: TestDatabase;
+  folder: string;
+  environment: Record<string, string>;
+  remove(): Promise<void>;
+}> {
+  const database = await cloneDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'fieldlake-shared-'));
+  return {
+    database,
+    folder,
+    environment: { DATABASE_URL: database.url, DATA_DIR: folder },
+    remove: async () => {
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
