@@ -39,6 +39,8 @@ const Environment = z.object({
   MACRO_ACCEPT_ROOT: onOff.default(false),
   MACRO_RUNS: number(1, 256).default(2),
   MACRO_MEMORY_MB: number(256, 65_536).default(1536),
+  /** Where projects are brought over from. */
+  TRANSFER_SOURCE: z.string().min(1).max(64).default('photosynq'),
   /** Signs project imports; several, apart from each other by commas, while one replaces another. */
   WEBHOOK_SECRETS: z
     .string()
@@ -121,6 +123,8 @@ export interface Config {
     running: number;
     memoryMb: number;
   };
+  /** Name of the platform that projects are brought over from. */
+  transferSource: string;
   /** Of the project import, `whsec_` and base64; none: every call is refused. */
   webhookSecrets: readonly string[];
   /** Undefined: the embedded places. */
@@ -262,6 +266,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       running: env.MACRO_RUNS,
       memoryMb: env.MACRO_MEMORY_MB,
     },
+    transferSource: env.TRANSFER_SOURCE,
     webhookSecrets: env.WEBHOOK_SECRETS,
     places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     secret: readSecret(dataDir),
