@@ -207,4 +207,3 @@ export async function eraseTables(
   await queries.deleteTables(db, experimentId);
   return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
 }
-
