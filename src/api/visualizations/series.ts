@@ -1,5 +1,5 @@
 /** Rows of a chart's read → series that are ready to plot. Pure. */
-import type { AxisKind, Chart, ChartSeries } from '../../charts/chart.ts';
+import { textOf, type AxisKind, type Chart, type ChartSeries } from '../../charts/chart.ts';
 import { largestTriangles } from '../../charts/downsample.ts';
 import type { ChannelPlan, ChartPlan } from './chart.ts';
 import type { Downsampling, PlottedAxis, PlottedSeries } from './plot.model.ts';
@@ -64,7 +64,7 @@ export function plot(plan: ChartPlan, columns: readonly AnswerColumn[], rows: re
   const colorKind = plan.color ? axisOf(plan.color).kind : null;
   const splits = plan.color && colorKind === 'categorical' ? plan.color : null;
   const shaded = plan.color && !splits ? [{ ...plan.color, channel: 'color' }] : [];
-  const text = (value: unknown) => (value === null ? '(none)' : String(value));
+  const text = (value: unknown) => textOf(value, '(none)');
   const found = new Map<string, { color?: string; facet?: string; rows: Record<string, unknown>[] }>();
   for (const row of rows) {
     const color = splits ? text(read(row, splits)) : undefined;
