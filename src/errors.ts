@@ -90,6 +90,7 @@ const catalogue = {
   unknownResourceType: say(400, 'The resource type must be experiment, macro, protocol, workbook, device or device_group.'),
   resourceNotFound: say(404, (type: string) => `There is no such ${readable(type)}.`),
   actionDenied: say(403, (action: string, type: string) => `You may not ${action} this ${readable(type)}.`),
+  newsletterLinkInvalid: say(400, 'This link has expired or was not made by us; subscribe again for a new one.'),
   flowNotFound: say(404, 'This experiment has no flow.'),
   metadataNotFound: say(404, 'There is no such metadata record in this experiment.'),
   dashboardNotFound: say(404, 'There is no such dashboard in this experiment.'),

@@ -1,6 +1,8 @@
 import { sweepJob } from './api/account/sweep.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
+import { embargoJob } from './api/experiments/embargo.job.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
+import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
 import type { Context } from './context.ts';
@@ -10,6 +12,8 @@ import type { JobHandler } from './jobs/queue.ts';
 const handlers = (ctx: Context): JobHandler[] => [
   ingestUploadJob(ctx),
   eraseExperiment(ctx),
+  embargoJob(ctx),
+  forgetUnconfirmedJob(ctx),
   sendLetterJob(ctx),
   sendNoticeJob(ctx),
   sweepJob(ctx),

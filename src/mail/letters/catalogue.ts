@@ -1,4 +1,5 @@
 import type { Written } from './frame.ts';
+import { newsletterConfirmation } from './newsletter.ts';
 import { signInCode } from './sign-in-code.ts';
 import { projectImported, transferRequested } from './transfers.ts';
 
@@ -7,6 +8,7 @@ export const LETTERS = {
   'sign-in-code': signInCode,
   'transfer-requested': transferRequested,
   'project-imported': projectImported,
+  'newsletter-confirmation': newsletterConfirmation,
 } as const;
 
 export type LetterName = keyof typeof LETTERS;
