@@ -7,7 +7,13 @@ import type { Context } from './context.ts';
 import type { JobHandler } from './jobs/queue.ts';
 
 /** Every job that there is. */
-const handlers = (ctx: Context): JobHandler[] => [ingestUploadJob(ctx), eraseExperiment(ctx), sendLetterJob(ctx), sendNoticeJob(ctx), sweepJob(ctx)];
+const handlers = (ctx: Context): JobHandler[] => [
+  ingestUploadJob(ctx),
+  eraseExperiment(ctx),
+  sendLetterJob(ctx),
+  sendNoticeJob(ctx),
+  sweepJob(ctx),
+];
 
 /** What is looked after more often than the queue's clock ticks. */
 const watches = (ctx: Context): { everyMs: number; run: () => Promise<void> }[] => [{ everyMs: 5_000, run: () => sweepUploads(ctx) }];
