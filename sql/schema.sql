@@ -42,6 +42,11 @@ table audit_events
   CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (actor_id, at DESC)
   CREATE INDEX audit_events_by_organization ON public.audit_events USING btree (organization_id, at DESC)
   CREATE INDEX audit_events_by_resource ON public.audit_events USING btree (resource_id, at DESC)
+table contributors
+  experiment_id uuid not null
+  user_id uuid not null
+  constraint contributors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint contributors_pkey PRIMARY KEY (experiment_id, user_id)
 table device_groups
   id uuid not null
   type text not null default 'device_group'::text
@@ -234,6 +239,33 @@ table macros
   constraint macros_type_check CHECK ((type = 'macro'::text))
   constraint macros_id_type_fkey FOREIGN KEY (id, type) REFERENCES resources(id, type) ON DELETE CASCADE
   constraint macros_pkey PRIMARY KEY (id)
+table messages
+  id uuid not null
+  ordinal bigint not null generated as identity
+  experiment_id uuid not null
+  source bytea not null
+  client_id text
+  user_id uuid
+  protocol_id text
+  arrived_at timestamp with time zone not null default now()
+  byte_count integer not null
+  body bytea
+  object_key text
+  status text not null default 'pending'::text
+  stored bigint not null default 0
+  quarantined bigint not null default 0
+  already_there bigint not null default 0
+  reasons jsonb not null default '{}'::jsonb
+  tries integer not null default 0
+  handled_at timestamp with time zone
+  constraint messages_byte_count_check CHECK ((byte_count >= 0))
+  constraint messages_check CHECK ((num_nonnulls(body, object_key) = 1))
+  constraint messages_source_check CHECK ((length(source) = 10))
+  constraint messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'stored'::text, 'partial'::text, 'quarantined'::text])))
+  constraint messages_pkey PRIMARY KEY (id)
+  constraint messages_experiment_id_source_key UNIQUE (experiment_id, source)
+  CREATE INDEX messages_pending ON public.messages USING btree (experiment_id, ordinal) WHERE (status = 'pending'::text)
+  CREATE INDEX messages_set_aside ON public.messages USING btree (experiment_id, handled_at) WHERE (status = ANY (ARRAY['partial'::text, 'quarantined'::text]))
 table organization_members
   id uuid not null
   organization_id uuid not null
