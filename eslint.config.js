@@ -51,5 +51,5 @@ export default tseslint.config(
       'max-lines': 'off',
     },
   },
-  { files: ['*.config.js', '*.config.ts'], extends: [tseslint.configs.disableTypeChecked] },
+  { files: ['*.config.js', '*.config.ts', 'web/**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
 );

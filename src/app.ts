@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import express, { type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import swaggerUi from 'swagger-ui-dist';
@@ -25,6 +26,8 @@ export function createApp(context: Context): Express {
   // entity tags are ours: a hash of every body would cost more than it saves
   app.set('etag', false);
   app.set('query parser', 'simple');
+  // how many of our own proxies stand in front; believing every X-Forwarded-For would let anyone choose an address
+  app.set('trust proxy', context.config.web.trustProxyHops);
   app.use(observe);
   app.use(
     helmet({
@@ -39,6 +42,7 @@ export function createApp(context: Context): Express {
   app.get('/docs', documentationPage);
   app.get('/docs/page.js', documentationScript);
   app.use('/docs', documentationPolicy, express.static(swaggerUi.getAbsoluteFSPath(), { index: false }));
+  app.use('/platform/assets', express.static(join(context.config.root, 'web'), { index: false }));
   RegisterRoutes(app);
   app.use(refuseTheRest);
   app.use(renderErrors);

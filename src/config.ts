@@ -28,7 +28,50 @@ const Environment = z.object({
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
+  /** Languages that macros run in, or `none`. */
+  MACRO_LANGUAGES: z
+    .string()
+    .default('python,r,javascript')
+    .transform((text) => (text === 'none' ? [] : text.split(',').map((word) => word.trim())))
+    .pipe(z.array(z.enum(['python', 'r', 'javascript']))),
+  MACRO_LEVEL: z.enum(['best', 'bubblewrap', 'embedded']).default('best'),
+  /** Accepts in so many words that embedded macros run as root. */
+  MACRO_ACCEPT_ROOT: onOff.default(false),
+  MACRO_RUNS: number(1, 256).default(2),
+  MACRO_MEMORY_MB: number(256, 65_536).default(1536),
+  /** Signs project imports; several, apart from each other by commas, while one replaces another. */
+  WEBHOOK_SECRETS: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((word) => word.trim())
+        .filter((word) => word !== ''),
+    )
+    .pipe(z.array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'each must be whsec_ and the base64 of at least 24 random bytes'))),
   STATEMENT_TIMEOUT_SECONDS: number(1, 600).default(30),
+  /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  MAIL_FROM: z.string().min(3).default('fieldlake <no-reply@localhost>'),
+  /** Origins of web clients, separated by commas, besides our own. */
+  TRUSTED_ORIGINS: z.string().default(''),
+  /** Proxies of ours between the internet and this process; only so many hops of X-Forwarded-For are believed. */
+  TRUST_PROXY_HOPS: number(0, 10).default(0),
+  /** Domain that passkeys belong to: the host of BASE_URL or a parent of it. */
+  RP_ID: z.string().min(1).optional(),
+  SIGN_INS_PER_MINUTE: number(1, 1_000_000).default(20),
+  GITHUB_CLIENT_ID: z.string().min(1).optional(),
+  GITHUB_CLIENT_SECRET: z.string().min(1).optional(),
+  GITHUB_URL: z.url({ protocol: /^https?$/ }).default('https://github.com'),
+  GITHUB_API_URL: z.url({ protocol: /^https?$/ }).default('https://api.github.com'),
+  ORCID_CLIENT_ID: z.string().min(1).optional(),
+  ORCID_CLIENT_SECRET: z.string().min(1).optional(),
+  ORCID_URL: z.url({ protocol: /^https?$/ }).default('https://orcid.org'),
+  ORCID_API_URL: z.url({ protocol: /^https?$/ }).default('https://pub.orcid.org/v3.0'),
+  /** A Photon or Nominatim server; the GeoNames data in the package when unset. */
+  PLACES_URL: z.url({ protocol: /^https?$/ }).optional(),
+  PLACES_KIND: z.enum(['photon', 'nominatim']).default('photon'),
 });
 
 /** Settings of engines that are not built in yet: naming one must stop the start rather than be ignored. */
@@ -51,9 +94,84 @@ export interface Config {
   worker: boolean;
   logLevel: string;
   duckdb: { threads: number; memoryMb: number };
+  mail: { smtpUrl: string | undefined; from: string };
+  web: {
+    /** Origins such as `https://app.example.org`, besides our own. */
+    trustedOrigins: readonly string[];
+    trustProxyHops: number;
+    /** Relying-party id of passkeys, checked to fit BASE_URL; undefined: the host that people reach us at. */
+    rpId: string | undefined;
+    /** Codes asked for, and codes tried, per minute and place. */
+    signInsPerMinute: number;
+  };
+  /** Identity providers that are on. */
+  providers: { github: ProviderSettings | undefined; orcid: ProviderSettings | undefined };
   limits: { callerStatements: number; organizationStatements: number; statementTimeoutMs: number };
+  macros: {
+    languages: readonly ('python' | 'r' | 'javascript')[];
+    level: 'best' | 'bubblewrap' | 'embedded';
+    acceptRoot: boolean;
+    running: number;
+    memoryMb: number;
+  };
+  /** Of the project import, `whsec_` and base64; none: every call is refused. */
+  webhookSecrets: readonly string[];
+  /** Undefined: the embedded places. */
+  places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
   /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
   secret: Buffer;
+}
+
+export interface ProviderSettings {
+  clientId: string;
+  clientSecret: string;
+  /** Where people sign in. */
+  url: string;
+  /** Where their public facts are read. */
+  apiUrl: string;
+}
+
+const withoutSlash = (url: string) => url.replace(/\/$/, '');
+
+function provider(name: string, id: string | undefined, secret: string | undefined, urls: { url: string; apiUrl: string }) {
+  if (id === undefined && secret === undefined) return undefined;
+  for (const url of [urls.url, urls.apiUrl])
+    if (url.startsWith('http:') && !/^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname))
+      throw new ConfigError(`${name}_URL and ${name}_API_URL must be https; only a loopback address may be http.`);
+  if (id === undefined || secret === undefined)
+    throw new ConfigError(`${name}_CLIENT_ID and ${name}_CLIENT_SECRET must be given together.`);
+  return { clientId: id, clientSecret: secret, url: withoutSlash(urls.url), apiUrl: withoutSlash(urls.apiUrl) };
+}
+
+function originList(text: string): string[] {
+  return text
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '')
+    .map((origin) => {
+      const url = URL.canParse(origin) ? new URL(origin) : undefined;
+      if (!url || !/^https?:$/.test(url.protocol) || url.origin !== withoutSlash(origin))
+        throw new ConfigError(`TRUSTED_ORIGINS holds '${origin}', which is not an origin such as https://app.example.org.`);
+      return url.origin;
+    });
+}
+
+const isAddress = (host: string) => /^[\d.]+$/.test(host) || host.includes(':');
+
+/** A relying-party id is a registrable name: the host of the web pages or a parent of it, never an IP address or a bare top-level domain. */
+function relyingParty(rpId: string | undefined, baseUrl: string | undefined, trustedOrigins: readonly string[]): string | undefined {
+  if (rpId === undefined) return undefined;
+  const id = rpId.toLowerCase();
+  if (isAddress(id) || (id !== 'localhost' && !/^([a-z0-9-]+\.)+[a-z0-9-]+$/.test(id)))
+    throw new ConfigError(`RP_ID must be a domain name such as example.org, not '${rpId}'.`);
+  for (const origin of [...(baseUrl === undefined ? [] : [baseUrl]), ...trustedOrigins]) {
+    const host = new URL(origin).hostname;
+    if (host !== id && !host.endsWith(`.${id}`))
+      throw new ConfigError(
+        `RP_ID is '${id}', but ${new URL(origin).origin} is neither that domain nor below it; passkeys would never work there.`,
+      );
+  }
+  return id;
 }
 
 function packageRoot(): string {
@@ -87,6 +205,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   const env = parsed.data;
   const dataDir = resolve(env.DATA_DIR);
+  const baseUrl = env.BASE_URL?.replace(/\/$/, '');
+  const trustedOrigins = originList(env.TRUSTED_ORIGINS);
   return Object.freeze({
     root: packageRoot(),
     port: env.PORT,
@@ -94,17 +214,37 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     adminPort: env.ADMIN_PORT,
     dataDir,
     databaseUrl: env.DATABASE_URL,
-    baseUrl: env.BASE_URL?.replace(/\/$/, ''),
+    baseUrl,
     // somebody else's Postgres gets sample people only when asked for
     sampleData: env.SAMPLE_DATA ?? env.DATABASE_URL === undefined,
     worker: env.WORKER,
     logLevel: env.LOG_LEVEL,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
+    mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM },
+    web: {
+      trustedOrigins,
+      trustProxyHops: env.TRUST_PROXY_HOPS,
+      rpId: relyingParty(env.RP_ID, baseUrl, trustedOrigins),
+      signInsPerMinute: env.SIGN_INS_PER_MINUTE,
+    },
+    providers: {
+      github: provider('GITHUB', env.GITHUB_CLIENT_ID, env.GITHUB_CLIENT_SECRET, { url: env.GITHUB_URL, apiUrl: env.GITHUB_API_URL }),
+      orcid: provider('ORCID', env.ORCID_CLIENT_ID, env.ORCID_CLIENT_SECRET, { url: env.ORCID_URL, apiUrl: env.ORCID_API_URL }),
+    },
     limits: {
       callerStatements: env.CALLER_STATEMENTS,
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,
     },
+    macros: {
+      languages: env.MACRO_LANGUAGES,
+      level: env.MACRO_LEVEL,
+      acceptRoot: env.MACRO_ACCEPT_ROOT,
+      running: env.MACRO_RUNS,
+      memoryMb: env.MACRO_MEMORY_MB,
+    },
+    webhookSecrets: env.WEBHOOK_SECRETS,
+    places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     secret: readSecret(dataDir),
   });
 }

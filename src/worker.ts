@@ -1,10 +1,19 @@
+import { sweepJob } from './api/account/sweep.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
+import { sendLetterJob } from './api/mail/mail.job.ts';
+import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
 import type { Context } from './context.ts';
 import type { JobHandler } from './jobs/queue.ts';
 
 /** Every job that there is. */
-const handlers = (ctx: Context): JobHandler[] => [ingestUploadJob(ctx), eraseExperiment(ctx)];
+const handlers = (ctx: Context): JobHandler[] => [
+  ingestUploadJob(ctx),
+  eraseExperiment(ctx),
+  sendLetterJob(ctx),
+  sendNoticeJob(ctx),
+  sweepJob(ctx),
+];
 
 /** What is looked after more often than the queue's clock ticks. */
 const watches = (ctx: Context): { everyMs: number; run: () => Promise<void> }[] => [{ everyMs: 5_000, run: () => sweepUploads(ctx) }];

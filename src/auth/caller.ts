@@ -3,7 +3,7 @@ import type { Transaction } from '../database/database.ts';
 /** Who sent the request. The same for a session and for an API key; only `via` tells. */
 export interface Caller {
   userId: string;
-  via: { kind: 'key'; keyId: string } | { kind: 'session'; sessionId: string };
+  via: { kind: 'key'; keyId: string } | { kind: 'session'; /** Public handle. */ sessionId: string; createdAt: Date };
   requestId: string;
   /** The owning organization of the resource in the path, as the access decision read it. */
   organizationId: string | null;

@@ -61,3 +61,39 @@ export const findKeyWait = (db: Queryable, keyId: string) =>
       where w.key_id = ${keyId}
     ) counted
     where count > 0 and age between 0 and 60`);
+
+export interface SessionAdmission {
+  handle: string;
+  userId: string;
+  method: 'email' | 'passkey' | 'github' | 'orcid';
+  createdAt: Date;
+  expiresAt: Date;
+  /** Whether this request renewed the session, so that its cookie must be sent anew. */
+  renewed: boolean;
+  ipAddress: string | null;
+  userAgent: string | null;
+  organizationId: string | null;
+  source: AccessSource | null;
+}
+
+/** The admission statement for a session: finds it, renews it once a day and decides the question. No row: unknown, ended or expired. */
+export const admitSession = (db: Queryable, tokenHash: Buffer, question: Question | null) => {
+  const decision = question
+    ? fragment`left join lateral decide(s.user_id, ${question.type}, ${question.resourceId}, ${question.action}) d on true`
+    : fragment`left join (select null::uuid as organization_id, null::text as source) d on true`;
+  return db.one<SessionAdmission>(sql('http.admitSession')`
+    with s as (
+      select sessions.*
+      from sessions
+      join users on users.id = sessions.user_id and users.deleted_at is null
+      where token_hash = ${tokenHash} and expires_at > now()
+    ), renewed as (
+      update sessions set expires_at = now() + interval '30 days', renewed_at = now(), updated_at = now()
+      where id = (select id from s) and renewed_at < now() - interval '1 day'
+      returning expires_at
+    )
+    select s.id as handle, s.user_id as "userId", s.method, s.created_at as "createdAt",
+      coalesce((select expires_at from renewed), s.expires_at) as "expiresAt", exists (select from renewed) as renewed,
+      s.ip_address as "ipAddress", s.user_agent as "userAgent", d.organization_id as "organizationId", d.source
+    from s ${decision}`);
+};

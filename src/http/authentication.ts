@@ -4,11 +4,13 @@ import type { Caller } from '../auth/caller.ts';
 import { granted, type Decision } from '../authorization/access.ts';
 import { ACTIONS, RESOURCE_TYPES, type Action, type ResourceType } from '../authorization/roles.ts';
 import { errors } from '../errors.ts';
-import { admitKey, findKeyWait, type Admission, type Question } from './authentication.queries.ts';
+import { admitKey, findKeyWait, type Admission, type Question, type SessionAdmission } from './authentication.queries.ts';
 import { readJsonBody } from './body.ts';
 import { contextOf, exchangeOf, timed } from './exchange.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
+import { requireTrustedOrigin } from './origins.ts';
 import { opensTable, refuseUnknownParameters } from './parameters.ts';
+import { sessionOf } from './sessions.ts';
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -25,6 +27,12 @@ const ID_PARAMETER: Record<ResourceType, string> = {
 const isResourceType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text);
 const isAction = (text: string): text is Action => (ACTIONS as readonly string[]).includes(text);
 
+/** The `{resourceType}` of a path. Errors: unknownResourceType. */
+export function checkedType(text: string): ResourceType {
+  if (!isResourceType(text)) throw errors.unknownResourceType();
+  return text;
+}
+
 interface Guard {
   type: ResourceType;
   action: Action;
@@ -37,9 +45,9 @@ function guardOf(request: Request, scopes: readonly string[] | undefined): Guard
   if (scope === undefined) return null;
   const [named = '', action = ''] = scope.split(':');
   const type = named === 'resource' ? String(request.params['resourceType']) : named;
-  if (!isResourceType(type)) throw errors.unknownResourceType();
+  const checked = checkedType(type);
   if (!isAction(action)) throw new Error(`no such action: ${scope}`);
-  return { type, action, parameter: named === 'resource' ? 'id' : ID_PARAMETER[type] };
+  return { type: checked, action, parameter: named === 'resource' ? 'id' : ID_PARAMETER[checked] };
 }
 
 const pathId = (request: Request, name: string) => String(request.params[name]);
@@ -50,7 +58,7 @@ function refuseMalformedIds(request: Request): void {
     if (/(^id|Id)$/.test(name) && !UUID.test(String(value))) throw errors.invalidId(name);
 }
 
-function decisionOf(admission: Admission): Decision {
+function decisionOf(admission: Admission | SessionAdmission): Decision {
   if (admission.organizationId === null) return { allow: false, reason: 'not-found', organizationId: null };
   if (admission.source === null) return { allow: false, reason: 'forbidden', organizationId: admission.organizationId };
   return { allow: true, reason: admission.source, organizationId: admission.organizationId };
@@ -67,22 +75,43 @@ async function spendRate(request: Request, response: Response, admission: Admiss
   throw errors.rateLimited(wait).with({ retryAfter: wait });
 }
 
-async function admit(request: Request, question: Question | null): Promise<Admission> {
-  const key = request.get('x-api-key');
-  if (key === undefined || key === '') throw errors.unauthorized();
+async function admitByKey(request: Request, response: Response, key: string, question: Question | null): Promise<Admission | null> {
   if (!isWellFormedApiKey(key)) throw errors.apiKeyMalformed();
   const admission = await admitKey(contextOf(request).admission, hashApiKey(key), question);
-  if (!admission) throw errors.apiKeyUnknown();
-  return admission;
+  if (admission) await spendRate(request, response, admission);
+  return admission ?? null;
 }
 
 /**
- * What tsoa calls for every `@Security`: 401, then 429, then malformed id 400, missing 404, denied 403; only then are the query's names,
- * the body and the Idempotency-Key looked at. One statement decides all of the first five.
+ * Who calls: the owner of the API key if one is sent and known, else the session's. On account-management routes only a session counts: a key
+ * cannot make keys, register passkeys or change an organization, not even next to a session of its owner's.
+ */
+async function admit(
+  request: Request,
+  response: Response,
+  question: Question | null,
+  accepts: 'session' | 'any',
+): Promise<Admission | SessionAdmission> {
+  const key = request.get('x-api-key') ?? '';
+  if (key !== '') {
+    const admission = await admitByKey(request, response, key, question);
+    if (admission && accepts === 'session') throw errors.apiKeyNotAccepted();
+    if (admission) return admission;
+  }
+  const session = await sessionOf(request, response, question);
+  if (!session) throw key === '' ? errors.unauthorized() : errors.apiKeyUnknown();
+  requireTrustedOrigin(request);
+  return session;
+}
+
+/**
+ * What tsoa calls for every `@Security` (`caller`: a key or a session; `session`: a session only): 401, then 429, then malformed id 400,
+ * missing 404, denied 403; only then are the query's names, the body and the Idempotency-Key looked at. One statement decides all of the
+ * first five.
  */
 export async function expressAuthentication(
   request: Request,
-  _name: string,
+  name: string,
   scopes: string[] | undefined,
   response: Response,
 ): Promise<Caller> {
@@ -99,16 +128,18 @@ export async function expressAuthentication(
   }
   const id = guard ? pathId(request, guard.parameter) : '';
   const question = guard && UUID.test(id) ? { type: guard.type, resourceId: id, action: guard.action } : null;
-  const admission = await admit(request, question);
+  const admission = await admit(request, response, question, name === 'session' ? 'session' : 'any');
   timed(exchange, 'auth', performance.now() - start);
-  await spendRate(request, response, admission);
   if (badType !== undefined) throw badType as Error;
   refuseMalformedIds(request);
   if (guard) granted(decisionOf(admission), guard.type, guard.action);
 
   const caller: Caller = {
     userId: admission.userId,
-    via: { kind: 'key', keyId: admission.keyId },
+    via:
+      'keyId' in admission
+        ? { kind: 'key', keyId: admission.keyId }
+        : { kind: 'session', sessionId: admission.handle, createdAt: admission.createdAt },
     requestId: exchange.requestId,
     organizationId: admission.organizationId,
     created: async (_tx, answer) => answer,

@@ -44,6 +44,25 @@ function asApiError(error: unknown): ApiError {
   return errors.internal().with({ cause: error });
 }
 
+const AUTH_PATH = /^\/api\/v1\/auth(\/|$)/;
+
+/** Codes of ours that the common authentication client knows by another name. */
+const CLIENT_CODES: Readonly<Record<string, string>> = {
+  INVALID_INPUT: 'VALIDATION_ERROR',
+  MALFORMED_JSON: 'BAD_REQUEST',
+  ORIGIN_NOT_TRUSTED: 'INVALID_ORIGIN',
+  ORIGIN_MISSING: 'MISSING_OR_NULL_ORIGIN',
+  PASSKEY_UNKNOWN: 'PASSKEY_NOT_FOUND',
+  API_KEY_UNKNOWN: 'INVALID_API_KEY',
+  API_KEY_MALFORMED: 'INVALID_API_KEY',
+};
+
+/** Under the authentication layer a problem also carries `message`, and the code that its client knows. */
+function forAuthClient(document: Record<string, unknown>): Record<string, unknown> {
+  const code = String(document['code']);
+  return { ...document, code: CLIENT_CODES[code] ?? code, message: document['detail'] };
+}
+
 /** RFC 9457, at most 16 kB. */
 export function problemDocument(error: ApiError, requestId: string): Record<string, unknown> {
   const { problems, members } = error.details;
@@ -82,15 +101,14 @@ const TITLES: Readonly<Record<number, string>> = {
 
 function sendProblem(response: Response, error: ApiError): void {
   const { requestId } = exchangeOf(response);
+  const document = problemDocument(error, requestId);
+  const body = AUTH_PATH.test(response.req.path) ? forAuthClient(document) : document;
   for (const name of response.getHeaderNames())
     if (['etag', 'content-disposition', 'link', 'x-total-count'].includes(name)) response.removeHeader(name);
   for (const [name, value] of Object.entries(error.details.headers ?? {})) response.setHeader(name, value);
   if (error.details.retryAfter !== undefined) response.setHeader('Retry-After', String(Math.max(1, Math.ceil(error.details.retryAfter))));
   if (error.status === 401) response.setHeader('WWW-Authenticate', 'ApiKey realm="fieldlake"');
-  response
-    .status(error.status)
-    .type('application/problem+json')
-    .send(JSON.stringify(problemDocument(error, requestId)));
+  response.status(error.status).type('application/problem+json').send(JSON.stringify(body));
 }
 
 /** The one edge where a failure becomes an answer. */

@@ -1,7 +1,8 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
+import type { AccountUser } from './account.model.ts';
 
-export const insertUser = (db: Queryable, user: { id: string; email: string; name: string; verified: boolean }) =>
+export const insertUser = (db: Queryable, user: { id: string; email: string | null; name: string; verified: boolean }) =>
   db.run(sql('account.insertUser')`
     insert into users (id, email, name, email_verified) values (${user.id}, canonical_email(${user.email}), ${user.name}, ${user.verified})
     on conflict (email) do nothing`);
@@ -23,3 +24,49 @@ export const upsertProfile = (db: Queryable, profile: { userId: string; firstNam
 
 export const findUserByEmail = (db: Queryable, email: string) =>
   db.one<{ id: string }>(sql('account.findUserByEmail')`select id from users where email = canonical_email(${email})`);
+
+export const findAccountUser = (db: Queryable, userId: string) =>
+  db.one<AccountUser>(sql('account.findAccountUser')`
+    select id, name, email, email_verified as "emailVerified", image, registered, created_at as "createdAt", updated_at as "updatedAt"
+    from users where id = ${userId} and deleted_at is null`);
+
+/** The account of an address as a sign-in needs it, locked against a sign-in that runs beside this one. */
+export const lockUserByEmail = (db: Queryable, email: string) =>
+  db.one<{ id: string; emailVerified: boolean }>(sql('account.lockUserByEmail')`
+    select id, email_verified as "emailVerified" from users where email = canonical_email(${email}) and deleted_at is null for update`);
+
+export const markVerified = (db: Queryable, userId: string) =>
+  db.run(
+    sql('account.markVerified')`update users set email_verified = true, updated_at = now() where id = ${userId} and not email_verified`,
+  );
+
+export const updateUserRow = (db: Queryable, userId: string, change: { name: string | null; image: string | null; clearImage: boolean }) =>
+  db.run(sql('account.updateUser')`
+    update users set name = coalesce(${change.name}, name), image = case when ${change.clearImage} then null else coalesce(${change.image}, image) end,
+      updated_at = now()
+    where id = ${userId} and deleted_at is null`);
+
+export const reactivateProfile = (db: Queryable, userId: string) =>
+  db.run(
+    sql('account.reactivateProfile')`update profiles set activated = true, updated_at = now() where user_id = ${userId} and not activated`,
+  );
+
+/** How many ways a person has to sign in: a proven address, providers, passkeys. Locks the account, so that two removals cannot both leave one. */
+export const countWaysIn = async (db: Queryable, userId: string) =>
+  (
+    await db.one<{ count: number }>(sql('account.countWaysIn')`
+      with person as (select id, email_verified from users where id = ${userId} for update)
+      select ((select count(*) from provider_accounts where user_id = p.id) + (select count(*) from passkeys where user_id = p.id)
+        + p.email_verified::integer)::integer as count
+      from person p`)
+  )?.count ?? 0;
+
+export interface OwnProfile {
+  firstName: string;
+  lastName: string;
+  bio: string | null;
+}
+
+export const findOwnProfile = (db: Queryable, userId: string) =>
+  db.one<OwnProfile>(sql('account.findOwnProfile')`
+    select first_name as "firstName", last_name as "lastName", bio from profiles where user_id = ${userId}`);

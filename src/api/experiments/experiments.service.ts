@@ -4,8 +4,10 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { deleteLocations, findHome, insertLocations, insertUserGrant, listActivePeople } from './creation.queries.ts';
+import { trimmedName } from '../resources/resources.service.ts';
+import { homeOf, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
+import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
   deleteExperiment,
   findExperiment,
@@ -28,70 +30,47 @@ function checkEmbargo(until: Date, visibility: Visibility): void {
   if (until.getTime() < today + DAY || until.getTime() >= today + 366 * DAY) throw errors.embargoOutOfRange();
 }
 
-function trimmedName(name: string): string {
-  const trimmed = name.trim();
-  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
-  return trimmed;
-}
-
 async function mustFind(tx: Transaction, id: string): Promise<VersionedExperiment> {
   const experiment = await findExperiment(tx, id);
   if (!experiment) throw errors.resourceNotFound('experiment');
   return experiment;
 }
 
-/**
- * Creates an experiment in an organization of the caller, private unless stated. A plain member gets a direct admin grant, so that
- * the experiment has somebody answerable.
- */
-export const createExperiment = (ctx: Context, caller: Caller, body: NewExperiment): Promise<Experiment> =>
-  ctx.db.transaction(async (tx) => {
-    const visibility = body.visibility ?? 'private';
-    const embargoUntil = body.embargoUntil ?? null;
-    if (embargoUntil) checkEmbargo(embargoUntil, visibility);
-    if (body.workbookId !== undefined) throw errors.workbookUnavailable();
-    const home = await findHome(tx, caller.userId, body.organizationId ?? null);
-    if (!home) throw errors.notAMember();
-    const id = randomUUIDv7();
-    await insertExperiment(tx, {
-      id,
-      organizationId: home.organizationId,
-      createdBy: caller.userId,
-      name: trimmedName(body.name),
-      description: body.description ?? null,
-      visibility,
-      embargoUntil,
-      status: body.status ?? 'active',
-      anonymizeContributors: body.anonymizeContributors ?? false,
-    });
-    const grant = { resourceId: id, resourceType: 'experiment', createdBy: caller.userId };
-    if (!home.isAnswerable) await insertUserGrant(tx, { ...grant, userId: caller.userId, role: 'admin' });
-    await addMembers(tx, caller, grant, body);
-    await insertLocations(tx, id, body.locations ?? []);
-    await audit(tx, caller, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
-    const { version: _version, ...experiment } = await mustFind(tx, id);
-    return caller.created(tx, experiment);
-  });
+/** An experiment as a single answer shows it. Errors: not found. */
+export async function shownExperiment(tx: Transaction, id: string): Promise<Experiment> {
+  const { version: _version, ...experiment } = await mustFind(tx, id);
+  return experiment;
+}
 
-async function addMembers(
-  tx: Transaction,
-  caller: Caller,
-  grant: { resourceId: string; resourceType: string; createdBy: string },
-  body: NewExperiment,
-) {
-  const wanted = [...new Set((body.members ?? []).map(({ userId }) => userId.toLowerCase()))].filter((userId) => userId !== caller.userId);
-  if (wanted.length === 0) return;
-  const active = await listActivePeople(tx, wanted);
-  if (active.length < wanted.length) throw errors.memberUnknown();
-  for (const userId of wanted) {
-    await insertUserGrant(tx, { ...grant, userId, role: 'viewer' });
-    await audit(tx, caller, {
-      action: 'grant.created',
-      resource: { type: grant.resourceType, id: grant.resourceId },
-      subjectId: userId,
-      details: { role: 'viewer' },
-    });
-  }
+type Maker = Pick<Caller, 'userId' | 'requestId'>;
+
+/**
+ * Makes an experiment inside a transaction, in an organization of its maker, private unless stated, and answers its id. A plain member gets a direct
+ * admin grant, so that the experiment has somebody answerable. `workbookId` is left to the caller.
+ */
+export async function addExperiment(tx: Transaction, maker: Maker, body: NewExperiment): Promise<string> {
+  const visibility = body.visibility ?? 'private';
+  const embargoUntil = body.embargoUntil ?? null;
+  if (embargoUntil) checkEmbargo(embargoUntil, visibility);
+  const home = await homeOf(tx, maker, body.organizationId);
+  const id = randomUUIDv7();
+  await insertExperiment(tx, {
+    id,
+    organizationId: home.organizationId,
+    createdBy: maker.userId,
+    name: trimmedName(body.name),
+    description: body.description ?? null,
+    visibility,
+    embargoUntil,
+    status: body.status ?? 'active',
+    anonymizeContributors: body.anonymizeContributors ?? false,
+  });
+  const resource = { type: 'experiment', id } as const;
+  await seedCreator(tx, maker, resource, home);
+  await seedMembers(tx, maker, resource, { userIds: (body.members ?? []).map(({ userId }) => userId), home });
+  await insertLocations(tx, id, body.locations ?? []);
+  await audit(tx, maker, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
+  return id;
 }
 
 /** Changes what is given. An archived experiment takes only a new status. */
@@ -153,17 +132,7 @@ export const removeExperiment = (ctx: Context, caller: Caller, id: string, versi
     const state = await lockExperiment(tx, id);
     if (!state) throw errors.resourceNotFound('experiment');
     if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
-    await deleteExperiment(tx, id);
-    const erasureId = randomUUIDv7();
-    await insertErasure(tx, { id: erasureId, experimentId: id, requestedBy: caller.userId });
-    await audit(tx, caller, {
-      action: 'experiment.deleted',
-      organizationId: state.organizationId,
-      resource: { type: 'experiment', id },
-      details: { erasureId },
-    });
-    await ctx.jobs.enqueue(ERASE_EXPERIMENT, { erasureId }, { tx, key: erasureId });
-    return erasureId;
+    return erase(ctx, tx, caller, { id, organizationId: state.organizationId });
   });
 
 /** Holds an experiment as it is until the transaction ends, and refuses a write under an archived one. */
@@ -171,4 +140,19 @@ export async function requireWritable(tx: Transaction, id: string): Promise<void
   const found = await findStatus(tx, id);
   if (!found) throw errors.resourceNotFound('experiment');
   if (found.status === 'archived') throw errors.experimentArchived();
+}
+
+/** The same, inside a transaction that deletes more than this. */
+export async function eraseExperiment(ctx: Context, tx: Transaction, caller: Caller, id: string): Promise<void> {
+  const state = await lockExperiment(tx, id);
+  if (state) await erase(ctx, tx, caller, { id, organizationId: state.organizationId });
+}
+
+async function erase(ctx: Context, tx: Transaction, caller: Caller, { id, organizationId }: { id: string; organizationId: string }) {
+  await deleteExperiment(tx, id);
+  const erasureId = randomUUIDv7();
+  await insertErasure(tx, { id: erasureId, experimentId: id, requestedBy: caller.userId });
+  await audit(tx, caller, { action: 'experiment.deleted', organizationId, resource: { type: 'experiment', id }, details: { erasureId } });
+  await ctx.jobs.enqueue(ERASE_EXPERIMENT, { erasureId }, { tx, key: erasureId });
+  return erasureId;
 }

@@ -1,0 +1,63 @@
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { endSession, endSessions } from '../../auth/sessions.ts';
+import type { Context } from '../../context.ts';
+import { errors } from '../../errors.ts';
+import type { AccountUpdate, AccountUser } from './account.model.ts';
+import { findAccountUser, updateUserRow } from './account.queries.ts';
+
+const FRESH_MS = 86_400_000;
+
+/** The handle of the caller's session, on routes that only a session reaches. */
+export function ownSession(caller: Caller): string {
+  if (caller.via.kind !== 'session') throw errors.apiKeyNotAccepted();
+  return caller.via.sessionId;
+}
+
+/** What lasts longer than a session needs one that was begun within a day. Errors: sessionNotFresh. */
+export function requireFresh(caller: Caller): void {
+  if (caller.via.kind !== 'session') throw errors.apiKeyNotAccepted();
+  if (Date.now() - caller.via.createdAt.getTime() > FRESH_MS) throw errors.sessionNotFresh();
+}
+
+/** Signs out. */
+export const endOwnSession = (ctx: Context, session: { handle: string; userId: string }, requestId: string): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    if (!(await endSession(tx, session.userId, session.handle))) return;
+    await audit(
+      tx,
+      { userId: session.userId, requestId },
+      { action: 'session.ended', details: { session: session.handle, by: 'sign-out' } },
+    );
+  });
+
+/** Ends one session of the caller's, if there is one of that handle. */
+export const revokeSession = (ctx: Context, caller: Caller, handle: string): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    if (!(await endSession(tx, caller.userId, handle))) return;
+    await audit(tx, caller, { action: 'session.ended', details: { session: handle, by: 'revocation' } });
+  });
+
+/** Ends all sessions of the caller's, but this one if it is to be kept. */
+export const revokeSessions = (ctx: Context, caller: Caller, keepOwn: boolean): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const ended = await endSessions(tx, caller.userId, keepOwn ? ownSession(caller) : null);
+    if (ended > 0) await audit(tx, caller, { action: 'session.ended', details: { sessions: ended, by: 'revocation' } });
+  });
+
+/** Changes the name or picture of the caller's account. Errors: emailCanNotBeUpdated, invalidInput when nothing is given. */
+export const updateAccount = (ctx: Context, caller: Caller, change: AccountUpdate): Promise<AccountUser> =>
+  ctx.db.transaction(async (tx) => {
+    if (change.email !== undefined) throw errors.emailCanNotBeUpdated();
+    if (change.name === undefined && change.image === undefined)
+      throw errors.invalidInput().with({ problems: [{ path: 'body', message: 'give a name or an image' }] });
+    await updateUserRow(tx, caller.userId, {
+      name: change.name?.trim() ?? null,
+      image: change.image ?? null,
+      clearImage: change.image === null,
+    });
+    await audit(tx, caller, { action: 'user.updated', subjectId: caller.userId });
+    const user = await findAccountUser(tx, caller.userId);
+    if (!user) throw errors.unauthorized();
+    return user;
+  });

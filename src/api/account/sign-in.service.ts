@@ -1,0 +1,147 @@
+import { audit, type AuditAction } from '../../auth/audit.ts';
+import { placeBudgets, placeOf, spend, type Budget } from '../../auth/budgets.ts';
+import { browserDigest } from '../../auth/browsers.ts';
+import { CODE_MINUTES, issueCode, redeemCode, rememberSignIn, type Redeemed } from '../../auth/codes.ts';
+import { endSessions, startSession, type SignInMethod } from '../../auth/sessions.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { enqueueLetter } from '../mail/mail.service.ts';
+import type { AccountUser } from './account.model.ts';
+import { findAccountUser, findUserByEmail, lockUserByEmail, markVerified } from './account.queries.ts';
+import { createAccount } from './account.service.ts';
+import { runSignInEffects } from './effects.service.ts';
+
+/** Where a sign-in comes from. */
+export interface Visit {
+  ip: string;
+  userAgent: string | null;
+  /** Cookie that names the browser, brought or new. */
+  browser: string;
+  requestId: string;
+}
+
+export interface SignedIn {
+  /** The session's secret, for the cookie and nothing else. */
+  token: string;
+  handle: string;
+  method: SignInMethod;
+  user: AccountUser;
+}
+
+const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u;
+
+/** Lower-cased and trimmed, as addresses are compared. Errors: invalidEmail. */
+export function canonicalAddress(email: string): string {
+  const address = email.trim().toLowerCase();
+
+  if (address.length > 254 || !ADDRESS.test(address) || /[\u0000-\u001f\u007f]/.test(address)) throw errors.invalidEmail();
+  return address;
+}
+
+/** Takes one from what a place may do. Errors: rateLimited, with the seconds to wait. */
+export async function spendPlace(ctx: Context, ip: string, kind: keyof ReturnType<typeof placeBudgets>): Promise<void> {
+  const budget: Budget = placeBudgets(ctx.config.web.signInsPerMinute)[kind];
+  const wait = await spend(ctx.db, ctx.config.secret, budget, placeOf(ip));
+  if (wait !== null) throw errors.rateLimited(wait).with({ retryAfter: wait });
+}
+
+/**
+ * Sends a code to an address, known or not: an unknown one gets an account when its code is entered, so that both take the same steps and the answer
+ * tells nothing.
+ */
+export async function sendCode(ctx: Context, visit: Visit, email: string): Promise<void> {
+  const address = canonicalAddress(email);
+  await spendPlace(ctx, visit.ip, 'sends');
+  const browser = browserDigest(ctx.config.secret, visit.browser);
+  const issued = await ctx.db.transaction(async (tx) => {
+    const made = await issueCode(tx, ctx.config.secret, { address, browser });
+    if ('code' in made)
+      await enqueueLetter(ctx, tx, {
+        to: address,
+        letter: 'sign-in-code',
+        data: { code: made.code, minutes: CODE_MINUTES },
+        worthSeconds: CODE_MINUTES * 60,
+      });
+    return made;
+  });
+  if ('wait' in issued) throw errors.rateLimited(issued.wait).with({ retryAfter: issued.wait });
+}
+
+interface Identity {
+  userId: string;
+  method: SignInMethod;
+}
+
+/** Begins the session of a person who has just been identified, in the transaction that did so. */
+export async function beginSession(ctx: Context, tx: Transaction, visit: Visit, { userId, method }: Identity): Promise<SignedIn> {
+  const session = await startSession(tx, { userId, method, ipAddress: visit.ip, userAgent: visit.userAgent });
+  const browser = browserDigest(ctx.config.secret, visit.browser);
+  if (browser) await rememberSignIn(tx, userId, browser);
+  await audit(
+    tx,
+    { userId, requestId: visit.requestId },
+    {
+      action: 'session.created',
+      subjectId: userId,
+      details: { method, ip: visit.ip, session: session.handle },
+    },
+  );
+  const user = await findAccountUser(tx, userId);
+  if (!user) throw errors.unauthorized();
+  return { ...session, method, user };
+}
+
+/** After the session exists and its transaction is over: whatever goes with a sign-in. */
+export async function afterSignIn(ctx: Context, signedIn: SignedIn): Promise<SignedIn> {
+  const { id, email, emailVerified } = signedIn.user;
+  await runSignInEffects(ctx, { id, email, emailVerified });
+  // the profile and what was claimed may have changed what the person sees of their account
+  return { ...signedIn, user: (await findAccountUser(ctx.db, id)) ?? signedIn.user };
+}
+
+/** Writes down that somebody failed to sign in; about the person if the attempt named one. */
+export async function auditRefusal(
+  tx: Transaction,
+  visit: Visit,
+  refusal: { method: SignInMethod; reason: string; userId?: string | undefined },
+): Promise<void> {
+  const action: AuditAction = 'session.refused';
+  const details = { method: refusal.method, reason: refusal.reason, ip: visit.ip };
+  await audit(tx, null, { action, ...(refusal.userId === undefined ? {} : { subjectId: refusal.userId }), details });
+}
+
+/** The person of a proven address: the account there is, or a new one. Whoever held the address unproven loses their sessions. */
+export async function personOfAddress(tx: Transaction, address: string, name: string): Promise<string> {
+  const made = await createAccount(tx, { email: address, name, verified: true });
+  if (made) return made.id;
+  const user = await lockUserByEmail(tx, address);
+  if (!user) throw errors.conflict();
+  if (!user.emailVerified) {
+    await endSessions(tx, user.id, null);
+    await markVerified(tx, user.id);
+  }
+  return user.id;
+}
+
+function refusalOf(outcome: Exclude<Redeemed, 'right'>): Error {
+  if (typeof outcome === 'object') return errors.rateLimited(outcome.wait).with({ retryAfter: outcome.wait });
+  return { wrong: errors.invalidOtp, expired: errors.otpExpired, spent: errors.tooManyAttempts }[outcome]();
+}
+
+/** Signs in, or up, by a code. Errors: invalidOtp, otpExpired, tooManyAttempts, rateLimited, invalidEmail. */
+export async function signInByCode(ctx: Context, visit: Visit, given: { email: string; otp: string; name: string }): Promise<SignedIn> {
+  const address = canonicalAddress(given.email);
+  await spendPlace(ctx, visit.ip, 'tries');
+  const browser = browserDigest(ctx.config.secret, visit.browser);
+  const outcome = await ctx.db.transaction(async (tx) => {
+    const redeemed = await redeemCode(tx, ctx.config.secret, { address, browser }, given.otp.trim());
+    if (redeemed === 'right')
+      return beginSession(ctx, tx, visit, { userId: await personOfAddress(tx, address, given.name), method: 'email' });
+    const reason = typeof redeemed === 'string' ? redeemed : 'budget';
+    await auditRefusal(tx, visit, { method: 'email', reason, userId: (await findUserByEmail(tx, address))?.id });
+    return redeemed;
+  });
+  if (typeof outcome === 'string' || 'wait' in outcome) throw refusalOf(outcome);
+  return afterSignIn(ctx, outcome);
+}

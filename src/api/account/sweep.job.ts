@@ -1,0 +1,10 @@
+import { sweepExpired } from '../../auth/sessions.ts';
+import type { Context } from '../../context.ts';
+import type { JobHandler } from '../../jobs/queue.ts';
+
+/** Every quarter of an hour: clears away expired sessions, codes, ceremonies and budgets. */
+export const sweepJob = (ctx: Context): JobHandler => ({
+  name: 'account.sweep',
+  schedule: '*/15 * * * *',
+  run: async () => sweepExpired(ctx.db),
+});

@@ -1,0 +1,142 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { decide } from '../../authorization/access.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { enqueueNotice } from '../notices/notices.service.ts';
+import { lockDecided } from '../sharing/answerability.service.ts';
+import { raiseGrant } from '../sharing/sharing.service.ts';
+import { lockExperiment } from './experiments.queries.ts';
+import type { ExperimentContributors, ExperimentJoinRequest, NewExperimentJoinRequest } from './membership.model.ts';
+import {
+  decideJoinRequest,
+  findAnonymity,
+  findJoinRequest,
+  findPendingRequest,
+  insertJoinRequest,
+  listAnswerable,
+  listContributors,
+  lockRequester,
+} from './membership.queries.ts';
+import { pseudonymOf } from './pseudonym.service.ts';
+
+async function mustFind(db: Queryable, experimentId: string, id: string): Promise<ExperimentJoinRequest> {
+  const request = await findJoinRequest(db, experimentId, id);
+  if (!request) throw errors.joinRequestNotFound();
+  return request;
+}
+
+/**
+ * Asks to take part in a public experiment; asking again while the first request is pending answers that one.
+ * Errors: resourceNotFound, actionDenied where it is not public, experimentArchived, alreadyContributor.
+ */
+export const requestToContribute = (
+  ctx: Context,
+  caller: Caller,
+  experimentId: string,
+  body: NewExperimentJoinRequest,
+): Promise<ExperimentJoinRequest> =>
+  ctx.db.transaction(async (tx) => {
+    if (!(await lockRequester(tx, caller.userId))) throw errors.unauthorized();
+    const state = await lockExperiment(tx, experimentId);
+    if (!state) throw errors.resourceNotFound('experiment');
+    const decision = await decide(tx, caller.userId, 'experiment', experimentId, 'contribute');
+    if (!decision.allow && state.visibility !== 'public') throw errors.actionDenied('join', 'experiment');
+    if (state.status === 'archived') throw errors.experimentArchived();
+    if (decision.allow) throw errors.alreadyContributor();
+    const id = randomUUIDv7();
+    if ((await insertJoinRequest(tx, { id, experimentId, userId: caller.userId, message: body.message ?? null })) > 0) {
+      await audit(tx, caller, {
+        action: 'experiment.join-requested',
+        organizationId: state.organizationId,
+        resource: { type: 'experiment', id: experimentId },
+        details: { requestId: id },
+      });
+      for (const { userId } of await listAnswerable(tx, experimentId))
+        await enqueueNotice(ctx, tx, { kind: 'experiment-join-request', requestId: id, recipientId: userId });
+    }
+    const pending = await findPendingRequest(tx, experimentId, caller.userId);
+    if (!pending) throw errors.conflict();
+    return caller.created(tx, pending);
+  });
+
+/** The caller's own pending request. Errors: joinRequestNotFound. */
+export async function ownRequest(ctx: Context, caller: Caller, experimentId: string): Promise<ExperimentJoinRequest> {
+  const pending = await findPendingRequest(ctx.db, experimentId, caller.userId);
+  if (!pending) throw errors.joinRequestNotFound();
+  return pending;
+}
+
+/** What became of a request; `closed` when the person had come in meanwhile, which ends the request and refuses the decision. */
+async function decideOne(
+  ctx: Context,
+  tx: Transaction,
+  caller: Caller,
+  decided: { experimentId: string; requestId: string; status: 'approved' | 'rejected' },
+): Promise<ExperimentJoinRequest | 'closed'> {
+  const found = await mustFind(tx, decided.experimentId, decided.requestId);
+  const account = await lockRequester(tx, found.user.id);
+  const resource = await lockDecided(tx, caller, { type: 'experiment', id: decided.experimentId }, 'manage');
+  if (resource.isArchived) throw errors.experimentArchived();
+  const access = await decide(tx, found.user.id, 'experiment', decided.experimentId, 'contribute');
+  const status = access.allow ? 'cancelled' : decided.status;
+  if ((await decideJoinRequest(tx, found.id, { status, decidedBy: caller.userId })) === 0) throw errors.joinRequestDecided();
+  if (status === 'approved') {
+    if (!account) throw errors.joinRequestNotFound();
+    await raiseGrant(tx, caller, resource, { userId: found.user.id, role: 'viewer' });
+  }
+  await audit(tx, caller, {
+    action:
+      status === 'approved' ? 'experiment.join-approved' : status === 'rejected' ? 'experiment.join-rejected' : 'experiment.join-cancelled',
+    organizationId: resource.organizationId,
+    resource: { type: 'experiment', id: resource.id },
+    subjectId: found.user.id,
+    details: { requestId: found.id },
+  });
+  if (status === 'cancelled') return 'closed';
+  await enqueueNotice(ctx, tx, { kind: 'experiment-join-decision', requestId: found.id });
+  return mustFind(tx, decided.experimentId, found.id);
+}
+
+/**
+ * Approves a request, which gives the person a viewer grant, or rejects it. Errors: joinRequestNotFound, joinRequestDecided, experimentArchived;
+ * alreadyContributor when the person has come in meanwhile, which closes the request.
+ */
+export async function decideRequest(
+  ctx: Context,
+  caller: Caller,
+  decided: { experimentId: string; requestId: string; status: 'approved' | 'rejected' },
+): Promise<ExperimentJoinRequest> {
+  const outcome = await ctx.db.transaction((tx) => decideOne(ctx, tx, caller, decided));
+  if (outcome === 'closed') throw errors.requesterCameIn();
+  return outcome;
+}
+
+/** Takes the caller's own pending request back. Errors: joinRequestNotFound, notYourRequest, joinRequestDecided. */
+export const withdrawRequest = (ctx: Context, caller: Caller, experimentId: string, requestId: string): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const request = await mustFind(tx, experimentId, requestId);
+    if (request.user.id !== caller.userId) throw errors.notYourRequest();
+    if ((await decideJoinRequest(tx, requestId, { status: 'cancelled', decidedBy: caller.userId })) === 0)
+      throw errors.joinRequestDecided();
+    await audit(tx, caller, {
+      action: 'experiment.join-cancelled',
+      resource: { type: 'experiment', id: experimentId },
+      details: { requestId },
+    });
+  });
+
+/** Who takes part in an experiment; under pseudonyms, in their order, where it is anonymised. Errors: resourceNotFound. */
+export async function contributorsOf(ctx: Context, experimentId: string): Promise<ExperimentContributors> {
+  const [anonymity, contributors] = await Promise.all([findAnonymity(ctx.db, experimentId), listContributors(ctx.db, experimentId)]);
+  if (!anonymity) throw errors.resourceNotFound('experiment');
+  const { isAnonymised, secret, collaboratorCount } = anonymity;
+  if (!isAnonymised) return { contributors, collaboratorCount };
+  const hidden = contributors
+    .map(({ userId }) => pseudonymOf(secret, userId))
+    .sort()
+    .map((pseudonym) => ({ userId: pseudonym, firstName: pseudonym, lastName: '', avatarUrl: null }));
+  return { contributors: hidden, collaboratorCount };
+}

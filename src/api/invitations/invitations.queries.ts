@@ -1,0 +1,91 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, sql } from '../../database/sql.ts';
+import type { Invitation, InvitationTier, InvitedTo } from './invitations.model.ts';
+
+const columns = fragment`
+  i.id, i.resource_type as "resourceType", i.resource_id as "resourceId", i.email, i.tier, i.status, i.invited_by as "invitedBy",
+  p.first_name || ' ' || p.last_name as "invitedByName", r.name as "resourceName", i.created_at as "createdAt", i.updated_at as "updatedAt", i.expires_at as "expiresAt"`;
+const joins = fragment`join people p on p.user_id = i.invited_by left join resources r on r.id = i.resource_id`;
+
+export const findInvitation = (db: Queryable, id: string) =>
+  db.one<Invitation>(sql('invitations.find')`select ${columns} from invitations i ${joins} where i.id = ${id}`);
+
+/** Live ones to a resource, newest first. */
+export const listResourceInvitations = (db: Queryable, resourceId: string) =>
+  db.rows<Invitation>(sql('invitations.listOfResource')`
+    select ${columns} from invitations i ${joins}
+    where i.resource_id = ${resourceId} and i.status = 'pending' and i.expires_at > now()
+    order by i.created_at desc, i.id desc`);
+
+/** The caller's own live ones to the service, newest first. */
+export const listPlatformInvitations = (db: Queryable, invitedBy: string) =>
+  db.rows<Invitation>(sql('invitations.listPlatform')`
+    select ${columns} from invitations i ${joins}
+    where i.resource_type = 'platform' and i.invited_by = ${invitedBy} and i.status = 'pending' and i.expires_at > now()
+    order by i.created_at desc, i.id desc`);
+
+interface Place {
+  resourceId: string | null;
+  invitedBy: string;
+  email: string;
+}
+
+export const findPending = (db: Queryable, { resourceId, invitedBy, email }: Place) =>
+  db.one<{ id: string; isExpired: boolean }>(sql('invitations.findPending')`
+    select id, expires_at <= now() as "isExpired" from invitations
+    where status = 'pending' and email = canonical_email(${email})
+      and case when ${resourceId}::uuid is null then resource_id is null and invited_by = ${invitedBy} else resource_id = ${resourceId}::uuid end
+    for update`);
+
+export const countPending = async (db: Queryable, { resourceId, invitedBy }: Place) =>
+  (
+    await db.one<{ count: number }>(sql('invitations.countPending')`
+      select count(*) as count from invitations
+      where status = 'pending' and expires_at > now()
+        and case when ${resourceId}::uuid is null then resource_id is null and invited_by = ${invitedBy} else resource_id = ${resourceId}::uuid end`)
+  )?.count ?? 0;
+
+/** Invitations to the service that somebody sent in the last 24 hours, and who else is being counted waits for this one. */
+export const countSentToday = async (db: Queryable, invitedBy: string) =>
+  (
+    await db.one<{ count: number }>(sql('invitations.countSentToday')`
+      select count(*) as count from invitations where invited_by = ${invitedBy} and resource_type = 'platform' and created_at > now() - interval '24 hours'`)
+  )?.count ?? 0;
+
+export const lockInviter = (db: Queryable, userId: string) =>
+  db.one<{ email: string | null }>(
+    sql('invitations.lockInviter')`select email from users where id = ${userId} and deleted_at is null for no key update`,
+  );
+
+/** A direct grant that the account of an address holds on a resource. */
+export const findGrantOf = (db: Queryable, resourceId: string, email: string) =>
+  db.one<{ id: string }>(sql('invitations.findGrantOf')`
+    select g.id from grants g join users u on u.id = g.user_id where g.resource_id = ${resourceId} and u.email = canonical_email(${email})`);
+
+export const findAccountOf = (db: Queryable, email: string) =>
+  db.one<{ id: string }>(sql('invitations.findAccountOf')`select id from users where email = canonical_email(${email}) and email_verified`);
+
+export const insertInvitation = (db: Queryable, row: Place & { id: string; resourceType: InvitedTo; tier: InvitationTier; days: number }) =>
+  db.run(sql('invitations.insert')`
+    insert into invitations (id, resource_type, resource_id, email, tier, invited_by, expires_at)
+    values (${row.id}, ${row.resourceType}, ${row.resourceId}, canonical_email(${row.email}), ${row.tier}, ${row.invitedBy}, now() + make_interval(days => ${row.days}))`);
+
+/** 0 when it was not pending any more. */
+export const endInvitation = (db: Queryable, id: string, status: 'accepted' | 'revoked') =>
+  db.run(sql('invitations.end')`update invitations set status = ${status}, updated_at = now() where id = ${id} and status = 'pending'`);
+
+export interface Claimable {
+  id: string;
+  resourceType: InvitedTo;
+  resourceId: string | null;
+  tier: InvitationTier;
+  invitedBy: string;
+}
+
+/** Live invitations to the proven address of an account. */
+export const listClaimable = (db: Queryable, userId: string) =>
+  db.rows<Claimable>(sql('invitations.listClaimable')`
+    select i.id, i.resource_type as "resourceType", i.resource_id as "resourceId", i.tier, i.invited_by as "invitedBy"
+    from users u join invitations i on i.email = u.email
+    where u.id = ${userId} and u.email_verified and u.deleted_at is null and i.status = 'pending' and i.expires_at > now()
+    order by i.created_at, i.id`);

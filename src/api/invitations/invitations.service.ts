@@ -1,0 +1,146 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { decide, requireAccess } from '../../authorization/access.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { ApiError, errors } from '../../errors.ts';
+import type { SignedInPerson } from '../account/effects.service.ts';
+import { enqueueNotice } from '../notices/notices.service.ts';
+import { lockDecided, lockShared } from '../sharing/answerability.service.ts';
+import { raiseGrant } from '../sharing/sharing.service.ts';
+import type { Invitation, NewInvitation } from './invitations.model.ts';
+import {
+  countPending,
+  countSentToday,
+  endInvitation,
+  findAccountOf,
+  findGrantOf,
+  findInvitation,
+  findPending,
+  insertInvitation,
+  listClaimable,
+  listPlatformInvitations,
+  listResourceInvitations,
+  lockInviter,
+  type Claimable,
+} from './invitations.queries.ts';
+
+const DAYS = 30;
+const MOST_PENDING = 100;
+/** Invitations to the service that one person may send in 24 hours. */
+const DAILY_BUDGET = 20;
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
+async function mustFind(tx: Transaction, id: string): Promise<Invitation> {
+  const invitation = await findInvitation(tx, id);
+  if (!invitation) throw errors.invitationUnknown();
+  return invitation;
+}
+
+async function checkResource(tx: Transaction, caller: Caller, body: NewInvitation, resourceId: string | null): Promise<void> {
+  if (body.resourceType === 'platform') {
+    if ((await countSentToday(tx, caller.userId)) >= DAILY_BUDGET) throw errors.invitationBudgetSpent().with({ retryAfter: 86_400 });
+    if (await findAccountOf(tx, body.email)) throw errors.accountExists();
+    return;
+  }
+  if (resourceId === null)
+    throw errors.invalidInput().with({ problems: [{ path: 'body.resourceId', message: 'is required for a resource' }] });
+  const resource = await lockDecided(tx, caller, { type: body.resourceType, id: resourceId }, 'share');
+  if (resource.isArchived) throw errors.experimentArchived();
+  if (await findGrantOf(tx, resourceId, body.email)) throw errors.alreadyGranted();
+}
+
+/**
+ * Invites an address to a resource or to the service, for 30 days; a live invitation is answered as it is and not sent again.
+ * Errors: those of sharing, invalidEmail, alreadyGranted, accountExists, invitationBudgetSpent, tooManyInvitations.
+ */
+export const invite = (ctx: Context, caller: Caller, body: NewInvitation): Promise<Invitation> =>
+  ctx.db.transaction(async (tx) => {
+    const email = body.email.trim();
+    if (!(await lockInviter(tx, caller.userId))) throw errors.unauthorized();
+    const resourceId = body.resourceType === 'platform' ? null : (body.resourceId ?? null);
+    if (resourceId !== null && body.resourceType !== 'platform')
+      await requireAccess(tx, caller.userId, body.resourceType, resourceId, 'share');
+    if (!EMAIL.test(email)) throw errors.invalidEmail();
+    const place = { resourceId, invitedBy: caller.userId, email };
+    const pending = await findPending(tx, place);
+    if (pending && !pending.isExpired) return caller.created(tx, await mustFind(tx, pending.id));
+    await checkResource(tx, caller, body, resourceId);
+    if (pending) await endInvitation(tx, pending.id, 'revoked');
+    if ((await countPending(tx, place)) >= MOST_PENDING) throw errors.tooManyInvitations();
+    const id = randomUUIDv7();
+    await insertInvitation(tx, { ...place, id, resourceType: body.resourceType, tier: body.tier ?? 'viewer', days: DAYS });
+    await enqueueNotice(ctx, tx, { kind: 'resource-invitation', invitationId: id });
+    await audit(tx, caller, { action: 'invitation.created', ...about(body.resourceType, resourceId), details: { invitationId: id } });
+    return caller.created(tx, await mustFind(tx, id));
+  });
+
+const about = (type: string, id: string | null) => (id === null ? {} : { resource: { type, id } });
+
+/** Live invitations to a resource, or the caller's own to the service. Errors: those of the access decision for `share`. */
+export async function invitationsTo(ctx: Context, caller: Caller, type: NewInvitation['resourceType'], resourceId: string | undefined) {
+  if (type === 'platform') return listPlatformInvitations(ctx.db, caller.userId);
+  if (resourceId === undefined)
+    throw errors.invalidInput().with({ problems: [{ path: 'query.resourceId', message: 'is required for a resource' }] });
+  await requireAccess(ctx.db, caller.userId, type, resourceId, 'share');
+  return listResourceInvitations(ctx.db, resourceId);
+}
+
+/** Takes a pending invitation back. Errors: invitationUnknown, also for another's to the service; actionDenied; experimentArchived; invitationEnded. */
+export const revokeInvitation = (ctx: Context, caller: Caller, id: string): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const invitation = await mustFind(tx, id);
+    if (invitation.resourceType === 'platform') {
+      if (invitation.invitedBy !== caller.userId) throw errors.invitationUnknown();
+    } else if (invitation.resourceId !== null) {
+      const resource = await lockDecided(tx, caller, { type: invitation.resourceType, id: invitation.resourceId }, 'share');
+      if (resource.isArchived) throw errors.experimentArchived();
+    }
+    if ((await endInvitation(tx, id, 'revoked')) === 0) throw errors.invitationEnded();
+    await audit(tx, caller, {
+      action: 'invitation.revoked',
+      ...about(invitation.resourceType, invitation.resourceId),
+      details: { invitationId: id },
+    });
+  });
+
+/**
+ * Turns the invitations to a person's proven address into grants. What cannot be given any more, because the resource is archived or who invited
+ * may not share it now, is revoked. A role that is held already is not lowered. Runs at every sign-in; one that fails stays pending.
+ */
+export async function claimInvitations(ctx: Context, person: SignedInPerson): Promise<void> {
+  if (!person.emailVerified) return;
+  for (const invitation of await listClaimable(ctx.db, person.id))
+    try {
+      await ctx.db.transaction((tx) => claim(tx, person.id, invitation));
+    } catch (error) {
+      const code = error instanceof ApiError ? error.code : 'INTERNAL';
+      ctx.log.warn({ invitation: invitation.id, failure: code }, 'an invitation could not be claimed');
+    }
+}
+
+async function claim(tx: Transaction, userId: string, invitation: Claimable): Promise<void> {
+  if (!(await lockInviter(tx, userId))) return;
+  const by = { userId: invitation.invitedBy, requestId: `claim:${invitation.id}` };
+  if (invitation.resourceType === 'platform' || invitation.resourceId === null) {
+    await endInvitation(tx, invitation.id, 'accepted');
+    return;
+  }
+  const asked = { type: invitation.resourceType, id: invitation.resourceId };
+  const resource = await lockShared(tx, asked);
+  const mayShare = await decide(tx, invitation.invitedBy, asked.type, asked.id, 'share');
+  const status = resource.isArchived || !mayShare.allow ? 'revoked' : 'accepted';
+  if ((await endInvitation(tx, invitation.id, status)) === 0) return;
+  if (status === 'accepted') await raiseGrant(tx, by, resource, { userId, role: invitation.tier });
+  await audit(
+    tx,
+    { userId, requestId: by.requestId },
+    {
+      action: status === 'accepted' ? 'invitation.accepted' : 'invitation.revoked',
+      organizationId: resource.organizationId,
+      resource: asked,
+      details: { invitationId: invitation.id },
+    },
+  );
+}

@@ -1,0 +1,34 @@
+import { open } from '../../auth/seal.ts';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+import type { JobHandler } from '../../jobs/queue.ts';
+import { isLetterName, writeLetter } from '../../mail/letters/catalogue.ts';
+import { SEND_LETTER, type SealedLetter, type SendLetter } from './mail.service.ts';
+
+async function send(ctx: Context, { sealed }: SendLetter): Promise<void> {
+  const content = open(ctx.config.secret, 'letter', sealed) as SealedLetter | undefined;
+  if (content === undefined || !isLetterName(content.letter)) {
+    ctx.log.error({ job: SEND_LETTER }, 'a queued letter cannot be opened: the secret has changed, or its kind is unknown');
+    return;
+  }
+  if (content.until < Date.now()) {
+    ctx.log.warn({ job: SEND_LETTER, letter: content.letter }, 'a letter was dropped: it waited too long to be of use');
+    return;
+  }
+  try {
+    await ctx.mailer.send({ to: content.to, ...writeLetter(content.letter, content.data) });
+  } catch (error) {
+    // the mail server's words may repeat the address and the text: only the code of ours is kept
+    const code = error instanceof ApiError ? error.code : 'INTERNAL';
+    ctx.log.warn({ job: SEND_LETTER, letter: content.letter, failure: code }, 'a letter could not be sent');
+    if (code !== 'MAIL_REFUSED') throw new Error(`${SEND_LETTER}: ${code}`, { cause: code });
+  }
+}
+
+/** Sends one letter; a mail server that cannot be reached is tried again. */
+export const sendLetterJob = (ctx: Context): JobHandler => ({
+  name: SEND_LETTER,
+  concurrency: 2,
+  retries: 8,
+  run: (payload) => send(ctx, payload as SendLetter),
+});

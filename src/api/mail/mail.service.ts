@@ -1,0 +1,38 @@
+import { seal } from '../../auth/seal.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable } from '../../database/database.ts';
+import type { LetterData, LetterName } from '../../mail/letters/catalogue.ts';
+
+export const SEND_LETTER = 'mail.send';
+
+/** What waits in the queue: sealed under a key that is not in the database, because letters carry codes and links. */
+export interface SendLetter {
+  sealed: string;
+}
+
+export interface SealedLetter {
+  to: string;
+  letter: string;
+  data: object;
+  /** Milliseconds since 1970; a letter that is not out by then is dropped. */
+  until: number;
+}
+
+interface NewLetter<N extends LetterName> {
+  to: string;
+  letter: N;
+  data: LetterData<N>;
+  /** A letter that is not out after so long is worth nothing; a day by default. */
+  worthSeconds?: number;
+}
+
+/** Queues a letter; it goes out exactly when the transaction commits, and never inside the request. */
+export async function enqueueLetter<N extends LetterName>(
+  ctx: Context,
+  tx: Queryable,
+  { to, letter, data, worthSeconds = 86_400 }: NewLetter<N>,
+): Promise<void> {
+  const content: SealedLetter = { to, letter, data, until: Date.now() + worthSeconds * 1000 };
+  const payload: SendLetter = { sealed: seal(ctx.config.secret, 'letter', content) };
+  await ctx.jobs.enqueue(SEND_LETTER, payload, { tx });
+}

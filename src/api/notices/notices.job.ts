@@ -1,0 +1,87 @@
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+import type { JobHandler } from '../../jobs/queue.ts';
+import type { Written } from '../../mail/letters/frame.ts';
+import { joinDecision, joinRequest, organizationInvitation, resourceInvitation } from '../../mail/letters/notices.ts';
+import {
+  findAddress,
+  findExperimentRequest,
+  findOrganizationInvitation,
+  findOrganizationRequest,
+  findResourceInvitation,
+} from './notices.queries.ts';
+import { SEND_NOTICE, type Notice } from './notices.service.ts';
+
+interface Outgoing {
+  to: string;
+  letter: Written;
+}
+
+const PLURAL: Readonly<Record<string, string>> = {
+  experiment: 'experiments',
+  macro: 'macros',
+  protocol: 'protocols',
+  workbook: 'workbooks',
+  device: 'devices',
+};
+
+/** Looks up what a notice is about and who gets it; null when it is not owed any more. */
+async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoing | null> {
+  switch (notice.kind) {
+    case 'organization-invitation': {
+      const found = await findOrganizationInvitation(db, notice.invitationId);
+      return found
+        ? { to: found.email, letter: organizationInvitation({ ...found, url: `${baseUrl}/platform/account/invitations` }) }
+        : null;
+    }
+    case 'resource-invitation': {
+      const found = await findResourceInvitation(db, notice.invitationId);
+      if (!found) return null;
+      const path = found.resourceId === null ? '' : `/${PLURAL[found.kind] ?? ''}/${found.resourceId}`;
+      return { to: found.email, letter: resourceInvitation({ ...found, url: `${baseUrl}/platform${path}` }) };
+    }
+    case 'organization-join-request':
+    case 'experiment-join-request': {
+      const isExperiment = notice.kind === 'experiment-join-request';
+      const found = await (isExperiment ? findExperimentRequest : findOrganizationRequest)(db, notice.requestId);
+      const to = (await findAddress(db, notice.recipientId))?.email;
+      if (found?.status !== 'pending' || to == null) return null;
+      const url = `${baseUrl}/platform/${isExperiment ? 'experiments' : 'organizations'}/${found.targetId}`;
+      return { to, letter: joinRequest({ ...found, url }) };
+    }
+    case 'organization-join-decision':
+    case 'experiment-join-decision': {
+      const isExperiment = notice.kind === 'experiment-join-decision';
+      const found = await (isExperiment ? findExperimentRequest : findOrganizationRequest)(db, notice.requestId);
+      if (!found || found.requesterEmail === null) return null;
+      const url = `${baseUrl}/platform/${isExperiment ? 'experiments' : 'organizations'}/${found.targetId}`;
+      const approved = found.status === 'approved';
+      const letter =
+        isExperiment && approved
+          ? resourceInvitation({ by: 'Somebody who answers for it', kind: 'experiment', name: found.to, tier: 'viewer', url })
+          : joinDecision({ to: found.to, approved, url });
+      return { to: found.requesterEmail, letter };
+    }
+  }
+}
+
+async function send(ctx: Context, notice: Notice): Promise<void> {
+  const outgoing = await compose(ctx, notice);
+  if (!outgoing) return;
+  try {
+    await ctx.mailer.send({ to: outgoing.to, ...outgoing.letter });
+  } catch (error) {
+    // the mail server's words may repeat the address: only the code of ours is kept
+    const code = error instanceof ApiError ? error.code : 'INTERNAL';
+    ctx.log.warn({ job: SEND_NOTICE, notice: notice.kind, failure: code }, 'a letter could not be sent');
+    if (code !== 'MAIL_REFUSED') throw new Error(`${SEND_NOTICE}: ${code}`, { cause: code });
+  }
+}
+
+/** Writes and sends one owed letter; a mail server that cannot be reached is tried again. */
+export const sendNoticeJob = (ctx: Context): JobHandler => ({
+  name: SEND_NOTICE,
+  concurrency: 2,
+  retries: 8,
+  run: (payload) => send(ctx, payload as Notice),
+});

@@ -1,0 +1,43 @@
+import type { Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+
+export const findOrganizationInvitation = (db: Queryable, id: string) =>
+  db.one<{ email: string; organization: string; role: string; by: string }>(sql('notices.organizationInvitation')`
+    select i.email, o.name as organization, i.role, p.first_name || ' ' || p.last_name as by
+    from organization_invitations i join organizations o on o.id = i.organization_id join people p on p.user_id = i.inviter_id
+    where i.id = ${id} and i.status = 'pending' and i.expires_at > now()`);
+
+export const findResourceInvitation = (db: Queryable, id: string) =>
+  db.one<{ email: string; kind: string; name: string | null; tier: string; resourceId: string | null; by: string }>(sql(
+    'notices.resourceInvitation',
+  )`
+    select i.email, i.resource_type as kind, r.name, i.tier, i.resource_id as "resourceId", p.first_name || ' ' || p.last_name as by
+    from invitations i left join resources r on r.id = i.resource_id join people p on p.user_id = i.invited_by
+    where i.id = ${id} and i.status = 'pending' and i.expires_at > now()`);
+
+export interface RequestFacts {
+  targetId: string;
+  to: string;
+  by: string;
+  message: string | null;
+  status: string;
+  /** Null for a closed or hidden account: nobody to write to. */
+  requesterEmail: string | null;
+  experimentName: string | null;
+}
+
+export const findOrganizationRequest = (db: Queryable, id: string) =>
+  db.one<RequestFacts>(sql('notices.organizationRequest')`
+    select j.organization_id as "targetId", o.name as "to", p.first_name || ' ' || p.last_name as by, j.message, j.status, p.email as "requesterEmail", null as "experimentName"
+    from organization_join_requests j join organizations o on o.id = j.organization_id join people p on p.user_id = j.user_id
+    where j.id = ${id}`);
+
+export const findExperimentRequest = (db: Queryable, id: string) =>
+  db.one<RequestFacts>(sql('notices.experimentRequest')`
+    select j.experiment_id as "targetId", r.name as "to", p.first_name || ' ' || p.last_name as by, j.message, j.status, p.email as "requesterEmail", r.name as "experimentName"
+    from experiment_join_requests j join resources r on r.id = j.experiment_id join people p on p.user_id = j.user_id
+    where j.id = ${id}`);
+
+/** Where an active person can be written to. */
+export const findAddress = (db: Queryable, userId: string) =>
+  db.one<{ email: string | null }>(sql('notices.address')`select email from people where user_id = ${userId} and is_active`);

@@ -1,0 +1,198 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import type {
+  CreatedOrganization,
+  FullOrganization,
+  ManagedMember,
+  ManagedOrganization,
+  NewOrganization,
+  OrganizationChanges,
+  PermissionAnswer,
+  PermissionAsked,
+} from './authority.model.ts';
+import {
+  deleteOrganization,
+  findIdBySlug,
+  findStored,
+  insertOrganization,
+  listMembersWithUsers,
+  listStored,
+  lockToDelete,
+  updateOrganization,
+  type StoredOrganization,
+} from './authority.queries.ts';
+import { listInvitations } from './invitations.queries.ts';
+import { insertMember, lockAccount, lockMembers, lockOrganization, type MemberRow } from './membership.queries.ts';
+import type { MembershipRole } from './organizations.model.ts';
+import { findStanding, listBlockers, type Standing } from './organizations.queries.ts';
+import { listManagedTeams } from './teams.queries.ts';
+
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+function checkSlug(slug: string): void {
+  if (!SLUG.test(slug) || slug.length > 255) throw errors.slugInvalid();
+  if (slug.startsWith('personal-')) throw errors.slugReserved();
+}
+
+function checkName(name: string | undefined): string | undefined {
+  const trimmed = name?.trim();
+  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
+  return trimmed;
+}
+
+/** The organization that a call is about: nothing is ever active on a session, so it must be named. Errors: noActiveOrganization. */
+export function named(organizationId: string | undefined): string {
+  if (organizationId === undefined || organizationId === '') throw errors.noActiveOrganization();
+  return organizationId.toLowerCase();
+}
+
+/** A role of a membership in its one canonical spelling. Errors: roleNotFound. */
+export function canonicalRole(role: string | string[]): MembershipRole {
+  const [only, ...more] = Array.isArray(role) ? role : [role];
+  if (more.length > 0 || (only !== 'owner' && only !== 'admin' && only !== 'member')) throw errors.roleNotFound();
+  return only;
+}
+
+export const asMember = ({ id, organizationId, userId, role, createdAt }: MemberRow): ManagedMember => ({
+  id,
+  organizationId,
+  userId,
+  role,
+  createdAt,
+});
+
+const withText = (organization: StoredOrganization): ManagedOrganization => ({
+  ...organization,
+  metadata: organization.metadata === null ? null : JSON.stringify(organization.metadata),
+});
+
+/** Makes an organization with the caller as its owner. Errors: slugInvalid, slugReserved, organizationAlreadyExists. */
+export const createOrganization = (ctx: Context, caller: Caller, body: NewOrganization): Promise<CreatedOrganization> =>
+  ctx.db.transaction(async (tx) => {
+    checkSlug(body.slug);
+    const name = checkName(body.name) ?? '';
+    if (!(await lockAccount(tx, caller.userId))) throw errors.unauthorized();
+    const id = randomUUIDv7();
+    if ((await insertOrganization(tx, id, { ...body, name })) === 0) throw errors.organizationAlreadyExists();
+    const owner = await insertMember(tx, { organizationId: id, userId: caller.userId, role: 'owner' });
+    const made = await findStored(tx, id);
+    if (!owner || !made) throw errors.conflict();
+    await audit(tx, caller, { action: 'organization.created', organizationId: id });
+    return caller.created(tx, { ...made, members: [asMember(owner)] });
+  });
+
+/** Errors: slugInvalid, slugReserved, organizationSlugAlreadyTaken. */
+export async function requireFreeSlug(ctx: Context, slug: string): Promise<void> {
+  checkSlug(slug);
+  if (await findIdBySlug(ctx.db, slug)) throw errors.organizationSlugAlreadyTaken();
+}
+
+/** Locks an organization that the caller is in. Errors: userIsNotAMemberOfTheOrganization, also for one that does not exist. */
+export async function lockOwn(tx: Transaction, caller: Caller, id: string): Promise<{ standing: Standing; members: MemberRow[] }> {
+  await lockOrganization(tx, id);
+  const members = await lockMembers(tx, id);
+  const standing = await findStanding(tx, id, caller.userId);
+  if (!standing?.isMember) throw errors.userIsNotAMemberOfTheOrganization();
+  return { standing, members };
+}
+
+/** Changes what is given. For owners. Errors: youAreNotAllowedToUpdateThisOrganization, personalWorkspace, those of the slug. */
+export const changeOrganization = (ctx: Context, caller: Caller, id: string, change: OrganizationChanges): Promise<ManagedOrganization> =>
+  ctx.db.transaction(async (tx) => {
+    const { standing } = await lockOwn(tx, caller, id);
+    if (!standing.isOwner) throw errors.youAreNotAllowedToUpdateThisOrganization();
+    if (standing.isPersonal) throw errors.personalWorkspace();
+    const name = checkName(change.name);
+    if (change.slug !== undefined) {
+      checkSlug(change.slug);
+      const taken = await findIdBySlug(tx, change.slug);
+      if (taken && taken.id !== id) throw errors.organizationSlugAlreadyTaken();
+    }
+    await updateOrganization(tx, id, { ...change, ...(name === undefined ? {} : { name }) });
+    const fields = Object.entries(change).filter(([, value]) => value !== undefined);
+    await audit(tx, caller, { action: 'organization.updated', organizationId: id, details: { fields: fields.map(([field]) => field) } });
+    const changed = await findStored(tx, id);
+    if (!changed) throw errors.userIsNotAMemberOfTheOrganization();
+    return changed;
+  });
+
+/** Deletes an organization that owns nothing. For owners. Errors: organizationOwnsResources, with what it owns by type, and nothing changed. */
+export const removeOrganization = (ctx: Context, caller: Caller, id: string): Promise<ManagedOrganization> =>
+  ctx.db.transaction(async (tx) => {
+    await lockToDelete(tx, id);
+    const standing = await findStanding(tx, id, caller.userId);
+    if (!standing?.isMember) throw errors.userIsNotAMemberOfTheOrganization();
+    if (!standing.isOwner) throw errors.youAreNotAllowedToDeleteThisOrganization();
+    if (standing.isPersonal) throw errors.personalWorkspace();
+    const blockers = await listBlockers(tx, id);
+    if (blockers.length > 0) {
+      const total = blockers.reduce((sum, { count }) => sum + count, 0);
+      const counted = blockers.map(({ resourceType, count }) => `${count} ${resourceType.replace('_', ' ')}${count === 1 ? '' : 's'}`);
+      throw errors.organizationOwnsResources(total, counted.join(', ')).with({ members: { blockers, total } });
+    }
+    const organization = await findStored(tx, id);
+    if (!organization) throw errors.userIsNotAMemberOfTheOrganization();
+    await deleteOrganization(tx, id);
+    await audit(tx, caller, { action: 'organization.deleted', organizationId: id });
+    return withText(organization);
+  });
+
+export const ownOrganizations = async (db: Queryable, caller: Caller): Promise<ManagedOrganization[]> =>
+  (await listStored(db, caller.userId)).map(withText);
+
+/** The whole view of an organization of the caller's; null when none is named. Errors: one and the same for what is missing and what is another's. */
+export async function fullOrganization(
+  ctx: Context,
+  caller: Caller,
+  asked: { id?: string | undefined; slug?: string | undefined; membersLimit?: number | undefined },
+): Promise<FullOrganization | null> {
+  const slug = asked.slug === '' ? undefined : asked.slug;
+  if (slug === undefined && asked.id !== undefined && asked.id !== '' && !UUID.test(asked.id)) throw errors.invalidId('organizationId');
+  const id = slug === undefined ? (asked.id === '' ? undefined : asked.id) : (await findIdBySlug(ctx.db, slug))?.id;
+  if (slug === undefined && id === undefined) return null;
+  const standing = id === undefined ? undefined : await findStanding(ctx.db, id, caller.userId);
+  const organization = id === undefined ? undefined : await findStored(ctx.db, id);
+  if (id === undefined || !organization || !standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();
+  const [members, teams] = await Promise.all([listMembersWithUsers(ctx.db, id), listManagedTeams(ctx.db, id)]);
+  return {
+    ...withText(organization),
+    members: members.slice(0, asked.membersLimit ?? 100),
+    teams,
+    ...(standing.isAdmin ? { invitations: await listInvitations(ctx.db, id) } : {}),
+  };
+}
+
+const ALLOWED: Record<MembershipRole, Readonly<Record<string, readonly string[]>>> = {
+  owner: {
+    organization: ['update', 'delete'],
+    member: ['create', 'update', 'delete'],
+    invitation: ['create', 'cancel'],
+    team: ['create', 'update', 'delete'],
+    ac: ['read'],
+  },
+  admin: {
+    organization: [],
+    member: ['create', 'update', 'delete'],
+    invitation: ['create', 'cancel'],
+    team: ['create', 'update', 'delete'],
+    ac: ['read'],
+  },
+  member: { ac: ['read'] },
+};
+
+/** Whether the caller's role in an organization covers every one of the asked verbs. */
+export async function hasPermission(ctx: Context, caller: Caller, body: PermissionAsked): Promise<PermissionAnswer> {
+  const standing = await findStanding(ctx.db, named(body.organizationId), caller.userId);
+  if (!standing?.isMember) throw errors.userIsNotAMemberOfTheOrganization();
+  const allowed = ALLOWED[standing.isOwner ? 'owner' : standing.isAdmin ? 'admin' : 'member'];
+  const asked = Object.entries(body.permissions ?? body.permission ?? {});
+  const success = asked.every(([subject, verbs]) =>
+    verbs.every((verb) => (Object.hasOwn(allowed, subject) ? allowed[subject] : [])?.includes(verb)),
+  );
+  return { error: null, success };
+}

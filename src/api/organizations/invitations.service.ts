@@ -1,0 +1,178 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { enqueueNotice } from '../notices/notices.service.ts';
+import type {
+  AcceptedInvitation,
+  InvitationForRecipient,
+  NewOrganizationInvitation,
+  OrganizationInvitation,
+  OwnOrganizationInvitation,
+} from './authority.model.ts';
+import { findMemberByEmail, findUserAddress } from './authority.queries.ts';
+import { asMember, canonicalRole, lockOwn, named } from './authority.service.ts';
+import {
+  countLiveInvitations,
+  countTeams,
+  endInvitation,
+  findInvitation,
+  findInvitationForRecipient,
+  findPendingInvitation,
+  insertInvitation,
+  insertInvitationTeams,
+  joinInvitedTeams,
+  listInvitations,
+  listInvitationsTo,
+  prolongInvitation,
+  type StoredInvitation,
+} from './invitations.queries.ts';
+import { lockAccount, lockOrganization } from './membership.queries.ts';
+import { admit } from './membership.service.ts';
+import type { MembershipRole } from './organizations.model.ts';
+import { findStanding } from './organizations.queries.ts';
+
+const MOST_PENDING = 100;
+const HOURS = 48;
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
+const shown = ({ isExpired: _isExpired, ...invitation }: StoredInvitation): OrganizationInvitation => invitation;
+
+async function mustFind(db: Queryable, id: string): Promise<OrganizationInvitation> {
+  const found = await findInvitation(db, id);
+  if (!found) throw errors.invitationNotFound();
+  return shown(found);
+}
+
+function teamsOf(body: NewOrganizationInvitation): string[] {
+  const ids = body.teamId === undefined ? [] : Array.isArray(body.teamId) ? body.teamId : body.teamId.split(',');
+  const wanted = [...new Set(ids.map((id) => id.trim().toLowerCase()).filter((id) => id !== ''))];
+  if (wanted.some((id) => !UUID.test(id))) throw errors.teamNotFound();
+  return wanted;
+}
+
+/**
+ * Invites an address to an organization, for 48 hours. With `resend`, a live invitation is prolonged and sent again as it was. For owners and
+ * admins. Errors: as the codes of the common client say.
+ */
+export const invite = (ctx: Context, caller: Caller, body: NewOrganizationInvitation): Promise<OrganizationInvitation> =>
+  ctx.db.transaction(async (tx) => {
+    const role = canonicalRole(body.role);
+    const organizationId = named(body.organizationId);
+    const email = body.email.trim();
+    if (!EMAIL.test(email)) throw errors.invalidEmail();
+    const { standing } = await lockOwn(tx, caller, organizationId);
+    if (!standing.isAdmin) throw errors.youAreNotAllowedToInviteUsersToThisOrganization();
+    if (standing.isPersonal) throw errors.personalWorkspace();
+    if (role === 'owner' && !standing.isOwner) throw errors.youAreNotAllowedToInviteUserWithThisRole();
+    if (await findMemberByEmail(tx, organizationId, email)) throw errors.userIsAlreadyAMemberOfThisOrganization();
+    const pending = await findPendingInvitation(tx, organizationId, email);
+    if (pending && !pending.isExpired) {
+      if (body.resend !== true) throw errors.userIsAlreadyInvitedToThisOrganization();
+      await prolongInvitation(tx, pending.id, HOURS);
+      return sent(ctx, tx, caller, pending.id);
+    }
+    if (pending) await endInvitation(tx, pending.id, 'canceled');
+    if ((await countLiveInvitations(tx, organizationId)) >= MOST_PENDING) throw errors.invitationLimitReached();
+    return insert(ctx, tx, caller, { organizationId, email, role, teamIds: teamsOf(body) });
+  });
+
+async function insert(
+  ctx: Context,
+  tx: Transaction,
+  caller: Caller,
+  row: { organizationId: string; email: string; role: MembershipRole; teamIds: string[] },
+): Promise<OrganizationInvitation> {
+  if ((await countTeams(tx, row.organizationId, row.teamIds)) < row.teamIds.length) throw errors.teamNotFound();
+  const id = randomUUIDv7();
+  await insertInvitation(tx, { id, ...row, inviterId: caller.userId, hours: HOURS });
+  await insertInvitationTeams(tx, id, row.teamIds);
+  return sent(ctx, tx, caller, id);
+}
+
+async function sent(ctx: Context, tx: Transaction, caller: Caller, id: string): Promise<OrganizationInvitation> {
+  const invitation = await mustFind(tx, id);
+  await enqueueNotice(ctx, tx, { kind: 'organization-invitation', invitationId: id });
+  await audit(tx, caller, {
+    action: 'organization.invited',
+    organizationId: invitation.organizationId,
+    details: { invitationId: id, role: invitation.role },
+  });
+  return caller.created(tx, invitation);
+}
+
+/** The invitation, to the person whose proven address it names. Errors: invitationNotFound, youAreNotTheRecipientOfTheInvitation. */
+async function receive(tx: Queryable, caller: Caller, id: string): Promise<StoredInvitation> {
+  const invitation = await findInvitation(tx, id);
+  if (!invitation) throw errors.invitationNotFound();
+  const address = await findUserAddress(tx, caller.userId);
+  if (!address || address.email !== invitation.email) throw errors.youAreNotTheRecipientOfTheInvitation();
+  if (!address.emailVerified) throw errors.emailVerificationRequiredForInvitation();
+  if (invitation.status !== 'pending') throw errors.invitationNotFound();
+  return invitation;
+}
+
+/** Makes the recipient a member, or raises the role that they have. Errors: those of receiving, organizationMembershipLimitReached. */
+export const acceptInvitation = (ctx: Context, caller: Caller, id: string): Promise<AcceptedInvitation> =>
+  ctx.db.transaction(async (tx) => {
+    if (!(await lockAccount(tx, caller.userId))) throw errors.unauthorized();
+    const invitation = await receive(tx, caller, id);
+    if (invitation.isExpired) throw errors.invitationNotFound();
+    const { organizationId } = invitation;
+    if (!(await lockOrganization(tx, organizationId))) throw errors.invitationNotFound();
+    if ((await endInvitation(tx, id, 'accepted')) === 0) throw errors.invitationNotFound();
+    const full = () => errors.organizationMembershipLimitReached();
+    const member = await admit(tx, caller, { organizationId, userId: caller.userId, role: invitation.role as MembershipRole }, { full });
+    await joinInvitedTeams(tx, id, { organizationId, userId: caller.userId });
+    await audit(tx, caller, { action: 'organization.invitation-accepted', organizationId, details: { invitationId: id } });
+    return { invitation: await mustFind(tx, id), member: asMember(member) };
+  });
+
+/** Errors: those of receiving; an expired one can be rejected. */
+export const rejectInvitation = (ctx: Context, caller: Caller, id: string): Promise<OrganizationInvitation> =>
+  ctx.db.transaction(async (tx) => {
+    const { organizationId } = await receive(tx, caller, id);
+    if ((await endInvitation(tx, id, 'rejected')) === 0) throw errors.invitationNotFound();
+    await audit(tx, caller, { action: 'organization.invitation-rejected', organizationId, details: { invitationId: id } });
+    return mustFind(tx, id);
+  });
+
+/** Takes a pending invitation back. For owners and admins. Errors: invitationNotFound, memberNotFound, youAreNotAllowedToCancelThisInvitation. */
+export const cancelInvitation = (ctx: Context, caller: Caller, id: string): Promise<OrganizationInvitation> =>
+  ctx.db.transaction(async (tx) => {
+    const invitation = await findInvitation(tx, id);
+    if (!invitation) throw errors.invitationNotFound();
+    const { organizationId } = invitation;
+    const standing = await findStanding(tx, organizationId, caller.userId);
+    if (!standing?.isMember) throw errors.memberNotFound();
+    if (!standing.isAdmin) throw errors.youAreNotAllowedToCancelThisInvitation();
+    if ((await endInvitation(tx, id, 'canceled')) === 0) throw errors.invitationNotFound();
+    await audit(tx, caller, { action: 'organization.invitation-cancelled', organizationId, details: { invitationId: id } });
+    return mustFind(tx, id);
+  });
+
+/** A live invitation, to its recipient. Errors: those of receiving. */
+export async function invitationFor(ctx: Context, caller: Caller, id: string): Promise<InvitationForRecipient> {
+  const received = await receive(ctx.db, caller, id);
+  const found = await findInvitationForRecipient(ctx.db, id);
+  if (received.isExpired || !found?.inviterIsMember) throw errors.invitationNotFound();
+  const { isExpired: _isExpired, inviterIsMember: _inviterIsMember, ...invitation } = found;
+  return invitation;
+}
+
+/** Invitations of every status, newest first. For owners and admins. Errors: youAreNotAllowedToInviteUsersToThisOrganization, for everybody else. */
+export async function invitationsOf(ctx: Context, caller: Caller, organizationId: string): Promise<OrganizationInvitation[]> {
+  const standing = await findStanding(ctx.db, organizationId, caller.userId);
+  if (!standing?.isAdmin) throw errors.youAreNotAllowedToInviteUsersToThisOrganization();
+  return listInvitations(ctx.db, organizationId);
+}
+
+/** The caller's own live invitations. Errors: emailVerificationRequiredForInvitation. */
+export async function invitationsTo(ctx: Context, caller: Caller): Promise<OwnOrganizationInvitation[]> {
+  const address = await findUserAddress(ctx.db, caller.userId);
+  if (address?.email == null || !address.emailVerified) throw errors.emailVerificationRequiredForInvitation();
+  return listInvitationsTo(ctx.db, address.email);
+}

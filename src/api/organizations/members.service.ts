@@ -1,0 +1,124 @@
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import type { ManagedMember, ManagedMemberWithUser, MemberList, NewOrganizationMember } from './authority.model.ts';
+import { findMemberByEmail, findUserAddress, listMembersWithUsers } from './authority.queries.ts';
+import { asMember, canonicalRole, lockOwn, named } from './authority.service.ts';
+import { cancelInvitationsBy } from './invitations.queries.ts';
+import { deleteMember, lockAccount, updateMemberRole, type MemberRow } from './membership.queries.ts';
+import { admit, effectiveRole, isAtLeast, staysStaffed } from './membership.service.ts';
+import { findStanding } from './organizations.queries.ts';
+import { findTeam, insertTeamMember } from './teams.queries.ts';
+
+interface MemberFilter {
+  limit: number | undefined;
+  offset: number | undefined;
+  sortBy: 'createdAt' | 'role' | undefined;
+  sortDirection: 'asc' | 'desc' | undefined;
+  role: string | undefined;
+}
+
+/** Members with their accounts. Errors: youAreNotAMemberOfThisOrganization, also for one that does not exist. */
+export async function membersOf(ctx: Context, caller: Caller, organizationId: string, filter: MemberFilter): Promise<MemberList> {
+  const standing = await findStanding(ctx.db, organizationId, caller.userId);
+  if (!standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();
+  const found = (await listMembersWithUsers(ctx.db, organizationId)).filter(
+    ({ role }) => filter.role === undefined || role === filter.role,
+  );
+  const direction = filter.sortDirection === 'desc' ? -1 : 1;
+  const key = (member: ManagedMemberWithUser) => (filter.sortBy === 'role' ? member.role : member.createdAt.toISOString());
+  found.sort((a, b) => direction * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+  const start = filter.offset ?? 0;
+  return { members: found.slice(start, start + (filter.limit ?? 100)), total: found.length };
+}
+
+async function leaveNothingBehind(tx: Transaction, by: Caller, member: MemberRow): Promise<void> {
+  await cancelInvitationsBy(tx, member.organizationId, member.userId);
+  await deleteMember(tx, member.id);
+  await audit(tx, by, {
+    action: 'organization.member-removed',
+    organizationId: member.organizationId,
+    subjectId: member.userId,
+    details: { role: member.role },
+  });
+}
+
+/** Ends somebody's membership. Their direct grants stay. Errors: memberNotFound, youAreNotAllowedToDeleteThisMember, youCannotLeaveTheOrganizationAsTheOnlyOwner. */
+export const removeMember = (ctx: Context, caller: Caller, organizationId: string, memberIdOrEmail: string): Promise<ManagedMember> =>
+  ctx.db.transaction(async (tx) => {
+    const { standing, members } = await lockOwn(tx, caller, organizationId);
+    if (!standing.isAdmin) throw errors.youAreNotAllowedToDeleteThisMember();
+    const userId = memberIdOrEmail.includes('@') ? (await findMemberByEmail(tx, organizationId, memberIdOrEmail))?.userId : undefined;
+    const target = members.find((member) => member.id === memberIdOrEmail.toLowerCase() || member.userId === userId);
+    if (!target) throw errors.memberNotFound();
+    if (standing.isPersonal) throw errors.personalWorkspace();
+    if (target.isOwner && !standing.isOwner) throw errors.youAreNotAllowedToDeleteThisMember();
+    if (!(await staysStaffed(tx, target))) throw errors.youCannotLeaveTheOrganizationAsTheOnlyOwner();
+    await leaveNothingBehind(tx, caller, target);
+    return asMember(target);
+  });
+
+/** Gives a member another role. Errors: roleNotFound, memberNotFound, youAreNotAllowedToUpdateThisMember, youCannotLeaveTheOrganizationWithoutAnOwner. */
+export const changeMemberRole = (
+  ctx: Context,
+  caller: Caller,
+  organizationId: string,
+  change: { memberId: string; role: string | string[] },
+): Promise<ManagedMember> =>
+  ctx.db.transaction(async (tx) => {
+    const role = canonicalRole(change.role);
+    const { standing, members } = await lockOwn(tx, caller, organizationId);
+    if (!standing.isAdmin) throw errors.youAreNotAllowedToUpdateThisMember();
+    const target = members.find(({ id }) => id === change.memberId.toLowerCase());
+    if (!target) throw errors.memberNotFound();
+    if (standing.isPersonal) throw errors.personalWorkspace();
+    if (!standing.isOwner && (target.isOwner || role === 'owner')) throw errors.youAreNotAllowedToUpdateThisMember();
+    if (!isAtLeast(role, effectiveRole(target)) && !(await staysStaffed(tx, target)))
+      throw errors.youCannotLeaveTheOrganizationWithoutAnOwner();
+    await updateMemberRole(tx, target.id, role);
+    await audit(tx, caller, {
+      action: 'organization.role-changed',
+      organizationId,
+      subjectId: target.userId,
+      details: { role, was: target.role },
+    });
+    return { ...asMember(target), role };
+  });
+
+/** Ends the caller's own membership. Errors: memberNotFound, personalWorkspace, youCannotLeaveTheOrganizationAsTheOnlyOwner. */
+export const leaveOrganization = (ctx: Context, caller: Caller, organizationId: string): Promise<ManagedMember> =>
+  ctx.db.transaction(async (tx) => {
+    const { standing, members } = await lockOwn(tx, caller, organizationId).catch(() => {
+      throw errors.memberNotFound();
+    });
+    if (standing.isPersonal) throw errors.personalWorkspace();
+    const own = members.find(({ userId }) => userId === caller.userId);
+    if (!own) throw errors.memberNotFound();
+    if (!(await staysStaffed(tx, own))) throw errors.youCannotLeaveTheOrganizationAsTheOnlyOwner();
+    await leaveNothingBehind(tx, caller, own);
+    return asMember(own);
+  });
+
+/** Adds an active person directly. Nobody hands out a role above their own. Errors: those of an invitation, userNotFound. */
+export const addMember = (ctx: Context, caller: Caller, body: NewOrganizationMember): Promise<ManagedMember> =>
+  ctx.db.transaction(async (tx) => {
+    const role = canonicalRole(body.role);
+    const organizationId = named(body.organizationId);
+    const userId = body.userId.toLowerCase();
+    const account = await lockAccount(tx, userId);
+    const { standing, members } = await lockOwn(tx, caller, organizationId);
+    if (!standing.isAdmin) throw errors.youAreNotAllowedToInviteUsersToThisOrganization();
+    if (standing.isPersonal) throw errors.personalWorkspace();
+    if (role === 'owner' && !standing.isOwner) throw errors.youAreNotAllowedToInviteUserWithThisRole();
+    if (!account || !(await findUserAddress(tx, userId))?.isActive) throw errors.userNotFound();
+    if (members.some((member) => member.userId === userId)) throw errors.userIsAlreadyAMemberOfThisOrganization();
+    const made = await admit(tx, caller, { organizationId, userId, role }, { full: () => errors.organizationMembershipLimitReached() });
+    if (body.teamId !== undefined) {
+      if (!(await findTeam(tx, organizationId, body.teamId))) throw errors.teamNotFound();
+      await insertTeamMember(tx, { teamId: body.teamId, organizationId, userId });
+      await audit(tx, caller, { action: 'team.member-added', organizationId, subjectId: userId, details: { teamId: body.teamId } });
+    }
+    return caller.created(tx, asMember(made));
+  });

@@ -1,0 +1,73 @@
+import type { Caller } from '../../auth/caller.ts';
+import { audit } from '../../auth/audit.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import {
+  insertMember,
+  listLiving,
+  lockMembers,
+  settleInvitations,
+  settleRequests,
+  updateMemberRole,
+  type MemberRow,
+} from './membership.queries.ts';
+import type { MembershipRole } from './organizations.model.ts';
+
+export const MOST_MEMBERS = 100;
+
+const RANK: Record<MembershipRole, number> = { owner: 3, admin: 2, member: 1 };
+const ROLES: readonly MembershipRole[] = ['owner', 'admin', 'member'];
+
+/** The strongest of what a stored role string says; an unknown one reads as member. */
+export const effectiveRole = (member: Pick<MemberRow, 'isOwner' | 'isAdmin'>): MembershipRole =>
+  member.isOwner ? 'owner' : member.isAdmin ? 'admin' : 'member';
+
+/** Whether the first role is at least the second. */
+export const isAtLeast = (role: MembershipRole, other: MembershipRole): boolean => RANK[role] >= RANK[other];
+
+/** The refusals of whoever asks, when an organization has no room. */
+interface Full {
+  full: () => Error;
+}
+
+/**
+ * Makes somebody a member, or raises the role of one who is; never lowers it. The organization's row and the person's account are locked by the
+ * caller. Errors: whatever `full` says, at 100 members.
+ */
+export async function admit(
+  tx: Transaction,
+  by: Pick<Caller, 'userId' | 'requestId'>,
+  member: { organizationId: string; userId: string; role: MembershipRole },
+  { full }: Full,
+): Promise<MemberRow> {
+  const members = await lockMembers(tx, member.organizationId);
+  const present = members.find(({ userId }) => userId === member.userId);
+  const event = { organizationId: member.organizationId, subjectId: member.userId };
+  if (!present && members.length >= MOST_MEMBERS) throw full();
+  let row = present;
+  if (!present) {
+    row = await insertMember(tx, member);
+    await audit(tx, by, { action: 'organization.member-added', ...event, details: { role: member.role } });
+  } else if (!isAtLeast(effectiveRole(present), member.role)) {
+    await updateMemberRole(tx, present.id, member.role);
+    await audit(tx, by, { action: 'organization.role-changed', ...event, details: { role: member.role, was: present.role } });
+    row = { ...present, role: member.role };
+  }
+  if (!row) throw errors.conflict();
+  const held = present && isAtLeast(effectiveRole(present), member.role) ? effectiveRole(present) : member.role;
+  await settleInvitations(
+    tx,
+    member.organizationId,
+    member.userId,
+    ROLES.filter((role) => isAtLeast(held, role)),
+  );
+  await settleRequests(tx, member.organizationId, member.userId);
+  return row;
+}
+
+/** Whether an organization keeps a living owner when this member goes or steps down; without owners, a living admin. */
+export async function staysStaffed(tx: Transaction, member: MemberRow): Promise<boolean> {
+  if (!member.isAdmin) return true;
+  const others = (await listLiving(tx, member.organizationId)).filter(({ userId }) => userId !== member.userId);
+  return others.some(({ isOwner, isAdmin }) => isOwner || (!member.isOwner && isAdmin));
+}

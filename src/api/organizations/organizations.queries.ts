@@ -1,0 +1,148 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, sql } from '../../database/sql.ts';
+import type {
+  AuditEvent,
+  DeletionBlocker,
+  OrganizationDetail,
+  OrganizationListItem,
+  OrganizationMember,
+  OrganizationResource,
+  OrganizationTeam,
+  OwnOrganization,
+  ResourceTotals,
+  TeamGrant,
+} from './organizations.model.ts';
+
+const memberCount = fragment`(select count(*)::integer from organization_staff s where s.organization_id = o.id)`;
+const role = fragment`case when m.is_owner then 'owner' when m.is_admin then 'admin' when m.user_id is not null then 'member' end`;
+
+const membershipStatus = (userId: string) => fragment`
+  case when m.user_id is not null then 'member'
+       when exists (select from organization_join_requests j where j.organization_id = o.id and j.user_id = ${userId} and j.status = 'pending') then 'pending_request'
+       else 'none' end`;
+
+/** Resources of an organization that somebody can read; of a member's own organization that is all of them. */
+const resourceCount = (userId: string) => fragment`
+  case when m.is_member then (select count(*)::integer from resources r where r.organization_id = o.id)
+       else (select count(distinct a.resource_id)::integer from effective_access a where a.organization_id = o.id and a.user_id = ${userId} and a.can_read) end`;
+
+/** Public organizations and the caller's own, personal workspaces left out. */
+const directory = (asked: { userId: string; search: string }) => {
+  const pattern = `%${asked.search.replace(/[\\%_]/g, '\\$&')}%`;
+  return fragment`
+    from organizations o
+    left join organization_members m on m.organization_id = o.id and m.user_id = ${asked.userId}
+    where o.personal_user_id is null and (o.visibility = 'public' or m.user_id is not null)
+      and (${asked.search} = '' or o.name ilike ${pattern} or o.description ilike ${pattern})`;
+};
+
+export const listDirectory = (db: Queryable, asked: { userId: string; search: string }, page: { limit: number; offset: number }) =>
+  db.rows<OrganizationListItem>(sql('organizations.listDirectory')`
+    select o.id, o.name, o.slug, o.logo, o.type, o.description, o.location, ${memberCount} as "memberCount",
+      ${resourceCount(asked.userId)} as "resourceCount", o.visibility, ${membershipStatus(asked.userId)} as "membershipStatus"
+    ${directory(asked)}
+    order by lower(o.name), o.id limit ${page.limit} offset ${page.offset}`);
+
+export const countDirectory = async (db: Queryable, asked: { userId: string; search: string }) =>
+  (await db.one<{ count: number }>(sql('organizations.countDirectory')`select count(*) as count ${directory(asked)}`))?.count ?? 0;
+
+export const listOwnOrganizations = (db: Queryable, userId: string) =>
+  db.rows<OwnOrganization>(sql('organizations.listOwn')`
+    select o.id, o.name, o.slug, o.description, o.visibility, ${role} as role, o.personal_user_id is not null as "isPersonal",
+      ${memberCount} as "memberCount", ${resourceCount(userId)} as "resourceCount"
+    from organization_members m join organizations o on o.id = m.organization_id
+    where m.user_id = ${userId}
+    order by lower(o.name), o.id`);
+
+/** No row: there is none, or this caller may not see it. */
+export const findOrganization = (db: Queryable, id: string, userId: string) =>
+  db.one<OrganizationDetail & { version: number }>(sql('organizations.find')`
+    select o.id, o.name, o.slug, o.logo, o.type, o.description, o.website, o.location, o.visibility, ${memberCount} as "memberCount",
+      ${resourceCount(userId)} as "resourceCount", o.created_at as "createdAt", ${role} as role, ${membershipStatus(userId)} as "membershipStatus",
+      (extract(epoch from o.updated_at) * 1000000)::bigint as version
+    from organizations o
+    left join organization_members m on m.organization_id = o.id and m.user_id = ${userId}
+    where o.id = ${id} and o.personal_user_id is null and (o.visibility = 'public' or m.user_id is not null)`);
+
+export interface Standing {
+  isMember: boolean;
+  isAdmin: boolean;
+  isOwner: boolean;
+  isPublic: boolean;
+  isPersonal: boolean;
+  name: string;
+}
+
+/** What somebody is in an organization. No row: there is no such organization. */
+export const findStanding = (db: Queryable, id: string, userId: string) =>
+  db.one<Standing>(sql('organizations.findStanding')`
+    select m.user_id is not null as "isMember", coalesce(m.is_admin, false) as "isAdmin", coalesce(m.is_owner, false) as "isOwner",
+      o.visibility = 'public' as "isPublic", o.personal_user_id is not null as "isPersonal", o.name
+    from organizations o left join organization_members m on m.organization_id = o.id and m.user_id = ${userId}
+    where o.id = ${id}`);
+
+const readable = (id: string, userId: string) => fragment`
+  select distinct a.resource_id as id from effective_access a where a.organization_id = ${id} and a.user_id = ${userId} and a.can_read`;
+
+/** What the caller can read of an organization, last changed first; archived experiments too. */
+export const listResources = (db: Queryable, id: string, userId: string, page: { limit: number; offset: number }) =>
+  db.rows<OrganizationResource>(sql('organizations.listResources')`
+    with page as (
+      select r.* from (${readable(id, userId)}) reachable join resources r on r.id = reachable.id
+      order by r.updated_at desc, r.id desc limit ${page.limit} offset ${page.offset}
+    )
+    select r.id, r.name, r.description, case when r.visibility = 'public' or r.public_from <= now() then 'public' else 'private' end as visibility,
+      r.updated_at as "updatedAt", coalesce(collaborator_count(r.id), 0) as "collaboratorCount", r.type,
+      coalesce(e.status, to_jsonb(d) ->> 'status') as status, to_jsonb(p) ->> 'family' as family, to_jsonb(c) ->> 'language' as language,
+      to_jsonb(d) ->> 'device_type' as "deviceType"
+    from page r
+    left join experiments e on e.id = r.id
+    left join protocols p on p.id = r.id
+    left join macros c on c.id = r.id
+    left join devices d on d.id = r.id
+    order by r.updated_at desc, r.id desc`);
+
+export const countResources = (db: Queryable, id: string, userId: string) =>
+  db.rows<{ type: keyof ResourceTotals; count: number }>(sql('organizations.countResources')`
+    select r.type, count(*) as count from (${readable(id, userId)}) reachable join resources r on r.id = reachable.id group by r.type`);
+
+export const listMembers = (db: Queryable, id: string) =>
+  db.rows<OrganizationMember>(sql('organizations.listMembers')`
+    select p.user_id as "userId", p.first_name as "firstName", p.last_name as "lastName", p.email, p.avatar_url as "avatarUrl", m.role, m.created_at as "joinedAt"
+    from organization_members m join people p on p.user_id = m.user_id
+    where m.organization_id = ${id}
+    order by m.created_at, m.id`);
+
+/** Everything that an organization owns, whoever may read it. */
+export const listBlockers = (db: Queryable, id: string) =>
+  db.rows<DeletionBlocker>(sql('organizations.listBlockers')`
+    select type as "resourceType", count(*) as count from resources where organization_id = ${id} group by type order by type`);
+
+export const listTeams = (db: Queryable, id: string) =>
+  db.rows<OrganizationTeam>(sql('organizations.listTeams')`
+    select t.id, t.name, t.organization_id as "organizationId", t.created_at as "createdAt", coalesce((
+        select json_agg(json_build_object('userId', p.user_id, 'firstName', p.first_name, 'lastName', p.last_name, 'email', p.email, 'avatarUrl', p.avatar_url)
+          order by m.created_at, m.id)
+        from team_members m join people p on p.user_id = m.user_id where m.team_id = t.id), '[]') as members
+    from teams t where t.organization_id = ${id}
+    order by t.name, t.id`);
+
+export const listTeamGrants = (db: Queryable, id: string) =>
+  db.rows<TeamGrant>(sql('organizations.listTeamGrants')`
+    select g.id, g.team_id as "teamId", g.resource_type as "resourceType", g.resource_id as "resourceId", r.name as "resourceName", g.role
+    from teams t join grants g on g.team_id = t.id join resources r on r.id = g.resource_id
+    where t.organization_id = ${id}
+    order by r.name, g.id`);
+
+export const listAuditEvents = (db: Queryable, id: string, page: { limit: number; offset: number }) =>
+  db.rows<AuditEvent>(sql('organizations.listAuditEvents')`
+    select id, at, actor_id as "actorId", action, resource_type as "resourceType", resource_id as "resourceId", subject_id as "subjectId",
+      request_id as "requestId", details
+    from audit_events where organization_id = ${id}
+    order by at desc, id desc limit ${page.limit} offset ${page.offset}`);
+
+export const countAuditEvents = async (db: Queryable, id: string, most: number) =>
+  (
+    await db.one<{ count: number }>(sql('organizations.countAuditEvents')`
+      select count(*) as count from (select from audit_events where organization_id = ${id} limit ${most}) counted`)
+  )?.count ?? 0;

@@ -1,0 +1,133 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { enqueueNotice } from '../notices/notices.service.ts';
+import { decideJoinRequest, findJoinRequest, findPendingRequest, insertJoinRequest } from './join-requests.queries.ts';
+import { listLiving, lockAccount, lockOrganization } from './membership.queries.ts';
+import { admit } from './membership.service.ts';
+import type {
+  JoinRequestStatus,
+  NewJoinRequest,
+  OrganizationJoinRequest,
+  OrganizationResources,
+  ResourceTotals,
+} from './organizations.model.ts';
+import { countResources, findStanding, listResources, type Standing } from './organizations.queries.ts';
+
+/**
+ * What the caller is in an organization that they may view: a public one, or one of theirs; a personal workspace is nobody's to view.
+ * Errors: organizationNotFound, the same for what is missing and what is hidden.
+ */
+export async function viewOf(db: Queryable, caller: Caller, id: string): Promise<Standing> {
+  const standing = await findStanding(db, id, caller.userId);
+  if (!standing || standing.isPersonal || !(standing.isPublic || standing.isMember)) throw errors.organizationNotFound();
+  return standing;
+}
+
+/** Errors: organizationNotFound; membersOnly, when a caller may view the organization but is not in it. */
+export async function requireMember(db: Queryable, caller: Caller, id: string): Promise<void> {
+  if (!(await viewOf(db, caller, id)).isMember) throw errors.membersOnly();
+}
+
+/** Errors: organizationNotFound; adminsOnly. */
+export async function requireAdmin(db: Queryable, caller: Caller, id: string): Promise<Standing> {
+  const standing = await viewOf(db, caller, id);
+  if (!standing.isAdmin) throw errors.adminsOnly();
+  return standing;
+}
+
+/** Errors: organizationNotFound, for everybody who is not an owner. */
+export async function requireOwner(db: Queryable, caller: Caller, id: string): Promise<void> {
+  const standing = await findStanding(db, id, caller.userId);
+  if (!standing || standing.isPersonal || !standing.isOwner) throw errors.organizationNotFound();
+}
+
+const NONE: ResourceTotals = { experiment: 0, protocol: 0, macro: 0, workbook: 0, device: 0, device_group: 0 };
+
+/** What the caller can read of an organization: one page, and how many of each type there are. */
+export async function resourcesOf(
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  page: { limit: number; offset: number },
+): Promise<OrganizationResources> {
+  await viewOf(ctx.db, caller, id);
+  const [resources, counts] = await Promise.all([
+    listResources(ctx.db, id, caller.userId, page),
+    countResources(ctx.db, id, caller.userId),
+  ]);
+  return { resources, totals: { ...NONE, ...Object.fromEntries(counts.map(({ type, count }) => [type, count])) } };
+}
+
+async function mustFindRequest(db: Queryable, organizationId: string, id: string): Promise<OrganizationJoinRequest> {
+  const request = await findJoinRequest(db, organizationId, id);
+  if (!request) throw errors.joinRequestNotFound();
+  return request;
+}
+
+/** Asks to join a public organization; asking again while the first request is pending answers that one. Errors: organizationNotFound, alreadyMember. */
+export const requestToJoin = (
+  ctx: Context,
+  caller: Caller,
+  organizationId: string,
+  body: NewJoinRequest,
+): Promise<OrganizationJoinRequest> =>
+  ctx.db.transaction(async (tx) => {
+    if (!(await lockAccount(tx, caller.userId))) throw errors.unauthorized();
+    const standing = await viewOf(tx, caller, organizationId);
+    if (standing.isMember) throw errors.alreadyMember();
+    const id = randomUUIDv7();
+    if ((await insertJoinRequest(tx, { id, organizationId, userId: caller.userId, message: body.message ?? null })) > 0) {
+      await audit(tx, caller, { action: 'organization.join-requested', organizationId, details: { requestId: id } });
+      for (const { userId, isAdmin } of await listLiving(tx, organizationId))
+        if (isAdmin) await enqueueNotice(ctx, tx, { kind: 'organization-join-request', requestId: id, recipientId: userId });
+    }
+    const pending = await findPendingRequest(tx, organizationId, caller.userId);
+    if (!pending) throw errors.conflict();
+    return caller.created(tx, await mustFindRequest(tx, organizationId, pending.id));
+  });
+
+/** Takes the caller's own pending request back; it stays on record as cancelled. Errors: joinRequestNotFound, joinRequestDecided. */
+export const withdrawRequest = (ctx: Context, caller: Caller, organizationId: string): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const pending = await findPendingRequest(tx, organizationId, caller.userId);
+    if (!pending) throw errors.joinRequestNotFound();
+    if ((await decideJoinRequest(tx, pending.id, { status: 'cancelled', decidedBy: caller.userId })) === 0)
+      throw errors.joinRequestDecided();
+    await audit(tx, caller, { action: 'organization.join-cancelled', organizationId, details: { requestId: pending.id } });
+  });
+
+/**
+ * Approves or rejects a request. Who is approved becomes a member; a role that they hold meanwhile is not lowered.
+ * Errors: organizationNotFound, adminsOnly, joinRequestNotFound, joinRequestDecided, organizationFull.
+ */
+export const decideRequest = (
+  ctx: Context,
+  caller: Caller,
+  organizationId: string,
+  decided: { requestId: string; decision: 'approve' | 'reject' },
+): Promise<OrganizationJoinRequest> =>
+  ctx.db.transaction(async (tx) => {
+    await requireAdmin(tx, caller, organizationId);
+    const request = await mustFindRequest(tx, organizationId, decided.requestId);
+    const account = await lockAccount(tx, request.user.id);
+    if (!(await lockOrganization(tx, organizationId))) throw errors.organizationNotFound();
+    await requireAdmin(tx, caller, organizationId);
+    const status: JoinRequestStatus = decided.decision === 'approve' ? 'approved' : 'rejected';
+    if ((await decideJoinRequest(tx, request.id, { status, decidedBy: caller.userId })) === 0) throw errors.joinRequestDecided();
+    if (status === 'approved') {
+      if (!account) throw errors.joinRequestNotFound();
+      await admit(tx, caller, { organizationId, userId: request.user.id, role: 'member' }, { full: () => errors.organizationFull() });
+    }
+    await audit(tx, caller, {
+      action: status === 'approved' ? 'organization.join-approved' : 'organization.join-rejected',
+      organizationId,
+      subjectId: request.user.id,
+      details: { requestId: request.id },
+    });
+    await enqueueNotice(ctx, tx, { kind: 'organization-join-decision', requestId: request.id });
+    return mustFindRequest(tx, organizationId, request.id);
+  });

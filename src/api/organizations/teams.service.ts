@@ -1,0 +1,123 @@
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import type { ManagedTeam, ManagedTeamMember } from './authority.model.ts';
+import { lockOwn } from './authority.service.ts';
+import { findStanding } from './organizations.queries.ts';
+import {
+  deleteTeam,
+  deleteTeamMember,
+  findTeam,
+  findTeamMember,
+  findTeamOf,
+  insertTeam,
+  insertTeamMember,
+  listManagedTeams,
+  listTeamMembers,
+  renameTeam,
+} from './teams.queries.ts';
+
+async function lockAsAdmin(tx: Transaction, caller: Caller, organizationId: string, refusal: () => Error) {
+  const locked = await lockOwn(tx, caller, organizationId);
+  if (!locked.standing.isAdmin) throw refusal();
+  if (locked.standing.isPersonal) throw errors.personalWorkspace();
+  return locked;
+}
+
+async function mustFindTeam(tx: Transaction, organizationId: string, teamId: string): Promise<ManagedTeam> {
+  const team = await findTeam(tx, organizationId, teamId);
+  if (!team) throw errors.teamNotFound();
+  return team;
+}
+
+function trimmed(name: string): string {
+  const text = name.trim();
+  if (text === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
+  return text;
+}
+
+/** Errors: youAreNotAllowedToCreateTeamsInThisOrganization, personalWorkspace. */
+export const createTeam = (ctx: Context, caller: Caller, organizationId: string, name: string): Promise<ManagedTeam> =>
+  ctx.db.transaction(async (tx) => {
+    await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToCreateTeamsInThisOrganization());
+    const team = await insertTeam(tx, { organizationId, name: trimmed(name) });
+    if (!team) throw errors.conflict();
+    await audit(tx, caller, { action: 'team.created', organizationId, details: { teamId: team.id } });
+    return caller.created(tx, team);
+  });
+
+/** Errors: youAreNotAllowedToUpdateThisTeam, teamNotFound. */
+export const changeTeam = (
+  ctx: Context,
+  caller: Caller,
+  organizationId: string,
+  change: { teamId: string; name: string | undefined },
+): Promise<ManagedTeam> =>
+  ctx.db.transaction(async (tx) => {
+    await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToUpdateThisTeam());
+    const team = await mustFindTeam(tx, organizationId, change.teamId);
+    if (change.name === undefined) return team;
+    await audit(tx, caller, { action: 'team.updated', organizationId, details: { teamId: team.id } });
+    return (await renameTeam(tx, team.id, trimmed(change.name))) ?? team;
+  });
+
+/** Deletes a team with every grant that names it. Errors: youAreNotAllowedToDeleteThisTeam, teamNotFound. */
+export const removeTeam = (ctx: Context, caller: Caller, organizationId: string, teamId: string): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToDeleteThisTeam());
+    const team = await mustFindTeam(tx, organizationId, teamId);
+    await deleteTeam(tx, team.id);
+    await audit(tx, caller, { action: 'team.deleted', organizationId, details: { teamId: team.id } });
+  });
+
+/** Errors: userIsNotAMemberOfTheOrganization. */
+export async function teamsOf(ctx: Context, caller: Caller, organizationId: string): Promise<ManagedTeam[]> {
+  const standing = await findStanding(ctx.db, organizationId, caller.userId);
+  if (!standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();
+  return listManagedTeams(ctx.db, organizationId);
+}
+
+/** Who is in a team; for its members, and the owners and admins of its organization. Errors: userIsNotAMemberOfTheTeam, also for one that does not exist. */
+export async function membersOfTeam(ctx: Context, caller: Caller, teamId: string | undefined): Promise<ManagedTeamMember[]> {
+  if (teamId === undefined) throw errors.teamNotFound();
+  const team = await findTeamOf(ctx.db, teamId, caller.userId);
+  const standing = team && !team.isInTeam ? await findStanding(ctx.db, team.organizationId, caller.userId) : undefined;
+  if (!team || !(team.isInTeam || standing?.isAdmin)) throw errors.userIsNotAMemberOfTheTeam();
+  return listTeamMembers(ctx.db, teamId);
+}
+
+/** Puts a member of the organization into a team of it. Errors: teamNotFound, userIsNotAMemberOfTheOrganization. */
+export const addTeamMember = (
+  ctx: Context,
+  caller: Caller,
+  organizationId: string,
+  named: { teamId: string; userId: string },
+): Promise<ManagedTeamMember> =>
+  ctx.db.transaction(async (tx) => {
+    const refusal = () => errors.youAreNotAllowedToCreateANewTeamMember();
+    const { members } = await lockAsAdmin(tx, caller, organizationId, refusal);
+    const team = await mustFindTeam(tx, organizationId, named.teamId);
+    const userId = named.userId.toLowerCase();
+    if (!members.some((member) => member.userId === userId)) throw errors.userIsNotAMemberOfTheOrganization();
+    if ((await insertTeamMember(tx, { teamId: team.id, organizationId, userId })) > 0)
+      await audit(tx, caller, { action: 'team.member-added', organizationId, subjectId: userId, details: { teamId: team.id } });
+    const member = await findTeamMember(tx, team.id, userId);
+    if (!member) throw errors.conflict();
+    return member;
+  });
+
+/** Errors: teamNotFound, userIsNotAMemberOfTheTeam. */
+export const removeTeamMember = (
+  ctx: Context,
+  caller: Caller,
+  organizationId: string,
+  named: { teamId: string; userId: string },
+): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToRemoveATeamMember());
+    const team = await mustFindTeam(tx, organizationId, named.teamId);
+    if ((await deleteTeamMember(tx, team.id, named.userId)) === 0) throw errors.userIsNotAMemberOfTheTeam();
+    await audit(tx, caller, { action: 'team.member-removed', organizationId, subjectId: named.userId, details: { teamId: team.id } });
+  });

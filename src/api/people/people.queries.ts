@@ -1,0 +1,135 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, sql } from '../../database/sql.ts';
+import type { BlockingOrganization, BlockingResource, FoundUser, PersonShown, UserAccount, UserProfile } from './people.model.ts';
+
+interface Search {
+  viewerId: string;
+  query: string;
+  limit: number;
+  offset: number;
+}
+
+/** What a search shows of a person; the address only to who knows them, or knows all of it. */
+const shown = ({ viewerId, query }: Search) => fragment`
+  f.user_id as "userId", f.first_name as "firstName", f.last_name as "lastName", f.bio, f.activated, f.avatar_url as "avatarUrl",
+  case when f.email = canonical_email(${query}) or knows(${viewerId}, f.user_id) then f.email end as email`;
+
+/**
+ * Active people by name, misspellings forgiven, best match first. A part of an address finds only people whose address the caller may see; all
+ * of it finds anybody.
+ */
+export const searchPeople = (db: Queryable, asked: Search) => {
+  const pattern = `%${asked.query.replace(/[\\%_]/g, '\\$&')}%`;
+  return db.rows<FoundUser>(sql('people.search')`
+    with matching as (
+      select user_id from profiles where (first_name || ' ' || last_name) ilike ${pattern}
+        or (position('@' in ${asked.query}) = 0 and (first_name || ' ' || last_name) % ${asked.query})
+      union
+      select id from users where email = canonical_email(${asked.query})
+      union
+      select theirs.user_id
+      from organization_members mine join organization_members theirs on theirs.organization_id = mine.organization_id join users on users.id = theirs.user_id
+      where mine.user_id = ${asked.viewerId} and users.email ilike ${pattern}
+    ), found as (
+      select p.*, u.email, similarity(p.first_name || ' ' || p.last_name, ${asked.query}) as score
+      from matching m join profiles p on p.user_id = m.user_id join users u on u.id = m.user_id
+      where p.activated and u.deleted_at is null
+      order by score desc, p.first_name, p.user_id
+      limit ${asked.limit} offset ${asked.offset}
+    )
+    select ${shown(asked)} from found f order by f.score desc, f.first_name, f.user_id`);
+};
+
+/** The active people of the caller's organizations, and the caller, by first name. */
+export const listColleagues = (db: Queryable, asked: Search) =>
+  db.rows<FoundUser>(sql('people.listColleagues')`
+    select ${shown(asked)}
+    from (
+      select p.*, u.email
+      from (
+        select theirs.user_id
+        from organization_members mine join organization_members theirs on theirs.organization_id = mine.organization_id
+        where mine.user_id = ${asked.viewerId}
+        union
+        select ${asked.viewerId}::uuid
+      ) c
+      join profiles p on p.user_id = c.user_id
+      join users u on u.id = c.user_id
+      where p.activated and u.deleted_at is null
+      order by p.first_name, p.user_id
+      limit ${asked.limit} offset ${asked.offset}
+    ) f
+    order by f.first_name, f.user_id`);
+
+export const findAccount = (db: Queryable, id: string, viewerId: string) =>
+  db.one<UserAccount>(sql('people.findAccount')`
+    select u.id, case when u.deleted_at is not null or p.is_active or p.user_id = ${viewerId} then u.name else 'Unknown User' end as name,
+      case when u.id = ${viewerId} or (p.is_active and knows(${viewerId}, u.id)) then u.email end as email,
+      u.email_verified as "emailVerified", case when p.is_active or u.id = ${viewerId} then u.image end as image, u.created_at as "createdAt", u.registered
+    from users u join people p on p.user_id = u.id
+    where u.id = ${id}`);
+
+/** No row: no such account, or one without a profile. A closed account reads as Deleted User. */
+export const findProfile = (db: Queryable, id: string) =>
+  db.one<UserProfile>(sql('people.findProfile')`
+    select p.first_name as "firstName", p.last_name as "lastName", case when p.is_active then own.bio end as bio, p.is_active as activated,
+      p.avatar_url as "avatarUrl"
+    from people p join users u on u.id = p.user_id left join profiles own on own.user_id = p.user_id
+    where p.user_id = ${id} and (own.user_id is not null or u.deleted_at is not null)`);
+
+export const listPeople = (db: Queryable, ids: readonly string[]) =>
+  db.rows<PersonShown>(sql('people.list')`
+    select p.user_id as "userId", p.first_name as "firstName", p.last_name as "lastName", p.avatar_url as "avatarUrl"
+    from unnest(${ids}::uuid[]) with ordinality as asked (id, position) join people p on p.user_id = asked.id
+    order by asked.position`);
+
+export interface ProfileRow {
+  userId: string;
+  firstName: string;
+  lastName: string;
+  bio: string | null | undefined;
+  activated: boolean | undefined;
+  avatarUrl: string | null | undefined;
+}
+
+/** Writes a profile; what is absent keeps its value. The first profile names the account and its personal workspace. */
+export const saveProfile = (db: Queryable, profile: ProfileRow) =>
+  db.one<{ isNew: boolean }>(sql('people.saveProfile')`
+    with saved as (
+      insert into profiles (user_id, first_name, last_name, bio, activated, avatar_url)
+      values (${profile.userId}, ${profile.firstName}, ${profile.lastName}, ${profile.bio ?? null}, ${profile.activated ?? true}, ${profile.avatarUrl ?? null})
+      on conflict (user_id) do update set
+        first_name = excluded.first_name, last_name = excluded.last_name,
+        bio = case when ${profile.bio !== undefined} then excluded.bio else profiles.bio end,
+        activated = case when ${profile.activated !== undefined} then excluded.activated else profiles.activated end,
+        avatar_url = case when ${profile.avatarUrl !== undefined} then excluded.avatar_url else profiles.avatar_url end,
+        updated_at = now()
+      returning user_id, xmax = 0 as is_new
+    ), renamed as (
+      update organizations o set name = ${`${profile.firstName} ${profile.lastName}'s workspace`}, updated_at = now()
+      from saved where saved.is_new and o.personal_user_id = saved.user_id
+    ), registered as (
+      update users u set registered = true, name = case when saved.is_new then ${`${profile.firstName} ${profile.lastName}`} else u.name end, updated_at = now()
+      from saved where u.id = saved.user_id
+    ), changed as (
+      insert into identity_changes (user_id) select user_id from saved on conflict (user_id) do update set changed_at = now()
+    )
+    select is_new as "isNew" from saved`);
+
+export const listBlockingOrganizations = (db: Queryable, userId: string) =>
+  db.rows<BlockingOrganization>(sql('people.listBlockingOrganizations')`
+    select o.id, o.name, o.slug
+    from organization_members m join organizations o on o.id = m.organization_id
+    where m.user_id = ${userId} and m.is_owner and o.personal_user_id is null
+      and not exists (select from organization_staff s where s.organization_id = o.id and s.is_owner and s.user_id <> ${userId})
+    order by o.name, o.id`);
+
+export const listBlockingResources = (db: Queryable, userId: string) =>
+  db.rows<BlockingResource>(sql('people.listBlockingResources')`
+    select r.type as "resourceType", r.id, r.name, e.status, coalesce((
+        select json_agg(json_build_object('userId', p.user_id, 'firstName', p.first_name, 'lastName', p.last_name, 'avatarUrl', p.avatar_url)
+          order by p.first_name, p.user_id)
+        from grants g join people p on p.user_id = g.user_id and p.is_active
+        where g.resource_id = r.id and g.user_id <> ${userId}), '[]') as candidates
+    from deletion_blockers(${userId}) b join resources r on r.id = b.resource_id left join experiments e on e.id = r.id
+    order by r.type, r.name, r.id`);

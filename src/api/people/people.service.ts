@@ -1,0 +1,78 @@
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { endSessions } from '../../auth/sessions.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { eraseExperiment } from '../experiments/experiments.service.ts';
+import {
+  closeAccount,
+  deleteMeans,
+  deleteResource,
+  eraseFromKeptAnswers,
+  eraseRequests,
+  listUnreachable,
+  lockAccountToClose,
+  lockAnsweredFor,
+  lockStaffAround,
+} from './erasure.queries.ts';
+import type { AccountBlockers, NewProfile } from './people.model.ts';
+import { listBlockingOrganizations, listBlockingResources, saveProfile } from './people.queries.ts';
+
+/** Whether this was the first profile of the caller. Errors: invalidInput for a blank name. */
+export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Promise<{ isNew: boolean }> =>
+  ctx.db.transaction(async (tx) => {
+    const [firstName, lastName] = [body.firstName.trim(), body.lastName.trim()];
+    const short = Object.entries({ firstName, lastName }).filter(([, name]) => name.length < 2);
+    if (short.length > 0)
+      throw errors
+        .invalidInput()
+        .with({ problems: short.map(([name]) => ({ path: `body.${name}`, message: 'must have 2 characters or more' })) });
+    const saved = await saveProfile(tx, {
+      userId: caller.userId,
+      firstName,
+      lastName,
+      bio: body.bio,
+      activated: body.activated,
+      avatarUrl: body.avatarUrl,
+    });
+    if (body.activated === false) await endSessions(tx, caller.userId, null);
+    await audit(tx, caller, { action: body.activated === false ? 'user.deactivated' : 'user.profile-changed' });
+    return caller.created(tx, { isNew: saved?.isNew ?? false });
+  });
+
+/** What keeps an account from being deleted: resources that nobody else answers for, organizations without another owner. */
+export async function blockersOf(db: Queryable, userId: string): Promise<AccountBlockers> {
+  return { resources: await listBlockingResources(db, userId), organizations: await listBlockingOrganizations(db, userId) };
+}
+
+/** Deletes what goes with its owner's account. */
+async function removeOwned(ctx: Context, tx: Transaction, caller: Caller): Promise<void> {
+  for (const { type, id, organizationId } of await listUnreachable(tx, caller.userId)) {
+    if (type === 'experiment') await eraseExperiment(ctx, tx, caller, id);
+    else {
+      await deleteResource(tx, id);
+      await audit(tx, caller, { action: 'resource.deleted', organizationId, resource: { type, id } });
+    }
+  }
+}
+
+/**
+ * Closes an account: what identifies the person goes, what they made stays as by "Deleted User". With `deleteOwned`, private resources that only
+ * they can reach go too. Errors: unauthorized when it is closed already; accountBlocked, which lists the blockers and leaves everything in place.
+ */
+export const deleteAccount = (ctx: Context, caller: Caller, deleteOwned: boolean): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const account = await lockAccountToClose(tx, caller.userId);
+    if (!account) throw errors.unauthorized();
+    await lockStaffAround(tx, caller.userId);
+    await lockAnsweredFor(tx, caller.userId);
+    if (deleteOwned) await removeOwned(ctx, tx, caller);
+    const blockers = await blockersOf(tx, caller.userId);
+    if (blockers.resources.length + blockers.organizations.length > 0) throw errors.accountBlocked().with({ members: { ...blockers } });
+    await eraseRequests(tx, caller.userId, account.email);
+    await deleteMeans(tx, caller.userId);
+    if (account.email !== null) await eraseFromKeptAnswers(tx, account.email);
+    await closeAccount(tx, caller.userId);
+    await audit(tx, caller, { action: 'user.deleted', subjectId: caller.userId });
+  });

@@ -1,0 +1,73 @@
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { insertGrant, lockAccounts } from './grants.queries.ts';
+import { findHome, listActivePeople } from './seeding.queries.ts';
+import type { GrantRoleName, SharedType } from './sharing.model.ts';
+
+export interface Home {
+  organizationId: string;
+  /** The creator's role there gives full control, under a living owner. */
+  isAnswerable: boolean;
+}
+
+/**
+ * The organization that a new resource goes to: the named one, or the caller's personal workspace. Locks the caller's account and membership
+ * until the transaction ends. Errors: notAMember.
+ */
+export async function homeOf(tx: Transaction, caller: Pick<Caller, 'userId'>, organizationId: string | undefined): Promise<Home> {
+  const home = await findHome(tx, caller.userId, organizationId ?? null);
+  if (!home) throw errors.notAMember();
+  return home;
+}
+
+interface Resource {
+  type: SharedType;
+  id: string;
+}
+
+/** Gives the creator (or who brought the resource in) a direct admin grant, unless their role in its organization already makes them answerable. */
+export async function seedCreator(
+  tx: Transaction,
+  caller: Pick<Caller, 'userId' | 'requestId'>,
+  resource: Resource,
+  home: Home,
+): Promise<void> {
+  if (home.isAnswerable) return;
+  await grantDirectly(tx, caller, resource, { userId: caller.userId, role: 'admin', organizationId: home.organizationId });
+}
+
+/** Grants a person a role on a resource; a grant that is there stays as it is. */
+export async function grantDirectly(
+  tx: Transaction,
+  by: Pick<Caller, 'userId' | 'requestId'>,
+  resource: Resource,
+  grant: { userId: string; role: GrantRoleName; organizationId: string },
+): Promise<void> {
+  const row = { resourceType: resource.type, resourceId: resource.id, granteeType: 'user', granteeId: grant.userId } as const;
+  if ((await insertGrant(tx, { ...row, role: grant.role, createdBy: by.userId })) === 0) return;
+  await audit(tx, by, {
+    action: 'grant.created',
+    organizationId: grant.organizationId,
+    resource,
+    subjectId: grant.userId,
+    details: { granteeType: 'user', role: grant.role },
+  });
+}
+
+/** Gives each of these people a viewer grant on a new resource. Errors: memberUnknown, when one of them is not active. */
+export async function seedMembers(
+  tx: Transaction,
+  caller: Pick<Caller, 'userId' | 'requestId'>,
+  resource: Resource,
+  members: { userIds: readonly string[]; home: Home },
+) {
+  const wanted = [...new Set(members.userIds.map((id) => id.toLowerCase()))].filter((userId) => userId !== caller.userId);
+  if (wanted.length === 0) return;
+  await lockAccounts(tx, wanted);
+  const active = await listActivePeople(tx, wanted);
+  if (active.length < wanted.length) throw errors.memberUnknown();
+  for (const userId of wanted)
+    await grantDirectly(tx, caller, resource, { userId, role: 'viewer', organizationId: members.home.organizationId });
+}

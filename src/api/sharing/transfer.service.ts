@@ -1,0 +1,105 @@
+import { decide } from '../../authorization/access.ts';
+import { TRANSFERABLE } from '../../authorization/roles.ts';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { ApiError, errors } from '../../errors.ts';
+import { lockShared, type SharedResource } from './answerability.service.ts';
+import {
+  findGrant,
+  findIsBlocking,
+  findIsNameable,
+  findIsStaffed,
+  findMembership,
+  insertGrant,
+  lockAccounts,
+  lockResource,
+  lockStaff,
+  moveResource,
+  updateGrantRole,
+} from './grants.queries.ts';
+import { homeOf, seedCreator } from './seeding.service.ts';
+import type { AdminHandover, AdminHandoverResult, ResourceTransfer } from './sharing.model.ts';
+
+/**
+ * Moves a resource to another organization of the caller. `sourceId` is the owner that the access decision read; everything is asked again under
+ * the locks. Errors: notTransferable, alreadyThere, transferDenied, notAMember, resourceMoved.
+ */
+export const transfer = (
+  ctx: Context,
+  caller: Caller,
+  asked: SharedResource,
+  move: { sourceId: string; targetId: string },
+): Promise<ResourceTransfer> =>
+  ctx.db.transaction(async (tx) => {
+    const targetId = move.targetId.toLowerCase();
+    if (!TRANSFERABLE[asked.type]) throw errors.notTransferable(asked.type);
+    if (targetId === move.sourceId) throw errors.alreadyThere();
+    await lockAccounts(tx, [caller.userId]);
+    await lockStaff(tx, [move.sourceId, targetId]);
+    const locked = await lockResource(tx, asked.type, asked.id);
+    if (locked?.organizationId !== move.sourceId) throw locked ? errors.resourceMoved() : errors.resourceNotFound(asked.type);
+    const decision = await decide(tx, caller.userId, asked.type, asked.id, 'manage');
+    if (!decision.allow) throw errors.actionDenied('manage', asked.type);
+    const [authority, isStaffed] = [await findMembership(tx, move.sourceId, caller.userId), await findIsStaffed(tx, move.sourceId)];
+    if (authority?.isAdmin !== true && isStaffed) throw errors.transferDenied();
+    const home = await homeOf(tx, caller, targetId);
+    await moveResource(tx, asked.id, targetId);
+    await seedCreator(tx, caller, asked, home);
+    for (const organizationId of [move.sourceId, targetId])
+      await audit(tx, caller, {
+        action: 'resource.transferred',
+        organizationId,
+        resource: asked,
+        details: { from: move.sourceId, to: targetId },
+      });
+    return { resourceType: asked.type, resourceId: asked.id, organizationId: targetId };
+  });
+
+/** Hands what keeps the caller's account from being deleted to somebody else. Items succeed or fail on their own, answered in their order. */
+export async function handOver(ctx: Context, caller: Caller, items: readonly AdminHandover[]): Promise<AdminHandoverResult[]> {
+  const results: AdminHandoverResult[] = [];
+  for (const item of items) {
+    const named = { resourceType: item.resourceType, resourceId: item.resourceId };
+    try {
+      await ctx.db.transaction((tx) => handOverOne(tx, caller, item));
+      results.push({ ...named, success: true });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      results.push({ ...named, success: false, error: error.message });
+    }
+  }
+  return results;
+}
+
+async function handOverOne(tx: Transaction, caller: Caller, item: AdminHandover): Promise<void> {
+  const asked = { type: item.resourceType, id: item.resourceId };
+  await lockAccounts(tx, [caller.userId, item.targetUserId]);
+  const decision = await decide(tx, caller.userId, asked.type, asked.id, 'share');
+  if (!decision.allow) throw errors.handoverRefused();
+  const resource = await lockShared(tx, asked);
+  const again = await decide(tx, caller.userId, asked.type, asked.id, 'share');
+  if (!again.allow) throw errors.handoverRefused();
+  const nameable = await findIsNameable(
+    tx,
+    { type: 'user', id: item.targetUserId },
+    { organizationId: resource.organizationId, sharerId: caller.userId },
+  );
+  if (!nameable || item.targetUserId.toLowerCase() === caller.userId) throw errors.granteeNotFound();
+  const held = await findGrant(tx, asked.id, 'user', item.targetUserId);
+  if (held?.role === 'admin' || held?.role === 'owner') return;
+  if (!(await findIsBlocking(tx, caller.userId, asked.id))) throw errors.handoverNotBlocking();
+  if (held) await updateGrantRole(tx, held.id, 'admin');
+  else {
+    const row = { resourceId: asked.id, resourceType: asked.type, granteeType: 'user', granteeId: item.targetUserId } as const;
+    await insertGrant(tx, { ...row, role: 'admin', createdBy: caller.userId });
+  }
+  await audit(tx, caller, {
+    action: held ? 'grant.updated' : 'grant.created',
+    organizationId: resource.organizationId,
+    resource: asked,
+    subjectId: item.targetUserId,
+    details: { granteeType: 'user', role: 'admin', handover: true },
+  });
+}

@@ -1,0 +1,51 @@
+/** Cookies of ours, by what they hold. On https every name but the display hint is bound to secure connections by its prefix. */
+export interface CookieNames {
+  session: string;
+  browser: string;
+  passkey: string;
+  provider: string;
+}
+
+export const cookieNames = (secure: boolean): CookieNames => {
+  const prefix = secure ? '__Secure-fieldlake' : 'fieldlake';
+  return {
+    session: `${prefix}.session_token`,
+    browser: `${prefix}.browser`,
+    passkey: `${prefix}.passkey_ceremony`,
+    provider: `${prefix}.state`,
+  };
+};
+
+/** Readable by pages, proves nothing: only says which sign-in method to show first. The name is the one that the common client reads. */
+export const LAST_METHOD_COOKIE = 'better-auth.last_used_login_method';
+
+/** Values by name of a Cookie header; the first of a name wins, as browsers send the most specific first. */
+export function parseCookies(header: string | undefined): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const part of (header ?? '').split(';')) {
+    const equals = part.indexOf('=');
+    if (equals < 1) continue;
+    const name = part.slice(0, equals).trim();
+    if (!found.has(name)) found.set(name, part.slice(equals + 1).trim());
+  }
+  return found;
+}
+
+interface CookieOptions {
+  /** Seconds; 0 removes the cookie. */
+  maxAge: number;
+  secure: boolean;
+  /** True for all but the display hint. */
+  httpOnly?: boolean;
+}
+
+/** A Set-Cookie line. Values are of ours and need no escaping. */
+export const cookieLine = (name: string, value: string, { maxAge, secure, httpOnly = true }: CookieOptions): string =>
+  [
+    `${name}=${value}`,
+    'Path=/',
+    `Max-Age=${maxAge}`,
+    ...(httpOnly ? ['HttpOnly'] : []),
+    ...(secure ? ['Secure'] : []),
+    'SameSite=Lax',
+  ].join('; ');

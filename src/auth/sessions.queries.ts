@@ -1,0 +1,64 @@
+import type { Queryable } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
+
+export type SignInMethod = 'email' | 'passkey' | 'github' | 'orcid';
+
+export interface NewSessionRow {
+  handle: string;
+  userId: string;
+  tokenHash: Buffer;
+  method: SignInMethod;
+  expiresAt: Date;
+  ipAddress: string | null;
+  userAgent: string | null;
+}
+
+export const insertSession = (db: Queryable, session: NewSessionRow) =>
+  db.run(sql('auth.insertSession')`
+    insert into sessions (id, user_id, token_hash, method, expires_at, ip_address, user_agent)
+    values (${session.handle}, ${session.userId}, ${session.tokenHash}, ${session.method}, ${session.expiresAt}, ${session.ipAddress}, ${session.userAgent})`);
+
+export const deleteSessionByToken = (db: Queryable, tokenHash: Buffer) =>
+  db.one<{ handle: string; userId: string }>(
+    sql('auth.deleteSessionByToken')`delete from sessions where token_hash = ${tokenHash} returning id as handle, user_id as "userId"`,
+  );
+
+export interface SessionRow {
+  id: string;
+  /** The same as `id`: a public handle, for the client library, which calls it so. */
+  token: string;
+  userId: string;
+  expiresAt: Date;
+  createdAt: Date;
+  updatedAt: Date;
+  ipAddress: string | null;
+  userAgent: string | null;
+}
+
+export const listSessionRows = (db: Queryable, userId: string) =>
+  db.rows<SessionRow>(sql('auth.listSessions')`
+    select id, id as token, user_id as "userId", expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt",
+      ip_address as "ipAddress", user_agent as "userAgent"
+    from sessions where user_id = ${userId} and expires_at > now() order by created_at desc, id desc limit 1000`);
+
+export const findSessionRow = (db: Queryable, handle: string) =>
+  db.one<SessionRow>(sql('auth.findSession')`
+    select id, id as token, user_id as "userId", expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt",
+      ip_address as "ipAddress", user_agent as "userAgent"
+    from sessions where id = ${handle}`);
+
+export const deleteSessionByHandle = (db: Queryable, userId: string, handle: string) =>
+  db.run(sql('auth.deleteSession')`delete from sessions where id = ${handle} and user_id = ${userId}`);
+
+/** Ends all sessions of a person, but the named one if any. */
+export const deleteSessionsOf = (db: Queryable, userId: string, except: string | null) =>
+  db.run(sql('auth.deleteSessions')`
+    delete from sessions where user_id = ${userId} and (${except}::uuid is null or id <> ${except})`);
+
+export const deleteExpired = (db: Queryable) =>
+  db.run(sql('auth.deleteExpired')`
+    with ended as (delete from sessions where expires_at < now()),
+      codes as (delete from sign_in_codes where expires_at < now() - interval '1 hour'),
+      begun as (delete from ceremonies where expires_at < now()),
+      forgotten as (delete from known_browsers where last_used_at < now() - interval '400 days')
+    delete from budgets where ends_at < now()`);

@@ -1,0 +1,124 @@
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import { Lucia, TimeSpan, type Adapter } from 'lucia';
+import type { Queryable } from '../database/database.ts';
+import {
+  deleteExpired,
+  deleteSessionByHandle,
+  deleteSessionByToken,
+  deleteSessionsOf,
+  findSessionRow,
+  insertSession,
+  listSessionRows,
+  type SessionRow,
+  type SignInMethod,
+} from './sessions.queries.ts';
+
+export type { SessionRow, SignInMethod } from './sessions.queries.ts';
+
+export const SESSION_DAYS = 30;
+export const SESSION_SECONDS = SESSION_DAYS * 86_400;
+
+/** What a session knows besides whose it is and until when. */
+interface SessionFacts {
+  handle: string;
+  method: SignInMethod;
+  ipAddress: string | null;
+  userAgent: string | null;
+}
+
+declare module 'lucia' {
+  interface Register {
+    Lucia: Lucia;
+    DatabaseSessionAttributes: SessionFacts;
+    UserId: string;
+  }
+}
+
+const TOKEN = /^[a-z2-7]{40}$/;
+const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** A session as the store finds it, by the hash of its token. */
+export interface FoundSession extends SessionFacts {
+  userId: string;
+  expiresAt: Date;
+}
+
+type Find = (hash: Buffer) => Promise<FoundSession | undefined>;
+
+/**
+ * All that lucia is given of the store. It believes that the token is the session's id; only the token's SHA-256 is ever stored. Renewal is the
+ * store's own (at most once a day, in the statement that finds the session): lucia's waits for half the life to pass and never comes up.
+ */
+function adapter(db: Queryable | null, find: Find): Adapter {
+  const store = () => {
+    if (!db) throw new Error('this session store only reads');
+    return db;
+  };
+  return {
+    getSessionAndUser: async (token) => {
+      const found = await find(hashToken(token));
+      if (!found) return [null, null];
+      const { userId, expiresAt, handle, method, ipAddress, userAgent } = found;
+      return [
+        { id: token, userId, expiresAt, attributes: { handle, method, ipAddress, userAgent } },
+        { id: userId, attributes: {} },
+      ];
+    },
+    getUserSessions: async () => [],
+    setSession: async ({ id, userId, expiresAt, attributes }) => {
+      await insertSession(store(), { ...attributes, tokenHash: hashToken(id), userId, expiresAt });
+    },
+    updateSessionExpiration: async () => undefined,
+    // an expired session is not found any more; the hourly sweep takes it away
+    deleteSession: async (token) => {
+      if (db) await deleteSessionByToken(db, hashToken(token));
+    },
+    deleteUserSessions: async (userId) => {
+      await deleteSessionsOf(store(), userId, null);
+    },
+    deleteExpiredSessions: async () => {
+      await deleteExpired(store());
+    },
+  };
+}
+
+const lucia = (db: Queryable | null, find: Find = async () => undefined) =>
+  new Lucia(adapter(db, find), { sessionExpiresIn: new TimeSpan(SESSION_DAYS, 'd') });
+
+/** The session that a token opens, or null; `find` is asked only about what has the form of a token. */
+export async function validateSession(token: string, find: Find): Promise<FoundSession | null> {
+  if (!TOKEN.test(token)) return null;
+  let found: FoundSession | undefined;
+  const { session } = await lucia(null, async (hash) => (found = await find(hash))).validateSession(token);
+  return session && found ? found : null;
+}
+
+/** Begins a session. The token is returned here and nowhere else. */
+export async function startSession(
+  tx: Queryable,
+  session: { userId: string; method: SignInMethod; ipAddress: string | null; userAgent: string | null },
+): Promise<{ token: string; handle: string }> {
+  const handle = randomUUIDv7();
+  const { id: token } = await lucia(tx).createSession(session.userId, {
+    handle,
+    method: session.method,
+    ipAddress: session.ipAddress,
+    userAgent: session.userAgent?.slice(0, 512) ?? null,
+  });
+  return { token, handle };
+}
+
+export const listSessions = (db: Queryable, userId: string): Promise<SessionRow[]> => listSessionRows(db, userId);
+export const findSession = (db: Queryable, handle: string): Promise<SessionRow | undefined> => findSessionRow(db, handle);
+
+/** Ends one session of a person, named by its handle. Whether there was one. */
+export const endSession = async (db: Queryable, userId: string, handle: string): Promise<boolean> =>
+  (await deleteSessionByHandle(db, userId, handle)) > 0;
+
+/** Ends every session of a person, but the one to keep if any. How many. */
+export const endSessions = (db: Queryable, userId: string, keep: string | null): Promise<number> => deleteSessionsOf(db, userId, keep);
+
+/** Clears away what has expired: sessions, codes, ceremonies, budgets. */
+export const sweepExpired = async (db: Queryable): Promise<void> => {
+  await lucia(db).deleteExpiredSessions();
+};

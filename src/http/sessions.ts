@@ -1,0 +1,17 @@
+import type { Request, Response } from 'express';
+import { validateSession } from '../auth/sessions.ts';
+import { admitSession, type Question, type SessionAdmission } from './authentication.queries.ts';
+import { cookieOf, setSessionCookie } from './cookies.ts';
+import { contextOf } from './exchange.ts';
+
+/** The session that a request's cookie opens, with the decision on the question, or null. A renewal goes out with the answer. */
+export async function sessionOf(request: Request, response: Response, question: Question | null = null): Promise<SessionAdmission | null> {
+  const token = cookieOf(request, 'session');
+  if (token === undefined) return null;
+  const ctx = contextOf(request);
+  let admission: SessionAdmission | undefined;
+  const valid = await validateSession(token, async (hash) => (admission = await admitSession(ctx.admission, hash, question)));
+  if (!valid || !admission) return null;
+  if (admission.renewed) setSessionCookie(ctx, response, token);
+  return admission;
+}

@@ -1,0 +1,59 @@
+/** A letter without its address. */
+export interface Written {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Text as HTML text or attribute value. */
+export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+
+const oneLine = (text: string) =>
+  text
+    .replace(/[\u0000-\u001f\u007f]+/g, ' ')
+    .trim()
+    .slice(0, 200);
+
+interface Parts {
+  subject: string;
+  /** Paragraphs, in plain text. */
+  paragraphs: readonly string[];
+  /** Shown large and alone, such as a code. */
+  highlight?: string;
+  /** The one thing to do. */
+  action?: { label: string; url: string };
+  /** Small print, such as why this was sent. */
+  footer: string;
+}
+
+/** Writes a letter twice, as text and as HTML; everything given is text and is escaped here, in one place. */
+export function write({ subject, paragraphs, highlight, action, footer }: Parts): Written {
+  const text = [
+    ...paragraphs.slice(0, 1),
+    ...(highlight === undefined ? [] : [`    ${highlight}`]),
+    ...paragraphs.slice(1),
+    ...(action === undefined ? [] : [`${action.label}: ${action.url}`]),
+    `-- \n${footer}`,
+  ].join('\n\n');
+  const paragraph = (words: string) => `<p style="margin:0 0 16px">${escaped(words)}</p>`;
+  const body = [
+    ...paragraphs.slice(0, 1).map(paragraph),
+    ...(highlight === undefined
+      ? []
+      : [`<p style="margin:0 0 16px;font:600 32px/1.2 monospace;letter-spacing:6px">${escaped(highlight)}</p>`]),
+    ...paragraphs.slice(1).map(paragraph),
+    ...(action === undefined
+      ? []
+      : [
+          `<p style="margin:0 0 16px"><a href="${escaped(action.url)}" style="background:#1c5d3a;color:#fff;padding:10px 18px;border-radius:6px;text-decoration:none">${escaped(action.label)}</a></p>`,
+        ]),
+    `<p style="margin:24px 0 0;color:#555;font-size:13px">${escaped(footer)}</p>`,
+  ].join('\n');
+  return {
+    subject: oneLine(subject),
+    text: `${text}\n`,
+    html: `<!doctype html><html lang="en"><body style="margin:0;padding:24px;font:16px/1.5 sans-serif;color:#1a1a1a;background:#fff"><div style="max-width:560px">${body}</div></body></html>`,
+  };
+}

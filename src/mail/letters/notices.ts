@@ -1,0 +1,85 @@
+import { write, type Written } from './frame.ts';
+
+interface Person {
+  /** Who did it, as they are shown. */
+  by: string;
+}
+
+export interface OrganizationInvitationData extends Person {
+  organization: string;
+  role: string;
+  url: string;
+}
+
+/** An organization asks somebody in. */
+export const organizationInvitation = ({ by, organization, role, url }: OrganizationInvitationData): Written =>
+  write({
+    subject: `You've been invited to join ${organization}`,
+    paragraphs: [
+      `${by} invites you to join ${organization} on fieldlake, as ${role === 'member' ? 'a member' : `an ${role}`}.`,
+      'The invitation lasts 48 hours. It is accepted on the page of your invitations, once you have signed in with this address.',
+    ],
+    action: { label: 'See your invitations', url },
+    footer: 'You receive this because somebody invited this address. If you do not want to join, there is nothing to do.',
+  });
+
+export interface ResourceInvitationData extends Person {
+  /** `experiment`, `device`; `platform` for the service itself. */
+  kind: string;
+  name: string | null;
+  tier: string;
+  url: string;
+}
+
+/** Something was shared with an address. */
+export const resourceInvitation = ({ by, kind, name, tier, url }: ResourceInvitationData): Written =>
+  kind === 'platform'
+    ? write({
+        subject: 'You are invited to fieldlake',
+        paragraphs: [
+          `${by} invites you to work on field experiments with them on fieldlake.`,
+          'Sign in with this address to begin. The invitation lasts 30 days.',
+        ],
+        action: { label: 'Begin', url },
+        footer: 'You receive this because somebody invited this address. If you do not want to join, there is nothing to do.',
+      })
+    : write({
+        subject: `Added to ${kind} on the fieldlake Platform`,
+        paragraphs: [
+          `${by} has added you to the ${kind} "${name ?? ''}", as ${tier === 'admin' ? 'a collaborator who can edit' : 'a contributor who can view and add data'}.`,
+          'Sign in with this address within 30 days, and you will find it there.',
+        ],
+        action: { label: `Open the ${kind}`, url },
+        footer: 'You receive this because somebody shared something with this address. If you do not want it, there is nothing to do.',
+      });
+
+export interface JoinRequestData extends Person {
+  /** What they ask to join. */
+  to: string;
+  message: string | null;
+  url: string;
+}
+
+/** Somebody asks to come in. */
+export const joinRequest = ({ by, to, message, url }: JoinRequestData): Written =>
+  write({
+    subject: `New request to join ${to} on fieldlake`,
+    paragraphs: [`${by} asks to join ${to}.`, ...(message === null ? [] : [`They write: ${message}`])],
+    action: { label: 'See the request', url },
+    footer: `You receive this because you answer for ${to}.`,
+  });
+
+export interface JoinDecisionData {
+  to: string;
+  approved: boolean;
+  url: string;
+}
+
+/** What became of a request to come in. */
+export const joinDecision = ({ to, approved, url }: JoinDecisionData): Written =>
+  write({
+    subject: approved ? `You have joined ${to} on fieldlake` : `Update on your request to join ${to}`,
+    paragraphs: [approved ? `Your request to join ${to} has been approved.` : `Your request to join ${to} has not been approved.`],
+    ...(approved ? { action: { label: `Open ${to}`, url } } : {}),
+    footer: `You receive this because you asked to join ${to}.`,
+  });

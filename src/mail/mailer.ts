@@ -1,0 +1,18 @@
+/** A letter as it goes out: both forms say the same. */
+export interface Letter {
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+}
+
+/** Sends letters: an SMTP server, or a folder. */
+export interface Mailer {
+  /** Sends one letter. Errors: mailRefused when the server will never take it, mailUnavailable when another try may help. */
+  send(letter: Letter): Promise<void>;
+  /** Asks whether letters can be sent now. Throws when not. */
+  check(): Promise<void>;
+  /** Where letters go, for the person who starts the service. */
+  readonly destination: string;
+  close(): Promise<void>;
+}

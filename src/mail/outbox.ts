@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
+import type { Mailer } from './mailer.ts';
+
+/** A mailer that puts every letter as one RFC 5322 file into a folder, which only the owner of the process can read. */
+export async function openOutbox({ folder, from }: { folder: string; from: string }): Promise<Mailer> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
+  return {
+    destination: folder,
+    send: async (letter) => {
+      const { message } = await transport.sendMail({ ...letter, from, disableFileAccess: true, disableUrlAccess: true });
+      const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}`;
+      // a reader of the folder never sees half a letter
+      await writeFile(join(folder, `.${name}.part`), message as Buffer, { mode: 0o600 });
+      await rename(join(folder, `.${name}.part`), join(folder, `${name}.eml`));
+    },
+    check: async () => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+    },
+    close: async () => transport.close(),
+  };
+}

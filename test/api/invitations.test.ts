@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
+import { signIn } from '../support/browser.ts';
+import { grant, makePerson } from '../support/cast.ts';
+import { lettersTo, nextLetter } from '../support/outbox.ts';
+import { makeResource } from '../support/resources.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+beforeAll(async () => {
+  site = await startTestServer();
+});
+afterAll(() => site.stop());
+
+const make = (type: 'experiment' | 'macro' | 'protocol' | 'workbook' | 'device', more: object = {}) =>
+  makeResource(site.server.context.db, type, { organizationId: site.cast.leafLab, createdBy: site.cast.owner.id, ...more });
+const invite = (body: object, person = site.cast.owner) => site.as(person)('POST', '/api/v1/invitations', { body });
+
+describe.each(['experiment', 'macro', 'protocol', 'workbook', 'device'] as const)('an invitation to a %s', (resourceType) => {
+  test('is sent, listed, claimed at sign-in by the proven address, and revoked', async () => {
+    const resource = await make(resourceType);
+    const email = `new-${resourceType}@example.com`;
+    const made = await invite({ resourceType, resourceId: resource.id, email: `New-${resourceType}@Example.com`, tier: 'admin' });
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        resourceType,
+        resourceId: resource.id,
+        email,
+        tier: 'admin',
+        status: 'pending',
+        invitedBy: site.cast.owner.id,
+        invitedByName: 'Owner Tester',
+        resourceName: `A ${resourceType}`,
+      },
+    });
+    const letter = await nextLetter(site, email, 0);
+    expect(letter).toContain(`Subject: Added to ${resourceType} on the fieldlake Platform`);
+    expect((await invite({ resourceType, resourceId: resource.id, email, tier: 'viewer' })).body).toEqual(made.body);
+    const list = (person = site.cast.owner) =>
+      site.as(person)('GET', '/api/v1/invitations', { query: { resourceType, resourceId: resource.id } });
+    expect((await list()).body).toEqual([made.body]);
+    expect((await list(site.cast.member)).status).toBe(403);
+    expect((await list(site.cast.stranger)).status).toBe(403);
+    const browser = await signIn(site, email);
+    expect((await browser.call('GET', `/api/v1/${resourceType}/${resource.id}/collaborators`)).status).toBe(200);
+    expect((await list()).body).toEqual([]);
+    expect((await invite({ resourceType, resourceId: resource.id, email })).body.code).toBe('ALREADY_GRANTED');
+
+    const other = await invite({ resourceType, resourceId: resource.id, email: 'never@example.com' });
+    const remove = (person = site.cast.owner) => site.as(person)('DELETE', `/api/v1/invitations/${other.body.id}`);
+    expect((await remove(site.cast.stranger)).status).toBe(403);
+    expect(await remove()).toMatchObject({ status: 200, body: null });
+    expect((await remove()).body.code).toBe('INVITATION_ENDED');
+    expect((await invite({ resourceType, resourceId: resource.id, email: 'x@example.com' }, site.cast.member)).body.code).toBe(
+      'ACTION_DENIED',
+    );
+    expect((await invite({ resourceType, resourceId: crypto.randomUUID(), email: 'x@example.com' })).status).toBe(404);
+  });
+});
+
+test('what may not be given any more is not claimed, and a role that is held is not lowered', async () => {
+  const { db } = site.server.context;
+  const [kept, archived, lost] = [await make('experiment'), await make('experiment'), await make('experiment')];
+  const paula = await makePerson(db, 'paula');
+  const inviter = await makePerson(db, 'inviter');
+  await grant(db, lost, { user: inviter.id }, 'admin');
+  for (const resource of [kept, archived])
+    await invite({ resourceType: 'experiment', resourceId: resource.id, email: 'paula@example.com' });
+  await invite({ resourceType: 'experiment', resourceId: lost.id, email: 'paula@example.com', tier: 'admin' }, inviter);
+  await grant(db, kept, { user: paula.id }, 'admin');
+  await db.run(sql('t')`update experiments set status = 'archived' where id = ${archived.id}`);
+  await db.run(sql('t')`delete from grants where user_id = ${inviter.id}`);
+  const browser = await signIn(site, 'paula@example.com');
+  const rows = await db.rows<{ id: string; status: string }>(
+    sql('t')`select resource_id as id, status from invitations where email = 'paula@example.com'`,
+  );
+  expect(Object.fromEntries(rows.map(({ id, status }) => [id, status]))).toEqual({
+    [kept.id]: 'accepted',
+    [archived.id]: 'revoked',
+    [lost.id]: 'revoked',
+  });
+  expect((await browser.call('GET', `/api/v1/experiment/${kept.id}/collaborators`)).status).toBe(200);
+  expect((await browser.call('GET', `/api/v1/experiments/${lost.id}`)).status).toBe(403);
+  const expired = await make('macro');
+  const { body } = await invite({ resourceType: 'macro', resourceId: expired.id, email: 'late@example.com' });
+  await db.run(sql('t')`update invitations set expires_at = now() - interval '1 second' where id = ${body.id}`);
+  const late = await signIn(site, 'late@example.com');
+  expect((await late.call('GET', `/api/v1/macro/${expired.id}/collaborators`)).status).toBe(403);
+});
+
+test('an invitation to the service may be sent by anybody, within a daily budget, and ends at the first sign-in', async () => {
+  const { db } = site.server.context;
+  const call = site.as(site.cast.stranger);
+  const made = await call('POST', '/api/v1/invitations', { body: { resourceType: 'platform', email: 'friend@example.com' } });
+  expect(made).toMatchObject({ status: 201, body: { resourceType: 'platform', resourceId: null, resourceName: null, status: 'pending' } });
+  expect(await nextLetter(site, 'friend@example.com', 0)).toContain('Subject: You are invited to fieldlake');
+  const list = () => call('GET', '/api/v1/invitations', { query: { resourceType: 'platform', resourceId: crypto.randomUUID() } });
+  expect((await list()).body).toEqual([made.body]);
+  expect((await site.as(site.cast.owner)('DELETE', `/api/v1/invitations/${made.body.id}`)).body.code).toBe('INVITATION_UNKNOWN');
+  await signIn(site, 'friend@example.com');
+  expect((await list()).body).toEqual([]);
+  expect((await call('POST', '/api/v1/invitations', { body: { resourceType: 'platform', email: 'friend@example.com' } })).body.code).toBe(
+    'ACCOUNT_EXISTS',
+  );
+  await db.run(sql('t')`
+    insert into invitations (id, resource_type, email, invited_by, expires_at)
+    select gen_random_uuid(), 'platform', 'b' || n || '@example.com', ${site.cast.stranger.id}, now() + interval '1 day' from generate_series(1, 19) n`);
+  expect(await call('POST', '/api/v1/invitations', { body: { resourceType: 'platform', email: 'one-more@example.com' } })).toMatchObject({
+    status: 429,
+    body: { code: 'INVITATION_BUDGET_SPENT' },
+  });
+});
+
+test('refuses what does not fit', async () => {
+  const resource = await make('experiment');
+  expect((await invite({ resourceType: 'experiment', email: 'x@example.com' })).status).toBe(400);
+  expect((await invite({ resourceType: 'device_group', resourceId: resource.id, email: 'x@example.com' })).status).toBe(400);
+  expect((await invite({ resourceType: 'experiment', resourceId: resource.id, email: 'nonsense' })).body.code).toBe('INVALID_EMAIL');
+  expect((await invite({ resourceType: 'experiment', resourceId: resource.id, email: 'x@example.com', tier: 'owner' })).status).toBe(400);
+  expect((await invite({ resourceType: 'experiment', resourceId: 'x', email: 'x@example.com' })).status).toBe(400);
+  const archived = await make('experiment', { status: 'archived' });
+  expect((await invite({ resourceType: 'experiment', resourceId: archived.id, email: 'x@example.com' })).body.code).toBe(
+    'EXPERIMENT_ARCHIVED',
+  );
+  expect((await site.as(null)('POST', '/api/v1/invitations', { body: {} })).status).toBe(401);
+  expect((await site.as(site.cast.owner)('GET', '/api/v1/invitations', { query: { resourceType: 'experiment' } })).status).toBe(400);
+  expect((await site.as(site.cast.owner)('DELETE', `/api/v1/invitations/${crypto.randomUUID()}`)).status).toBe(404);
+});
+
+describe('taking part in an experiment', () => {
+  test('join requests are made, seen, approved, rejected and withdrawn', async () => {
+    const { db } = site.server.context;
+    const { id } = await make('experiment', { visibility: 'public', name: 'Open plots' });
+    const path = `/api/v1/experiments/${id}/join-requests`;
+    const [uma, vic, wes] = [await makePerson(db, 'uma'), await makePerson(db, 'vic'), await makePerson(db, 'wes')];
+    expect((await site.as(uma)('GET', `${path}/me`)).body.code).toBe('JOIN_REQUEST_NOT_FOUND');
+    const made = await site.as(uma)('POST', path, { body: { message: 'I count well' } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { experimentId: id, user: { id: uma.id, email: 'uma@example.com' }, message: 'I count well', status: 'pending' },
+    });
+    expect(await nextLetter(site, 'owner@example.com', 0)).toContain('Subject: New request to join Open plots on fieldlake');
+    expect((await site.as(uma)('POST', path)).body).toEqual(made.body);
+    expect((await site.as(uma)('GET', `${path}/me`)).body).toEqual(made.body);
+    const [second, third] = [(await site.as(vic)('POST', path)).body, (await site.as(wes)('POST', path)).body];
+    const list = await site.as(site.cast.admin)('GET', path);
+    expect(list.body.map(({ user }: { user: { id: string } }) => user.id)).toEqual([wes.id, vic.id, uma.id]);
+    for (const person of [site.cast.member, uma, site.cast.stranger]) {
+      expect((await site.as(person)('GET', path)).status).toBe(403);
+      expect((await site.as(person)('POST', `${path}/${made.body.id}/approve`)).status).toBe(403);
+      expect((await site.as(person)('POST', `${path}/${made.body.id}/reject`)).status).toBe(403);
+    }
+    const decide = (request: { id: string }, verb: string) => site.as(site.cast.admin)('POST', `${path}/${request.id}/${verb}`);
+    expect((await decide(made.body, 'approve')).body).toMatchObject({ status: 'approved', decidedBy: site.cast.admin.id });
+    expect(await nextLetter(site, 'uma@example.com', 0)).toContain('a contributor who can view and add data');
+    expect((await decide(made.body, 'reject')).body.code).toMatch(/JOIN_REQUEST_DECIDED/);
+    expect((await decide(second, 'reject')).body).toMatchObject({ status: 'rejected' });
+    expect(await nextLetter(site, 'vic@example.com', 0)).toContain('Update on your request to join Open plots');
+    expect((await decide({ id: crypto.randomUUID() }, 'approve')).status).toBe(404);
+    expect((await site.as(uma)('POST', path)).body.code).toBe('ALREADY_CONTRIBUTOR');
+    expect((await site.as(vic)('DELETE', `${path}/${third.id}`)).body.code).toBe('NOT_YOUR_REQUEST');
+    // who came in on another way meanwhile is not decided about, and the request ends
+    await grant(db, { type: 'experiment', id }, { user: wes.id }, 'viewer');
+    expect(await decide(third, 'approve')).toMatchObject({ status: 409, body: { code: 'REQUESTER_CAME_IN' } });
+    expect((await site.as(wes)('DELETE', `${path}/${third.id}`)).body.code).toBe('JOIN_REQUEST_DECIDED');
+    const fourth = (await site.as(vic)('POST', path)).body;
+    expect(await site.as(vic)('DELETE', `${path}/${fourth.id}`)).toMatchObject({ status: 200, body: null });
+    expect(lettersTo(site, 'wes@example.com')).toEqual([]);
+  });
+
+  test('is asked for where an experiment is public and alive', async () => {
+    const call = site.as(site.cast.stranger);
+    const ask = (id: string) => call('POST', `/api/v1/experiments/${id}/join-requests`);
+    expect((await ask((await make('experiment')).id)).status).toBe(403);
+    expect((await ask(crypto.randomUUID())).status).toBe(404);
+    expect((await ask('nonsense')).body.code).toBe('INVALID_ID');
+    const archived = await make('experiment', { visibility: 'public', status: 'archived' });
+    expect((await ask(archived.id)).body.code).toBe('EXPERIMENT_ARCHIVED');
+    const open = await make('experiment', { visibility: 'public' });
+    expect((await call('POST', `/api/v1/experiments/${open.id}/join-requests`, { body: { message: 'x'.repeat(251) } })).status).toBe(400);
+    const pending = await ask(open.id);
+    await site.server.context.db.run(sql('t')`update experiments set status = 'archived' where id = ${open.id}`);
+    expect(
+      (await site.as(site.cast.owner)('POST', `/api/v1/experiments/${open.id}/join-requests/${pending.body.id}/approve`)).body.code,
+    ).toBe('EXPERIMENT_ARCHIVED');
+    expect((await call('DELETE', `/api/v1/experiments/${open.id}/join-requests/${pending.body.id}`)).status).toBe(200);
+    expect((await site.as(null)('POST', `/api/v1/experiments/${open.id}/join-requests`)).status).toBe(401);
+  });
+
+  test('GET /api/v1/experiments/{id}/contributors names people, or their pseudonyms', async () => {
+    const { db } = site.server.context;
+    const one = await make('experiment');
+    await grant(db, one, { user: site.cast.viewer.id }, 'viewer');
+    const contributors = async (id: string, person = site.cast.member) => site.as(person)('GET', `/api/v1/experiments/${id}/contributors`);
+    expect((await contributors(one.id)).body).toEqual({
+      contributors: [
+        { userId: site.cast.owner.id, firstName: 'Owner', lastName: 'Tester', avatarUrl: null },
+        { userId: site.cast.viewer.id, firstName: 'Viewer', lastName: 'Tester', avatarUrl: null },
+      ],
+      collaboratorCount: 4,
+    });
+    const two = await make('experiment');
+    for (const { id } of [one, two]) await db.run(sql('t')`update experiments set anonymize_contributors = true where id = ${id}`);
+    const [first, second] = [(await contributors(one.id, site.cast.owner)).body, (await contributors(two.id)).body];
+    for (const { userId, firstName } of [...first.contributors, ...second.contributors]) {
+      expect(userId).toMatch(/^Contributor-[0-9a-f]{16}$/);
+      expect(firstName).toBe(userId);
+    }
+    // the same person has another name in another experiment
+    expect(first.contributors.map(({ userId }: { userId: string }) => userId)).not.toContain(second.contributors[0].userId);
+    expect((await contributors(one.id, site.cast.stranger)).status).toBe(403);
+    expect((await site.as(null)('GET', `/api/v1/experiments/${one.id}/contributors`)).status).toBe(401);
+  });
+});
