@@ -133,7 +133,7 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
   expect(replayed).toBe('CHALLENGE_NOT_FOUND');
 
   await page.getByRole('button', { name: 'Delete passkey Renamed' }).click();
-  await page.waitForFunction("document.querySelectorAll('#passkeys li').length === 0");
+  await page.locator('#passkeys li').first().waitFor({ state: 'detached' });
   await page.goto(`${base}/platform/account/invitations`);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${base}/platform/sign-in`);
@@ -143,6 +143,7 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
 });
 
 test('the page for invitations, and the one for a failed provider', async () => {
+  await context.clearCookies();
   await signInByCode('second@example.com');
   await page.goto(`${base}/platform/account/invitations`);
   await page.getByText('You have no invitations.').waitFor();
