@@ -91,6 +91,11 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
   await signInByCode('chromium@example.com');
   await page.getByText('chromium@example.com').waitFor();
 
+  await page.getByLabel('First name').fill('Chrome');
+  await page.getByLabel('Last name').fill('Person');
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByText('Your profile is saved.').waitFor();
+
   await page.getByLabel('Name of a new passkey').fill('Virtual');
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByRole('button', { name: 'Delete passkey Virtual' }).waitFor();
@@ -128,7 +133,7 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
   expect(replayed).toBe('CHALLENGE_NOT_FOUND');
 
   await page.getByRole('button', { name: 'Delete passkey Renamed' }).click();
-  await page.waitForFunction("document.querySelectorAll('#passkeys li').length === 0");
+  await page.locator('#passkeys li').first().waitFor({ state: 'detached' });
   await page.goto(`${base}/platform/account/invitations`);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${base}/platform/sign-in`);
@@ -138,9 +143,10 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
 });
 
 test('the page for invitations, and the one for a failed provider', async () => {
+  await context.clearCookies();
   await signInByCode('second@example.com');
   await page.goto(`${base}/platform/account/invitations`);
-  await page.waitForLoadState('networkidle');
+  await page.getByText('You have no invitations.').waitFor();
   await looksRight('invitations');
   await page.goto(`${base}/api/v1/auth/error?error=access_denied`);
   await looksRight('provider-failed');
