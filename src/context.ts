@@ -136,6 +136,13 @@ function sandboxOnce(config: Config) {
   };
 }
 
+const CLOSE_MS = 25_000;
+
+const late = () =>
+  new Promise<never>((_resolve, reject) => {
+    setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
+  });
+
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
@@ -145,7 +152,9 @@ export async function createContext(config: Config): Promise<Context> {
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
   const close = async () => {
-    for (const shut of opened.splice(0).reverse()) await shut().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+    for (const shut of opened.splice(0).reverse())
+      // what does not close must not keep the rest, the embedded Postgres above all, from closing
+      await Promise.race([shut(), late()]).catch((error: unknown) => log.error({ err: error }, 'closing failed'));
   };
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -176,7 +185,6 @@ export async function createContext(config: Config): Promise<Context> {
         log.warn({ err: error }, 'the job queue reported an error');
       },
     });
-    opened.push(() => jobs.stop());
     const lakeFolder = join(config.dataDir, 'lake');
     const { threads, memoryMb } = config.duckdb;
     const warehouse = await DuckDbWarehouse.open({
@@ -213,6 +221,8 @@ export async function createContext(config: Config): Promise<Context> {
     const macros = sandboxOnce(config);
     opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
+    // first to stop: jobs use everything above
+    opened.push(() => jobs.stop());
     return {
       config,
       log,
