@@ -28,6 +28,28 @@ const Environment = z.object({
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
+  /** Languages that macros run in, or `none`. */
+  MACRO_LANGUAGES: z
+    .string()
+    .default('python,r,javascript')
+    .transform((text) => (text === 'none' ? [] : text.split(',').map((word) => word.trim())))
+    .pipe(z.array(z.enum(['python', 'r', 'javascript']))),
+  MACRO_LEVEL: z.enum(['best', 'bubblewrap', 'embedded']).default('best'),
+  /** Accepts in so many words that embedded macros run as root. */
+  MACRO_ACCEPT_ROOT: onOff.default(false),
+  MACRO_RUNS: number(1, 256).default(2),
+  MACRO_MEMORY_MB: number(256, 65_536).default(1536),
+  /** Signs project imports; several, apart from each other by commas, while one replaces another. */
+  WEBHOOK_SECRETS: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((word) => word.trim())
+        .filter((word) => word !== ''),
+    )
+    .pipe(z.array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'each must be whsec_ and the base64 of at least 24 random bytes'))),
   STATEMENT_TIMEOUT_SECONDS: number(1, 600).default(30),
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
@@ -47,6 +69,9 @@ const Environment = z.object({
   ORCID_CLIENT_SECRET: z.string().min(1).optional(),
   ORCID_URL: z.url({ protocol: /^https?$/ }).default('https://orcid.org'),
   ORCID_API_URL: z.url({ protocol: /^https?$/ }).default('https://pub.orcid.org/v3.0'),
+  /** A Photon or Nominatim server; the GeoNames data in the package when unset. */
+  PLACES_URL: z.url({ protocol: /^https?$/ }).optional(),
+  PLACES_KIND: z.enum(['photon', 'nominatim']).default('photon'),
 });
 
 /** Settings of engines that are not built in yet: naming one must stop the start rather than be ignored. */
@@ -82,6 +107,17 @@ export interface Config {
   /** Identity providers that are on. */
   providers: { github: ProviderSettings | undefined; orcid: ProviderSettings | undefined };
   limits: { callerStatements: number; organizationStatements: number; statementTimeoutMs: number };
+  macros: {
+    languages: readonly ('python' | 'r' | 'javascript')[];
+    level: 'best' | 'bubblewrap' | 'embedded';
+    acceptRoot: boolean;
+    running: number;
+    memoryMb: number;
+  };
+  /** Of the project import, `whsec_` and base64; none: every call is refused. */
+  webhookSecrets: readonly string[];
+  /** Undefined: the embedded places. */
+  places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
   /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
   secret: Buffer;
 }
@@ -200,6 +236,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,
     },
+    macros: {
+      languages: env.MACRO_LANGUAGES,
+      level: env.MACRO_LEVEL,
+      acceptRoot: env.MACRO_ACCEPT_ROOT,
+      running: env.MACRO_RUNS,
+      memoryMb: env.MACRO_MEMORY_MB,
+    },
+    webhookSecrets: env.WEBHOOK_SECRETS,
+    places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     secret: readSecret(dataDir),
   });
 }

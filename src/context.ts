@@ -11,15 +11,19 @@ import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
 import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
-import type { Mailer } from './mail/mailer.ts';
-import { openOutbox } from './mail/outbox.ts';
-import { openSmtp } from './mail/smtp.ts';
+import { openEmbeddedPlaces } from './places/embedded.ts';
+import type { Places } from './places/places.ts';
+import { openProvidedPlaces } from './places/provider.ts';
 import { FairShares } from './lakehouse/shares.ts';
 import type { StagingArea } from './lakehouse/staging.ts';
 import type { Warehouse } from './lakehouse/warehouse.ts';
 import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
 import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
 import { openFolderStore, type FolderStore } from './storage/folder.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { openOutbox } from './mail/outbox.ts';
+import { openSmtp } from './mail/smtp.ts';
+import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
 export interface Context {
@@ -31,12 +35,9 @@ export interface Context {
   /** The same database for admissions only: small, never behind a slow statement, and not waiting for the disk to count a request. */
   admission: Database;
   jobs: JobQueue;
-  /** Sends letters; called by the job only. To send one, `enqueueLetter`. */
-  mailer: Mailer;
-  /** Where people reach us, without a slash at the end: BASE_URL, or the socket once it listens. */
-  site: { baseUrl: string };
-  /** What happens at every kind of sign-in, in this order; a failure is logged and never fails the sign-in. */
-  signInEffects: readonly SignInEffect[];
+  /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
+  sandbox(): Promise<Sandbox>;
+  places: Places;
   /** Reads of the lake. */
   warehouse: Warehouse;
   /** Writes of the lake. */
@@ -49,6 +50,10 @@ export interface Context {
   shares: FairShares;
   /** Where others reach the API; known once it listens. */
   baseUrl: string;
+  /** Sends letters; called by the job only. To send one, `enqueueLetter`. */
+  mailer: Mailer;
+  /** What happens at every kind of sign-in, in this order; a failure is logged and never fails the sign-in. */
+  signInEffects: readonly SignInEffect[];
   operations: Operations;
   openapi: OpenApiDocument;
   /** What must work for the service to be ready, by name; a check may answer a detail for operators. */
@@ -106,6 +111,31 @@ const REDACTED = [
   '*.uploadUrl',
 ];
 
+/** The sandbox, opened once when it is first needed; a failure is not kept. */
+function sandboxOnce(config: Config) {
+  let opening: Promise<Sandbox> | undefined;
+  return {
+    open: () => {
+      opening ??= openSandbox({
+        ...config.macros,
+        runtimesFolder: join(config.root, 'src/sandbox/runtimes'),
+        keepIn: join(config.dataDir, 'macros'),
+      }).catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    /** The level per language, for operators; none of it while nothing has opened it. */
+    levels: async () => {
+      if (!opening) return { state: 'not started' };
+      const sandbox = await opening;
+      return Object.fromEntries(config.macros.languages.map((language) => [language, sandbox.level(language)]));
+    },
+    close: async () => (await opening)?.close(),
+  };
+}
+
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
@@ -147,10 +177,6 @@ export async function createContext(config: Config): Promise<Context> {
       },
     });
     opened.push(() => jobs.stop());
-    const { smtpUrl, from } = config.mail;
-    const mailer =
-      smtpUrl === undefined ? await openOutbox({ folder: join(config.dataDir, 'outbox'), from }) : openSmtp({ url: smtpUrl, from });
-    opened.push(() => mailer.close());
     const lakeFolder = join(config.dataDir, 'lake');
     const { threads, memoryMb } = config.duckdb;
     const warehouse = await DuckDbWarehouse.open({
@@ -172,6 +198,10 @@ export async function createContext(config: Config): Promise<Context> {
     const pipelines = await loadPipelines(join(config.root, 'pipelines'));
     const { callerStatements, organizationStatements } = config.limits;
     const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
+    const { smtpUrl, from } = config.mail;
+    const mailer =
+      smtpUrl === undefined ? await openOutbox({ folder: join(config.dataDir, 'outbox'), from }) : openSmtp({ url: smtpUrl, from });
+    opened.push(() => mailer.close());
     new Gauge({
       name: 'postgres_pool_waiting',
       help: 'Statements that wait for a connection.',
@@ -180,6 +210,8 @@ export async function createContext(config: Config): Promise<Context> {
         this.set(db.pool.waiting);
       },
     });
+    const macros = sandboxOnce(config);
+    opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
     return {
       config,
@@ -188,9 +220,10 @@ export async function createContext(config: Config): Promise<Context> {
       db,
       admission,
       jobs,
+      sandbox: macros.open,
       mailer,
-      site: { baseUrl: config.baseUrl ?? `http://localhost:${config.port}` },
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
+      places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
       warehouse,
       staging,
       lakeFolder,
@@ -201,8 +234,14 @@ export async function createContext(config: Config): Promise<Context> {
       operations: indexOperations(openapi),
       checks: {
         postgres: () => db.ping(),
-        mail: () => mailer.check(),
+        macros: macros.levels,
         warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
+        // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
+        mail: () =>
+          mailer.check().then(
+            () => 'reachable',
+            () => 'not reachable',
+          ),
       },
       ready: false,
       get baseUrl() {

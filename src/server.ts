@@ -50,8 +50,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
     await listen(server, config.port, config.host, 'PORT');
     context.baseUrl = config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host);
-    context.site.baseUrl = context.baseUrl;
     const stopWorker = config.worker ? await startWorker(context) : undefined;
+    context.sandbox().catch((error: unknown) => context.log.error({ err: error }, 'the macro sandbox did not open'));
     context.ready = true;
     return {
       context,
@@ -95,9 +95,9 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.stdout.write(`letters go to ${running.context.mailer.destination}\n`);
   const { context, baseUrl, adminUrl } = running;
   process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs, operators: ${adminUrl}/health/ready)\n`);
+  process.stdout.write(`Letters (sign-in codes, invitations) go to ${context.mailer.destination}\n`);
   if (!context.config.sampleData || !context.config.worker) return;
   const quickstart = await prepareSample(context, adminUrl);
   process.stdout.write(

@@ -3,11 +3,11 @@ import type { Context } from '../context.ts';
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const isAddress = (host: string) => /^[\d.]+$/.test(host) || host.startsWith('[');
 
-type Site = Pick<Context, 'site' | 'config'>;
+type Site = Pick<Context, 'baseUrl' | 'config'>;
 
 /** Origins whose pages may act for a signed-in person: our own (on a loopback address, by any of its names) and those configured. */
-export function trustedOrigins({ site, config }: Site): string[] {
-  const own = new URL(site.baseUrl);
+export function trustedOrigins({ baseUrl, config }: Site): string[] {
+  const own = new URL(baseUrl);
   const port = own.port === '' ? '' : `:${own.port}`;
   const names = LOOPBACK.test(own.hostname) ? ['localhost', '127.0.0.1', '[::1]'].map((host) => `${own.protocol}//${host}${port}`) : [];
   return [own.origin, ...names, ...config.web.trustedOrigins];
@@ -17,15 +17,15 @@ export function trustedOrigins({ site, config }: Site): string[] {
 export function trustedDestination(ctx: Site, target: string): string | null {
   // a path that a browser would read as another host (//host, /\host), or that hides something behind control characters
   if (target.length > 2048 || !/^[\x21-\x7e]+$/.test(target) || target.includes('\\')) return null;
-  if (target.startsWith('/')) return target.startsWith('//') ? null : `${ctx.site.baseUrl}${target}`;
+  if (target.startsWith('/')) return target.startsWith('//') ? null : `${ctx.baseUrl}${target}`;
   if (!URL.canParse(target)) return null;
   const url = new URL(target);
   return url.username === '' && url.password === '' && trustedOrigins(ctx).includes(url.origin) ? url.href : null;
 }
 
 /** The domain that passkeys belong to, never taken from a request; an IP address cannot have any, so that a loopback one goes by its name. */
-export function relyingPartyId({ site, config }: Site): string {
-  const host = new URL(site.baseUrl).hostname;
+export function relyingPartyId({ baseUrl, config }: Site): string {
+  const host = new URL(baseUrl).hostname;
   return config.web.rpId ?? (isAddress(host) ? 'localhost' : host);
 }
 

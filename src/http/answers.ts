@@ -52,6 +52,24 @@ export interface Counted<T> {
 
 export const COUNT_LIMIT = 10_000;
 
+/** How far to count for a list. */
+export const mostCounted = (request: Request | undefined): number =>
+  request?.get('prefer') === 'count=exact' ? 100_000_000 : COUNT_LIMIT + 1;
+
+/** The page that a list's query asks for. */
+export const pageOf = ({
+  page = 1,
+  pageSize = 100,
+}: {
+  page?: number;
+  pageSize?: number;
+}): PageAsked & { limit: number; offset: number } => ({
+  page,
+  pageSize,
+  limit: pageSize,
+  offset: (page - 1) * pageSize,
+});
+
 /** X-Total-Count and Link of a list; beyond the count limit there is no last page to link to. */
 export function listed<T>(
   request: Request | undefined,
@@ -77,19 +95,27 @@ export function listed<T>(
   return rows;
 }
 
-const WHOLE_LIST = 1_000;
-
-/** The page of a list that is answered whole without paging: then its first 1,000 rows. */
-export function wholeOr(asked: { page?: number; pageSize?: number }): PageAsked & { limit: number; offset: number } {
-  const isPaged = asked.page !== undefined || asked.pageSize !== undefined;
-  const [page, pageSize] = [asked.page ?? 1, asked.pageSize ?? (isPaged ? 100 : WHOLE_LIST)];
-  return { page, pageSize, limit: pageSize, offset: (page - 1) * pageSize };
-}
-
-/** The asked page of a list that was read whole. */
-export function sliced<T>(request: Request, response: Response, rows: readonly T[], asked: { page?: number; pageSize?: number }): T[] {
-  const page = wholeOr(asked);
-  return listed(request, response, { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }, page);
+/** X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
+export function windowed<T>(
+  request: Request | undefined,
+  response: Response,
+  { rows, total }: Counted<T>,
+  { limit, offset }: { limit: number; offset: number },
+): T[] {
+  response.setHeader('X-Total-Count', String(total));
+  if (limit === 0) return rows;
+  const link = (start: number, rel: string) => {
+    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
+    query.set('limit', String(limit));
+    query.set('offset', String(start));
+    return `<${request?.path ?? ''}?${query.toString()}>; rel="${rel}"`;
+  };
+  const links = [link(0, 'first')];
+  if (offset > 0) links.push(link(Math.max(0, offset - limit), 'prev'));
+  if (offset + limit < total) links.push(link(offset + limit, 'next'));
+  links.push(link(Math.max(0, Math.ceil(total / limit) - 1) * limit, 'last'));
+  response.setHeader('Link', links.join(', '));
+  return rows;
 }
 
 /** Sets an entity tag and answers 304 when the caller has it already. */
@@ -128,4 +154,19 @@ export async function streamed(
     if (!response.headersSent) throw error;
     response.destroy();
   }
+}
+
+const WHOLE_LIST = 1_000;
+
+/** The page of a list that is answered whole without paging: then its first 1,000 rows. */
+export function wholeOr(asked: { page?: number; pageSize?: number }): PageAsked & { limit: number; offset: number } {
+  const isPaged = asked.page !== undefined || asked.pageSize !== undefined;
+  const [page, pageSize] = [asked.page ?? 1, asked.pageSize ?? (isPaged ? 100 : WHOLE_LIST)];
+  return { page, pageSize, limit: pageSize, offset: (page - 1) * pageSize };
+}
+
+/** The asked page of a list that was read whole. */
+export function sliced<T>(request: Request, response: Response, rows: readonly T[], asked: { page?: number; pageSize?: number }): T[] {
+  const page = wholeOr(asked);
+  return listed(request, response, { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }, page);
 }

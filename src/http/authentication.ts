@@ -105,8 +105,9 @@ async function admit(
 }
 
 /**
- * What tsoa calls for every `@Security` (`caller`: a key or a session; `session`: a session only): 401, then 429, then malformed id 400, missing 404, denied 403; only then are the query's names,
- * the body and the Idempotency-Key looked at. One statement decides all of the first five.
+ * What tsoa calls for every `@Security` (`caller`: a key or a session; `session`: a session only): 401, then 429, then malformed id 400,
+ * missing 404, denied 403; only then are the query's names, the body and the Idempotency-Key looked at. One statement decides all of the
+ * first five.
  */
 export async function expressAuthentication(
   request: Request,

@@ -5,7 +5,7 @@ import { SESSION_SECONDS, type SignInMethod } from '../auth/sessions.ts';
 import type { Context } from '../context.ts';
 import { contextOf } from './exchange.ts';
 
-const isSecure = (ctx: Context) => ctx.site.baseUrl.startsWith('https:');
+const isSecure = (ctx: Context) => ctx.baseUrl.startsWith('https:');
 
 /** The cookie of ours that a request carries. */
 export const cookieOf = (request: Request, name: keyof CookieNames): string | undefined =>

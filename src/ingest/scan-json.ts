@@ -86,11 +86,18 @@ const rawJson = JSON as unknown as {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
 };
 
-// 15 significant digits survive a JavaScript number; a record with a longer number or an exponent keeps its numbers as they were written.
-const LONG_NUMBER = /\d[\d.]{15}|\d[eE]/;
+// 15 significant digits survive a JavaScript number. A record keeps its numbers as they were written when one of them is longer and is not what the number prints, or has an exponent.
+const EXPONENT = /[:,[\s]-?\d[\d.]*[eE]/;
+const LONG_NUMBER = /-?\d[\d.]{15,}/g;
+
+function losesDigits(text: string): boolean {
+  if (EXPONENT.test(text)) return true;
+  for (const number of text.match(LONG_NUMBER) ?? []) if (String(Number(number)) !== number) return true;
+  return false;
+}
 
 function parseRecord(text: string): unknown {
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text) as unknown;
+  if (!losesDigits(text)) return JSON.parse(text) as unknown;
   return rawJson.parse(text, (_, value, { source }) =>
     typeof value === 'number' && source !== undefined ? rawJson.rawJSON(source) : value,
   );

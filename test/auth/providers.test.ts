@@ -68,7 +68,7 @@ describe.each(['github', 'orcid'] as const)('signing in with %s', (kind) => {
   });
 
   test('joins an existing account only where both sides have proven the address', async () => {
-    const [{ email }] = provider.person.emails as [{ email: string }];
+    const { email } = provider.person.emails[0]!;
     const { id } = await createUser(site.database.db, { email, firstName: 'Local', lastName: 'Person', verified: false });
     const refused = await run(kind);
     expect(refused.answer.headers.get('location')).toContain('error=account_not_linked');
@@ -78,7 +78,7 @@ describe.each(['github', 'orcid'] as const)('signing in with %s', (kind) => {
   });
 
   test('an address that the provider has not verified opens nothing', async () => {
-    const [{ email }] = provider.person.emails as [{ email: string }];
+    const { email } = provider.person.emails[0]!;
     await createUser(site.database.db, { email, firstName: 'Local', lastName: 'Person', verified: true });
     provider.person.emails[0]!.verified = false;
     const { browser, answer } = await run(kind);

@@ -34,7 +34,7 @@ test('of 130 calls at once on one key exactly 100 pass, also when two processes 
     expect(headers.get('ratelimit')).toMatch(/^"key";r=0;t=\d+$/);
     expect(headers.get('ratelimit-policy')).toBe('"key";q=100;w=60');
   }
-  await Promise.all(refused.map((answer) => answer.body?.cancel()));
+  for (const answer of refused) await answer.body?.cancel();
 });
 
 test('a revoked key is refused on the very next call, in every process', async () => {

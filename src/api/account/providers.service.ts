@@ -48,7 +48,7 @@ function clientOf(ctx: Context, name: string): { provider: ProviderName; client:
 }
 
 const callbackOf = (ctx: Context, provider: ProviderName) =>
-  `${ctx.site.baseUrl}/api/v1/auth/${provider === 'github' ? 'callback' : 'oauth2/callback'}/${provider}`;
+  `${ctx.baseUrl}/api/v1/auth/${provider === 'github' ? 'callback' : 'oauth2/callback'}/${provider}`;
 
 /** Begins signing in at a provider, or linking it. Errors: providerNotFound, invalidCallbackUrl and its two siblings. */
 export async function beginProvider(
@@ -73,7 +73,7 @@ export type ProviderOutcome =
   { signedIn: SignedIn; destination: string } | { linked: true; destination: string } | { failure: ProviderFailure; destination: string };
 
 function failed(ctx: Context, flow: Flow | null, failure: ProviderFailure): ProviderOutcome {
-  const target = new URL(flow?.errorDestination ?? `${ctx.site.baseUrl}/api/v1/auth/error`);
+  const target = new URL(flow?.errorDestination ?? `${ctx.baseUrl}/api/v1/auth/error`);
   target.searchParams.set('error', failure);
   return { failure, destination: target.href };
 }

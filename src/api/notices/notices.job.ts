@@ -26,7 +26,7 @@ const PLURAL: Readonly<Record<string, string>> = {
 };
 
 /** Looks up what a notice is about and who gets it; null when it is not owed any more. */
-async function compose({ db, site: { baseUrl } }: Context, notice: Notice): Promise<Outgoing | null> {
+async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoing | null> {
   switch (notice.kind) {
     case 'organization-invitation': {
       const found = await findOrganizationInvitation(db, notice.invitationId);
