@@ -31,7 +31,8 @@ const STATEMENTS: Readonly<Record<string, number>> = {
 
 const counted = async () => {
   const metric = await site.server.context.metrics.registry.getSingleMetric('postgres_statement_duration_seconds')!.get();
-  return metric.values.filter(({ metricName }) => metricName?.endsWith('_count')).reduce((sum, { value }) => sum + value, 0);
+  const values = metric.values as { metricName?: string; value: number }[];
+  return values.filter(({ metricName }) => metricName?.endsWith('_count') === true).reduce((sum, { value }) => sum + value, 0);
 };
 
 test('a list costs the same number of statements however long it is', async () => {
