@@ -85,8 +85,8 @@ test('what may not be given any more is not claimed, and a role that is held is 
   expect((await browser.call('GET', `/api/v1/experiments/${lost.id}`)).status).toBe(403);
   const expired = await make('macro');
   const { body } = await invite({ resourceType: 'macro', resourceId: expired.id, email: 'late@example.com' });
-  await db.run(sql('t')`update invitations set expires_at = now() - interval '1 second' where id = ${body.id}`);
   await nextLetter(site, 'late@example.com', 0);
+  await db.run(sql('t')`update invitations set expires_at = now() - interval '1 second' where id = ${body.id}`);
   const late = await signIn(site, 'late@example.com');
   expect((await late.call('GET', `/api/v1/macro/${expired.id}/collaborators`)).status).toBe(403);
 });
