@@ -9,8 +9,8 @@ import { checked, refusal } from '../input/input.service.ts';
 import { addMacro, findMacroFacts } from '../macros/macros.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import { addProtocol } from '../protocols/protocols.service.ts';
-import { grantUser } from '../resources/resources.service.ts';
 import { joinProtocol } from '../resources/links.service.ts';
+import { grantDirectly } from '../sharing/seeding.service.ts';
 import { attach } from '../workbooks/versions.service.ts';
 import { addWorkbook } from '../workbooks/workbooks.service.ts';
 import type { ProjectImport, ProjectImportResult } from './imports.model.ts';
@@ -80,8 +80,13 @@ interface Importer {
 }
 
 /** What one person made and another's experiment uses is shared with that other. */
-async function shareWithOwner({ tx, ownerId }: Importer, type: 'protocol' | 'macro', id: string, makerId: string) {
-  if (makerId !== ownerId) await grantUser(tx, { resourceId: id, resourceType: type, userId: ownerId, role: 'viewer', createdBy: makerId });
+async function shareWithOwner(
+  { tx, ownerId, requestId }: Importer,
+  type: 'protocol' | 'macro',
+  { id, createdBy, organizationId }: { id: string; createdBy: string; organizationId: string },
+): Promise<void> {
+  if (createdBy === ownerId) return;
+  await grantDirectly(tx, { userId: createdBy, requestId }, { type, id }, { userId: ownerId, role: 'viewer', organizationId });
 }
 
 async function importProtocol(importer: Importer, project: ProjectImport, text: string): Promise<string | null> {
@@ -92,9 +97,9 @@ async function importProtocol(importer: Importer, project: ProjectImport, text: 
   const code = exactMember(exactMember(text, 'protocol') ?? '{}', 'code') ?? 'null';
   const same = await findSame(tx, ownerId, { type: 'protocol', name, code, kind: family });
   if (same) return same.id;
-  const { id } = await addProtocol(tx, { userId: createdBy, requestId }, { name, description, family }, code);
-  await shareWithOwner(importer, 'protocol', id, createdBy);
-  return id;
+  const made = await addProtocol(tx, { userId: createdBy, requestId }, { name, description, family }, code);
+  await shareWithOwner(importer, 'protocol', made);
+  return made.id;
 }
 
 async function importMacro(importer: Importer, { macro }: ProjectImport) {
@@ -104,7 +109,7 @@ async function importMacro(importer: Importer, { macro }: ProjectImport) {
   const same = await findSame(tx, ownerId, { type: 'macro', name, code, kind: language });
   if (same) return findMacroFacts(tx, same.id);
   const made = await addMacro(tx, { userId: createdBy, requestId }, { name, description, language, code });
-  await shareWithOwner(importer, 'macro', made.id, createdBy);
+  await shareWithOwner(importer, 'macro', made);
   return made;
 }
 
@@ -172,7 +177,7 @@ export const importProject = (ctx: Context, { id, text, requestId }: ProjectDeli
         data: {
           firstName: owner.firstName,
           experiment: project.experiment.name,
-          url: `${ctx.site.baseUrl}/platform/experiments/${experimentId}`,
+          url: `${ctx.baseUrl}/platform/experiments/${experimentId}`,
         },
       });
     await keepDeliveryAnswer(tx, id, result);
