@@ -81,10 +81,13 @@ interface Importer {
 }
 
 /** What one person made and another's experiment uses is shared with that other. */
-async function shareWithOwner({ tx, ownerId, requestId }: Importer, type: 'protocol' | 'macro', id: string, makerId: string) {
-  if (makerId === ownerId) return;
-  const { organizationId } = await requireAccess(tx, makerId, type, id, 'share');
-  await grantDirectly(tx, { userId: makerId, requestId }, { type, id }, { userId: ownerId, role: 'viewer', organizationId });
+async function shareWithOwner(
+  { tx, ownerId, requestId }: Importer,
+  type: 'protocol' | 'macro',
+  { id, createdBy, organizationId }: { id: string; createdBy: string; organizationId: string },
+): Promise<void> {
+  if (createdBy === ownerId) return;
+  await grantDirectly(tx, { userId: createdBy, requestId }, { type, id }, { userId: ownerId, role: 'viewer', organizationId });
 }
 
 async function importProtocol(importer: Importer, project: ProjectImport, text: string): Promise<string | null> {
@@ -95,9 +98,9 @@ async function importProtocol(importer: Importer, project: ProjectImport, text: 
   const code = exactMember(exactMember(text, 'protocol') ?? '{}', 'code') ?? 'null';
   const same = await findSame(tx, ownerId, { type: 'protocol', name, code, kind: family });
   if (same) return same.id;
-  const { id } = await addProtocol(tx, { userId: createdBy, requestId }, { name, description, family }, code);
-  await shareWithOwner(importer, 'protocol', id, createdBy);
-  return id;
+  const made = await addProtocol(tx, { userId: createdBy, requestId }, { name, description, family }, code);
+  await shareWithOwner(importer, 'protocol', made);
+  return made.id;
 }
 
 async function importMacro(importer: Importer, { macro }: ProjectImport) {
@@ -107,7 +110,7 @@ async function importMacro(importer: Importer, { macro }: ProjectImport) {
   const same = await findSame(tx, ownerId, { type: 'macro', name, code, kind: language });
   if (same) return findMacroFacts(tx, same.id);
   const made = await addMacro(tx, { userId: createdBy, requestId }, { name, description, language, code });
-  await shareWithOwner(importer, 'macro', made.id, createdBy);
+  await shareWithOwner(importer, 'macro', made);
   return made;
 }
 
