@@ -90,6 +90,9 @@ export const AUDIT_ACTIONS = [
   'resource.deleted',
   'upload.created',
   'upload.completed',
+  'annotation.created',
+  'annotation.updated',
+  'annotation.deleted',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
