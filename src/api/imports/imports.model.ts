@@ -1,6 +1,6 @@
 import type { NewLocation } from '../experiments/experiments.model.ts';
 import type { MacroLanguage, ProtocolFamily } from '../resources/links.model.ts';
-import type { Uuid } from '../resources/resources.model.ts';
+import type { Uuid } from '../sharing/sharing.model.ts';
 
 export type TransferStatus = 'pending' | 'approved' | 'rejected' | 'failed' | 'completed' | 'partial_failed';
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
+import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { DEEPEST_JSON, depthOf, exactMember } from '../../database/exact-json.ts';
@@ -9,8 +10,8 @@ import { checked, refusal } from '../input/input.service.ts';
 import { addMacro, findMacroFacts } from '../macros/macros.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import { addProtocol } from '../protocols/protocols.service.ts';
-import { grantUser } from '../resources/resources.service.ts';
 import { joinProtocol } from '../resources/links.service.ts';
+import { grantDirectly } from '../sharing/seeding.service.ts';
 import { attach } from '../workbooks/versions.service.ts';
 import { addWorkbook } from '../workbooks/workbooks.service.ts';
 import type { ProjectImport, ProjectImportResult } from './imports.model.ts';
@@ -80,8 +81,10 @@ interface Importer {
 }
 
 /** What one person made and another's experiment uses is shared with that other. */
-async function shareWithOwner({ tx, ownerId }: Importer, type: 'protocol' | 'macro', id: string, makerId: string) {
-  if (makerId !== ownerId) await grantUser(tx, { resourceId: id, resourceType: type, userId: ownerId, role: 'viewer', createdBy: makerId });
+async function shareWithOwner({ tx, ownerId, requestId }: Importer, type: 'protocol' | 'macro', id: string, makerId: string) {
+  if (makerId === ownerId) return;
+  const { organizationId } = await requireAccess(tx, makerId, type, id, 'share');
+  await grantDirectly(tx, { userId: makerId, requestId }, { type, id }, { userId: ownerId, role: 'viewer', organizationId });
 }
 
 async function importProtocol(importer: Importer, project: ProjectImport, text: string): Promise<string | null> {
@@ -172,7 +175,7 @@ export const importProject = (ctx: Context, { id, text, requestId }: ProjectDeli
         data: {
           firstName: owner.firstName,
           experiment: project.experiment.name,
-          url: `${ctx.site.baseUrl}/platform/experiments/${experimentId}`,
+          url: `${ctx.baseUrl}/platform/experiments/${experimentId}`,
         },
       });
     await keepDeliveryAnswer(tx, id, result);
