@@ -72,7 +72,7 @@ export const alluvial: SpecMaker = (chart) => {
           y2: { field: 'high' },
           order: undefined,
           detail: { field: 'r', type: 'nominal' },
-          color: { field: 's', type: 'nominal', title: '' },
+          color: { field: 's', type: 'nominal', legend: null },
         },
       ),
       drawn(bars, { type: 'rule', strokeWidth: 6, color: '#333' }, { y, y2: { field: 'high' }, order: undefined }),

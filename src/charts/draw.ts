@@ -13,6 +13,8 @@ import { statistical } from './statistical.ts';
 const MAKERS: Readonly<Record<string, SpecMaker>> = { ...basic, ...statistical, ...scientific, alluvial };
 const FONT = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf');
 const MOST_FACETS = 12;
+/** As high as they are wide, or a circle would be none. */
+const ROUND: ReadonlySet<string> = new Set(['radar', 'polar', 'ternary']);
 
 export interface Size {
   /** Pixels. */
@@ -27,7 +29,9 @@ const empty: SpecMaker = () => ({
 });
 
 /** One picture, or one for each facet with the same scales. */
-function pictures(chart: Chart, maker: SpecMaker, { width, height }: Size): Spec {
+function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
+  const side = Math.min(size.width, size.height);
+  const { width, height } = ROUND.has(chart.type) ? { width: side, height: side } : size;
   const facets = [...new Set(chart.series.map(({ facet }) => facet))].slice(0, MOST_FACETS);
   const named = facets.filter((facet) => facet !== undefined);
   const sized = (spec: Spec, w: number, h: number): Spec => ('facet' in spec ? spec : { width: w, height: h, ...spec });
