@@ -29,6 +29,8 @@ const Environment = z.object({
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
   STATEMENT_TIMEOUT_SECONDS: number(1, 600).default(30),
+  EXPORTS_PER_CALLER: number(1, 100).default(2),
+  EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   MAIL_FROM: z.string().min(3).default('fieldlake <no-reply@localhost>'),
@@ -82,6 +84,8 @@ export interface Config {
   /** Identity providers that are on. */
   providers: { github: ProviderSettings | undefined; orcid: ProviderSettings | undefined };
   limits: { callerStatements: number; organizationStatements: number; statementTimeoutMs: number };
+  /** How many exports of a person run at once, and how long files are kept. */
+  exports: { perCaller: number; keepDays: number };
   /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
   secret: Buffer;
 }
@@ -200,6 +204,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,
     },
+    exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
     secret: readSecret(dataDir),
   });
 }

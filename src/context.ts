@@ -33,6 +33,8 @@ export interface Context {
   jobs: JobQueue;
   /** Reads of the lake. */
   warehouse: Warehouse;
+  /** Reads of the lake that may take long: a pool of their own, so that nobody's page waits for a file. */
+  exporter: Warehouse;
   /** Writes of the lake. */
   staging: StagingArea;
   /** Folder that manifest paths are relative to. */
@@ -154,6 +156,14 @@ export async function createContext(config: Config): Promise<Context> {
       memoryLimit: `${memoryMb}MB`,
     });
     opened.push(() => warehouse.close());
+    const exporter = await DuckDbWarehouse.open({
+      lakeFolder,
+      temporaryFolder: join(config.dataDir, 'tmp'),
+      threads,
+      memoryLimit: `${Math.max(128, Math.floor(memoryMb / 4))}MB`,
+      connections: 4,
+    });
+    opened.push(() => exporter.close());
     const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads });
     opened.push(() => staging.close());
     const links = { baseUrl: config.baseUrl ?? '' };
@@ -189,6 +199,7 @@ export async function createContext(config: Config): Promise<Context> {
       mailer,
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
       warehouse,
+      exporter,
       staging,
       lakeFolder,
       pipelines,

@@ -1,5 +1,6 @@
 import { sweepJob } from './api/account/sweep.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
+import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
@@ -9,6 +10,8 @@ import type { JobHandler } from './jobs/queue.ts';
 /** Every job that there is. */
 const handlers = (ctx: Context): JobHandler[] => [
   ingestUploadJob(ctx),
+  writeExportJob(ctx),
+  expireExportsJob(ctx),
   eraseExperiment(ctx),
   sendLetterJob(ctx),
   sendNoticeJob(ctx),
@@ -16,7 +19,10 @@ const handlers = (ctx: Context): JobHandler[] => [
 ];
 
 /** What is looked after more often than the queue's clock ticks. */
-const watches = (ctx: Context): { everyMs: number; run: () => Promise<void> }[] => [{ everyMs: 5_000, run: () => sweepUploads(ctx) }];
+const watches = (ctx: Context): { everyMs: number; run: () => Promise<void> }[] => [
+  { everyMs: 5_000, run: () => sweepUploads(ctx) },
+  { everyMs: 5_000, run: () => sweepExports(ctx) },
+];
 
 /** Starts working on the queue in this process; the answer stops the watches (the queue stops with the context). */
 export async function startWorker(context: Context): Promise<() => Promise<void>> {
