@@ -53,6 +53,8 @@ const Environment = z.object({
     )
     .pipe(z.array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'each must be whsec_ and the base64 of at least 24 random bytes'))),
   STATEMENT_TIMEOUT_SECONDS: number(1, 600).default(30),
+  EXPORTS_PER_CALLER: number(1, 100).default(2),
+  EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   MAIL_FROM: z.string().min(3).default('fieldlake <no-reply@localhost>'),
@@ -129,6 +131,8 @@ export interface Config {
   webhookSecrets: readonly string[];
   /** Undefined: the embedded places. */
   places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
+  /** How many exports of a person run at once, and how long files are kept. */
+  exports: { perCaller: number; keepDays: number };
   /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
   secret: Buffer;
 }
@@ -269,6 +273,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     transferSource: env.TRANSFER_SOURCE,
     webhookSecrets: env.WEBHOOK_SECRETS,
     places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
+    exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
     secret: readSecret(dataDir),
   });
 }

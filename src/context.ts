@@ -40,6 +40,8 @@ export interface Context {
   places: Places;
   /** Reads of the lake. */
   warehouse: Warehouse;
+  /** Reads of the lake that may take long: a pool of their own, so that nobody's page waits for a file. */
+  exporter: Warehouse;
   /** Writes of the lake. */
   staging: StagingArea;
   /** Folder that manifest paths are relative to. */
@@ -194,6 +196,14 @@ export async function createContext(config: Config): Promise<Context> {
       memoryLimit: `${memoryMb}MB`,
     });
     opened.push(() => warehouse.close());
+    const exporter = await DuckDbWarehouse.open({
+      lakeFolder,
+      temporaryFolder: join(config.dataDir, 'tmp'),
+      threads,
+      memoryLimit: `${Math.max(128, Math.floor(memoryMb / 4))}MB`,
+      connections: 4,
+    });
+    opened.push(() => exporter.close());
     const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads });
     opened.push(() => staging.close());
     const links = { baseUrl: config.baseUrl ?? '' };
@@ -235,6 +245,7 @@ export async function createContext(config: Config): Promise<Context> {
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
       places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
       warehouse,
+      exporter,
       staging,
       lakeFolder,
       pipelines,

@@ -48,7 +48,9 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
 /** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
 export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): Promise<TableSource> {
   const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
-  if (table.tableId === null) return { ...base, columns: fixedColumns(table.kind), files: [], version: '0', rowCount: 0 };
+  // nothing had been written in version 0
+  if (table.tableId === null || (asOf === 0 && table.version > 0))
+    return { ...base, columns: fixedColumns(table.kind), files: [], version: '0', rowCount: 0 };
   const { version, rowCount } = await versionOf(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
   const absolute = (paths: readonly string[]) => paths.map((path) => join(ctx.lakeFolder, path));
   const [columns, files, { identity, annotation }] = await Promise.all([
