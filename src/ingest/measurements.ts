@@ -123,13 +123,16 @@ function resultOf(macro: Record<string, ExactValue>, index: number, isBurst: boo
   return [{ ...about, output: {}, error: error ?? 'The macro delivered no object.' }];
 }
 
+/** Whose measurement it is: the person whom the connection proved, or else the one whom the message names. */
+export const contributorOf = (arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null =>
+  arrival.userId ?? (userId !== null && UUID.test(userId) ? userId.toLowerCase() : null);
+
 /** The rows of one message, in order; or the word that says why it cannot be stored. */
 export function measurementRows(experimentId: string, arrival: Arrival, message: DecodedMeasurement): MeasurementRow[] | string {
   const { samples, macros, questions, userId, ownId, sha256, kind: _kind, index: _index, ...facts } = message;
   const source = messageSource(experimentId, arrival, { ownId, sha256 });
   const answers = readAnswers(listOf(questions), RESERVED);
   const named = listOf(macros);
-  const claimed = userId !== null && UUID.test(userId) ? userId.toLowerCase() : null;
   const rows: MeasurementRow[] = [];
   for (const [index, data] of (samples.length === 0 ? [undefined] : samples).entries()) {
     if (data !== undefined && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
@@ -140,7 +143,7 @@ export function measurementRows(experimentId: string, arrival: Arrival, message:
       deviceRow: rowId(digest('device', experimentId, message.deviceId, message.deviceFirmware), 0),
       facts: { ...facts, protocolId: arrival.protocolId ?? facts.protocolId },
       clientId: arrival.clientId,
-      contributorId: arrival.userId ?? claimed,
+      contributorId: contributorOf(arrival, { userId }),
       processedAt: arrival.arrivedAt.toISOString(),
       macros: shown.length === 0 ? null : JSON.stringify(shown),
       data: data ?? null,

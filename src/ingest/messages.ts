@@ -7,6 +7,7 @@ import { columnsAt, findTable, knownPaths, knownSources } from '../lakehouse/man
 import type { StagingArea } from '../lakehouse/staging.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import {
+  contributorOf,
   deliverySource,
   measurementRows,
   messageSource,
@@ -20,7 +21,7 @@ import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable } from './messages.queries.ts';
 import { functionStatements, type Pipelines } from './pipeline.ts';
 
-export { countTries, insertContributors, listPending, listWaiting, reopenMessages } from './messages.queries.ts';
+export { countTries, insertContributors, knownObjects, listPending, listWaiting, reopenMessages } from './messages.queries.ts';
 export type { InboxMessage, MessageReport } from './messages.queries.ts';
 
 /** A message that has arrived. Who sent it is what the connection proved, not what the payload says. */
@@ -204,4 +205,49 @@ export async function ingestMessages(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Everyone whose measurements these are, as far as they say: the sender we know, or else whom the payload names. */
+export const contributorsOf = (messages: readonly ReadMessage[]): string[] => [
+  ...new Set(
+    messages.flatMap(({ arrival, decoded }) =>
+      decoded.flatMap((one) => (one.kind === 'measurement' ? (contributorOf(arrival, one) ?? []) : [])),
+    ),
+  ),
+];
+
+const BATCH = 500;
+
+/** Forgets messages that were set aside before a time, and their objects. */
+export async function forgetMessages(db: Queryable, before: Date, removeObject: (key: string) => Promise<unknown>): Promise<number> {
+  for (let forgotten = 0; ;) {
+    const messages = await queries.listExpired(db, before, BATCH);
+    if (messages.length === 0) return forgotten;
+    for (const { objectKey } of messages) if (objectKey !== null) await removeObject(objectKey);
+    forgotten += await queries.deleteMessages(
+      db,
+      messages.map(({ id }) => id),
+    );
+  }
+}
+
+/** Removes everything that an experiment has in the inbox. */
+export async function eraseMessages(
+  db: Queryable,
+  experimentId: string,
+  removeObject: (key: string) => Promise<unknown>,
+): Promise<{ rows: number; bytes: number }> {
+  const removed = { rows: 0, bytes: 0 };
+  for (;;) {
+    const messages = await queries.listEveryMessage(db, experimentId, BATCH);
+    if (messages.length === 0) break;
+    for (const { objectKey } of messages) if (objectKey !== null) await removeObject(objectKey);
+    removed.rows += await queries.deleteMessages(
+      db,
+      messages.map(({ id }) => id),
+    );
+    removed.bytes += messages.reduce((sum, { byteCount }) => sum + byteCount, 0);
+  }
+  await queries.deleteContributors(db, experimentId);
+  return removed;
 }
