@@ -14,7 +14,11 @@ import { seedAccess } from './seed-access.ts';
 const ROOT = join(import.meta.dirname, '..');
 const KEYS = 10_000;
 
-async function started(args: string[], environment: Record<string, string>, pattern: RegExp): Promise<{ child: ChildProcess; found: string }> {
+async function started(
+  args: string[],
+  environment: Record<string, string>,
+  pattern: RegExp,
+): Promise<{ child: ChildProcess; found: string }> {
   const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'ignore'] });
   const found = await new Promise<string>((resolve, reject) => {
     let text = '';
@@ -29,7 +33,11 @@ async function started(args: string[], environment: Record<string, string>, patt
 }
 
 /** Requests a second over a second and a half, with so many connections; `next` names the path and headers of each. */
-async function throughput(port: number, connections: number, next: () => { path: string; headers: Record<string, string> }): Promise<number> {
+async function throughput(
+  port: number,
+  connections: number,
+  next: () => { path: string; headers: Record<string, string> },
+): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const end = performance.now() + 1_500;
   let count = 0;
@@ -86,7 +94,9 @@ export async function benchAccess(url: string, dataDir: string): Promise<Measure
     const db = openDatabase({ url, role: APPLICATION_ROLE, max: parallel });
     const ask = (index: number) => decide(db, pick(users, index), 'experiment', pick(experiments, index * 3), 'contribute');
     await latencies(500, parallel, ask);
-    results.push(against(`access decision p95, ${parallel} connection(s), ms`, quantile(await latencies(5_000, parallel, ask), 0.95), bound));
+    results.push(
+      against(`access decision p95, ${parallel} connection(s), ms`, quantile(await latencies(5_000, parallel, ask), 0.95), bound),
+    );
     await db.close();
   }
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
@@ -119,11 +129,21 @@ export async function benchAccess(url: string, dataDir: string): Promise<Measure
   await owner.query('analyze');
   const ours = await started(
     ['--no-experimental-webstorage', 'build/src/server.js'],
-    { DATABASE_URL: url, DATA_DIR: dataDir, PORT: '0', SAMPLE_DATA: 'off', WORKER: 'off', MACRO_LANGUAGES: 'none', UV_THREADPOOL_SIZE: '32' },
+    {
+      DATABASE_URL: url,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      SAMPLE_DATA: 'off',
+      WORKER: 'off',
+      MACRO_LANGUAGES: 'none',
+      UV_THREADPOOL_SIZE: '32',
+    },
     /ready at http:\/\/[^:]+:(\d+)/,
   );
   const port = Number(ours.found);
-  const document = await (await fetch(`http://127.0.0.1:${port}/api/v1/experiments/${open}`, { headers: { 'x-api-key': keys[0]! } })).json();
+  const document = await (
+    await fetch(`http://127.0.0.1:${port}/api/v1/experiments/${open}`, { headers: { 'x-api-key': keys[0]! } })
+  ).json();
   await owner.query('create table bench_documents (id uuid primary key, document json not null)');
   await owner.query('insert into bench_documents values ($1, $2)', [open, JSON.stringify(document)]);
   await owner.query('insert into bench_documents select id, $1::json from experiments where id <> $2', [JSON.stringify(document), open]);
@@ -139,7 +159,13 @@ export async function benchAccess(url: string, dataDir: string): Promise<Measure
     const yardstick = await started(['bench/yardsticks/express.ts', url, flag], {}, /port (\d+)/);
     const yardstickPort = Number(yardstick.found);
     await throughput(yardstickPort, 10, asYardstick);
-    results.push(await pairs(`GET one experiment against ${name} Express, requests/s`, () => throughput(port, 10, asOurs), () => throughput(yardstickPort, 10, asYardstick)));
+    results.push(
+      await pairs(
+        `GET one experiment against ${name} Express, requests/s`,
+        () => throughput(port, 10, asOurs),
+        () => throughput(yardstickPort, 10, asYardstick),
+      ),
+    );
     yardstick.child.kill('SIGTERM');
   }
   ours.child.kill('SIGTERM');

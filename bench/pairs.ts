@@ -24,9 +24,18 @@ export async function pairs(name: string, ours: () => Promise<number>, yardstick
   }
   return {
     name,
-    ours: quantile(rounds.map((round) => round.ours), 0.5),
-    yardstick: quantile(rounds.map((round) => round.yardstick), 0.5),
-    ratio: quantile(rounds.map((round) => round.ours / round.yardstick), 0.5),
+    ours: quantile(
+      rounds.map((round) => round.ours),
+      0.5,
+    ),
+    yardstick: quantile(
+      rounds.map((round) => round.yardstick),
+      0.5,
+    ),
+    ratio: quantile(
+      rounds.map((round) => round.ours / round.yardstick),
+      0.5,
+    ),
   };
 }
 

@@ -21,7 +21,9 @@ for (const [name, bench] of Object.entries(BENCHES)) {
     await migrate({ url: postgres.url, folder: join(import.meta.dirname, '..', 'sql') });
     for (const line of await bench(postgres.url, dataDir)) {
       results.push(line);
-      process.stdout.write(`${line.name}: ours ${line.ours.toFixed(2)}, yardstick ${line.yardstick.toFixed(2)}, ratio ${line.ratio.toFixed(3)}\n`);
+      process.stdout.write(
+        `${line.name}: ours ${line.ours.toFixed(2)}, yardstick ${line.yardstick.toFixed(2)}, ratio ${line.ratio.toFixed(3)}\n`,
+      );
     }
   } finally {
     await postgres.stop();

@@ -10,9 +10,13 @@ export async function seedAccess(client: pg.Client): Promise<{ users: string[]; 
   await client.query(`create temporary table ids as
     select n, gen_random_uuid() as user_id, gen_random_uuid() as organization_id, gen_random_uuid() as resource_id from generate_series(1, ${RESOURCES}) n`);
   await client.query('create index on ids (n)');
-  await client.query(`insert into users (id, email, name) select user_id, 'bench' || n || '@example.org', 'Bench ' || n from ids where n <= ${USERS}`);
+  await client.query(
+    `insert into users (id, email, name) select user_id, 'bench' || n || '@example.org', 'Bench ' || n from ids where n <= ${USERS}`,
+  );
   await client.query(`insert into profiles (user_id, first_name, last_name) select user_id, 'Bench', n::text from ids where n <= ${USERS}`);
-  await client.query(`insert into organizations (id, name, slug) select organization_id, 'Lab ' || n, 'lab-' || n from ids where n <= ${ORGANIZATIONS}`);
+  await client.query(
+    `insert into organizations (id, name, slug) select organization_id, 'Lab ' || n, 'lab-' || n from ids where n <= ${ORGANIZATIONS}`,
+  );
   await client.query(`insert into organization_members (id, organization_id, user_id, role)
     select gen_random_uuid(), o.organization_id, u.user_id, case when u.n <= ${ORGANIZATIONS} then 'owner' else 'member' end
     from ids u join ids o on o.n = 1 + (u.n - 1) % ${ORGANIZATIONS} where u.n <= ${USERS}`);

@@ -24,13 +24,19 @@ if (mode === '--dressed') {
       response.setHeader('Server-Timing', `total;dur=${(performance.now() - start).toFixed(2)}`);
       return writeHead(...args);
     }) as typeof response.writeHead;
-    response.once('close', () => log.info({ requestId, method: request.method, status: response.statusCode, milliseconds: performance.now() - start }));
+    response.once('close', () =>
+      log.info({ requestId, method: request.method, status: response.statusCode, milliseconds: performance.now() - start }),
+    );
     next();
   });
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } }));
 }
 app.get('/experiments/:id', async (request, response) => {
-  const { rows } = await pool.query({ name: 'one', text: 'select document from bench_documents where id = $1', values: [request.params.id] });
+  const { rows } = await pool.query({
+    name: 'one',
+    text: 'select document from bench_documents where id = $1',
+    values: [request.params.id],
+  });
   response.json((rows[0] as { document: unknown }).document);
 });
 const server = app.listen(0, '127.0.0.1', () => process.stdout.write(`port ${(server.address() as AddressInfo).port}\n`));

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
-import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { DEEPEST_JSON, depthOf, exactMember } from '../../database/exact-json.ts';
