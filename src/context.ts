@@ -11,6 +11,9 @@ import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
 import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
+import { openEmbeddedPlaces } from './places/embedded.ts';
+import type { Places } from './places/places.ts';
+import { openProvidedPlaces } from './places/provider.ts';
 import { FairShares } from './lakehouse/shares.ts';
 import type { StagingArea } from './lakehouse/staging.ts';
 import type { Warehouse } from './lakehouse/warehouse.ts';
@@ -20,6 +23,7 @@ import { openFolderStore, type FolderStore } from './storage/folder.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
+import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
 export interface Context {
@@ -31,6 +35,9 @@ export interface Context {
   /** The same database for admissions only: small, never behind a slow statement, and not waiting for the disk to count a request. */
   admission: Database;
   jobs: JobQueue;
+  /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
+  sandbox(): Promise<Sandbox>;
+  places: Places;
   /** Reads of the lake. */
   warehouse: Warehouse;
   /** Reads of the lake that may take long: a pool of their own, so that nobody's page waits for a file. */
@@ -106,6 +113,38 @@ const REDACTED = [
   '*.uploadUrl',
 ];
 
+/** The sandbox, opened once when it is first needed; a failure is not kept. */
+function sandboxOnce(config: Config) {
+  let opening: Promise<Sandbox> | undefined;
+  return {
+    open: () => {
+      opening ??= openSandbox({
+        ...config.macros,
+        runtimesFolder: join(config.root, 'src/sandbox/runtimes'),
+        keepIn: join(config.dataDir, 'macros'),
+      }).catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    /** The level per language, for operators; none of it while nothing has opened it. */
+    levels: async () => {
+      if (!opening) return { state: 'not started' };
+      const sandbox = await opening;
+      return Object.fromEntries(config.macros.languages.map((language) => [language, sandbox.level(language)]));
+    },
+    close: async () => (await opening)?.close(),
+  };
+}
+
+const CLOSE_MS = 25_000;
+
+const late = () =>
+  new Promise<never>((_resolve, reject) => {
+    setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
+  });
+
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
@@ -115,7 +154,9 @@ export async function createContext(config: Config): Promise<Context> {
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
   const close = async () => {
-    for (const shut of opened.splice(0).reverse()) await shut().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+    for (const shut of opened.splice(0).reverse())
+      // what does not close must not keep the rest, the embedded Postgres above all, from closing
+      await Promise.race([shut(), late()]).catch((error: unknown) => log.error({ err: error }, 'closing failed'));
   };
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -146,7 +187,6 @@ export async function createContext(config: Config): Promise<Context> {
         log.warn({ err: error }, 'the job queue reported an error');
       },
     });
-    opened.push(() => jobs.stop());
     const lakeFolder = join(config.dataDir, 'lake');
     const { threads, memoryMb } = config.duckdb;
     const warehouse = await DuckDbWarehouse.open({
@@ -188,7 +228,11 @@ export async function createContext(config: Config): Promise<Context> {
         this.set(db.pool.waiting);
       },
     });
+    const macros = sandboxOnce(config);
+    opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
+    // first to stop: jobs use everything above
+    opened.push(() => jobs.stop());
     return {
       config,
       log,
@@ -196,8 +240,10 @@ export async function createContext(config: Config): Promise<Context> {
       db,
       admission,
       jobs,
+      sandbox: macros.open,
       mailer,
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
+      places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
       warehouse,
       exporter,
       staging,
@@ -209,6 +255,7 @@ export async function createContext(config: Config): Promise<Context> {
       operations: indexOperations(openapi),
       checks: {
         postgres: () => db.ping(),
+        macros: macros.levels,
         warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
         // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
         mail: () =>

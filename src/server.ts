@@ -51,6 +51,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
     await listen(server, config.port, config.host, 'PORT');
     context.baseUrl = config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host);
     const stopWorker = config.worker ? await startWorker(context) : undefined;
+    context.sandbox().catch((error: unknown) => context.log.error({ err: error }, 'the macro sandbox did not open'));
     context.ready = true;
     return {
       context,

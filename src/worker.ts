@@ -1,8 +1,12 @@
 import { sweepJob } from './api/account/sweep.job.ts';
+import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
+import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
+import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
+import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
 import type { Context } from './context.ts';
 import type { JobHandler } from './jobs/queue.ts';
@@ -12,32 +16,45 @@ const handlers = (ctx: Context): JobHandler[] => [
   ingestUploadJob(ctx),
   writeExportJob(ctx),
   expireExportsJob(ctx),
+  adoptObjectsJob(ctx),
+  forgetMessagesJob(ctx),
+  compactJob(ctx),
+  sweepLakeJob(ctx),
+  sweepObjectsJob(ctx),
   eraseExperiment(ctx),
+  embargoJob(ctx),
+  forgetUnconfirmedJob(ctx),
   sendLetterJob(ctx),
   sendNoticeJob(ctx),
   sweepJob(ctx),
 ];
 
 /** What is looked after more often than the queue's clock ticks. */
-const watches = (ctx: Context): { everyMs: number; run: () => Promise<void> }[] => [
+const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) => Promise<void> }[] => [
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
   { everyMs: 5_000, run: () => sweepExports(ctx) },
+  { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
 ];
 
 /** Starts working on the queue in this process; the answer stops the watches (the queue stops with the context). */
 export async function startWorker(context: Context): Promise<() => Promise<void>> {
   await context.jobs.work(handlers(context));
-  const running = new Set<Promise<void>>();
-  const timers = watches(context).map(({ everyMs, run }) =>
+  const stopping = new AbortController();
+  const running = new Map<object, Promise<void>>();
+  const timers = watches(context).map((watch) =>
     setInterval(() => {
-      const one = run()
+      // a watch that is still at it is not begun again
+      if (running.has(watch)) return;
+      const one = watch
+        .run(stopping.signal)
         .catch((error: unknown) => context.log.warn({ err: error }, 'a watch failed'))
-        .finally(() => running.delete(one));
-      running.add(one);
-    }, everyMs),
+        .finally(() => running.delete(watch));
+      running.set(watch, one);
+    }, watch.everyMs),
   );
   return async () => {
     for (const timer of timers) clearInterval(timer);
-    await Promise.all(running);
+    stopping.abort();
+    await Promise.all(running.values());
   };
 }

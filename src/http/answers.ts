@@ -52,6 +52,24 @@ export interface Counted<T> {
 
 export const COUNT_LIMIT = 10_000;
 
+/** How far to count for a list. */
+export const mostCounted = (request: Request | undefined): number =>
+  request?.get('prefer') === 'count=exact' ? 100_000_000 : COUNT_LIMIT + 1;
+
+/** The page that a list's query asks for. */
+export const pageOf = ({
+  page = 1,
+  pageSize = 100,
+}: {
+  page?: number;
+  pageSize?: number;
+}): PageAsked & { limit: number; offset: number } => ({
+  page,
+  pageSize,
+  limit: pageSize,
+  offset: (page - 1) * pageSize,
+});
+
 /** X-Total-Count and Link of a list; beyond the count limit there is no last page to link to. */
 export function listed<T>(
   request: Request | undefined,
@@ -73,6 +91,29 @@ export function listed<T>(
   if (page > 1) links.push(`${url(page - 1)}; rel="prev"`);
   if (page < last) links.push(`${url(page + 1)}; rel="next"`);
   if (exact) links.push(`${url(last)}; rel="last"`);
+  response.setHeader('Link', links.join(', '));
+  return rows;
+}
+
+/** X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
+export function windowed<T>(
+  request: Request | undefined,
+  response: Response,
+  { rows, total }: Counted<T>,
+  { limit, offset }: { limit: number; offset: number },
+): T[] {
+  response.setHeader('X-Total-Count', String(total));
+  if (limit === 0) return rows;
+  const link = (start: number, rel: string) => {
+    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
+    query.set('limit', String(limit));
+    query.set('offset', String(start));
+    return `<${request?.path ?? ''}?${query.toString()}>; rel="${rel}"`;
+  };
+  const links = [link(0, 'first')];
+  if (offset > 0) links.push(link(Math.max(0, offset - limit), 'prev'));
+  if (offset + limit < total) links.push(link(offset + limit, 'next'));
+  links.push(link(Math.max(0, Math.ceil(total / limit) - 1) * limit, 'last'));
   response.setHeader('Link', links.join(', '));
   return rows;
 }

@@ -1,4 +1,5 @@
 import express, { type NextFunction, type Request, type Response } from 'express';
+import { DEEPEST_JSON, depthOf, exactMember } from '../database/exact-json.ts';
 import { errors } from '../errors.ts';
 
 const parse = express.json({
@@ -17,6 +18,17 @@ type RawRequest = Request & { rawBody?: Buffer };
 
 /** The bytes of the body as they came, for fingerprints and signatures. */
 export const rawBodyOf = (request: Request): Buffer => (request as RawRequest).rawBody ?? Buffer.alloc(0);
+
+/**
+ * A member of the JSON body as JSON text, with its numbers as they were written; undefined when it is absent. Errors: bad input when the body
+ * nests too deeply to be printed again.
+ */
+export function exactMemberOf(request: Request, name: string): string | undefined {
+  const text = rawBodyOf(request).toString('utf8');
+  if (depthOf(text) > DEEPEST_JSON)
+    throw errors.invalidInput().with({ problems: [{ path: `body.${name}`, message: `must nest at most ${DEEPEST_JSON} levels deep` }] });
+  return exactMember(text, name);
+}
 
 const hasBody = (request: Request) => request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0;
 

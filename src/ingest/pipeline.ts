@@ -10,6 +10,9 @@ const STEPS = {
   uploadedValues: 'silver/uploaded_values.sql',
   uploadedRows: 'gold/uploaded_rows.sql',
   quarantinedRecords: 'gold/quarantined_records.sql',
+  measurementRows: 'gold/measurement_rows.sql',
+  deviceRows: 'gold/device_rows.sql',
+  macroRows: 'gold/macro_rows.sql',
 } as const;
 
 /** The SQL of `pipelines/`, by step. Read once at the start. */

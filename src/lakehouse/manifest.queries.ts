@@ -192,6 +192,11 @@ export const findSource = (db: Queryable, tableId: string, source: string) =>
   db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",
     quarantined_count as "quarantinedCount" from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`);
 
+/** Of these sources, those that the table has. */
+export const knownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>
+  db.rows<{ source: string }>(sql('lake.knownSources')`select encode(s.source, 'hex') as source from lake_sources s
+    join unnest(${sources}::text[]) as asked(source) on s.source = decode(asked.source, 'hex') where s.table_id = ${tableId}`);
+
 /** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */
 export const deleteOldVersions = (db: Queryable, before: Date) =>
   db.run(sql('lake.deleteOldVersions')`delete from lake_versions v using lake_tables t

@@ -2,7 +2,7 @@ import { createAuthClient } from 'better-auth/client';
 import { organizationClient } from 'better-auth/client/plugins';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import type { Browser} from '../support/browser.ts';
+import type { Browser } from '../support/browser.ts';
 import { signIn } from '../support/browser.ts';
 import { grant, makePerson, type Person } from '../support/cast.ts';
 import { makeOrganization, makeResource } from '../support/resources.ts';
@@ -28,7 +28,7 @@ const asPerson = async (name: string) => {
 type Somebody = Awaited<ReturnType<typeof asPerson>>;
 const must = <T>(answer: { data: T; error: unknown }): NonNullable<T> => {
   expect(answer.error).toBeNull();
-  return answer.data;
+  return answer.data as NonNullable<T>;
 };
 
 test('the unmodified better-auth organization client runs a full life', async () => {

@@ -44,6 +44,7 @@ export async function startTestServer(environment: Record<string, string> = {}):
       LOG_LEVEL: 'silent',
       SAMPLE_DATA: 'off',
       DUCKDB_MEMORY_MB: '1024',
+      MACRO_LANGUAGES: 'none',
       ...environment,
     }),
   );

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Delete, Get, Patch, Path, Queries, Request, Route, Security, Tags } from 'tsoa';
 import { capabilitiesOf } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { COUNT_LIMIT, expectedVersions, listed, tagged } from '../../http/answers.ts';
@@ -10,12 +10,11 @@ import type {
   ExperimentPatch,
   ExperimentStatus,
   ListScope,
-  NewExperiment,
   VisibilityPatch,
   VisibilityState,
 } from './experiments.model.ts';
 import { countExperiments, findExperiment, listExperiments } from './experiments.queries.ts';
-import { createExperiment, patchExperiment, removeExperiment, setVisibility } from './experiments.service.ts';
+import { patchExperiment, removeExperiment, setVisibility } from './experiments.service.ts';
 
 interface ExperimentListQuery {
   /**
@@ -64,15 +63,6 @@ export class ExperimentsController extends ApiController {
       countExperiments(this.ctx.db, filter, most),
     ]);
     return listed(request, this.response, { rows, total }, page);
-  }
-
-  /** Creates an experiment, private unless stated otherwise, in an organization of yours or your personal workspace. */
-  @Post()
-  @Security('caller')
-  @SuccessResponse(201, 'Created')
-  public async create(@Body() body: NewExperiment): Promise<Experiment> {
-    this.setStatus(201);
-    return createExperiment(this.ctx, this.caller, body);
   }
 
   /** One experiment with its locations. */

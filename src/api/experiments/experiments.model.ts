@@ -1,7 +1,9 @@
+import type { ResourceCapabilities, Visibility } from '../resources/resources.model.ts';
 import type { Uuid } from '../sharing/sharing.model.ts';
 
+export type { ListScope, ResourceCapabilities, Visibility, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
+
 export type ExperimentStatus = 'active' | 'stale' | 'archived' | 'published';
-export type Visibility = 'private' | 'public';
 
 /** A place of an experiment. */
 export interface Location {
@@ -104,7 +106,7 @@ export interface NewExperiment {
   members?: ExperimentMember[];
   /** @maxItems 1000 */
   locations?: NewLocation[];
-  workbookId?: string;
+  workbookId?: Uuid;
 }
 
 export interface ExperimentPatch {
@@ -127,17 +129,6 @@ export interface ExperimentPatch {
   locations?: NewLocation[];
 }
 
-/** What the caller may do with a resource: hints for a client; every route decides for itself. */
-export interface ResourceCapabilities {
-  canContribute: boolean;
-  canUpdate: boolean;
-  canManage: boolean;
-  canShare: boolean;
-  /** A direct grant is held, and can be given up. */
-  canLeave: boolean;
-  canTransfer: boolean;
-}
-
 export interface ExperimentAccess {
   experiment: Experiment;
   hasAccess: boolean;
@@ -145,17 +136,6 @@ export interface ExperimentAccess {
   isAdmin: boolean;
   capabilities: ResourceCapabilities;
 }
-
-export interface VisibilityPatch {
-  visibility: Visibility;
-}
-
-export interface VisibilityState {
-  id: string;
-  visibility: Visibility;
-}
-
-export type ListScope = 'all' | 'related';
 
 export type ErasureStatus = 'queued' | 'running' | 'completed';
 

@@ -2,11 +2,13 @@ import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
-import type { Transaction } from '../../database/database.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { reopenMessages } from '../../ingest/messages.ts';
+import { trimmedName } from '../resources/resources.service.ts';
 import { homeOf, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
-import { deleteLocations, insertLocations } from './creation.queries.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
+import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
   deleteExperiment,
   findExperiment,
@@ -29,49 +31,48 @@ function checkEmbargo(until: Date, visibility: Visibility): void {
   if (until.getTime() < today + DAY || until.getTime() >= today + 366 * DAY) throw errors.embargoOutOfRange();
 }
 
-function trimmedName(name: string): string {
-  const trimmed = name.trim();
-  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
-  return trimmed;
-}
-
 async function mustFind(tx: Transaction, id: string): Promise<VersionedExperiment> {
   const experiment = await findExperiment(tx, id);
   if (!experiment) throw errors.resourceNotFound('experiment');
   return experiment;
 }
 
+/** An experiment as a single answer shows it. Errors: not found. */
+export async function shownExperiment(tx: Transaction, id: string): Promise<Experiment> {
+  const { version: _version, ...experiment } = await mustFind(tx, id);
+  return experiment;
+}
+
+type Maker = Pick<Caller, 'userId' | 'requestId'>;
+
 /**
- * Creates an experiment in an organization of the caller, private unless stated. A plain member gets a direct admin grant, so that
- * the experiment has somebody answerable.
+ * Makes an experiment inside a transaction, in an organization of its maker, private unless stated, and answers its id. A plain member gets a direct
+ * admin grant, so that the experiment has somebody answerable. `workbookId` is left to the caller.
  */
-export const createExperiment = (ctx: Context, caller: Caller, body: NewExperiment): Promise<Experiment> =>
-  ctx.db.transaction(async (tx) => {
-    const visibility = body.visibility ?? 'private';
-    const embargoUntil = body.embargoUntil ?? null;
-    if (embargoUntil) checkEmbargo(embargoUntil, visibility);
-    if (body.workbookId !== undefined) throw errors.workbookUnavailable();
-    const home = await homeOf(tx, caller, body.organizationId);
-    const id = randomUUIDv7();
-    await insertExperiment(tx, {
-      id,
-      organizationId: home.organizationId,
-      createdBy: caller.userId,
-      name: trimmedName(body.name),
-      description: body.description ?? null,
-      visibility,
-      embargoUntil,
-      status: body.status ?? 'active',
-      anonymizeContributors: body.anonymizeContributors ?? false,
-    });
-    const resource = { type: 'experiment', id } as const;
-    await seedCreator(tx, caller, resource, home);
-    await seedMembers(tx, caller, resource, { userIds: (body.members ?? []).map(({ userId }) => userId), home });
-    await insertLocations(tx, id, body.locations ?? []);
-    await audit(tx, caller, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
-    const { version: _version, ...experiment } = await mustFind(tx, id);
-    return caller.created(tx, experiment);
+export async function addExperiment(tx: Transaction, maker: Maker, body: NewExperiment): Promise<string> {
+  const visibility = body.visibility ?? 'private';
+  const embargoUntil = body.embargoUntil ?? null;
+  if (embargoUntil) checkEmbargo(embargoUntil, visibility);
+  const home = await homeOf(tx, maker, body.organizationId);
+  const id = randomUUIDv7();
+  await insertExperiment(tx, {
+    id,
+    organizationId: home.organizationId,
+    createdBy: maker.userId,
+    name: trimmedName(body.name),
+    description: body.description ?? null,
+    visibility,
+    embargoUntil,
+    status: body.status ?? 'active',
+    anonymizeContributors: body.anonymizeContributors ?? false,
   });
+  const resource = { type: 'experiment', id } as const;
+  await seedCreator(tx, maker, resource, home);
+  await seedMembers(tx, maker, resource, { userIds: (body.members ?? []).map(({ userId }) => userId), home });
+  await insertLocations(tx, id, body.locations ?? []);
+  await audit(tx, maker, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
+  return id;
+}
 
 /** Changes what is given. An archived experiment takes only a new status. */
 export const patchExperiment = (
@@ -89,6 +90,8 @@ export const patchExperiment = (
     const given = Object.entries(body).filter(([, value]) => value !== undefined);
     if (given.length === 0) return mustFind(tx, id);
     if (state.status === 'archived' && given.some(([name]) => name !== 'status')) throw errors.experimentArchived();
+    // measurements that came while it was archived flow in now
+    if (state.status === 'archived' && fields.status !== 'archived') await reopenMessages(tx, id);
     if (fields.embargoUntil) checkEmbargo(fields.embargoUntil, state.visibility);
     else if (fields.embargoUntil === null && state.visibility === 'public') throw errors.embargoNotEditable();
     await updateExperiment(tx, id, {
@@ -134,6 +137,9 @@ export const removeExperiment = (ctx: Context, caller: Caller, id: string, versi
     if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
     return erase(ctx, tx, caller, { id, organizationId: state.organizationId });
   });
+
+/** The status of an experiment, without asking who wants to know; undefined when there is none. */
+export const statusOf = async (db: Queryable, id: string) => (await findStatus(db, id))?.status;
 
 /** Holds an experiment as it is until the transaction ends, and refuses a write under an archived one. */
 export async function requireWritable(tx: Transaction, id: string): Promise<void> {

@@ -28,7 +28,12 @@ interface Resource {
 }
 
 /** Gives the creator (or who brought the resource in) a direct admin grant, unless their role in its organization already makes them answerable. */
-export async function seedCreator(tx: Transaction, caller: Caller, resource: Resource, home: Home): Promise<void> {
+export async function seedCreator(
+  tx: Transaction,
+  caller: Pick<Caller, 'userId' | 'requestId'>,
+  resource: Resource,
+  home: Home,
+): Promise<void> {
   if (home.isAnswerable) return;
   await grantDirectly(tx, caller, resource, { userId: caller.userId, role: 'admin', organizationId: home.organizationId });
 }
@@ -54,7 +59,7 @@ export async function grantDirectly(
 /** Gives each of these people a viewer grant on a new resource. Errors: memberUnknown, when one of them is not active. */
 export async function seedMembers(
   tx: Transaction,
-  caller: Caller,
+  caller: Pick<Caller, 'userId' | 'requestId'>,
   resource: Resource,
   members: { userIds: readonly string[]; home: Home },
 ) {

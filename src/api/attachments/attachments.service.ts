@@ -1,0 +1,41 @@
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import type { Experiment, NewExperiment } from '../experiments/experiments.model.ts';
+import { addExperiment, shownExperiment } from '../experiments/experiments.service.ts';
+import { lockOpenExperiment } from '../experiments/open.service.ts';
+import { attach, detach, pinVersion, upgrade } from '../workbooks/versions.service.ts';
+import type { WorkbookPin } from '../workbooks/workbooks.model.ts';
+
+/** Creates an experiment and, with `workbookId`, attaches that workbook as the attach route would. */
+export const createExperiment = (ctx: Context, caller: Caller, body: NewExperiment): Promise<Experiment> =>
+  ctx.db.transaction(async (tx) => {
+    const id = await addExperiment(tx, caller, body);
+    if (body.workbookId !== undefined) await attach(tx, caller, id, body.workbookId);
+    return caller.created(tx, await shownExperiment(tx, id));
+  });
+
+const onOpenExperiment = <T>(ctx: Context, id: string, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  ctx.db.transaction(async (tx) => {
+    await lockOpenExperiment(tx, id);
+    return work(tx);
+  });
+
+/** Attaches a workbook as it is now. Errors: archived; workbook not found, not readable, not publishable, or without a valid flow. */
+export const attachWorkbook = (ctx: Context, caller: Caller, id: string, workbookId: string): Promise<WorkbookPin> =>
+  onOpenExperiment(ctx, id, async (tx) => (await attach(tx, caller, id, workbookId.toLowerCase())).pin);
+
+/** Follows the attached workbook as it is now. Errors: also, none attached. */
+export const upgradeWorkbook = (ctx: Context, caller: Caller, id: string): Promise<WorkbookPin> =>
+  onOpenExperiment(ctx, id, async (tx) => (await upgrade(tx, caller, id)).pin);
+
+/** Pins a version of the attached workbook. Errors: also, version not found. */
+export const chooseVersion = (ctx: Context, caller: Caller, id: string, versionId: string): Promise<WorkbookPin> =>
+  onOpenExperiment(ctx, id, async (tx) => (await pinVersion(tx, caller, id, versionId.toLowerCase())).pin);
+
+/** Takes the workbook and its flow away; the version stays as history. Errors: archived; none attached. */
+export const detachWorkbook = (ctx: Context, caller: Caller, id: string): Promise<Experiment> =>
+  onOpenExperiment(ctx, id, async (tx) => {
+    await detach(tx, caller, id);
+    return shownExperiment(tx, id);
+  });

@@ -1,0 +1,14 @@
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { lockExperiment } from './experiments.queries.ts';
+
+/**
+ * Locks an experiment for a write to something under it, so that no archiving and no second write gets between. Answers the organization that owns it.
+ * Errors: resource not found, experiment archived.
+ */
+export async function lockOpenExperiment(tx: Transaction, id: string): Promise<{ organizationId: string }> {
+  const state = await lockExperiment(tx, id);
+  if (!state) throw errors.resourceNotFound('experiment');
+  if (state.status === 'archived') throw errors.experimentArchived();
+  return { organizationId: state.organizationId };
+}

@@ -1,0 +1,72 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { lockOpenExperiment } from '../experiments/open.service.ts';
+import { checked, refusal } from '../input/input.service.ts';
+import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
+import { deleteFlow, findFlow, insertFlow, updateFlow, type VersionedFlow } from './flow.queries.ts';
+import { graphProblems, graphShape } from './graph.ts';
+
+export { canonicalQuestion, isReservedColumn } from './questions.ts';
+
+/** A graph with its defaults filled in. Errors: invalid input, with paths that begin with `root`. */
+export function checkGraph(graph: unknown, root = 'body'): FlowGraph {
+  const shaped = checked(graphShape, graph, root);
+  const problems = graphProblems(shaped, root);
+  if (problems.length > 0) throw refusal(problems);
+  return shaped;
+}
+
+/**
+ * Makes `graph` the flow of an experiment, whatever it had before, inside the caller's transaction; null, or a graph without nodes, leaves it without one.
+ * The caller has locked the experiment and decided that it may be written. Errors: invalid input (`graph.nodes[0].name`) as for a flow that is sent.
+ */
+export async function replaceFlow(tx: Transaction, experimentId: string, graph: FlowGraph | null): Promise<Flow | null> {
+  if (graph === null || graph.nodes.length === 0) {
+    await deleteFlow(tx, experimentId);
+    return null;
+  }
+  const given = checkGraph(graph, 'graph');
+  const saved = (await updateFlow(tx, experimentId, given)) ?? (await insertFlow(tx, { id: randomUUIDv7(), experimentId, graph: given }));
+  if (!saved) throw errors.conflict();
+  const { version: _version, ...flow } = saved;
+  return flow;
+}
+
+/** Gives an experiment its flow. Errors: flow exists, experiment archived, invalid input. */
+export async function createFlow(ctx: Context, caller: Caller, experimentId: string, body: FlowGraph): Promise<VersionedFlow> {
+  const graph = checkGraph(body);
+  return ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    const made = await insertFlow(tx, { id: randomUUIDv7(), experimentId, graph });
+    if (!made) throw errors.flowExists();
+    await audit(tx, caller, { action: 'flow.saved', organizationId, resource: { type: 'experiment', id: experimentId } });
+    const { version, ...flow } = made;
+    return { ...(await caller.created(tx, flow)), version };
+  });
+}
+
+/** Replaces the flow. Errors: flow not found, experiment archived, invalid input, precondition failed. */
+export async function changeFlow(
+  ctx: Context,
+  caller: Caller,
+  experimentId: string,
+  body: FlowReplacement,
+  versions: number[] | null,
+): Promise<VersionedFlow> {
+  const graph = body.nodes === undefined && body.edges === undefined ? null : checkGraph(body);
+  return ctx.db.transaction(async (tx) => {
+    const organizationId = graph && (await lockOpenExperiment(tx, experimentId)).organizationId;
+    const current = await findFlow(tx, experimentId);
+    if (!current) throw errors.flowNotFound();
+    if (versions && !versions.includes(current.version)) throw errors.preconditionFailed();
+    if (!graph) return current;
+    const changed = await updateFlow(tx, experimentId, graph);
+    if (!changed) throw errors.flowNotFound();
+    await audit(tx, caller, { action: 'flow.saved', organizationId, resource: { type: 'experiment', id: experimentId } });
+    return changed;
+  });
+}

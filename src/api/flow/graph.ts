@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { Problem } from '../../errors.ts';
+import type { FlowGraph, FlowNode } from './flow.model.ts';
+import { canonicalQuestion, isReservedColumn } from './questions.ts';
+
+const id = z.string().min(1).max(255);
+const params = z.record(z.string().max(255), z.unknown()).optional();
+const question = { text: z.string().max(64), required: z.boolean().default(false) };
+
+const content = {
+  question: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('yes_no'), ...question }),
+    z.object({ kind: z.literal('open_ended'), ...question }),
+    z.object({ kind: z.literal('number'), ...question }),
+    z.object({ kind: z.literal('multi_choice'), ...question, options: z.array(z.string().min(1).max(64)).min(1).max(500) }),
+  ]),
+  instruction: z.object({ text: z.string().min(1).max(100_000) }),
+  measurement: z.union(
+    [
+      z.object({ protocolId: z.uuid(), params }),
+      z.object({ command: z.object({ format: z.enum(['string', 'json', 'yaml']), content: z.string().min(1).max(1_000_000) }), params }),
+    ],
+    { error: 'must have a protocolId, or a command with format (string, json or yaml) and content' },
+  ),
+  analysis: z.object({ macroId: z.uuid(), params }),
+  branch: z.object({
+    paths: z
+      .array(z.object({ id, label: z.string().max(64), color: z.string().max(64) }))
+      .min(1)
+      .max(100),
+    defaultPathId: id.optional(),
+  }),
+};
+
+const common = {
+  id,
+  name: z.string().min(1).max(64),
+  isStart: z.boolean().default(false),
+  position: z.object({ x: z.number(), y: z.number() }).optional(),
+};
+
+const node = z.discriminatedUnion('type', [
+  z.object({ ...common, type: z.literal('question'), content: content.question }),
+  z.object({ ...common, type: z.literal('instruction'), content: content.instruction }),
+  z.object({ ...common, type: z.literal('measurement'), content: content.measurement }),
+  z.object({ ...common, type: z.literal('analysis'), content: content.analysis }),
+  z.object({ ...common, type: z.literal('branch'), content: content.branch }),
+]);
+
+const edge = z.object({
+  id,
+  source: id,
+  target: id,
+  label: z.string().max(64).nullable().optional(),
+  sourceHandle: z.string().max(64).nullable().optional(),
+});
+
+/** Shape and bounds of a graph; what a shape cannot say is in `graphProblems`. */
+export const graphShape: z.ZodType<FlowGraph> = z.object({ nodes: z.array(node).max(1_000), edges: z.array(edge).max(5_000) });
+
+function repeated(items: readonly { id: string }[], where: string): Problem[] {
+  const seen = new Set<string>();
+  return items.flatMap(({ id: given }, index) => {
+    if (!seen.has(given)) {
+      seen.add(given);
+      return [];
+    }
+    return [{ path: `${where}[${index}].id`, message: 'is the id of an earlier one' }];
+  });
+}
+
+function questionProblems(nodes: readonly FlowNode[], root: string): Problem[] {
+  const owners = new Map<string, number>();
+  return nodes.flatMap(({ type, name }, index) => {
+    if (type !== 'question') return [];
+    const path = `${root}.nodes[${index}].name`;
+    const column = canonicalQuestion(name);
+    if (isReservedColumn(column)) return [{ path, message: `makes the column '${column}', which every measurement has` }];
+    const first = owners.get(column);
+    if (first !== undefined) return [{ path, message: `makes the column '${column}', as nodes[${first}] does` }];
+    owners.set(column, index);
+    return [];
+  });
+}
+
+function branchProblems(nodes: readonly FlowNode[], root: string): Problem[] {
+  return nodes.flatMap(({ type, content: given }, index) => {
+    if (type !== 'branch') return [];
+    const { paths, defaultPathId } = given as { paths: { id: string }[]; defaultPathId?: string };
+    const where = `${root}.nodes[${index}].content`;
+    const unknown = defaultPathId !== undefined && !paths.some((path) => path.id === defaultPathId);
+    return [
+      ...repeated(paths, `${where}.paths`),
+      ...(unknown ? [{ path: `${where}.defaultPathId`, message: 'is not the id of one of the paths' }] : []),
+    ];
+  });
+}
+
+/**
+ * What is wrong with a graph of the right shape: no node, not exactly one start, ids that repeat, edges that lead nowhere, question names that
+ * clash with each other or with a column of every measurement. Loops are allowed: a person may measure again.
+ */
+export function graphProblems({ nodes, edges }: FlowGraph, root: string): Problem[] {
+  if (nodes.length === 0) return [{ path: `${root}.nodes`, message: 'must hold at least one node' }];
+  const starts = nodes.filter(({ isStart }) => isStart === true).length;
+  const ids = new Set(nodes.map((given) => given.id));
+  const dangling = edges.flatMap((given, index) =>
+    (['source', 'target'] as const).flatMap((end) =>
+      ids.has(given[end]) ? [] : [{ path: `${root}.edges[${index}].${end}`, message: 'is not the id of a node' }],
+    ),
+  );
+  return [
+    ...(starts === 1 ? [] : [{ path: `${root}.nodes`, message: `exactly one node must have isStart, and ${starts} do` }]),
+    ...repeated(nodes, `${root}.nodes`),
+    ...repeated(edges, `${root}.edges`),
+    ...dangling,
+    ...questionProblems(nodes, root),
+    ...branchProblems(nodes, root),
+  ];
+}

@@ -1,0 +1,47 @@
+import { fixedColumns } from '../../lakehouse/catalog.ts';
+
+/**
+ * The column name that a question's answers get: lower case, every run of other characters than a-z, 0-9 and _ is one _, none at the ends.
+ * An empty result or a leading digit gets the prefix `question_`; an empty label is `question_empty`.
+ */
+export function canonicalQuestion(label: string): string {
+  if (label === '') return 'question_empty';
+  const name = label
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+  return name === '' || /^[0-9]/.test(name) ? `question_${name}` : name;
+}
+
+/** Names that measurements have had, or will have, besides those of the catalogue. */
+const ALSO_RESERVED = [
+  '_id',
+  'annotations',
+  'client_id',
+  'contributor_id',
+  'custom_metadata',
+  'data',
+  'device_version',
+  'experiment_id',
+  'macro_context',
+  'macro_error',
+  'macro_filename',
+  'macro_id',
+  'macro_name',
+  'macro_output',
+  'output_data',
+  'questions_data',
+  'raw_id',
+  'skip_macro_processing',
+  'user_id',
+  'workbook_version_id',
+];
+
+const reserved: ReadonlySet<string> = new Set([
+  ...fixedColumns('raw_data').map(({ name }) => name.toLowerCase()),
+  ...fixedColumns('macro').map(({ name }) => name.toLowerCase()),
+  ...ALSO_RESERVED,
+]);
+
+/** Whether a name belongs to a column of every measurement table, so that no question and no metadata column may take it. */
+export const isReservedColumn = (name: string): boolean => reserved.has(name.toLowerCase());

@@ -1,0 +1,184 @@
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, errors } from '../../errors.ts';
+import { normaliseInput } from '../../sandbox/input.ts';
+import type { ItemResult, MacroError, MacroItem } from '../../sandbox/job.ts';
+import { listKept, listLive, type Runnable } from './execution.queries.ts';
+import type { MacroBatch, MacroBatchItem, MacroBatchItemResult, MacroBatchResult, MacroRun, MacroRunResult } from './macros.model.ts';
+
+const DEFAULT_SECONDS = 30;
+const DEFAULT_ITEM_SECONDS = 1;
+/** Macros of one batch that run at once. */
+const AT_ONCE = 2;
+
+interface Limits {
+  timeout?: number;
+  itemTimeout?: number;
+}
+
+/** An error as one sentence; a plain error is told by its message alone. */
+const sentenceOf = ({ type, message }: MacroError) => (['Error', 'simpleError'].includes(type) ? message : `${type}: ${message}`);
+
+const refused = (macroId: string, error: string): MacroRunResult => ({
+  macro_id: macroId,
+  success: false,
+  output: null,
+  error,
+  failure: null,
+  logs: [],
+  durationMs: 0,
+});
+
+const shown = (macroId: string, { success, output, error, logs, durationMs }: ItemResult): MacroRunResult => ({
+  macro_id: macroId,
+  success,
+  output: success ? (output ?? {}) : null,
+  error: error === undefined ? null : sentenceOf(error),
+  failure: error ?? null,
+  logs,
+  durationMs,
+});
+
+/** JSON text of an object or array is that object or array. */
+function opened(value: unknown, path: string): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    if (typeof parsed === 'object' && parsed !== null) return parsed;
+  } catch {
+    // said below
+  }
+  throw errors.invalidInput().with({ problems: [{ path, message: 'must be an object or array, or the JSON text of one' }] });
+}
+
+/** What one item hands to the macro, or why it is not run. Errors: bad input. */
+function inputOf({ data, context }: { data: unknown; context?: unknown }, path: string): MacroItem | string {
+  const given = opened(data, `${path}.data`);
+  if (typeof given !== 'object' || given === null)
+    throw errors
+      .invalidInput()
+      .with({ problems: [{ path: `${path}.data`, message: 'must be an object or array, or the JSON text of one' }] });
+  const around = context === undefined || context === null ? undefined : opened(context, `${path}.context`);
+  if (around !== undefined && (typeof around !== 'object' || Array.isArray(around)))
+    throw errors.invalidInput().with({ problems: [{ path: `${path}.context`, message: 'must be an object, or the JSON text of one' }] });
+  const input = normaliseInput(given);
+  if (!input.run) return input.error;
+  return { id: '', data: input.data, context: around as Record<string, unknown> | undefined };
+}
+
+async function run(ctx: Context, caller: Caller, macro: Runnable, work: { items: MacroItem[]; limits: Limits; signal: AbortSignal }) {
+  const sandbox = await ctx.sandbox();
+  const timeoutMs = (work.limits.timeout ?? DEFAULT_SECONDS) * 1000;
+  const { results } = await sandbox.run({
+    language: macro.language,
+    code: macro.code,
+    version: macro.version,
+    caller: caller.userId,
+    items: work.items,
+    timeoutMs,
+    itemTimeoutMs: Math.min((work.limits.itemTimeout ?? DEFAULT_ITEM_SECONDS) * 1000, timeoutMs),
+    signal: work.signal,
+  });
+  return results;
+}
+
+/**
+ * Runs a macro over one input. What fails inside is a result. Errors: macro not found, bad input, too many runs waiting (429), its language
+ * cannot run here (503).
+ */
+export async function executeMacro(
+  ctx: Context,
+  caller: Caller,
+  macroId: string,
+  body: MacroRun,
+  signal: AbortSignal,
+): Promise<MacroRunResult> {
+  const input = inputOf(body, 'body');
+  const [macro] = await listLive(ctx.db, caller.userId, [macroId]);
+  if (!macro) throw errors.resourceNotFound('macro');
+  if (typeof input === 'string') return refused(macro.macroId, input);
+  const [result] = await run(ctx, caller, macro, { items: [input], limits: body, signal });
+  return result ? shown(macro.macroId, result) : refused(macro.macroId, 'The macro gave no result.');
+}
+
+const keyOf = ({ macro_id, workbook_version_id }: Pick<MacroBatchItem, 'macro_id' | 'workbook_version_id'>) =>
+  `${workbook_version_id?.toLowerCase() ?? 'live'}:${macro_id.toLowerCase()}`;
+
+interface Group {
+  first: MacroBatchItem;
+  positions: number[];
+}
+
+async function findRunnables(ctx: Context, caller: Caller, groups: readonly Group[]): Promise<Map<string, Runnable>> {
+  const live = groups.filter(({ first }) => first.workbook_version_id === undefined).map(({ first }) => first.macro_id);
+  const kept = groups.flatMap(({ first }) =>
+    first.workbook_version_id === undefined ? [] : [{ macroId: first.macro_id, workbookVersionId: first.workbook_version_id }],
+  );
+  const found = [
+    ...(live.length > 0 ? await listLive(ctx.db, caller.userId, live) : []),
+    ...(kept.length > 0 ? await listKept(ctx.db, caller.userId, kept) : []),
+  ];
+  return new Map(
+    found.map((macro) => [keyOf({ macro_id: macro.macroId, workbook_version_id: macro.workbookVersionId ?? undefined }), macro]),
+  );
+}
+
+/**
+ * Runs up to 5,000 items, of any macros that the caller may read, and answers in their order. What fails is a result on its item. Errors: bad
+ * input; too many runs waiting (429).
+ */
+export async function executeBatch(ctx: Context, caller: Caller, body: MacroBatch, signal: AbortSignal): Promise<MacroBatchResult> {
+  const inputs = body.items.map((item, index) => inputOf(item, `body.items[${index}]`));
+  const groups = new Map<string, Group>();
+  body.items.forEach((item, position) => {
+    const key = keyOf(item);
+    const group = groups.get(key) ?? { first: item, positions: [] };
+    group.positions.push(position);
+    groups.set(key, group);
+  });
+  const runnables = await findRunnables(ctx, caller, [...groups.values()]);
+  const results: MacroBatchItemResult[] = [];
+  const failures: string[] = [];
+  const settle = (position: number, result: MacroRunResult) => {
+    results[position] = { id: body.items[position]?.id ?? '', ...result };
+  };
+  const failGroup = ({ first, positions }: Group, sentence: string) => {
+    failures.push(sentence);
+    for (const position of positions) settle(position, refused(first.macro_id, sentence));
+  };
+
+  const runGroup = async (key: string, group: Group): Promise<void> => {
+    const { first, positions } = group;
+    const macro = runnables.get(key);
+    if (!macro) {
+      const what =
+        first.workbook_version_id === undefined ? 'Macro not found' : `Macro snapshot not found in version ${first.workbook_version_id}`;
+      failGroup(group, `${what}: ${first.macro_id}`);
+      return;
+    }
+    const runs: { position: number; item: MacroItem }[] = [];
+    for (const position of positions) {
+      const input = inputs[position];
+      if (typeof input === 'string') settle(position, refused(first.macro_id, input));
+      else if (input) runs.push({ position, item: { ...input, id: String(position) } });
+    }
+    if (runs.length === 0) return;
+    try {
+      const done = await run(ctx, caller, macro, { items: runs.map(({ item }) => item), limits: body, signal });
+      runs.forEach(({ position }, index) => {
+        const result = done[index];
+        settle(position, result ? shown(first.macro_id, result) : refused(first.macro_id, 'The macro gave no result.'));
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 503) throw error;
+      failGroup(group, `${macro.name} (${macro.macroId}): ${error.message}`);
+    }
+  };
+
+  const waiting = [...groups];
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await runGroup(...next);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return { success: true, results, errors: failures };
+}

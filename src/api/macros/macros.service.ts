@@ -1,0 +1,77 @@
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import type { MacroLanguage } from '../resources/links.model.ts';
+import { keepCodeVersion, lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
+import type { CodeWarning, Macro, MacroPatch, NewMacro } from './macros.model.ts';
+import { findMacro, insertMacro, updateMacro, type MacroRow } from './macros.queries.ts';
+
+export type VersionedMacro = Macro & { version: number };
+
+async function mustFind(tx: Transaction, id: string): Promise<MacroRow> {
+  const row = await findMacro(tx, id);
+  if (!row) throw errors.resourceNotFound('macro');
+  return row;
+}
+
+/** Creates a macro inside a transaction. */
+export async function addMacro(tx: Transaction, maker: Pick<Caller, 'userId' | 'requestId'>, body: NewMacro): Promise<VersionedMacro> {
+  const id = await settleResource(tx, maker, 'macro', body);
+  await insertMacro(tx, { id, code: body.code, language: body.language, forkedFrom: body.forkedFrom ?? null });
+  await keepCodeVersion(tx, { resourceId: id, version: 1, code: body.code, kind: body.language, createdBy: maker.userId });
+  return mustFind(tx, id);
+}
+
+/** What others show of a macro. Errors: not found. */
+export async function findMacroFacts(tx: Transaction, id: string): Promise<Pick<Macro, 'id' | 'name' | 'filename' | 'language'>> {
+  const { name, filename, language } = await mustFind(tx, id);
+  return { id, name, filename, language };
+}
+
+/** Why code would not start. It is stored all the same, and also when nothing here could look at it. */
+async function warningsOf(ctx: Context, language: MacroLanguage, code: string): Promise<CodeWarning[]> {
+  try {
+    const sandbox = await ctx.sandbox();
+    return await sandbox.check(language, code);
+  } catch (error) {
+    ctx.log.warn({ err: error, language }, 'the code of a macro could not be checked');
+    return [];
+  }
+}
+
+/** Creates a macro, private unless stated, in an organization of the caller. */
+export const createMacro = async (ctx: Context, caller: Caller, body: NewMacro): Promise<Macro> => {
+  const warnings = await warningsOf(ctx, body.language, body.code);
+  return ctx.db.transaction(async (tx) => {
+    const { version: _version, ...macro } = await addMacro(tx, caller, body);
+    return caller.created(tx, { ...macro, warnings });
+  });
+};
+
+/** Changes what is given; a change of code or language makes a new code version. */
+export async function changeMacro(
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  body: MacroPatch,
+  versions: number[] | null,
+): Promise<VersionedMacro> {
+  const changed = await ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockForChange(tx, 'macro', id, versions);
+    const before = await mustFind(tx, id);
+    const { name, description, language, code } = body;
+    const given = { name, description, language, code };
+    if (Object.values(given).every((value) => value === undefined)) return before;
+    const next = { code: code ?? before.code, language: language ?? before.language };
+    if (next.code !== before.code || next.language !== before.language) {
+      const codeVersion = before.codeVersion + 1;
+      await updateMacro(tx, id, { ...next, codeVersion });
+      await keepCodeVersion(tx, { resourceId: id, version: codeVersion, code: next.code, kind: next.language, createdBy: caller.userId });
+    }
+    await recordChange(tx, caller, { type: 'macro', id, organizationId }, given);
+    return mustFind(tx, id);
+  });
+  if (body.code === undefined && body.language === undefined) return changed;
+  return { ...changed, warnings: await warningsOf(ctx, changed.language, changed.code) };
+}

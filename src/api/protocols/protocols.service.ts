@@ -1,0 +1,69 @@
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { exactJson } from '../../database/exact-json.ts';
+import { errors } from '../../errors.ts';
+import { keepCodeVersion, lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
+import type { NewProtocol, Protocol, ProtocolPatch } from './protocols.model.ts';
+import { findProtocol, insertProtocol, updateProtocol, type ProtocolRow } from './protocols.queries.ts';
+
+export type VersionedProtocol = Protocol & { version: number };
+
+/** A row with its code as JSON that prints as it was sent. */
+export const shownProtocol = ({ code, ...row }: ProtocolRow): VersionedProtocol => ({ ...row, code: exactJson(code) });
+
+async function mustFind(tx: Transaction, id: string): Promise<ProtocolRow> {
+  const row = await findProtocol(tx, id);
+  if (!row) throw errors.resourceNotFound('protocol');
+  return row;
+}
+
+function checkCode(code: string): string {
+  if (code === 'null') throw errors.invalidInput().with({ problems: [{ path: 'body.code', message: 'must not be null' }] });
+  return code;
+}
+
+/** Creates a protocol inside a transaction. `code` is JSON text. */
+export async function addProtocol(
+  tx: Transaction,
+  maker: Pick<Caller, 'userId' | 'requestId'>,
+  body: Omit<NewProtocol, 'code'>,
+  code: string,
+): Promise<VersionedProtocol> {
+  const checked = checkCode(code);
+  const id = await settleResource(tx, maker, 'protocol', body);
+  await insertProtocol(tx, { id, code: checked, family: body.family, forkedFrom: body.forkedFrom ?? null });
+  await keepCodeVersion(tx, { resourceId: id, version: 1, code: checked, kind: body.family, createdBy: maker.userId });
+  return shownProtocol(await mustFind(tx, id));
+}
+
+/** Creates a protocol, private unless stated, in an organization of the caller. `code` is the JSON text of `body.code`. */
+export const createProtocol = (ctx: Context, caller: Caller, body: NewProtocol, code: string): Promise<Protocol> =>
+  ctx.db.transaction(async (tx) => {
+    const { version: _version, ...protocol } = await addProtocol(tx, caller, body, code);
+    return caller.created(tx, protocol);
+  });
+
+/** Changes what is given; a change of code or family makes a new code version. `code` is the JSON text of `body.code`. */
+export const patchProtocol = (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  { body, code }: { body: ProtocolPatch; code: string | undefined },
+  versions: number[] | null,
+): Promise<VersionedProtocol> =>
+  ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockForChange(tx, 'protocol', id, versions);
+    const before = await mustFind(tx, id);
+    const { name, description, family } = body;
+    const given = { name, description, family, code: code === undefined ? undefined : checkCode(code) };
+    if (Object.values(given).every((value) => value === undefined)) return shownProtocol(before);
+    const next = { code: given.code ?? before.code, family: family ?? before.family };
+    if (next.code !== before.code || next.family !== before.family) {
+      const codeVersion = before.codeVersion + 1;
+      await updateProtocol(tx, id, { ...next, codeVersion });
+      await keepCodeVersion(tx, { resourceId: id, version: codeVersion, code: next.code, kind: next.family, createdBy: caller.userId });
+    }
+    await recordChange(tx, caller, { type: 'protocol', id, organizationId }, given);
+    return shownProtocol(await mustFind(tx, id));
+  });

@@ -1,0 +1,63 @@
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import type { MacroProtocolLink, ProtocolMacroLink } from './links.model.ts';
+import { deleteLink, insertLinks, listMacrosOfProtocol, listProtocolsOfMacro } from './links.queries.ts';
+import { requireReadable } from './resources.service.ts';
+
+const distinct = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
+
+/** The protocols of a macro that the caller may read, by name. */
+export const protocolsOfMacro = (db: Queryable, userId: string, macroId: string): Promise<MacroProtocolLink[]> =>
+  listProtocolsOfMacro(db, userId, macroId, null);
+
+/** The macros of a protocol that the caller may read, by name. */
+export const macrosOfProtocol = (db: Queryable, userId: string, protocolId: string): Promise<ProtocolMacroLink[]> =>
+  listMacrosOfProtocol(db, userId, protocolId, null);
+
+/** Links protocols to a macro and answers those links. Nothing is written when one of them cannot be read. */
+export const linkProtocols = (
+  ctx: Context,
+  caller: Caller,
+  macroId: string,
+  protocolIds: readonly string[],
+): Promise<MacroProtocolLink[]> =>
+  ctx.db.transaction(async (tx) => {
+    const ids = distinct(protocolIds);
+    await requireReadable(tx, caller.userId, 'protocol', ids);
+    if ((await insertLinks(tx, [macroId], ids, caller.userId)) > 0)
+      await audit(tx, caller, { action: 'macro.linked', resource: { type: 'macro', id: macroId }, details: { protocolIds: ids } });
+    return caller.created(tx, await listProtocolsOfMacro(tx, caller.userId, macroId, ids));
+  });
+
+/** Links one macro with one protocol, inside a transaction. */
+export const joinProtocol = (tx: Transaction, macroId: string, protocolId: string, addedBy: string) =>
+  insertLinks(tx, [macroId], [protocolId], addedBy);
+
+/** The same from the protocol's side. */
+export const linkMacros = (ctx: Context, caller: Caller, protocolId: string, macroIds: readonly string[]): Promise<ProtocolMacroLink[]> =>
+  ctx.db.transaction(async (tx) => {
+    const ids = distinct(macroIds);
+    await requireReadable(tx, caller.userId, 'macro', ids);
+    if ((await insertLinks(tx, ids, [protocolId], caller.userId)) > 0)
+      await audit(tx, caller, { action: 'macro.linked', resource: { type: 'protocol', id: protocolId }, details: { macroIds: ids } });
+    return caller.created(tx, await listMacrosOfProtocol(tx, caller.userId, protocolId, ids));
+  });
+
+/** Takes a link away; one that is not there is no error. */
+export const unlink = (
+  ctx: Context,
+  caller: Caller,
+  from: { type: 'macro' | 'protocol'; macroId: string; protocolId: string },
+): Promise<null> =>
+  ctx.db.transaction(async (tx) => {
+    const { type, macroId, protocolId } = from;
+    if ((await deleteLink(tx, macroId, protocolId)) > 0)
+      await audit(tx, caller, {
+        action: 'macro.unlinked',
+        resource: { type, id: type === 'macro' ? macroId : protocolId },
+        details: { macroId, protocolId },
+      });
+    return null;
+  });

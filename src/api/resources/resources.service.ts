@@ -1,0 +1,125 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { requireAccess } from '../../authorization/access.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { homeOf, seedCreator } from '../sharing/seeding.service.ts';
+import type {
+  LibraryListQuery,
+  LibraryResourcePatch,
+  LibraryType,
+  NewLibraryResource,
+  Visibility,
+  VisibilityState,
+} from './resources.model.ts';
+import {
+  deleteResource,
+  insertCodeVersion,
+  insertResource,
+  lockResource,
+  makePublic,
+  touchResource,
+  type CodeVersionRow,
+} from './resources.queries.ts';
+
+/** Whom and what a library list is about. */
+export const filterOf = (userId: string, { scope, filter, search }: LibraryListQuery) => ({
+  userId,
+  scope: scope ?? (filter === 'my' ? ('related' as const) : ('all' as const)),
+  search: search?.trim() || undefined,
+});
+
+/** A name without the space around it. Errors: a blank one is bad input. */
+export function trimmedName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
+  return trimmed;
+}
+
+type Maker = Pick<Caller, 'userId' | 'requestId'>;
+
+/**
+ * Makes the row that every shared resource has, and answers its id; the table of the type is the caller's next statement. Errors: not a
+ * member; a source of a fork that is not there or may not be read.
+ */
+export async function settleResource(tx: Transaction, maker: Maker, type: LibraryType, body: NewLibraryResource): Promise<string> {
+  const home = await homeOf(tx, maker, body.organizationId);
+  if (body.forkedFrom !== undefined) await requireAccess(tx, maker.userId, type, body.forkedFrom, 'read');
+  const id = randomUUIDv7();
+  await insertResource(tx, {
+    id,
+    type,
+    organizationId: home.organizationId,
+    visibility: body.visibility ?? 'private',
+    name: trimmedName(body.name),
+    description: body.description ?? null,
+    createdBy: maker.userId,
+  });
+  await seedCreator(tx, maker, { id, type }, home);
+  await audit(tx, maker, { action: `${type}.created`, organizationId: home.organizationId, resource: { type, id } });
+  return id;
+}
+
+/** Locks a resource for a change. Errors: not found; changed since the version that the caller read. */
+export async function lockForChange(tx: Transaction, type: LibraryType, id: string, versions: number[] | null) {
+  const state = await lockResource(tx, type, id);
+  if (!state) throw errors.resourceNotFound(type);
+  if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+  return state;
+}
+
+/** Ends a change: sets name and description where given, raises the version, writes it down. */
+export async function recordChange(
+  tx: Transaction,
+  caller: Maker,
+  resource: { type: LibraryType; id: string; organizationId: string },
+  changes: LibraryResourcePatch & object,
+): Promise<void> {
+  const { type, id, organizationId } = resource;
+  await touchResource(tx, id, {
+    name: changes.name === undefined ? undefined : trimmedName(changes.name),
+    description: changes.description,
+  });
+  const fields = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  await audit(tx, caller, { action: `${type}.updated`, organizationId, resource: { type, id }, details: { fields } });
+}
+
+/** Keeps what a protocol or macro says at a version, for the results that it makes. */
+export const keepCodeVersion = (tx: Transaction, row: CodeVersionRow) => insertCodeVersion(tx, row);
+
+/** Private to public, once; the same value is no change. */
+export const setLibraryVisibility = (
+  ctx: Context,
+  caller: Caller,
+  resource: { type: LibraryType; id: string },
+  visibility: Visibility,
+): Promise<VisibilityState> =>
+  ctx.db.transaction(async (tx) => {
+    const { type, id } = resource;
+    const state = await lockForChange(tx, type, id, null);
+    if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
+    if (visibility === 'public' && (await makePublic(tx, id)) > 0)
+      await audit(tx, caller, { action: `${type}.published`, organizationId: state.organizationId, resource });
+    return { id, visibility };
+  });
+
+/** Deletes a protocol, macro or workbook. What names it elsewhere is left dangling or keeps its snapshot. */
+export const removeLibraryResource = (
+  ctx: Context,
+  caller: Caller,
+  resource: { type: LibraryType; id: string },
+  versions: number[] | null,
+): Promise<null> =>
+  ctx.db.transaction(async (tx) => {
+    const state = await lockForChange(tx, resource.type, resource.id, versions);
+    await deleteResource(tx, resource.type, resource.id);
+    await audit(tx, caller, { action: `${resource.type}.deleted`, organizationId: state.organizationId, resource });
+    return null;
+  });
+
+/** Refuses, in order, the first of these that does not exist or that the person may not read. */
+export async function requireReadable(db: Queryable, userId: string, type: LibraryType, ids: readonly string[]): Promise<void> {
+  for (const id of ids) await requireAccess(db, userId, type, id, 'read');
+}

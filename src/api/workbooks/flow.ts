@@ -1,0 +1,91 @@
+import type { FlowEdge, FlowGraph, FlowNode } from '../flow/flow.model.ts';
+import type { Cell } from './cells.ts';
+
+const LABEL = 64;
+
+/** The first characters of a text, none of them cut in two. */
+function cut(text: string): string {
+  let label = '';
+  for (const character of text) {
+    if (label.length + character.length > LABEL) break;
+    label += character;
+  }
+  return label;
+}
+
+const named = (name: string | undefined, otherwise: string) => cut(name?.trim() ?? '') || otherwise;
+
+/** What a cell becomes in the field; undefined for what only shows on the page. */
+function stepOf(cell: Cell): Pick<FlowNode, 'type' | 'name' | 'content'> | undefined {
+  switch (cell.type) {
+    case 'protocol':
+      return {
+        type: 'measurement',
+        name: named(cell.payload.name, `Protocol ${cell.payload.protocolId.slice(0, 8)}`),
+        content: { protocolId: cell.payload.protocolId },
+      };
+    case 'command': {
+      const { format, content, name } = cell.payload;
+      return { type: 'measurement', name: named(name, 'Command'), content: { command: { format, content } } };
+    }
+    case 'macro':
+      return {
+        type: 'analysis',
+        name: named(cell.payload.name, `Macro ${cell.payload.macroId.slice(0, 8)}`),
+        content: { macroId: cell.payload.macroId },
+      };
+    case 'question':
+      return { type: 'question', name: cell.name, content: { ...cell.question } };
+    case 'markdown':
+      return cell.content.trim() === ''
+        ? undefined
+        : { type: 'instruction', name: cut(cell.content.trim()), content: { text: cell.content.slice(0, 100_000) } };
+    case 'branch':
+      return {
+        type: 'branch',
+        name: 'Branch',
+        content: {
+          paths: cell.paths.map(({ id, label, color }) => ({ id, label, color })),
+          ...(cell.defaultPathId !== undefined && cell.paths.some(({ id }) => id === cell.defaultPathId)
+            ? { defaultPathId: cell.defaultPathId }
+            : {}),
+        },
+      };
+    case 'output':
+      return undefined;
+  }
+}
+
+/**
+ * The flow that a person walks through, from the cells of a workbook: the first step is the start, each step leads to the next, and a branch
+ * path with a target leads there, or to the first step after a target that is no step. Null when no cell is a step.
+ */
+export function flowOf(cells: readonly Cell[]): FlowGraph | null {
+  const steps = cells.map((cell) => ({ cell, step: stepOf(cell) }));
+  const emitted = steps.flatMap(({ cell, step }) => (step ? [{ cell, step }] : []));
+  if (emitted.length === 0) return null;
+  const middle = (emitted.length - 1) / 2;
+  const nodes = emitted.map(({ cell, step }, index): FlowNode => ({
+    id: cell.id,
+    ...step,
+    isStart: index === 0,
+    position: { x: (index - middle) * 250, y: 240 },
+  }));
+  const stepFrom = (cellId: string): string | undefined => {
+    const start = steps.findIndex(({ cell }) => cell.id === cellId);
+    return start < 0 ? undefined : steps.slice(start).find(({ step }) => step !== undefined)?.cell.id;
+  };
+  const edges = new Map<string, FlowEdge>();
+  emitted.forEach(({ cell }, index) => {
+    const next = emitted[index + 1]?.cell.id;
+    if (next !== undefined) edges.set(`e-${cell.id}-${next}`, { id: `e-${cell.id}-${next}`, source: cell.id, target: next });
+    if (cell.type !== 'branch') return;
+    for (const path of cell.paths) {
+      const target = path.gotoCellId === undefined ? undefined : stepFrom(path.gotoCellId);
+      if (target === undefined) continue;
+      const id = `e-${cell.id}-${path.id}-${target}`;
+      edges.set(id, { id, source: cell.id, target, label: path.label, sourceHandle: path.id.slice(0, LABEL) });
+    }
+  });
+  return { nodes, edges: [...edges.values()] };
+}

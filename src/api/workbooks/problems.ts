@@ -1,0 +1,87 @@
+import { canonicalQuestion, isReservedColumn } from '../flow/flow.service.ts';
+import type { Cell } from './cells.ts';
+import type { WorkbookProblem } from './workbooks.model.ts';
+
+/** What is known about a protocol or macro that a cell names. */
+export interface UsedThing {
+  id: string;
+  type: string;
+  /** Family of a protocol, language of a macro. */
+  kind: string;
+  isReadable: boolean;
+}
+
+type Found = Omit<WorkbookProblem, 'cellId'>;
+const error = (code: WorkbookProblem['code'], message: string): Found => ({ code, severity: 'error', message });
+const warning = (code: WorkbookProblem['code'], message: string): Found => ({ code, severity: 'warning', message });
+
+function referenceProblems(type: 'protocol' | 'macro', id: string, used: ReadonlyMap<string, UsedThing>): Found[] {
+  const thing = used.get(id);
+  if (thing?.type !== type) return [error(`missing-${type}`, `There is no ${type} ${id}.`)];
+  return thing.isReadable ? [] : [error(`unreadable-${type}`, `You may not read ${type} ${id}, so you cannot publish this workbook.`)];
+}
+
+function branchProblems(cell: Extract<Cell, { type: 'branch' }>, cells: readonly Cell[]): Found[] {
+  const position = cells.indexOf(cell);
+  const known = new Map(cells.map(({ id }, index) => [id, index]));
+  const sources = cell.paths.flatMap(({ conditions }) => conditions.map(({ sourceCellId }) => sourceCellId));
+  const targets = cell.paths.flatMap(({ gotoCellId }) => (gotoCellId === undefined ? [] : [gotoCellId]));
+  const unknownDefault = cell.defaultPathId !== undefined && !cell.paths.some(({ id }) => id === cell.defaultPathId);
+  return [
+    ...[...new Set(sources)]
+      .filter((id) => id !== '$device' && (known.get(id) ?? Infinity) >= position)
+      .map((id) => error('dangling-branch-source', `A condition reads cell '${id}', which is not before this cell.`)),
+    ...[...new Set(targets)]
+      .filter((id) => !known.has(id))
+      .map((id) => error('dangling-branch-goto', `A path leads to cell '${id}', which is not there.`)),
+    ...(unknownDefault ? [error('dangling-branch-default', 'The default path is not one of the paths.')] : []),
+  ];
+}
+
+function cellProblemsOf(cell: Cell, cells: readonly Cell[], used: ReadonlyMap<string, UsedThing>): Found[] {
+  const position = cells.indexOf(cell);
+  switch (cell.type) {
+    case 'protocol':
+      return referenceProblems('protocol', cell.payload.protocolId, used);
+    case 'macro': {
+      const thing = used.get(cell.payload.macroId);
+      const producers = cells.slice(0, position).some(({ type }) => ['protocol', 'command', 'question', 'macro'].includes(type));
+      return [
+        ...referenceProblems('macro', cell.payload.macroId, used),
+        ...(thing?.type === 'macro' && thing.kind !== cell.payload.language
+          ? [warning('macro-language-changed', `The macro is written in ${thing.kind}, not in ${cell.payload.language}.`)]
+          : []),
+        ...(producers ? [] : [warning('macro-without-input', 'Nothing before this cell gives the macro an input.')]),
+      ];
+    }
+    case 'question': {
+      const column = canonicalQuestion(cell.name);
+      return isReservedColumn(column) ? [error('reserved-name', `'${column}' is a column that every measurement has.`)] : [];
+    }
+    case 'branch':
+      return branchProblems(cell, cells);
+    case 'command':
+    case 'markdown':
+    case 'output':
+      return [];
+  }
+}
+
+/** Everything that would stop a workbook from working in the field, or that looks like a slip, in the order of its cells. */
+export function problemsOf(cells: readonly Cell[], things: readonly UsedThing[]): WorkbookProblem[] {
+  const used = new Map(things.map((thing) => [thing.id, thing]));
+  const seen = new Set<string>();
+  let family: string | undefined;
+  return cells.flatMap((cell) => {
+    const found = cellProblemsOf(cell, cells, used);
+    if (seen.has(cell.id)) found.push(error('duplicate-cell-id', 'An earlier cell has the same id.'));
+    seen.add(cell.id);
+    const kind = cell.type === 'protocol' ? used.get(cell.payload.protocolId)?.kind : undefined;
+    if (kind !== undefined && kind !== 'generic') {
+      if (family !== undefined && kind !== family)
+        found.push(warning('mixed-sensor-families', `This protocol is for ${kind}, an earlier one for ${family}.`));
+      family ??= kind;
+    }
+    return found.map((problem) => ({ ...problem, cellId: cell.id }));
+  });
+}

@@ -1,0 +1,124 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { requireAccess } from '../../authorization/access.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { exactJson } from '../../database/exact-json.ts';
+import { errors } from '../../errors.ts';
+import { replaceFlow } from '../flow/flow.service.ts';
+import { lockForChange } from '../resources/resources.service.ts';
+import { designDigest, usesOf, withoutRunData, type Cell } from './cells.ts';
+import { flowOf } from './flow.ts';
+import { clearPin, findLatest, findPin, findVersion, insertVersion, insertVersionUses, setPin } from './versions.queries.ts';
+import type { EntitySnapshots, WorkbookPin, WorkbookVersion } from './workbooks.model.ts';
+import { findWorkbook, listUsed, type UsedEntity } from './workbooks.queries.ts';
+
+type Maker = Pick<Caller, 'userId' | 'requestId'>;
+
+/** One version with what it keeps of protocols and macros. Errors: version not found, also for a version of another workbook. */
+export async function readVersion(db: Queryable, workbookId: string, id: string): Promise<WorkbookVersion> {
+  const row = await findVersion(db, workbookId, id);
+  if (!row) throw errors.workbookVersionNotFound();
+  const { snapshots, ...version } = row;
+  return { ...version, cells: row.cells as WorkbookVersion['cells'], entitySnapshots: exactJson(snapshots) as EntitySnapshots };
+}
+
+const snapshotsOf = (entities: readonly UsedEntity[]) => ({
+  protocols: Object.fromEntries(
+    entities.flatMap(({ id, type, code, kind }) => (type === 'protocol' ? [[id, { code: exactJson(code), family: kind }]] : [])),
+  ),
+  macros: Object.fromEntries(entities.flatMap(({ id, type, code, kind }) => (type === 'macro' ? [[id, { code, language: kind }]] : []))),
+});
+
+/**
+ * The version that stands for the workbook as it is now: the latest, or a new one when the workbook has drifted from it. The workbook's row is
+ * locked, so that any number of publications at once make one version. Errors: something that it uses may not be read.
+ */
+async function publish(tx: Transaction, maker: Maker, workbookId: string): Promise<WorkbookPin> {
+  const { organizationId } = await lockForChange(tx, 'workbook', workbookId, null);
+  const latest = await findLatest(tx, workbookId);
+  if (latest && !latest.isDrifted) return { workbookId, workbookVersionId: latest.workbookVersionId, version: latest.version };
+  const workbook = await findWorkbook(tx, workbookId);
+  if (!workbook) throw errors.resourceNotFound('workbook');
+  const cells = workbook.cells as unknown as Cell[];
+  const entities = await listUsed(tx, maker.userId, usesOf(cells));
+  const hidden = entities.find(({ isReadable }) => !isReadable);
+  if (hidden) throw errors.workbookNotPublishable(hidden.type, hidden.id);
+  const id = randomUUIDv7();
+  const version = (latest?.version ?? 0) + 1;
+  await insertVersion(tx, {
+    id,
+    workbookId,
+    version,
+    cells: JSON.stringify(withoutRunData(cells)),
+    metadata: JSON.stringify(workbook.metadata),
+    designDigest: designDigest(cells),
+    snapshots: JSON.stringify(snapshotsOf(entities)),
+    createdBy: maker.userId,
+  });
+  await insertVersionUses(tx, id, workbookId);
+  await audit(tx, maker, {
+    action: 'workbook.version-published',
+    organizationId,
+    resource: { type: 'workbook', id: workbookId },
+    details: { version },
+  });
+  return { workbookId, workbookVersionId: id, version };
+}
+
+/** What an experiment follows from now on; no flow when no cell is a step. */
+export interface Followed {
+  pin: WorkbookPin;
+  flowId: string | null;
+}
+
+async function follow(tx: Transaction, maker: Maker, experimentId: string, pin: WorkbookPin): Promise<Followed> {
+  const { cells } = await readVersion(tx, pin.workbookId, pin.workbookVersionId);
+  const flow = await replaceFlow(tx, experimentId, flowOf(cells as unknown as Cell[]));
+  await setPin(tx, experimentId, pin);
+  await audit(tx, maker, {
+    action: 'experiment.workbook-attached',
+    resource: { type: 'experiment', id: experimentId },
+    details: { ...pin },
+  });
+  return { pin, flowId: flow?.id ?? null };
+}
+
+/**
+ * Makes an experiment follow a workbook as it is now: publishes a version when it has drifted, pins it and writes the flow. The caller has
+ * locked the experiment and decided that it may be written. Errors: workbook not found or not readable, not publishable, or no valid flow.
+ */
+export async function attach(tx: Transaction, maker: Maker, experimentId: string, workbookId: string): Promise<Followed> {
+  await requireAccess(tx, maker.userId, 'workbook', workbookId, 'read');
+  return follow(tx, maker, experimentId, await publish(tx, maker, workbookId));
+}
+
+async function attachedTo(tx: Transaction, experimentId: string): Promise<string> {
+  const pin = await findPin(tx, experimentId);
+  if (!pin?.workbookId) throw errors.noWorkbookAttached();
+  return pin.workbookId;
+}
+
+/** The same for the workbook that the experiment follows already. Errors: none attached. */
+export const upgrade = async (tx: Transaction, maker: Maker, experimentId: string): Promise<Followed> =>
+  attach(tx, maker, experimentId, await attachedTo(tx, experimentId));
+
+/** Pins a version of the attached workbook, back or forward. Errors: none attached; version not found. */
+export async function pinVersion(tx: Transaction, maker: Maker, experimentId: string, versionId: string): Promise<Followed> {
+  const workbookId = await attachedTo(tx, experimentId);
+  await requireAccess(tx, maker.userId, 'workbook', workbookId, 'read');
+  const { version } = await readVersion(tx, workbookId, versionId);
+  return follow(tx, maker, experimentId, { workbookId, workbookVersionId: versionId, version });
+}
+
+/** Ends following: no workbook and no flow; the version stays as history. Errors: none attached. */
+export async function detach(tx: Transaction, maker: Maker, experimentId: string): Promise<void> {
+  const workbookId = await attachedTo(tx, experimentId);
+  await clearPin(tx, experimentId);
+  await replaceFlow(tx, experimentId, null);
+  await audit(tx, maker, {
+    action: 'experiment.workbook-detached',
+    resource: { type: 'experiment', id: experimentId },
+    details: { workbookId },
+  });
+}

@@ -1,0 +1,97 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, sql } from '../../database/sql.ts';
+import type { ListScope } from '../resources/resources.model.ts';
+import type { Workbook, WorkbookListItem } from './workbooks.model.ts';
+
+export type WorkbookRow = Omit<Workbook, 'capabilities'> & { version: number };
+
+const shared = fragment`
+  r.id, r.name, r.description, w.metadata, workbook_drifted(w.id) as "isUpgradable",
+  (select count(*)::integer from experiments e where e.workbook_id = w.id) as "experimentCount",
+  r.created_by as "createdBy", person.first_name || ' ' || person.last_name as "createdByName", w.forked_from as "forkedFrom",
+  r.created_at as "createdAt", r.updated_at as "updatedAt", r.organization_id as "organizationId",
+  case when o.personal_user_id is null then o.name end as "organizationName", r.visibility`;
+
+const joins = fragment`
+  join resources r on r.id = w.id
+  join organizations o on o.id = r.organization_id
+  join people person on person.user_id = r.created_by`;
+
+export interface WorkbookFilter {
+  userId: string;
+  scope: ListScope;
+  search: string | undefined;
+}
+
+const matching = ({ userId, scope, search }: WorkbookFilter, most: number) =>
+  fragment`listed_ids(${userId}, 'workbook', ${scope === 'related'}, ${search ?? null}, null, ${most})`;
+
+// a search ranks what it finds, so it must see more than one page
+const SEARCHED = 10_001;
+
+export const listWorkbooks = (db: Queryable, filter: WorkbookFilter, page: { limit: number; offset: number }) =>
+  db.rows<WorkbookListItem>(sql('workbooks.list')`
+    select ${shared}, w.cell_type_counts as "cellTypeCounts"
+    from (select id, position from ${matching(filter, filter.search === undefined ? page.limit + page.offset : SEARCHED)}
+          order by position limit ${page.limit} offset ${page.offset}) page
+    join workbooks w on w.id = page.id ${joins}
+    order by page.position`);
+
+/** How many match, counting no further than `most`. */
+export const countWorkbooks = async (db: Queryable, filter: WorkbookFilter, most: number) =>
+  (await db.one<{ count: number }>(sql('workbooks.count')`select count(*) as count from ${matching(filter, most)}`))?.count ?? 0;
+
+export const findWorkbook = (db: Queryable, id: string) =>
+  db.one<WorkbookRow>(sql('workbooks.find')`select ${shared}, w.cells, r.version from workbooks w ${joins} where w.id = ${id}`);
+
+export interface WorkbookContent {
+  cells: string;
+  metadata: string;
+  designDigest: Buffer;
+  cellTypeCounts: string;
+}
+
+export const insertWorkbook = (db: Queryable, id: string, forkedFrom: string | null, content: WorkbookContent) =>
+  db.run(sql('workbooks.insert')`
+    insert into workbooks (id, cells, metadata, design_digest, cell_type_counts, forked_from)
+    values (${id}, ${content.cells}::json, ${content.metadata}::json, ${content.designDigest}, ${content.cellTypeCounts}::jsonb, ${forkedFrom})`);
+
+export const updateCells = (db: Queryable, id: string, content: Omit<WorkbookContent, 'metadata'>) =>
+  db.run(sql('workbooks.updateCells')`
+    update workbooks set cells = ${content.cells}::json, design_digest = ${content.designDigest}, cell_type_counts = ${content.cellTypeCounts}::jsonb
+    where id = ${id}`);
+
+export const updateMetadata = (db: Queryable, id: string, metadata: string) =>
+  db.run(sql('workbooks.updateMetadata')`update workbooks set metadata = ${metadata}::json where id = ${id}`);
+
+export const deleteUses = (db: Queryable, id: string) =>
+  db.run(sql('workbooks.deleteUses')`delete from workbook_uses where workbook_id = ${id}`);
+
+export const insertUses = (db: Queryable, id: string, uses: readonly { type: string; id: string }[]) =>
+  db.run(sql('workbooks.insertUses')`
+    insert into workbook_uses (workbook_id, resource_id, resource_type)
+    select ${id}, u.id, u.type from json_to_recordset(${JSON.stringify(uses)}::json) as u (id uuid, type text)`);
+
+export interface UsedEntity {
+  id: string;
+  type: 'protocol' | 'macro';
+  /** JSON text for a protocol, source for a macro. */
+  code: string;
+  /** Family of a protocol, language of a macro. */
+  kind: string;
+  codeDigest: Buffer;
+  isReadable: boolean;
+}
+
+/** What the cells name and still exists, and whether this person may read it. */
+export const listUsed = (db: Queryable, userId: string, uses: readonly { type: string; id: string }[]) =>
+  db.rows<UsedEntity>(sql('workbooks.listUsed')`
+    select r.id, r.type, coalesce(p.code::text, m.code) as code, coalesce(p.family, m.language) as kind,
+      coalesce(p.code_digest, m.code_digest) as "codeDigest",
+      exists (select from readable_resources(${userId}, array['protocol', 'macro'], false) readable where readable.id = r.id) as "isReadable"
+    from json_to_recordset(${JSON.stringify(uses)}::json) as u (id uuid, type text)
+    join resources r on r.id = u.id and r.type = u.type
+    left join protocols p on p.id = r.id
+    left join macros m on m.id = r.id
+    order by r.id
+    for share of r`);

@@ -1,0 +1,96 @@
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { checked, refusal } from '../input/input.service.ts';
+import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
+import { cellProblems, cellsShape, countTypes, designDigest, usesOf, type Cell } from './cells.ts';
+import { problemsOf } from './problems.ts';
+import type { NewWorkbook, Workbook, WorkbookPatch, WorkbookProblems } from './workbooks.model.ts';
+import {
+  deleteUses,
+  findWorkbook,
+  insertUses,
+  insertWorkbook,
+  listUsed,
+  updateCells,
+  updateMetadata,
+  type WorkbookRow,
+} from './workbooks.queries.ts';
+
+const LARGEST = 5_000_000;
+
+async function mustFind(tx: Queryable, id: string): Promise<WorkbookRow> {
+  const row = await findWorkbook(tx, id);
+  if (!row) throw errors.resourceNotFound('workbook');
+  return row;
+}
+
+function textOf(value: unknown, name: string): string {
+  const text = JSON.stringify(value);
+  if (text.length > LARGEST) throw refusal([{ path: `body.${name}`, message: `must be at most ${LARGEST / 1_000_000} MB` }]);
+  return text;
+}
+
+function checkedCells(given: unknown): Cell[] {
+  const cells = checked(cellsShape, given, 'body.cells');
+  const problems = cellProblems(cells);
+  if (problems.length > 0) throw refusal(problems);
+  return cells;
+}
+
+const contentOf = (cells: readonly Cell[]) => ({
+  cells: textOf(cells, 'cells'),
+  designDigest: designDigest(cells),
+  cellTypeCounts: JSON.stringify(countTypes(cells)),
+});
+
+/** Creates a workbook inside a transaction. */
+export async function addWorkbook(tx: Transaction, maker: Pick<Caller, 'userId' | 'requestId'>, body: NewWorkbook): Promise<WorkbookRow> {
+  const cells = checkedCells(body.cells ?? []);
+  const metadata = textOf(body.metadata ?? {}, 'metadata');
+  const id = await settleResource(tx, maker, 'workbook', body);
+  await insertWorkbook(tx, id, body.forkedFrom ?? null, { ...contentOf(cells), metadata });
+  await insertUses(tx, id, usesOf(cells));
+  return mustFind(tx, id);
+}
+
+/** Creates a workbook, private unless stated, in an organization of the caller. */
+export const createWorkbook = (ctx: Context, caller: Caller, body: NewWorkbook): Promise<Workbook> =>
+  ctx.db.transaction(async (tx) => {
+    const { version: _version, ...workbook } = await addWorkbook(tx, caller, body);
+    return caller.created(tx, workbook);
+  });
+
+/** Changes what is given. Makes no version: experiments keep the one that they pin. */
+export const patchWorkbook = (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  body: WorkbookPatch,
+  versions: number[] | null,
+): Promise<WorkbookRow> =>
+  ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockForChange(tx, 'workbook', id, versions);
+    const { name, description, metadata } = body;
+    const cells = body.cells === undefined ? undefined : checkedCells(body.cells);
+    const given = { name, description, cells, metadata };
+    if (Object.values(given).every((value) => value === undefined)) return mustFind(tx, id);
+    if (cells !== undefined) {
+      await updateCells(tx, id, contentOf(cells));
+      await deleteUses(tx, id);
+      await insertUses(tx, id, usesOf(cells));
+    }
+    if (metadata !== undefined) await updateMetadata(tx, id, textOf(metadata, 'metadata'));
+    await recordChange(tx, caller, { type: 'workbook', id, organizationId }, given);
+    return mustFind(tx, id);
+  });
+
+/** Everything that would stop a workbook from working in the field, as this caller would meet it. */
+export const problemsOfWorkbook = (ctx: Context, caller: Caller, id: string): Promise<WorkbookProblems> =>
+  ctx.db.transaction(async (tx) => {
+    const { cells } = await mustFind(tx, id);
+    const known = cells as unknown as Cell[];
+    const problems = problemsOf(known, await listUsed(tx, caller.userId, usesOf(known)));
+    return { ok: problems.every(({ severity }) => severity === 'warning'), problems };
+  });

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+beforeAll(async () => {
+  site = await startTestServer({ MACRO_LANGUAGES: 'python,javascript', MACRO_LEVEL: 'embedded', MACRO_ACCEPT_ROOT: 'on' });
+});
+afterAll(() => site.stop());
+
+const owner = () => site.as(site.cast.owner);
+const macro = async (code: string, language = 'javascript', body: object = {}) =>
+  (await owner()('POST', '/api/v1/macros', { body: { name: 'Run', language, code, organizationId: site.cast.leafLab, ...body } })).body;
+const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+
+describe('POST /api/v1/macros/{id}/execute', () => {
+  test('answers output, prints, errors with their place, and refusals as results', async () => {
+    const { id } = await macro(
+      'console.log("n", json.values.length)\noutput.sum = json.values.reduce((a, b) => a + b, 0) + (ctx.add || 0)',
+    );
+    const run = (body: object) => owner()('POST', `/api/v1/macros/${id}/execute`, { body });
+    const answer = await run({ data: { values: [1, 2, 3] } });
+    expect(answer).toMatchObject({ status: 200 });
+    expect(answer.body).toEqual({
+      macro_id: id,
+      success: true,
+      output: { sum: 6 },
+      error: null,
+      failure: null,
+      logs: ['n 3'],
+      durationMs: expect.any(Number),
+    });
+    expect((await run({ data: '{"values":[1]}', context: '{"add":5}' })).body.output).toEqual({ sum: 6 });
+    expect((await run({ data: { sample: [{ values: [4] }, { values: [9] }] } })).body.output).toEqual({ sum: 4 });
+    expect((await run({ data: { sample: [] } })).body).toMatchObject({ success: false, error: expect.stringMatching(/^empty-envelope/) });
+    const failed = (await run({ data: {} })).body;
+    expect(failed).toMatchObject({ success: false, output: null, error: expect.stringContaining('TypeError'), failure: { line: 1 } });
+    for (const bad of [{}, { data: 5 }, { data: 'nonsense' }, { data: {}, context: [] }, { data: {}, timeout: 61 }])
+      expect((await run(bad)).status).toBe(400);
+    expect((await site.as(site.cast.stranger)('POST', `/api/v1/macros/${id}/execute`, { body: { data: {} } })).status).toBe(403);
+    expect((await owner()('POST', `/api/v1/macros/${UNKNOWN}/execute`, { body: { data: {} } })).status).toBe(404);
+  });
+
+  test('a limit is honoured as sent, and the service goes on', async () => {
+    const { id } = await macro('for (;;) {}');
+    const slow = await owner()('POST', `/api/v1/macros/${id}/execute`, { body: { data: {}, itemTimeout: 0.3 } });
+    expect(slow.body).toMatchObject({ success: false, error: expect.stringContaining('TimeoutError') });
+  });
+
+  test('python runs too; a language that is not offered is refused with the reason', async () => {
+    const { id } = await macro("output['n'] = len(json['values'])", 'python');
+    const answer = await owner()('POST', `/api/v1/macros/${id}/execute`, { body: { data: { values: [1, 2] }, itemTimeout: 10 } });
+    expect(answer.body).toMatchObject({ success: true, output: { n: 2 } });
+    const r = await macro('output$a <- 1', 'r');
+    expect(await owner()('POST', `/api/v1/macros/${r.id}/execute`, { body: { data: {} } })).toMatchObject({
+      status: 503,
+      body: { code: 'MACRO_RUNTIME_UNAVAILABLE' },
+    });
+  });
+});
+
+test('code that would not start is stored with a warning that has its line and column', async () => {
+  const bad = await macro('output.a = 1\noutput.b = (');
+  expect(bad).toMatchObject({ code: 'output.a = 1\noutput.b = (', warnings: [{ line: expect.any(Number), column: expect.any(Number) }] });
+  const changed = await owner()('PUT', `/api/v1/macros/${bad.id}`, { body: { code: 'output.a = 1' } });
+  expect(changed.body.warnings).toEqual([]);
+});
+
+describe('POST /api/v1/macros/execute-batch', () => {
+  const batch = (items: object[], more: object = {}) => owner()('POST', '/api/v1/macros/execute-batch', { body: { items, ...more } });
+
+  test('results come in order, one bad item spoils no other, and what may not be read looks like what is not there', async () => {
+    const good = await macro('if (json.n === 2) for (;;) {}\noutput.n = json.n');
+    const python = await macro("output['n'] = json['n'] * 2", 'python');
+    const hidden = (await site.as(site.cast.stranger)('POST', '/api/v1/macros', { body: { name: 'h', language: 'r', code: '1' } })).body;
+    const answer = await batch(
+      [
+        { id: 'a', macro_id: good.id, data: { n: 1 } },
+        { id: 'b', macro_id: python.id, data: { n: 1 } },
+        { id: 'c', macro_id: good.id, data: { n: 2 } },
+        { id: 'a', macro_id: hidden.id, data: {} },
+        { id: '', macro_id: UNKNOWN, data: {} },
+        { id: 'e', macro_id: good.id, data: { sample: [] } },
+        { id: 'f', macro_id: good.id, data: { n: 3 } },
+      ],
+      { itemTimeout: 2 },
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.body.success).toBe(true);
+    expect(
+      answer.body.results.map(({ id, success, output }: { id: string; success: boolean; output: unknown }) => [id, success, output]),
+    ).toEqual([
+      ['a', true, { n: 1 }],
+      ['b', true, { n: 2 }],
+      ['c', false, null],
+      ['a', false, null],
+      ['', false, null],
+      ['e', false, null],
+      ['f', true, { n: 3 }],
+    ]);
+    expect(answer.body.results[3].error.replace(hidden.id, 'X')).toBe(answer.body.results[4].error.replace(UNKNOWN, 'X'));
+    expect(answer.body.errors).toHaveLength(2);
+    expect((await batch([])).status).toBe(400);
+    expect((await site.as(null)('POST', '/api/v1/macros/execute-batch', { body: { items: [] } })).status).toBe(401);
+  });
+
+  test('3,000 items of one macro give that many results in order', async () => {
+    const { id } = await macro('output.n = json.n');
+    const { body } = await batch(Array.from({ length: 3_000 }, (_, n) => ({ id: String(n), macro_id: id, data: { n } })));
+    expect(body.results).toHaveLength(3_000);
+    expect(
+      body.results.every((result: { id: string; output: { n: number } }, n: number) => result.id === String(n) && result.output.n === n),
+    ).toBe(true);
+    expect((await batch(Array.from({ length: 5_001 }, () => ({ id: '', macro_id: id, data: {} })))).status).toBe(400);
+  });
+
+  test('a workbook version runs the code that it keeps, also when the macro has changed or is gone', async () => {
+    const { id } = await macro('output.v = 1');
+    const workbook = (
+      await owner()('POST', '/api/v1/workbooks', {
+        body: {
+          name: 'W',
+          organizationId: site.cast.leafLab,
+          cells: [{ id: 'm', type: 'macro', payload: { macroId: id, language: 'javascript' } }],
+        },
+      })
+    ).body;
+    const experiment = (
+      await owner()('POST', '/api/v1/experiments', { body: { name: 'E', organizationId: site.cast.leafLab, workbookId: workbook.id } })
+    ).body;
+    await owner()('PUT', `/api/v1/macros/${id}`, { body: { code: 'output.v = 2' } });
+    const items = [
+      { id: 'now', macro_id: id, data: {} },
+      { id: 'then', macro_id: id, data: {}, workbook_version_id: experiment.workbookVersionId },
+      { id: 'none', macro_id: id, data: {}, workbook_version_id: UNKNOWN },
+    ];
+    const outputs = async (call = owner()) =>
+      (await call('POST', '/api/v1/macros/execute-batch', { body: { items } })).body.results.map(
+        ({ output }: { output: unknown }) => output,
+      );
+    expect(await outputs()).toEqual([{ v: 2 }, { v: 1 }, null]);
+    expect(await outputs(site.as(site.cast.stranger))).toEqual([null, null, null]);
+    await owner()('DELETE', `/api/v1/macros/${id}`);
+    expect(await outputs()).toEqual([null, { v: 1 }, null]);
+  });
+});
+
+test('readiness details name the level per language', async () => {
+  await site.server.context.sandbox();
+  const details = (await (await fetch(`${site.server.adminUrl}/health/ready`)).json()) as { details: { macros: { detail: object } } };
+  expect(details.details.macros.detail).toMatchObject({ python: { level: 'embedded' }, javascript: { level: 'embedded' } });
+});
