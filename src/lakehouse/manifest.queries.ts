@@ -62,12 +62,6 @@ export const findTable = (db: Queryable, experimentId: string, identifier: strin
 export const findTableById = (db: Queryable, tableId: string) =>
   db.one<LakeTable>(sql('lake.findTableById')`select ${tableColumns} from lake_tables where id = ${tableId}`);
 
-/** Every table of an experiment, oldest first. */
-export const listTables = (db: Queryable, experimentId: string) =>
-  db.rows<LakeTable>(
-    sql('lake.listTables')`select ${tableColumns} from lake_tables where experiment_id = ${experimentId} order by created_at, id`,
-  );
-
 /** Waits for every other writer of the table; held until the transaction ends. */
 export const lockTable = (tx: Transaction, tableId: string) =>
   tx.one<LakeTable>(sql('lake.lockTable')`select ${tableColumns} from lake_tables where id = ${tableId} for update`);

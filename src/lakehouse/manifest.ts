@@ -42,12 +42,6 @@ export interface Committed {
   rowCount: number;
 }
 
-/** A table with the columns and version that a writer or reader works from. */
-export interface TableState {
-  table: LakeTable;
-  columns: readonly ColumnState[];
-}
-
 const toState = (column: CatalogueColumn): ColumnState => ({
   name: column.name,
   type: parseType(column.type),
