@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
+import { compactTable } from '../../src/lakehouse/maintenance.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Answer, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
@@ -239,6 +240,15 @@ describe('annotations', () => {
     expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 201));
     const entries = await annotationsOf(2);
     expect(entries).toHaveLength(before + 12);
+    // the small files of the log become one, and say the same
+    const { db, staging } = site.server.context;
+    const log = await db.one<{ id: string }>(
+      sql('test')`select id from lake_tables where experiment_id = ${experimentId} and kind = 'annotation'`,
+    );
+    const compacted = await compactTable({ db, staging }, log!.id, { sortColumn: 'updated_at' });
+    expect(compacted.before).toBeGreaterThan(10);
+    expect(compacted.after).toBe(1);
+    expect(await annotationsOf(2)).toEqual(entries);
     await site.as(site.cast.owner)('PATCH', `/api/v1/experiments/${experimentId}`, { body: { status: 'archived' } });
     const id = entries.find(({ createdBy }) => createdBy === site.cast.viewer.id)!.id;
     const good = { tableName: tableId, rowId: rows[2], annotation: comment('late') };

@@ -54,3 +54,22 @@ test('csv and ndjson stream every row', async () => {
     .split('\n');
   expect(lines).toEqual(['{"int":0}', '{"int":1}']);
 });
+
+test('a long download keeps its order in every format', async () => {
+  const long = await lake.write(`
+    select lpad((300000 - i)::varchar, 32, '0') as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
+      'up' as upload_id, 'u1' as contributor_id, i::integer as int, 'note ' || i as txt from range(300000) t(i)`);
+  const expected = Array.from({ length: 300_000 }, (_, at) => at).join();
+  for (const format of ['csv', 'ndjson', 'json'] as const) {
+    const text = await download(lake.warehouse, source([long]), { columns: ['int', 'txt'], orderBy: 'int' }, { format });
+    const numbers =
+      format === 'json'
+        ? (JSON.parse(text) as { int: number }[]).map(({ int }) => int)
+        : text
+            .trimEnd()
+            .split('\n')
+            .slice(format === 'csv' ? 1 : 0)
+            .map((line) => /\d+/.exec(line)?.[0]);
+    expect(numbers.join() === expected, format).toBe(true);
+  }
+});

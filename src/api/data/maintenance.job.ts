@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 const VERSIONS_DAYS = 30;
 
 /** What the files of a kind are sorted by; kinds that are replaced as a whole are never fragmented. */
-const SORT: Readonly<Record<string, string>> = { ...DEFAULT_SORT, quarantine: 'quarantined_at' };
+const SORT: Readonly<Record<string, string>> = { ...DEFAULT_SORT, quarantine: 'quarantined_at', annotation: 'updated_at' };
 
 /** Every minute: writes many small files of a table anew as few that do not overlap. */
 export const compactJob = (ctx: Context): JobHandler => ({

@@ -58,11 +58,14 @@ async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signa
   const source = await sourceOf(ctx, table, row.tableVersion);
   const request = readRequest(row.query);
   const options = { signal, tag: row.exportId };
-  progress.totalRows = await countDownload(ctx.exporter, source, request, options);
+  const counting = countDownload(ctx.exporter, source, request, options).then((total) => (progress.totalRows = total));
+  counting.catch(() => undefined);
   const { body } = await readStream(ctx.exporter, source, request, { ...options, format: row.format, raw: row.raw, seen: progress });
   const key = objectOf(row.exportId, row.attempt);
   const stored = await ctx.objects.put(key, metered(body, progress), { signal, contentType: DOWNLOAD_TYPES[row.format] });
-  const rowCount = row.format === 'parquet' ? progress.totalRows : progress.rows;
+  const rowCount = await counting;
+  if (row.format !== 'parquet' && progress.rows !== rowCount)
+    throw new Error(`an export of ${rowCount} rows was written with ${progress.rows}`);
   const at = new Date();
   const fileName = fileNameOf(
     { name: table.experimentName, id: row.experimentId },

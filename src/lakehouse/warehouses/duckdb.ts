@@ -122,7 +122,8 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: keyof typeof COPY_OPTIONS): Promise<void> {
-    const sql = `copy (\n${statement.sql}\n) to ${literal(path)} (${COPY_OPTIONS[format]}, use_tmp_file false)`;
+    // asked for, because the engine gives order up above a hash join, which it makes of a long list of constants
+    const sql = `copy (\n${statement.sql}\n) to ${literal(path)} (${COPY_OPTIONS[format]}, use_tmp_file false, preserve_order true)`;
     await connection.run(sql, ...bindings(statement, this.#lake));
   }
 
@@ -136,7 +137,9 @@ export class DuckDbWarehouse implements Warehouse {
       .then(
         () => pipe.finish(),
         (error: unknown) => pipe.fail(error instanceof Error ? error : new Error(String(error))),
-      );
+      )
+      // an engine that opens the path of a reader who has just left makes a plain file of it
+      .then(() => unlink(pipe.path).catch(() => undefined));
     return pipe.reader;
   }
 
