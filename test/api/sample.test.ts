@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadSeason } from '../../src/api/sample/season.service.ts';
 import { measurementAt, weatherNdjson } from '../../src/api/sample/season.ts';
@@ -43,10 +44,22 @@ test('the season loads over HTTP, once, whoever asks how often', async () => {
   expect(countOf('Raw Data')).toBe(3_000);
   expect(countOf('Processed Data')).toBe(2_250);
   expect(countOf('weather')).toBe(1_440);
+  const listUploads = async () =>
+    (await owner('GET', `/api/v1/experiments/${body.id}/data/uploads`)).body.uploads as { status: string; [name: string]: unknown }[];
+  for (let tries = 0; tries < 200 && (await listUploads()).some(({ status }) => status === 'pending' || status === 'running'); tries += 1)
+    await sleep(100);
+  const uploads = await listUploads();
+  expect(uploads).toHaveLength(2);
+  expect(uploads).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ uploadTableName: 'weather', status: 'completed', rowsIn: 1_440, quarantined: 0 }),
+      expect.objectContaining({ uploadTableName: 'ambyte_traces', status: 'completed', rowsIn: 96, rowCount: 96, quarantined: 0 }),
+    ]),
+  );
   const devices = await owner('GET', `/api/v1/experiments/${body.id}/data`, { query: { tableName: 'device', pageSize: 100, page: 1 } });
   const total = (devices.body[0].data.rows as { total_measurements: number }[]).reduce((sum, row) => sum + row.total_measurements, 0);
   expect(total).toBe(3_000);
   const gone = new AbortController();
   gone.abort();
   await expect(loadSeason(asked, { rows: 4_000, signal: gone.signal })).rejects.toThrow();
-});
+}, 90_000);

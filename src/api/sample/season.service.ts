@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { ambyteFiles } from './ambyte.ts';
 import { measurementAt, weatherNdjson } from './season.ts';
 import type { Quickstart } from './sample.service.ts';
 
 const MESSAGES_PER_OBJECT = 1_000;
 export const SEASON_ROWS = 20_000;
 const MACRO = { id: '5f0c7a52-8c7e-4d0b-9a35-6f2f3f1f2a10', name: 'Photosynthesis', filename: 'photosynthesis' };
-const WEATHER = 'weather';
 const WAIT_MS = 300_000;
 
 interface SeasonOptions {
@@ -39,12 +39,24 @@ async function putObject(url: string, bytes: Buffer, signal: AbortSignal | undef
   if (!response.ok) throw new Error(`the season could not be loaded: the object was answered with ${response.status}`);
 }
 
-async function sendWeather(experiment: string, apiKey: string, signal: AbortSignal | undefined): Promise<void> {
+interface Files {
+  sourceKind: 'ndjson' | 'ambyte';
+  targetName: string;
+  files: () => { path: string; text: string }[];
+}
+
+/** Upload tables of the season beside its measurements. */
+const UPLOADS: readonly Files[] = [
+  { sourceKind: 'ndjson', targetName: 'weather', files: () => [{ path: 'weather.ndjson', text: weatherNdjson() }] },
+  { sourceKind: 'ambyte', targetName: 'ambyte_traces', files: ambyteFiles },
+];
+
+async function sendFiles(experiment: string, apiKey: string, { sourceKind, targetName, files }: Files, signal: AbortSignal | undefined) {
   const form = new FormData();
-  form.append('sourceKind', 'ndjson');
+  form.append('sourceKind', sourceKind);
   form.append('targetKind', 'new');
-  form.append('targetName', WEATHER);
-  form.append('files', new Blob([weatherNdjson()]), 'weather.ndjson');
+  form.append('targetName', targetName);
+  for (const { path, text } of files()) form.append('files', new Blob([text]), path);
   await call(`${experiment}/data/uploads`, apiKey, signal, form);
 }
 
@@ -61,7 +73,8 @@ export async function loadSeason(
   const tables = () => call<Table[]>(`${experiment}/tables`, owner, signal);
   const stored = async () => (await tables()).find(({ identifier }) => identifier === 'raw_data')?.totalRows ?? 0;
   const before = await tables();
-  if (!before.some(({ displayName }) => displayName === WEATHER)) await sendWeather(experiment, owner, signal);
+  for (const upload of UPLOADS)
+    if (!before.some(({ displayName }) => displayName === upload.targetName)) await sendFiles(experiment, owner, upload, signal);
   if ((await stored()) >= rows) return;
   for (let from = 0; from < rows; from += MESSAGES_PER_OBJECT) {
     const messages = Array.from({ length: Math.min(MESSAGES_PER_OBJECT, rows - from) }, (_, at) => measurementAt(from + at, MACRO));
