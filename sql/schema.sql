@@ -1,4 +1,13 @@
 -- Printed from the catalogue by npm run db:schema; do not edit.
+table annotators
+  experiment_id uuid not null
+  user_id uuid not null
+  is_named boolean not null default false
+  created_at timestamp with time zone not null default now()
+  constraint annotators_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint annotators_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint annotators_pkey PRIMARY KEY (experiment_id, user_id)
+  CREATE INDEX annotators_by_user ON public.annotators USING btree (user_id)
 unlogged table api_key_windows
   key_id uuid not null
   second bigint not null
@@ -68,6 +77,11 @@ table code_versions
   created_at timestamp with time zone not null default now()
   constraint code_versions_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint code_versions_pkey PRIMARY KEY (resource_id, version)
+table contributors
+  experiment_id uuid not null
+  user_id uuid not null
+  constraint contributors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint contributors_pkey PRIMARY KEY (experiment_id, user_id)
 table dashboards
   id uuid not null
   experiment_id uuid not null
@@ -143,6 +157,48 @@ table experiments
   CREATE INDEX experiments_archived ON public.experiments USING btree (id) WHERE (status = 'archived'::text)
   CREATE INDEX experiments_by_workbook ON public.experiments USING btree (workbook_id) WHERE (workbook_id IS NOT NULL)
   CREATE INDEX experiments_by_workbook_version ON public.experiments USING btree (workbook_version_id) WHERE (workbook_version_id IS NOT NULL)
+table exports
+  id uuid not null
+  experiment_id uuid not null
+  table_identifier text not null
+  table_name text not null
+  table_version bigint not null
+  format text not null
+  query jsonb not null default '{}'::jsonb
+  raw boolean not null default false
+  names text not null
+  status text not null default 'queued'::text
+  reason text
+  attempt integer not null default 0
+  errors integer not null default 0
+  object_key text
+  sha256 bytea
+  file_name text
+  row_count bigint
+  file_size bigint
+  rows_done bigint not null default 0
+  bytes_done bigint not null default 0
+  rows_total bigint
+  created_by uuid
+  created_at timestamp with time zone not null default now()
+  started_at timestamp with time zone
+  completed_at timestamp with time zone
+  heartbeat_at timestamp with time zone not null default now()
+  queued_at timestamp with time zone not null default now()
+  expires_at timestamp with time zone
+  expired_at timestamp with time zone
+  constraint exports_check CHECK (((status = 'completed'::text) = ((object_key IS NOT NULL) AND (file_size IS NOT NULL))))
+  constraint exports_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))))
+  constraint exports_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'ndjson'::text, 'json'::text, 'parquet'::text, 'arrow'::text])))
+  constraint exports_names_check CHECK ((names = ANY (ARRAY['pseudonyms'::text, 'real'::text, 'real_by_manager'::text])))
+  constraint exports_sha256_check CHECK ((length(sha256) = 32))
+  constraint exports_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+  constraint exports_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint exports_pkey PRIMARY KEY (id)
+  CREATE INDEX exports_by_creator ON public.exports USING btree (created_by, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
+  CREATE INDEX exports_by_table ON public.exports USING btree (experiment_id, table_identifier, created_at DESC, id DESC)
+  CREATE INDEX exports_expiring ON public.exports USING btree (expires_at) WHERE ((status = 'completed'::text) AND (expired_at IS NULL))
+  CREATE INDEX exports_unfinished ON public.exports USING btree (queued_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
 table flows
   id uuid not null
   experiment_id uuid not null
@@ -364,6 +420,33 @@ table macros
   constraint macros_pkey PRIMARY KEY (id)
   constraint macros_filename_key UNIQUE (filename)
   CREATE INDEX macros_by_source ON public.macros USING btree (forked_from) WHERE (forked_from IS NOT NULL)
+table messages
+  id uuid not null
+  ordinal bigint not null generated as identity
+  experiment_id uuid not null
+  source bytea not null
+  client_id text
+  user_id uuid
+  protocol_id text
+  arrived_at timestamp with time zone not null default now()
+  byte_count integer not null
+  body bytea
+  object_key text
+  status text not null default 'pending'::text
+  stored bigint not null default 0
+  quarantined bigint not null default 0
+  already_there bigint not null default 0
+  reasons jsonb not null default '{}'::jsonb
+  tries integer not null default 0
+  handled_at timestamp with time zone
+  constraint messages_byte_count_check CHECK ((byte_count >= 0))
+  constraint messages_check CHECK ((num_nonnulls(body, object_key) = 1))
+  constraint messages_source_check CHECK ((length(source) = 10))
+  constraint messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'stored'::text, 'partial'::text, 'quarantined'::text])))
+  constraint messages_pkey PRIMARY KEY (id)
+  constraint messages_experiment_id_source_key UNIQUE (experiment_id, source)
+  CREATE INDEX messages_pending ON public.messages USING btree (experiment_id, ordinal) WHERE (status = 'pending'::text)
+  CREATE INDEX messages_set_aside ON public.messages USING btree (experiment_id, handled_at) WHERE (status = ANY (ARRAY['partial'::text, 'quarantined'::text]))
 table metadata_records
   id uuid not null
   experiment_id uuid not null
@@ -377,6 +460,14 @@ table metadata_records
   constraint metadata_records_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint metadata_records_pkey PRIMARY KEY (id)
   CREATE INDEX metadata_records_by_experiment ON public.metadata_records USING btree (experiment_id, created_at DESC, id DESC)
+table newsletter_subscribers
+  email text not null
+  status text not null default 'pending'::text
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint newsletter_subscribers_email_check CHECK (((email = canonical_email(email)) AND ((length(email) >= 3) AND (length(email) <= 320))))
+  constraint newsletter_subscribers_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'subscribed'::text, 'unsubscribed'::text])))
+  constraint newsletter_subscribers_pkey PRIMARY KEY (email)
 table organization_invitation_teams
   invitation_id uuid not null
   team_id uuid not null
@@ -495,6 +586,25 @@ table profiles
   constraint profiles_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
   constraint profiles_pkey PRIMARY KEY (user_id)
   CREATE INDEX profiles_name_trigram ON public.profiles USING gin ((((first_name || ' '::text) || last_name)) gin_trgm_ops)
+table project_transfer_requests
+  id uuid not null
+  user_id uuid not null
+  user_email text not null
+  source_platform text not null
+  project_id_old text not null
+  project_url_old text not null
+  status text not null default 'pending'::text
+  experiment_id uuid
+  requested_at timestamp with time zone not null default now()
+  decided_at timestamp with time zone
+  constraint project_transfer_requests_check CHECK (((status = 'completed'::text) <= (experiment_id IS NOT NULL)))
+  constraint project_transfer_requests_project_id_old_check CHECK (((length(project_id_old) >= 1) AND (length(project_id_old) <= 255)))
+  constraint project_transfer_requests_project_url_old_check CHECK ((length(project_url_old) <= 2000))
+  constraint project_transfer_requests_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'failed'::text, 'completed'::text, 'partial_failed'::text])))
+  constraint project_transfer_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint project_transfer_requests_pkey PRIMARY KEY (id)
+  CREATE INDEX project_transfer_requests_by_user ON public.project_transfer_requests USING btree (user_id, requested_at DESC)
+  CREATE UNIQUE INDEX project_transfer_requests_one ON public.project_transfer_requests USING btree (user_id, project_id_old) WHERE (status <> ALL (ARRAY['rejected'::text, 'failed'::text]))
 table protocols
   id uuid not null
   type text not null default 'protocol'::text
@@ -696,6 +806,13 @@ table visualizations
   constraint visualizations_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint visualizations_pkey PRIMARY KEY (id)
   CREATE INDEX visualizations_by_experiment ON public.visualizations USING btree (experiment_id, created_at DESC, id DESC)
+table webhook_deliveries
+  id text not null
+  answer jsonb
+  received_at timestamp with time zone not null default now()
+  constraint webhook_deliveries_id_check CHECK (((length(id) >= 1) AND (length(id) <= 255)))
+  constraint webhook_deliveries_pkey PRIMARY KEY (id)
+  CREATE INDEX webhook_deliveries_by_age ON public.webhook_deliveries USING btree (received_at)
 table workbook_uses
   workbook_id uuid not null
   resource_id uuid not null
@@ -742,17 +859,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborator_count(resource uuid)
  RETURNS integer
  LANGUAGE sql
@@ -791,6 +908,14 @@ AS $function$
       where s.organization_id = r.organization_id and s.user_id <> person and (s.is_owner or (s.is_admin and not coalesce(own.is_owner, false))))
     and not exists (select from covering_grants c where c.resource_id = r.id and c.user_id <> person)
 $function$
+CREATE OR REPLACE FUNCTION public.forget_newsletter_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from newsletter_subscribers where email = old.email;
+  return new;
+end $function$
 CREATE OR REPLACE FUNCTION public.knows(viewer uuid, person uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -829,7 +954,7 @@ $function$
 CREATE OR REPLACE FUNCTION public.listed_ids(caller uuid, asked_type text, related_only boolean, term text, asked_language text, most integer)
  RETURNS TABLE(id uuid, "position" bigint)
  LANGUAGE plpgsql
- STABLE PARALLEL SAFE
+ STABLE
 AS $function$
 begin
   if term is null then
@@ -924,57 +1049,71 @@ RETURN regexp_replace(role, '^[ \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\
 CREATE OR REPLACE FUNCTION public.search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer)
  RETURNS TABLE(id uuid, "position" bigint)
  LANGUAGE plpgsql
- STABLE PARALLEL SAFE
+ STABLE
  SET plan_cache_mode TO 'force_custom_plan'
  SET "pg_trgm.word_similarity_threshold" TO '0.45'
+ SET max_parallel_workers_per_gather TO '0'
+ SET synchronize_seqscans TO 'off'
+ SET jit TO 'off'
 AS $function$
 declare
   asked tsquery := search_query(term);
   folded text := lower(term);
-  part text := '%' || replace(replace(replace(term, '\', '\\'), '%', '\%'), '_', '\_') || '%';
-  beginning text := replace(replace(replace(lower(term), '\', '\\'), '%', '\%'), '_', '\_') || '%';
-  inside boolean := length(term) >= 3;
-  -- as many as are ranked at most in each arm: the newest
-  arm integer := greatest(most, 300);
-  hits uuid[];
+  part text := replace(replace(replace(lower(term), '\', '\\'), '%', '\%'), '_', '\_') || '%';
+  arm integer := greatest(most, 200);
   few constant integer := 32;
-  -- longest first: the index looks it up, the rest are compared
-  words text[] := array(select w from regexp_split_to_table(lower(term), '[^[:alnum:]]+') w where length(w) >= 3 order by length(w) desc, w limit 8);
+  -- words that nothing holds, longest first: these may be misspelt, the others must be met
+  strange text[];
+  known tsquery;
+  hits uuid[];
+  via uuid[];
 begin
   select array(
-    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) like beginning order by lower(r.name), r.id limit arm)
+    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
     union
-    (select r.id from readable_resources(caller, asked_types, related_only) r where r.search @@ asked order by r.updated_at desc, r.id desc limit arm)
+    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) like part limit arm)
     union
-    (select r.id from readable_resources(caller, asked_types, related_only) r where inside and r.name ilike part order by r.updated_at desc, r.id desc limit arm)
+    (select r.id from readable_resources(caller, asked_types, related_only) r where r.search @@ asked limit arm)
   ) into hits;
-  if cardinality(hits) < few and cardinality(words) > 0 then
+  if cardinality(hits) < few and length(term) >= 3 then
     hits := hits || array(
       select r.id from readable_resources(caller, asked_types, related_only) r
-      where words[1] <% r.name and r.id <> all (hits) and (select bool_and(w <% r.name) from unnest(words) w)
-      order by word_similarity(term, r.name) desc, r.id limit few);
+      where r.name ilike '%' || part and r.id <> all (hits) limit arm);
+  end if;
+  if cardinality(hits) < few then
+    select array_agg(w order by length(w) desc, w) filter (where not is_known and length(w) >= 3),
+      search_query(string_agg(w, ' ') filter (where is_known or length(w) < 3))
+    into strange, known
+    from (
+      select w, exists (select from resources r where r.search @@ search_query(w)) as is_known
+      from regexp_split_to_table(lower(term), '[^[:alnum:]]+') w where w <> '' limit 8) word;
+  end if;
+  if cardinality(strange) > 0 then
+    hits := hits || array(
+      select near.id
+      from (
+        select r.id, r.name from readable_resources(caller, asked_types, related_only) r
+        where strange[1] <% r.name and (known is null or r.search @@ known)
+          and (select bool_and(w <% r.name) from unnest(strange) w) and r.id <> all (hits)
+        limit 300) near
+      order by word_similarity(folded, near.name) desc, near.id limit few);
   end if;
   if 'workbook' = any (asked_types) then
+    via := array(select r.id from readable_resources(caller, array['protocol', 'macro', 'experiment'], false) r where r.search @@ asked limit 200);
     hits := hits || array(
       select r.id
       from readable_resources(caller, array['workbook'], related_only) r
-      where r.id in (
-        select u.workbook_id from workbook_uses u
-        where u.resource_id in (
-          select used.id from readable_resources(caller, array['protocol', 'macro'], false) used
-          where used.search @@ asked order by used.updated_at desc, used.id desc limit 300)
-        union
-        select e.workbook_id from experiments e
-        where e.status <> 'archived' and e.workbook_id is not null and e.id in (
-          select user_of.id from readable_resources(caller, array['experiment'], false) user_of
-          where user_of.search @@ asked order by user_of.updated_at desc, user_of.id desc limit 300))
+      where r.id = any (array(
+          select u.workbook_id from workbook_uses u where u.resource_id = any (via)
+          union
+          select e.workbook_id from experiments e where e.id = any (via) and e.status <> 'archived' and e.workbook_id is not null))
         and r.id <> all (hits)
-      order by r.updated_at desc, r.id desc limit arm);
+      limit arm);
   end if;
   return query
     select r.id, row_number() over (order by
-      case when lower(r.name) = folded then 4 when lower(r.name) like beginning then 2 else 0 end
-        + coalesce(ts_rank('{0.1, 0.2, 0.4, 1.0}', r.search, asked), 0) + 0.3 * word_similarity(term, r.name) desc,
+      case when lower(r.name) = folded then 4 when lower(r.name) like part then 2 else 0 end
+        + coalesce(ts_rank('{0.1, 0.2, 0.4, 1.0}', r.search, asked), 0) + 0.3 * word_similarity(folded, r.name) desc,
       lower(r.name), r.id)
     from resources r
     left join experiments e on e.id = r.id

@@ -7,6 +7,7 @@ import type { Context } from './context.ts';
 import { errors } from './errors.ts';
 import { RegisterRoutes } from './generated/routes.js';
 import { nullBody } from './http/answers.ts';
+import { allowTrustedOrigins } from './http/cors.ts';
 import { documentationPage, documentationPolicy, documentationScript } from './http/documentation.ts';
 import { renderErrors } from './http/errors.ts';
 import { contextOf } from './http/exchange.ts';
@@ -39,6 +40,7 @@ export function createApp(context: Context): Express {
       xFrameOptions: { action: 'deny' },
     }),
   );
+  app.use(allowTrustedOrigins);
   app.use(nullBody);
   app.get('/openapi.json', (_request, response) => response.json(context.openapi));
   app.get('/docs', documentationPage);

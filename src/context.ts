@@ -40,6 +40,8 @@ export interface Context {
   places: Places;
   /** Reads of the lake. */
   warehouse: Warehouse;
+  /** Reads of the lake that may take long: a pool of their own, so that nobody's page waits for a file. */
+  exporter: Warehouse;
   /** Writes of the lake. */
   staging: StagingArea;
   /** Folder that manifest paths are relative to. */
@@ -136,6 +138,13 @@ function sandboxOnce(config: Config) {
   };
 }
 
+const CLOSE_MS = 25_000;
+
+const late = () =>
+  new Promise<never>((_resolve, reject) => {
+    setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
+  });
+
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
@@ -145,7 +154,9 @@ export async function createContext(config: Config): Promise<Context> {
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
   const close = async () => {
-    for (const shut of opened.splice(0).reverse()) await shut().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+    for (const shut of opened.splice(0).reverse())
+      // what does not close must not keep the rest, the embedded Postgres above all, from closing
+      await Promise.race([shut(), late()]).catch((error: unknown) => log.error({ err: error }, 'closing failed'));
   };
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -176,7 +187,6 @@ export async function createContext(config: Config): Promise<Context> {
         log.warn({ err: error }, 'the job queue reported an error');
       },
     });
-    opened.push(() => jobs.stop());
     const lakeFolder = join(config.dataDir, 'lake');
     const { threads, memoryMb } = config.duckdb;
     const warehouse = await DuckDbWarehouse.open({
@@ -186,6 +196,14 @@ export async function createContext(config: Config): Promise<Context> {
       memoryLimit: `${memoryMb}MB`,
     });
     opened.push(() => warehouse.close());
+    const exporter = await DuckDbWarehouse.open({
+      lakeFolder,
+      temporaryFolder: join(config.dataDir, 'tmp'),
+      threads,
+      memoryLimit: `${Math.max(128, Math.floor(memoryMb / 4))}MB`,
+      connections: 4,
+    });
+    opened.push(() => exporter.close());
     const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads });
     opened.push(() => staging.close());
     const links = { baseUrl: config.baseUrl ?? '' };
@@ -213,6 +231,8 @@ export async function createContext(config: Config): Promise<Context> {
     const macros = sandboxOnce(config);
     opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
+    // first to stop: jobs use everything above
+    opened.push(() => jobs.stop());
     return {
       config,
       log,
@@ -225,6 +245,7 @@ export async function createContext(config: Config): Promise<Context> {
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
       places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
       warehouse,
+      exporter,
       staging,
       lakeFolder,
       pipelines,

@@ -1,7 +1,10 @@
 import { sweepJob } from './api/account/sweep.job.ts';
 import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
+import { embargoJob } from './api/experiments/embargo.job.ts';
+import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
+import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
@@ -11,12 +14,16 @@ import type { JobHandler } from './jobs/queue.ts';
 /** Every job that there is. */
 const handlers = (ctx: Context): JobHandler[] => [
   ingestUploadJob(ctx),
+  writeExportJob(ctx),
+  expireExportsJob(ctx),
   adoptObjectsJob(ctx),
   forgetMessagesJob(ctx),
   compactJob(ctx),
   sweepLakeJob(ctx),
   sweepObjectsJob(ctx),
   eraseExperiment(ctx),
+  embargoJob(ctx),
+  forgetUnconfirmedJob(ctx),
   sendLetterJob(ctx),
   sendNoticeJob(ctx),
   sweepJob(ctx),
@@ -25,6 +32,7 @@ const handlers = (ctx: Context): JobHandler[] => [
 /** What is looked after more often than the queue's clock ticks. */
 const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) => Promise<void> }[] => [
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
+  { everyMs: 5_000, run: () => sweepExports(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
 ];
 

@@ -90,6 +90,13 @@ export const AUDIT_ACTIONS = [
   'resource.deleted',
   'upload.created',
   'upload.completed',
+  'export.created',
+  'export.completed',
+  'export.cancelled',
+  'export.deleted',
+  'annotation.created',
+  'annotation.updated',
+  'annotation.deleted',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

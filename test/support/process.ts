@@ -26,6 +26,7 @@ export async function spawnServer(environment: Record<string, string>): Promise<
       PORT: '0',
       LOG_LEVEL: 'warn',
       SAMPLE_DATA: 'off',
+      MACRO_LANGUAGES: 'none',
       DUCKDB_MEMORY_MB: '512',
       ...environment,
     },
