@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { createUser, userOfEmail } from './api/account/account.service.ts';
 import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
+import { readQuickstart } from './api/sample/sample.service.ts';
+import { loadSeason, SEASON_ROWS } from './api/sample/season.service.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { EmbeddedPostgresError, startEmbeddedPostgres } from './database/embedded.ts';
@@ -11,6 +13,7 @@ const USAGE = `usage:
   npm run user -- create --email ADDRESS --first-name NAME --last-name NAME [--rate-limit N] [--key-name NAME]
   npm run user -- create-key --email ADDRESS [--rate-limit N] [--key-name NAME] [--days N]
   npm run user -- revoke-key KEY_OR_ID
+  npm run sample -- [--rows N]        (the server must be running)
 `;
 
 class UsageError extends Error {}
@@ -60,8 +63,20 @@ async function user(db: Database, args: string[]): Promise<void> {
   } else throw new UsageError('say create, create-key or revoke-key');
 }
 
+/** Loads the sample season into a server that is running, with what its `quickstart.json` says. */
+async function season(dataDir: string, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { rows: { type: 'string', default: String(SEASON_ROWS) } } });
+  const rows = Number(values.rows);
+  if (!Number.isSafeInteger(rows) || rows < 1) throw new UsageError('--rows is a whole number, 1 at least');
+  const quickstart = readQuickstart(dataDir);
+  if (quickstart === undefined)
+    throw new UsageError('there is no quickstart.json in the data folder: start the server with SAMPLE_DATA=on first');
+  await loadSeason(quickstart, { rows, say });
+}
+
 async function main([command, ...args]: string[]): Promise<void> {
   const config = readConfig();
+  if (command === 'sample') return season(config.dataDir, args);
   const postgres = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir, beside: true }) : undefined;
   const url = config.databaseUrl ?? postgres?.url ?? '';
   await migrate({ url, folder: `${config.root}/sql` });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { prepareSample, quickstartLines } from './api/sample/sample.service.ts';
+import { loadSeason } from './api/sample/season.service.ts';
 import { createApp } from './app.ts';
 import { ConfigError, readConfig, type Config } from './config.ts';
 import { createContext, type Context } from './context.ts';
@@ -83,8 +84,10 @@ function explain(error: unknown): void {
 async function main(): Promise<void> {
   const running = await startServer(readConfig());
   let stopping: Promise<void> | undefined;
+  const leaving = new AbortController();
   // Ctrl-C reaches us twice under npm; the second is not impatience
   const stop = () => {
+    leaving.abort();
     stopping ??= running.stop().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -102,6 +105,11 @@ async function main(): Promise<void> {
   const quickstart = await prepareSample(context, adminUrl);
   process.stdout.write(
     `\nTry these:\n${quickstartLines(quickstart)}\nThe keys of the whole sample cast are in ${context.config.dataDir}/quickstart.json\n`,
+  );
+  await loadSeason(quickstart, { signal: leaving.signal, say: (line) => process.stdout.write(`The sample season: ${line}.\n`) }).catch(
+    (error: unknown) => {
+      if (!leaving.signal.aborted) context.log.warn({ err: error }, 'the sample season was not loaded');
+    },
   );
 }
 

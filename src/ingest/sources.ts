@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import type { SourceKind } from './limits.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
-import { BufferedFile, FileRefused, type Refusals } from './record-writer.ts';
+import { BufferedFile, type Refusals } from './record-writer.ts';
+import { AMBYTE_COLUMNS, scanAmbyte } from './scan-ambyte.ts';
 import { scanCsv } from './scan-csv.ts';
 import { scanJson } from './scan-json.ts';
 import { openParquet } from './scan-parquet.ts';
@@ -40,8 +41,16 @@ export async function readSource(request: SourceRequest): Promise<BronzeSource> 
     case 'parquet':
       return openParquet(request.session, request.pipelines, request.original);
     case 'ambyte':
-      throw new FileRefused('unsupported', `${request.kind} files cannot be read yet.`);
+      return readAmbyte(request);
   }
+}
+
+async function readAmbyte({ session, pipelines, original, work, path, refusals }: SourceRequest): Promise<BronzeSource> {
+  const records = await BufferedFile.create(join(work, 'records'));
+  const { rows } = await scanAmbyte({ path: original, name: path, records, refusals }).finally(() => records.close());
+  const fields = AMBYTE_COLUMNS.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
+  await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: false });
+  return { fields, rows };
 }
 
 async function readDelimited(

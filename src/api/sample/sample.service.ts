@@ -41,13 +41,14 @@ const EXPERIMENT = 'Maize under drought';
 const RATE_LIMIT = 10_000;
 const INGEST_TRIES = 600;
 
-const fileOf = (ctx: Context) => join(ctx.config.dataDir, 'quickstart.json');
+const fileOf = (dataDir: string) => join(dataDir, 'quickstart.json');
 
-function earlier(ctx: Context): Partial<Quickstart> {
+/** What the last start of the sample wrote down; undefined when there is none. */
+export function readQuickstart(dataDir: string): Quickstart | undefined {
   try {
-    return JSON.parse(readFileSync(fileOf(ctx), 'utf8')) as Partial<Quickstart>;
+    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as Quickstart;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
@@ -97,9 +98,9 @@ async function uploadMeasurements(ctx: Context, apiKey: string, experimentId: st
 
 /** Makes the cast, Leaf Lab and its private experiment where they are not there yet, and writes `quickstart.json`. */
 export async function prepareSample(ctx: Context, adminUrl: string): Promise<Quickstart> {
-  const before = earlier(ctx);
+  const before = readQuickstart(ctx.config.dataDir);
   const users = {} as Record<CastName, CastMember>;
-  for (const name of CAST) users[name] = await castMember(ctx, name, before.users?.[name]);
+  for (const name of CAST) users[name] = await castMember(ctx, name, before?.users[name]);
   const leafLab = (await upsertOrganization(ctx.db, { name: 'Leaf Lab', slug: 'leaf-lab' }))?.id ?? '';
   const partners = (await upsertOrganization(ctx.db, { name: 'Field Partners', slug: 'field-partners' }))?.id ?? '';
   await upsertMember(ctx.db, { organizationId: leafLab, userId: users.owner.id, role: 'owner' });
@@ -133,9 +134,9 @@ export async function prepareSample(ctx: Context, adminUrl: string): Promise<Qui
     organizationId: leafLab,
     users,
   };
-  const staging = `${fileOf(ctx)}.${process.pid}`;
+  const staging = `${fileOf(ctx.config.dataDir)}.${process.pid}`;
   await writeFile(staging, `${JSON.stringify(quickstart, null, 2)}\n`, { mode: 0o600 });
-  await rename(staging, fileOf(ctx));
+  await rename(staging, fileOf(ctx.config.dataDir));
   return quickstart;
 }
 
