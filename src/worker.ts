@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepJob } from './api/account/sweep.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
+import { runBroker } from './api/measurements/broker.service.ts';
+import { storeWaitingMessages } from './api/measurements/measurements.service.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
@@ -16,22 +19,29 @@ const handlers = (ctx: Context): JobHandler[] => [
 ];
 
 /** What is looked after more often than the queue's clock ticks. */
-const watches = (ctx: Context): { everyMs: number; run: () => Promise<void> }[] => [{ everyMs: 5_000, run: () => sweepUploads(ctx) }];
+const watches = (ctx: Context): { everyMs: number; run: () => Promise<void> }[] => [
+  { everyMs: 5_000, run: () => sweepUploads(ctx) },
+  { everyMs: 500, run: () => storeWaitingMessages(ctx) },
+  { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
+];
 
-/** Starts working on the queue in this process; the answer stops the watches (the queue stops with the context). */
+/** Starts working on the queue in this process, and the broker; the answer stops both (the queue stops with the context). */
 export async function startWorker(context: Context): Promise<() => Promise<void>> {
+  // what a crash left half done is ended before anything new begins
+  await context.iot.tidy(0).catch((error: unknown) => context.log.warn({ err: error }, 'devices could not be tidied'));
+  const stopBroker = await runBroker(context);
   await context.jobs.work(handlers(context));
-  const running = new Set<Promise<void>>();
-  const timers = watches(context).map(({ everyMs, run }) =>
-    setInterval(() => {
-      const one = run()
-        .catch((error: unknown) => context.log.warn({ err: error }, 'a watch failed'))
-        .finally(() => running.delete(one));
-      running.add(one);
-    }, everyMs),
-  );
+  const stopping = new AbortController();
+  const loops = watches(context).map(async ({ everyMs, run }) => {
+    while (!stopping.signal.aborted) {
+      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      await run().catch((error: unknown) => context.log.warn({ err: error }, 'a watch failed'));
+    }
+  });
   return async () => {
-    for (const timer of timers) clearInterval(timer);
-    await Promise.all(running);
+    await stopBroker();
+    stopping.abort();
+    await Promise.all(loops);
   };
 }

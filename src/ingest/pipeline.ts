@@ -10,6 +10,8 @@ const STEPS = {
   uploadedValues: 'silver/uploaded_values.sql',
   uploadedRows: 'gold/uploaded_rows.sql',
   quarantinedRecords: 'gold/quarantined_records.sql',
+  messageRows: 'gold/message_rows.sql',
+  deviceRows: 'gold/device_rows.sql',
 } as const;
 
 /** The SQL of `pipelines/`, by step. Read once at the start. */

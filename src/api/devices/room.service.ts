@@ -26,9 +26,14 @@ export interface DeviceRoom {
   rebind(deviceId: string): Promise<void>;
   /** Ends what was interrupted (and has not moved for so many seconds) and writes what bindings still owe. */
   tidy(quietSeconds: number): Promise<void>;
-  /** The port of the running broker, once there is one: the endpoint names it. */
-  brokerPort: number | null;
+  /** The broker that runs in this process: changes wait until it knows of them, and the endpoint names its port. */
+  broker: LocalBroker | null;
   close(): Promise<void>;
+}
+
+export interface LocalBroker {
+  port: number;
+  refresh(thingName: string): Promise<void>;
 }
 
 interface RoomOptions {
@@ -37,6 +42,27 @@ interface RoomOptions {
   onProblem: (cause: unknown, what: string) => void;
 }
 
+/** A registry whose changes are over only when the broker of this process has heard of them. */
+const known = (registry: DeviceRegistry, tell: (thingName: string) => Promise<void>): DeviceRegistry => ({
+  ...registry,
+  setPolicies: async (thing, documents) => {
+    await registry.setPolicies(thing, documents);
+    await tell(thing);
+  },
+  revokeCertificate: async (thing, id) => {
+    await registry.revokeCertificate(thing, id);
+    await tell(thing);
+  },
+  deleteCertificate: async (thing, id) => {
+    await registry.deleteCertificate(thing, id);
+    await tell(thing);
+  },
+  deleteThing: async (thing) => {
+    await registry.deleteThing(thing);
+    await tell(thing);
+  },
+});
+
 /** The registry of the configuration: AWS IoT Core, or the one of this machine. */
 export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Promise<DeviceRoom> {
   const { aws, hostname, port } = config.iot;
@@ -44,7 +70,7 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
   let registry: DeviceRegistry;
   let credentials: CredentialIssuer;
   let embedded: DeviceRoom['embedded'] = null;
-  const shared: { brokerPort: number | null } = { brokerPort: null };
+  const shared: { broker: LocalBroker | null } = { broker: null };
   if (aws) {
     const { region, account, endpoint, roleArn } = aws;
     const cloud = awsRegistry({ region, accountId: account, endpoint });
@@ -62,10 +88,10 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
     const inner = embeddedRegistry({ authority, store: registryStore(db), endpoint: hostname });
     // the port is known only when the broker listens
     const endpoint = () => {
-      const at = shared.brokerPort ?? port;
+      const at = shared.broker?.port ?? port;
       return Promise.resolve(at === 8883 || at === 0 ? hostname : `${hostname}:${at}`);
     };
-    registry = { ...inner, endpoint };
+    registry = { ...known(inner, async (thing) => shared.broker?.refresh(thing)), endpoint };
     credentials = tokens;
     embedded = { authority, tokens };
   }
@@ -92,11 +118,11 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
       for (const failure of failures) onProblem(failure, 'a change of a device could not be ended yet');
       for (const { id } of await listToRebind(db)) await rebind(id);
     },
-    get brokerPort() {
-      return shared.brokerPort;
+    get broker() {
+      return shared.broker;
     },
-    set brokerPort(value) {
-      shared.brokerPort = value;
+    set broker(value) {
+      shared.broker = value;
     },
     close: () => {
       for (const close of closers) close();
