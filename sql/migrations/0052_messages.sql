@@ -24,7 +24,7 @@ create index messages_by_person on messages (experiment_id, user_id) where user_
 -- What has been measured, an hour of a device and experiment at a time; written with the rows themselves.
 create table message_hours (
   client_id text not null,
-  experiment_id uuid not null,
+  experiment_id uuid not null references experiments on delete cascade,
   hour timestamptz not null,
   -- '' stands for none
   version text not null,
@@ -53,7 +53,7 @@ create table message_runs (
 create table recent_measurements (
   client_id text not null,
   id text not null,
-  experiment_id uuid not null,
+  experiment_id uuid not null references experiments on delete cascade,
   at timestamptz not null,
   protocol_id text,
   workbook_version_id text,
@@ -67,7 +67,7 @@ create table recent_measurements (
 
 -- One row of an experiment's device table: what a sensor has said of itself.
 create table device_facts (
-  experiment_id uuid not null,
+  experiment_id uuid not null references experiments on delete cascade,
   client_id text not null,
   device_id text not null,
   firmware text not null,
@@ -78,3 +78,14 @@ create table device_facts (
   processed_at timestamptz not null,
   primary key (experiment_id, client_id, device_id, firmware)
 );
+create index message_hours_by_experiment on message_hours (experiment_id);
+create index recent_measurements_by_experiment on recent_measurements (experiment_id);
+
+create function forget_messages() returns trigger language plpgsql as $$
+begin
+  delete from messages where experiment_id = old.id;
+  return null;
+end $$;
+create trigger experiments_forget_messages after delete on experiments for each row execute function forget_messages();
+create index messages_by_experiment on messages (experiment_id);
+create index messages_archived on messages (experiment_id) where status = 'quarantined' and reason = 'archived';

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { connect as connectMqtt, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
+import { grant } from '../support/cast.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -97,6 +98,77 @@ describe('from broker to table', () => {
     const listed = await owner()('GET', `/api/v1/devices/${deviceId}`);
     expect(listed.body.connectivity).toMatchObject({ connected: true, lastSeenAt: expect.any(String) });
 
+    const range = { from: '2026-05-01T00:00:00Z', to: '2026-05-02T00:00:00Z', bucket: 'hour' };
+    const path = `/api/v1/devices/${deviceId}`;
+    const monitoring = (await owner()('GET', `${path}/monitoring`, { query: range })).body;
+    expect(monitoring).toMatchObject({
+      bucket: 'hour',
+      truncated: false,
+      throughput: [{ bucketStart: '2026-05-01T10:00:00.000Z', experimentId: id, count: 2 }],
+      battery: [{ averageBattery: 88 }],
+      payload: {
+        totalMeasurements: 2,
+        withGps: 2,
+        withBattery: 2,
+        workbookRuns: 0,
+        firmwareMix: [{ version: '2.1', count: 2 }],
+        protocolMix: [],
+        workbookMix: [{ workbookVersionId: null, count: 2 }],
+        macroMix: [{ macroId: null, count: 2 }],
+      },
+      firmwareHistory: [{ version: '2.1', count: 2 }],
+      pipelineUnavailable: false,
+    });
+    expect(monitoring.recentMeasurements).toHaveLength(2);
+    expect(monitoring.recentMeasurements[0]).toMatchObject({ experimentId: id, battery: 88, latitude: 52.1, sample: expect.any(String) });
+    expect((await owner()('GET', `${path}/activity`)).body).toEqual({ lastDataAt: '2026-05-01T10:00:00.123Z', pipelineUnavailable: false });
+    expect((await owner()('GET', `${path}/firmware-history`, { query: range })).body.versions).toMatchObject([
+      { version: '2.1', count: 2 },
+    ]);
+    const observed = { from: range.from, to: range.to };
+    expect((await owner()('GET', `${path}/experiments/observed`, { query: observed })).body.experiments).toMatchObject([
+      { experimentId: id, count: 2 },
+    ]);
+    const fleet = (await owner()('GET', '/api/v1/devices/monitoring', { query: range })).body;
+    expect(fleet).toMatchObject({ devices: [{ deviceId, lastDataAt: '2026-05-01T10:00:00.123Z' }], throughput: [{ deviceId, count: 2 }] });
+    const day = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date(Date.now() + 3_600_000).toISOString(), bucket: 'day' };
+    const now = (await owner()('GET', `${path}/monitoring`, { query: day })).body;
+    expect(now.events).toMatchObject([{ eventType: 'connected', sessionIdentifier: expect.any(String) }]);
+    expect(now.sessions).toMatchObject([{ end: null, openStart: false }]);
+    expect(now.uptimePercent).toBeGreaterThan(0);
+
+    // whoever may read the device but not the experiment sees no id, place or sample of it
+    await grant(site.server.context.db, { id: deviceId, type: 'device' }, { user: site.cast.stranger.id }, 'viewer');
+    const strange = site.as(site.cast.stranger);
+    for (const sub of ['monitoring', 'experiments/observed', 'experiments']) {
+      const { status, text } = await strange('GET', `${path}/${sub}`, {
+        query: sub === 'experiments' ? {} : sub === 'monitoring' ? range : observed,
+      });
+      expect(status).toBe(200);
+      expect(text).not.toContain(id);
+      expect(text).not.toContain('52.1');
+      expect(text).not.toContain('spad');
+    }
+    expect((await strange('GET', `${path}/monitoring`, { query: range })).body.throughput).toMatchObject([
+      { experimentId: null, count: 2 },
+    ]);
+
+    // groups
+    const group = (await owner()('POST', '/api/v1/device-groups', { body: { name: 'Watched', organizationId: site.cast.leafLab } })).body;
+    await owner()('POST', `/api/v1/device-groups/${group.id}/devices`, { body: { deviceIds: [deviceId] } });
+    expect((await owner()('GET', `/api/v1/device-groups/${group.id}/monitoring`, { query: range })).body).toMatchObject({
+      members: [{ deviceId, connectivity: { connected: true }, lastDataAt: '2026-05-01T10:00:00.123Z' }],
+      throughput: [{ deviceId, count: 2 }],
+      dataByExperiment: [{ experimentId: id, count: 2 }],
+      firmware: [{ deviceId, version: '2.1' }],
+      pipelineUnavailable: false,
+    });
+    const at = Date.parse(range.from);
+    const asked = (to: number) => owner()('GET', `${path}/monitoring`, { query: { ...range, to: new Date(to).toISOString() } });
+    expect((await asked(at + 31 * 86_400_000)).status).toBe(200);
+    expect((await asked(at + 31 * 86_400_000 + 1)).body.code).toBe('RANGE_INVALID');
+    expect((await asked(at)).status).toBe(400);
+
     // what is refused, each after it has worked
     await expect(connect(config, 'another-name', bundle)).rejects.toThrow();
     await expect(connect(config, thing, null)).rejects.toThrow();
@@ -107,7 +179,7 @@ describe('from broker to table', () => {
     await owner()('DELETE', `/api/v1/experiments/${id}/devices/${deviceId}`);
     await expect(publish(again, prefix, message({ id: 'unbound' }))).rejects.toThrow('closed');
     const third = await connect(config, thing, bundle);
-    const ended = new Promise((resolve) => third.once('close', resolve));
+    const ended = new Promise<void>((resolve) => third.once('close', () => resolve()));
     await owner()('DELETE', `/api/v1/devices/${deviceId}/credentials`);
     await ended;
     await expect(connect(config, thing, bundle)).rejects.toThrow();

@@ -75,7 +75,7 @@ export interface Verdict {
 /** Ends messages. The bytes of what is stored are in the lake now; those of what is kept back stay. */
 export const settleMessages = (db: Queryable, verdicts: readonly Verdict[]) =>
   db.run(sql('messages.settle')`
-    update messages m set status = v.status, reason = v.reason, payload = case when v.status = 'stored' then ''::bytea else m.payload end
+    update messages m set status = v.status, reason = v.reason, payload = case when v.status = 'stored' or v.reason = 'experiment-gone' then ''::bytea else m.payload end
     from json_to_recordset(${JSON.stringify(verdicts)}::json) as v (id bigint, status text, reason text) where m.id = v.id`);
 
 export interface Fact {
