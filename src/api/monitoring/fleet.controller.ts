@@ -1,9 +1,9 @@
 import { Get, Query, Route, Security, Tags } from 'tsoa';
 import { ApiController } from '../../http/controllers.ts';
-import type { FleetMonitoring, MonitoringBucket } from '../monitoring/monitoring.model.ts';
-import { monitorFleet, rangeOf } from '../monitoring/monitoring.service.ts';
+import type { FleetMonitoring, MonitoringBucket } from './monitoring.model.ts';
+import { monitorFleet, rangeOf } from './monitoring.service.ts';
 
-// in this folder because routes are matched in the order of folders, and `monitoring` would be taken for a device's id
+// routes are matched in the reverse order of folders, and later `monitoring` would be taken for a device's id
 @Route('api/v1/devices/monitoring')
 @Tags('Monitoring')
 export class FleetMonitoringController extends ApiController {
