@@ -10,8 +10,8 @@ const STEPS = {
   uploadedValues: 'silver/uploaded_values.sql',
   uploadedRows: 'gold/uploaded_rows.sql',
   quarantinedRecords: 'gold/quarantined_records.sql',
-  messageRows: 'gold/message_rows.sql',
-  deviceRows: 'gold/device_rows.sql',
+  brokerRows: 'gold/broker_rows.sql',
+  sensorRows: 'gold/sensor_rows.sql',
 } as const;
 
 /** The SQL of `pipelines/`, by step. Read once at the start. */

@@ -197,7 +197,7 @@ describe('from broker to table', () => {
     const state = async () =>
       (
         await db.rows<{ status: string; reason: string | null }>(
-          sql('test')`select status, reason from messages where experiment_id = ${id}`,
+          sql('test')`select status, reason from broker_messages where experiment_id = ${id}`,
         )
       )[0];
     await expect.poll(state).toEqual({ status: 'quarantined', reason: 'archived' });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/database.ts';
-import { storeMessages } from '../../ingest/messages.ts';
+import { storeBrokerMessages } from '../../ingest/broker-messages.ts';
 import type { BrokerMessage } from '../../iot/connections.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import {
@@ -109,7 +109,7 @@ async function storeBatch(ctx: Context, experimentId: string): Promise<number> {
           .digest('hex')
           .slice(0, 20);
         const devices = (await listFacts(tx, experimentId)).map(factRow(experimentId));
-        undo = await storeMessages(tx, ctx, { experimentId, source, rows: shaped.rows, devices });
+        undo = await storeBrokerMessages(tx, ctx, { experimentId, source, rows: shaped.rows, devices });
       }
       await settleMessages(tx, shaped.verdicts);
       return messages.length;

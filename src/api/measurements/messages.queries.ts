@@ -18,7 +18,7 @@ export interface NewMessage {
 /** Makes messages durable; what is there already stays. */
 export const insertMessages = (db: Queryable, messages: readonly NewMessage[]) =>
   db.run(sql('messages.insert')`
-    insert into messages (source, experiment_id, client_id, user_id, sensor_type, sensor_version, sensor_id, protocol_id, payload, received_at)
+    insert into broker_messages (source, experiment_id, client_id, user_id, sensor_type, sensor_version, sensor_id, protocol_id, payload, received_at)
     select decode(m.source, 'hex'), m."experimentId", m."clientId", m."userId", m."sensorType", m."sensorVersion", m."sensorId", m."protocolId", decode(m.payload, 'hex'), m."receivedAt"
     from json_to_recordset(${JSON.stringify(messages)}::json) as m (source text, "experimentId" uuid, "clientId" text, "userId" uuid, "sensorType" text,
       "sensorVersion" text, "sensorId" text, "protocolId" text, payload text, "receivedAt" timestamptz)
@@ -27,12 +27,12 @@ export const insertMessages = (db: Queryable, messages: readonly NewMessage[]) =
 /** Experiments that have messages to be stored, and whether people sent some of them. */
 export const listWaiting = (db: Queryable) =>
   db.rows<{ experimentId: string; people: boolean }>(sql('messages.waiting')`
-    select experiment_id as "experimentId", bool_or(user_id is not null) as people from messages where status = 'waiting' group by experiment_id limit 200`);
+    select experiment_id as "experimentId", bool_or(user_id is not null) as people from broker_messages where status = 'waiting' group by experiment_id limit 200`);
 
 /** What was kept back from an archived experiment that is archived no more waits again. */
 export const replayArchived = (db: Queryable) =>
   db.run(sql('messages.replay')`
-    update messages m set status = 'waiting', reason = null from experiments e
+    update broker_messages m set status = 'waiting', reason = null from experiments e
     where m.status = 'quarantined' and m.reason = 'archived' and e.id = m.experiment_id and e.status <> 'archived'`);
 
 /** One storer of an experiment at a time, until the transaction ends. */
@@ -62,7 +62,7 @@ export const listBatch = (db: Queryable, experimentId: string, most: number) =>
     select m.id, m.source, m.client_id as "clientId", m.user_id as "userId", m.sensor_version as "sensorVersion", m.sensor_id as "sensorId",
       m.protocol_id as "protocolId", m.payload, m.received_at as "receivedAt", e.status,
       m.user_id is null or exists (select from effective_access a where a.user_id = m.user_id and a.resource_id = m.experiment_id and a.can_contribute) as "isAllowed"
-    from messages m left join experiments e on e.id = m.experiment_id
+    from broker_messages m left join experiments e on e.id = m.experiment_id
     where m.experiment_id = ${experimentId} and m.status = 'waiting'
     order by m.id limit ${most}`);
 
@@ -75,7 +75,7 @@ export interface Verdict {
 /** Ends messages. The bytes of what is stored are in the lake now; those of what is kept back stay. */
 export const settleMessages = (db: Queryable, verdicts: readonly Verdict[]) =>
   db.run(sql('messages.settle')`
-    update messages m set status = v.status, reason = v.reason, payload = case when v.status = 'stored' or v.reason = 'experiment-gone' then ''::bytea else m.payload end
+    update broker_messages m set status = v.status, reason = v.reason, payload = case when v.status = 'stored' or v.reason = 'experiment-gone' then ''::bytea else m.payload end
     from json_to_recordset(${JSON.stringify(verdicts)}::json) as v (id bigint, status text, reason text) where m.id = v.id`);
 
 export interface Fact {

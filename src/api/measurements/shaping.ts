@@ -1,4 +1,4 @@
-import type { MessageRow } from '../../ingest/messages.ts';
+import type { MessageRow } from '../../ingest/broker-messages.ts';
 import { decodePayload, type Measurement } from '../../iot/payload.ts';
 import type { Fact, HourCount, RecentRow, Verdict, WaitingMessage } from './messages.queries.ts';
 

@@ -31,8 +31,7 @@ export class MonitoringController extends ApiController {
     @Query() to: Date,
     @Query() bucket: MonitoringBucket,
   ): Promise<FirmwareHistory> {
-    void bucket;
-    return firmwareHistoryOf(this.ctx, deviceId, rangeOf(from, to));
+    return firmwareHistoryOf(this.ctx, deviceId, rangeOf(from, to), bucket);
   }
 
   /** Connections, sessions, uptime, throughput, battery and payload of a device. Of experiments that you may not read there is only a count. */

@@ -229,7 +229,9 @@ export async function activityOf(ctx: Context, deviceId: string) {
   return { lastDataAt: last?.lastAt ?? null, pipelineUnavailable: sections.failed };
 }
 
-export async function firmwareHistoryOf(ctx: Context, deviceId: string, range: Range): Promise<FirmwareHistory> {
+/** Runs are cut at hours whatever the bucket is; the bucket only has to keep the answer within bounds. */
+export async function firmwareHistoryOf(ctx: Context, deviceId: string, range: Range, bucket: MonitoringBucket): Promise<FirmwareHistory> {
+  limitPoints(range, bucket, 1);
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
   const versions = runsOf(await sections.read(listVersions(ctx.db, thing, range), []));

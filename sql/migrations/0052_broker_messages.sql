@@ -1,7 +1,7 @@
 -- Up Migration
 -- Messages that the broker has taken: durable here before they are acknowledged, turned into rows in small batches.
 
-create table messages (
+create table broker_messages (
   id bigint generated always as identity primary key,
   -- of experiment, client and bytes: the same again is the same measurement
   source bytea not null unique check (length(source) = 20),
@@ -18,8 +18,8 @@ create table messages (
   status text not null default 'waiting' check (status in ('waiting', 'stored', 'quarantined')),
   reason text
 );
-create index messages_waiting on messages (experiment_id, id) where status = 'waiting';
-create index messages_by_person on messages (experiment_id, user_id) where user_id is not null;
+create index broker_messages_waiting on broker_messages (experiment_id, id) where status = 'waiting';
+create index broker_messages_by_person on broker_messages (experiment_id, user_id) where user_id is not null;
 
 -- What has been measured, an hour of a device and experiment at a time; written with the rows themselves.
 create table message_hours (
@@ -81,11 +81,11 @@ create table device_facts (
 create index message_hours_by_experiment on message_hours (experiment_id);
 create index recent_measurements_by_experiment on recent_measurements (experiment_id);
 
-create function forget_messages() returns trigger language plpgsql as $$
+create function forget_broker_messages() returns trigger language plpgsql as $$
 begin
-  delete from messages where experiment_id = old.id;
+  delete from broker_messages where experiment_id = old.id;
   return null;
 end $$;
-create trigger experiments_forget_messages after delete on experiments for each row execute function forget_messages();
-create index messages_by_experiment on messages (experiment_id);
-create index messages_archived on messages (experiment_id) where status = 'quarantined' and reason = 'archived';
+create trigger experiments_forget_broker_messages after delete on experiments for each row execute function forget_broker_messages();
+create index broker_messages_by_experiment on broker_messages (experiment_id);
+create index broker_messages_archived on broker_messages (experiment_id) where status = 'quarantined' and reason = 'archived';

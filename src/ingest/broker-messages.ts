@@ -7,7 +7,7 @@ import type { StagingArea } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { variable, type Pipelines } from './pipeline.ts';
 
-/** One measurement as `pipelines/gold/message_rows.sql` reads it. Times are ISO 8601; `data` and `macros` are JSON text. */
+/** One measurement as `pipelines/gold/broker_rows.sql` reads it. Times are ISO 8601; `data` and `macros` are JSON text. */
 export interface MessageRow {
   id: string;
   device_id: string | null;
@@ -60,7 +60,7 @@ interface MessageBatch {
 const lines = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
 /** Writes a batch of measurements of one experiment as files and makes them visible in the caller's transaction. Answers how to take the files back when that fails. */
-export async function storeMessages(tx: Transaction, deps: MessageDeps, batch: MessageBatch): Promise<() => Promise<void>> {
+export async function storeBrokerMessages(tx: Transaction, deps: MessageDeps, batch: MessageBatch): Promise<() => Promise<void>> {
   const { experimentId } = batch;
   const work = join(deps.staging.workFolder, 'messages', randomUUID());
   await mkdir(work, { recursive: true, mode: 0o700 });
@@ -81,7 +81,7 @@ export async function storeMessages(tx: Transaction, deps: MessageDeps, batch: M
     const rows = await session.stage({
       tableId: raw.id,
       experimentId,
-      select: select(deps.pipelines.messageRows),
+      select: select(deps.pipelines.brokerRows),
       sortColumn: 'timestamp',
     });
     staged.push(rows);
@@ -89,7 +89,7 @@ export async function storeMessages(tx: Transaction, deps: MessageDeps, batch: M
     const facts = await session.stage({
       tableId: device.id,
       experimentId,
-      select: select(deps.pipelines.deviceRows),
+      select: select(deps.pipelines.sensorRows),
       sortColumn: 'processed_timestamp',
     });
     staged.push(facts);
