@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/conformance/**', 'test/soak/**'],
+    exclude: ['test/conformance/**', 'test/soak/**', 'test/mutants/**'],
     globalSetup: ['test/support/global.ts'],
     pool: 'forks',
     maxWorkers: 2,

@@ -1,4 +1,13 @@
 -- Printed from the catalogue by npm run db:schema; do not edit.
+table annotators
+  experiment_id uuid not null
+  user_id uuid not null
+  is_named boolean not null default false
+  created_at timestamp with time zone not null default now()
+  constraint annotators_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint annotators_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint annotators_pkey PRIMARY KEY (experiment_id, user_id)
+  CREATE INDEX annotators_by_user ON public.annotators USING btree (user_id)
 unlogged table api_key_windows
   key_id uuid not null
   second bigint not null
@@ -42,6 +51,53 @@ table audit_events
   CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (actor_id, at DESC)
   CREATE INDEX audit_events_by_organization ON public.audit_events USING btree (organization_id, at DESC)
   CREATE INDEX audit_events_by_resource ON public.audit_events USING btree (resource_id, at DESC)
+  CREATE INDEX audit_events_by_subject ON public.audit_events USING btree (subject_id, at DESC)
+table budgets
+  kind text not null
+  key bytea not null
+  used integer not null
+  since timestamp with time zone not null default now()
+  ends_at timestamp with time zone not null
+  constraint budgets_key_check CHECK ((length(key) = 32))
+  constraint budgets_pkey PRIMARY KEY (kind, key)
+  CREATE INDEX budgets_by_end ON public.budgets USING btree (ends_at)
+table ceremonies
+  id uuid not null
+  kind text not null
+  expires_at timestamp with time zone not null
+  constraint ceremonies_kind_check CHECK ((kind = ANY (ARRAY['passkey-registration'::text, 'passkey-authentication'::text, 'provider'::text])))
+  constraint ceremonies_pkey PRIMARY KEY (id)
+  CREATE INDEX ceremonies_by_expiry ON public.ceremonies USING btree (expires_at)
+table code_versions
+  resource_id uuid not null
+  version integer not null
+  code text not null
+  kind text not null
+  created_by uuid
+  created_at timestamp with time zone not null default now()
+  constraint code_versions_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint code_versions_pkey PRIMARY KEY (resource_id, version)
+table contributors
+  experiment_id uuid not null
+  user_id uuid not null
+  constraint contributors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint contributors_pkey PRIMARY KEY (experiment_id, user_id)
+table dashboards
+  id uuid not null
+  experiment_id uuid not null
+  name text not null
+  description text
+  layout jsonb not null
+  widgets jsonb not null default '[]'::jsonb
+  version bigint not null default 1
+  created_by uuid not null
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint dashboards_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
+  constraint dashboards_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE RESTRICT
+  constraint dashboards_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint dashboards_pkey PRIMARY KEY (id)
+  CREATE INDEX dashboards_by_experiment ON public.dashboards USING btree (experiment_id, created_at DESC, id DESC)
 table device_groups
   id uuid not null
   type text not null default 'device_group'::text
@@ -66,6 +122,24 @@ table erasures
   constraint erasures_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES users(id) ON DELETE SET NULL
   constraint erasures_pkey PRIMARY KEY (id)
   constraint erasures_experiment_id_key UNIQUE (experiment_id)
+table experiment_join_requests
+  id uuid not null
+  experiment_id uuid not null
+  user_id uuid not null
+  message text
+  status text not null default 'pending'::text
+  decided_by uuid
+  decided_at timestamp with time zone
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint experiment_join_requests_message_check CHECK ((length(message) <= 250))
+  constraint experiment_join_requests_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'cancelled'::text])))
+  constraint experiment_join_requests_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint experiment_join_requests_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint experiment_join_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint experiment_join_requests_pkey PRIMARY KEY (id)
+  CREATE INDEX experiment_join_requests_by_user ON public.experiment_join_requests USING btree (user_id)
+  CREATE UNIQUE INDEX experiment_join_requests_one_pending ON public.experiment_join_requests USING btree (experiment_id, user_id) WHERE (status = 'pending'::text)
 table experiments
   id uuid not null
   type text not null default 'experiment'::text
@@ -77,8 +151,64 @@ table experiments
   constraint experiments_status_check CHECK ((status = ANY (ARRAY['active'::text, 'stale'::text, 'archived'::text, 'published'::text])))
   constraint experiments_type_check CHECK ((type = 'experiment'::text))
   constraint experiments_id_type_fkey FOREIGN KEY (id, type) REFERENCES resources(id, type) ON DELETE CASCADE
+  constraint experiments_workbook_id_fkey FOREIGN KEY (workbook_id) REFERENCES workbooks(id) ON DELETE SET NULL
+  constraint experiments_workbook_version_id_fkey FOREIGN KEY (workbook_version_id) REFERENCES workbook_versions(id) ON DELETE RESTRICT
   constraint experiments_pkey PRIMARY KEY (id)
   CREATE INDEX experiments_archived ON public.experiments USING btree (id) WHERE (status = 'archived'::text)
+  CREATE INDEX experiments_by_workbook ON public.experiments USING btree (workbook_id) WHERE (workbook_id IS NOT NULL)
+  CREATE INDEX experiments_by_workbook_version ON public.experiments USING btree (workbook_version_id) WHERE (workbook_version_id IS NOT NULL)
+table exports
+  id uuid not null
+  experiment_id uuid not null
+  table_identifier text not null
+  table_name text not null
+  table_version bigint not null
+  format text not null
+  query jsonb not null default '{}'::jsonb
+  raw boolean not null default false
+  names text not null
+  status text not null default 'queued'::text
+  reason text
+  attempt integer not null default 0
+  errors integer not null default 0
+  object_key text
+  sha256 bytea
+  file_name text
+  row_count bigint
+  file_size bigint
+  rows_done bigint not null default 0
+  bytes_done bigint not null default 0
+  rows_total bigint
+  created_by uuid
+  created_at timestamp with time zone not null default now()
+  started_at timestamp with time zone
+  completed_at timestamp with time zone
+  heartbeat_at timestamp with time zone not null default now()
+  queued_at timestamp with time zone not null default now()
+  expires_at timestamp with time zone
+  expired_at timestamp with time zone
+  constraint exports_check CHECK (((status = 'completed'::text) = ((object_key IS NOT NULL) AND (file_size IS NOT NULL))))
+  constraint exports_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))))
+  constraint exports_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'ndjson'::text, 'json'::text, 'parquet'::text, 'arrow'::text])))
+  constraint exports_names_check CHECK ((names = ANY (ARRAY['pseudonyms'::text, 'real'::text, 'real_by_manager'::text])))
+  constraint exports_sha256_check CHECK ((length(sha256) = 32))
+  constraint exports_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+  constraint exports_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint exports_pkey PRIMARY KEY (id)
+  CREATE INDEX exports_by_creator ON public.exports USING btree (created_by, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
+  CREATE INDEX exports_by_table ON public.exports USING btree (experiment_id, table_identifier, created_at DESC, id DESC)
+  CREATE INDEX exports_expiring ON public.exports USING btree (expires_at) WHERE ((status = 'completed'::text) AND (expired_at IS NULL))
+  CREATE INDEX exports_unfinished ON public.exports USING btree (queued_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
+table flows
+  id uuid not null
+  experiment_id uuid not null
+  graph jsonb not null
+  version bigint not null default 1
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint flows_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint flows_pkey PRIMARY KEY (id)
+  constraint flows_experiment_id_key UNIQUE (experiment_id)
 table grants
   id uuid not null
   resource_id uuid not null
@@ -125,6 +255,41 @@ table idempotency_keys
   constraint idempotency_keys_caller_id_fkey FOREIGN KEY (caller_id) REFERENCES users(id) ON DELETE CASCADE
   constraint idempotency_keys_pkey PRIMARY KEY (caller_id, method, path, key)
   CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at)
+table identity_changes
+  user_id uuid not null
+  changed_at timestamp with time zone not null default now()
+  constraint identity_changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint identity_changes_pkey PRIMARY KEY (user_id)
+table invitations
+  id uuid not null
+  resource_type text not null
+  resource_id uuid
+  email text not null
+  tier text not null default 'viewer'::text
+  status text not null default 'pending'::text
+  invited_by uuid not null
+  expires_at timestamp with time zone not null
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint invitations_check CHECK (((resource_type = 'platform'::text) = (resource_id IS NULL)))
+  constraint invitations_email_check CHECK (((email = canonical_email(email)) AND ((length(email) >= 3) AND (length(email) <= 320))))
+  constraint invitations_resource_type_check CHECK ((resource_type = ANY (ARRAY['platform'::text, 'experiment'::text, 'macro'::text, 'protocol'::text, 'workbook'::text, 'device'::text])))
+  constraint invitations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'revoked'::text])))
+  constraint invitations_tier_check CHECK ((tier = ANY (ARRAY['admin'::text, 'viewer'::text])))
+  constraint invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE CASCADE
+  constraint invitations_resource_id_resource_type_fkey FOREIGN KEY (resource_id, resource_type) REFERENCES resources(id, type) ON DELETE CASCADE
+  constraint invitations_pkey PRIMARY KEY (id)
+  CREATE INDEX invitations_by_email ON public.invitations USING btree (email)
+  CREATE INDEX invitations_by_inviter ON public.invitations USING btree (invited_by, created_at DESC)
+  CREATE UNIQUE INDEX invitations_one_pending ON public.invitations USING btree (resource_id, email) WHERE ((status = 'pending'::text) AND (resource_id IS NOT NULL))
+  CREATE UNIQUE INDEX invitations_one_platform_pending ON public.invitations USING btree (invited_by, email) WHERE ((status = 'pending'::text) AND (resource_id IS NULL))
+table known_browsers
+  user_id uuid not null
+  browser bytea not null
+  last_used_at timestamp with time zone not null default now()
+  constraint known_browsers_browser_check CHECK ((length(browser) = 32))
+  constraint known_browsers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint known_browsers_pkey PRIMARY KEY (user_id, browser)
 table lake_columns
   table_id uuid not null
   name text not null
@@ -228,12 +393,124 @@ table locations
   constraint locations_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint locations_pkey PRIMARY KEY (id)
   CREATE INDEX locations_by_experiment ON public.locations USING btree (experiment_id, ordinal)
+table macro_protocols
+  macro_id uuid not null
+  protocol_id uuid not null
+  added_by uuid
+  added_at timestamp with time zone not null default now()
+  constraint macro_protocols_added_by_fkey FOREIGN KEY (added_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint macro_protocols_macro_id_fkey FOREIGN KEY (macro_id) REFERENCES macros(id) ON DELETE CASCADE
+  constraint macro_protocols_protocol_id_fkey FOREIGN KEY (protocol_id) REFERENCES protocols(id) ON DELETE CASCADE
+  constraint macro_protocols_pkey PRIMARY KEY (macro_id, protocol_id)
+  CREATE INDEX macro_protocols_by_protocol ON public.macro_protocols USING btree (protocol_id)
 table macros
   id uuid not null
   type text not null default 'macro'::text
+  code text not null default ''::text
+  code_version integer not null default 1
+  language text not null default 'python'::text
+  code_digest bytea not null generated always as (code_digest(code, language)) stored
+  filename text not null generated always as (macro_filename(id)) stored
+  forked_from uuid
+  constraint macros_code_version_check CHECK ((code_version >= 1))
+  constraint macros_language_check CHECK ((language = ANY (ARRAY['python'::text, 'r'::text, 'javascript'::text])))
   constraint macros_type_check CHECK ((type = 'macro'::text))
+  constraint macros_forked_from_fkey FOREIGN KEY (forked_from) REFERENCES macros(id) ON DELETE SET NULL
   constraint macros_id_type_fkey FOREIGN KEY (id, type) REFERENCES resources(id, type) ON DELETE CASCADE
   constraint macros_pkey PRIMARY KEY (id)
+  constraint macros_filename_key UNIQUE (filename)
+  CREATE INDEX macros_by_source ON public.macros USING btree (forked_from) WHERE (forked_from IS NOT NULL)
+table messages
+  id uuid not null
+  ordinal bigint not null generated as identity
+  experiment_id uuid not null
+  source bytea not null
+  client_id text
+  user_id uuid
+  protocol_id text
+  arrived_at timestamp with time zone not null default now()
+  byte_count integer not null
+  body bytea
+  object_key text
+  status text not null default 'pending'::text
+  stored bigint not null default 0
+  quarantined bigint not null default 0
+  already_there bigint not null default 0
+  reasons jsonb not null default '{}'::jsonb
+  tries integer not null default 0
+  handled_at timestamp with time zone
+  constraint messages_byte_count_check CHECK ((byte_count >= 0))
+  constraint messages_check CHECK ((num_nonnulls(body, object_key) = 1))
+  constraint messages_source_check CHECK ((length(source) = 10))
+  constraint messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'stored'::text, 'partial'::text, 'quarantined'::text])))
+  constraint messages_pkey PRIMARY KEY (id)
+  constraint messages_experiment_id_source_key UNIQUE (experiment_id, source)
+  CREATE INDEX messages_pending ON public.messages USING btree (experiment_id, ordinal) WHERE (status = 'pending'::text)
+  CREATE INDEX messages_set_aside ON public.messages USING btree (experiment_id, handled_at) WHERE (status = ANY (ARRAY['partial'::text, 'quarantined'::text]))
+table metadata_records
+  id uuid not null
+  experiment_id uuid not null
+  metadata jsonb not null
+  size integer not null
+  version bigint not null default 1
+  created_by uuid not null
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint metadata_records_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE RESTRICT
+  constraint metadata_records_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint metadata_records_pkey PRIMARY KEY (id)
+  CREATE INDEX metadata_records_by_experiment ON public.metadata_records USING btree (experiment_id, created_at DESC, id DESC)
+table newsletter_subscribers
+  email text not null
+  status text not null default 'pending'::text
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint newsletter_subscribers_email_check CHECK (((email = canonical_email(email)) AND ((length(email) >= 3) AND (length(email) <= 320))))
+  constraint newsletter_subscribers_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'subscribed'::text, 'unsubscribed'::text])))
+  constraint newsletter_subscribers_pkey PRIMARY KEY (email)
+table organization_invitation_teams
+  invitation_id uuid not null
+  team_id uuid not null
+  constraint organization_invitation_teams_invitation_id_fkey FOREIGN KEY (invitation_id) REFERENCES organization_invitations(id) ON DELETE CASCADE
+  constraint organization_invitation_teams_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
+  constraint organization_invitation_teams_pkey PRIMARY KEY (invitation_id, team_id)
+  CREATE INDEX organization_invitation_teams_by_team ON public.organization_invitation_teams USING btree (team_id)
+table organization_invitations
+  id uuid not null
+  organization_id uuid not null
+  email text not null
+  role text not null
+  status text not null default 'pending'::text
+  inviter_id uuid not null
+  expires_at timestamp with time zone not null
+  created_at timestamp with time zone not null default now()
+  constraint organization_invitations_email_check CHECK (((email = canonical_email(email)) AND ((length(email) >= 3) AND (length(email) <= 320))))
+  constraint organization_invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text])))
+  constraint organization_invitations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'canceled'::text])))
+  constraint organization_invitations_inviter_id_fkey FOREIGN KEY (inviter_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint organization_invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+  constraint organization_invitations_pkey PRIMARY KEY (id)
+  CREATE INDEX organization_invitations_by_email ON public.organization_invitations USING btree (email)
+  CREATE UNIQUE INDEX organization_invitations_one_pending ON public.organization_invitations USING btree (organization_id, email) WHERE (status = 'pending'::text)
+table organization_join_requests
+  id uuid not null
+  organization_id uuid not null
+  user_id uuid not null
+  message text
+  status text not null default 'pending'::text
+  decided_by uuid
+  decided_at timestamp with time zone
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint organization_join_requests_message_check CHECK ((length(message) <= 250))
+  constraint organization_join_requests_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'cancelled'::text])))
+  constraint organization_join_requests_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint organization_join_requests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+  constraint organization_join_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint organization_join_requests_pkey PRIMARY KEY (id)
+  CREATE INDEX organization_join_requests_by_organization ON public.organization_join_requests USING btree (organization_id, created_at DESC)
+  CREATE INDEX organization_join_requests_by_user ON public.organization_join_requests USING btree (user_id)
+  CREATE UNIQUE INDEX organization_join_requests_one_pending ON public.organization_join_requests USING btree (organization_id, user_id) WHERE (status = 'pending'::text)
 table organization_members
   id uuid not null
   organization_id uuid not null
@@ -274,6 +551,25 @@ table organizations
   constraint organizations_pkey PRIMARY KEY (id)
   constraint organizations_personal_user_id_key UNIQUE (personal_user_id)
   constraint organizations_slug_key UNIQUE (slug)
+table passkeys
+  id uuid not null
+  user_id uuid not null
+  name text
+  credential_id text not null
+  public_key bytea not null
+  counter bigint not null
+  device_type text not null
+  backed_up boolean not null
+  transports text[] not null default '{}'::text[]
+  aaguid text
+  created_at timestamp with time zone not null default now()
+  last_used_at timestamp with time zone
+  constraint passkeys_credential_id_check CHECK ((length(credential_id) <= 2048))
+  constraint passkeys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
+  constraint passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint passkeys_pkey PRIMARY KEY (id)
+  constraint passkeys_credential_id_key UNIQUE (credential_id)
+  CREATE INDEX passkeys_by_user ON public.passkeys USING btree (user_id, created_at)
 table profiles
   user_id uuid not null
   first_name text not null
@@ -290,12 +586,54 @@ table profiles
   constraint profiles_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
   constraint profiles_pkey PRIMARY KEY (user_id)
   CREATE INDEX profiles_name_trigram ON public.profiles USING gin ((((first_name || ' '::text) || last_name)) gin_trgm_ops)
+table project_transfer_requests
+  id uuid not null
+  user_id uuid not null
+  user_email text not null
+  source_platform text not null
+  project_id_old text not null
+  project_url_old text not null
+  status text not null default 'pending'::text
+  experiment_id uuid
+  requested_at timestamp with time zone not null default now()
+  decided_at timestamp with time zone
+  constraint project_transfer_requests_check CHECK (((status = 'completed'::text) <= (experiment_id IS NOT NULL)))
+  constraint project_transfer_requests_project_id_old_check CHECK (((length(project_id_old) >= 1) AND (length(project_id_old) <= 255)))
+  constraint project_transfer_requests_project_url_old_check CHECK ((length(project_url_old) <= 2000))
+  constraint project_transfer_requests_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'failed'::text, 'completed'::text, 'partial_failed'::text])))
+  constraint project_transfer_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint project_transfer_requests_pkey PRIMARY KEY (id)
+  CREATE INDEX project_transfer_requests_by_user ON public.project_transfer_requests USING btree (user_id, requested_at DESC)
+  CREATE UNIQUE INDEX project_transfer_requests_one ON public.project_transfer_requests USING btree (user_id, project_id_old) WHERE (status <> ALL (ARRAY['rejected'::text, 'failed'::text]))
 table protocols
   id uuid not null
   type text not null default 'protocol'::text
+  code json not null default '[]'::json
+  code_version integer not null default 1
+  family text not null default 'generic'::text
+  code_digest bytea not null generated always as (code_digest(code, family)) stored
+  forked_from uuid
+  constraint protocols_code_check CHECK ((json_typeof(code) <> 'null'::text))
+  constraint protocols_code_version_check CHECK ((code_version >= 1))
+  constraint protocols_family_check CHECK ((family = ANY (ARRAY['multispeq'::text, 'ambyte'::text, 'minipar'::text, 'generic'::text, 'ambit'::text])))
   constraint protocols_type_check CHECK ((type = 'protocol'::text))
+  constraint protocols_forked_from_fkey FOREIGN KEY (forked_from) REFERENCES protocols(id) ON DELETE SET NULL
   constraint protocols_id_type_fkey FOREIGN KEY (id, type) REFERENCES resources(id, type) ON DELETE CASCADE
   constraint protocols_pkey PRIMARY KEY (id)
+  CREATE INDEX protocols_by_source ON public.protocols USING btree (forked_from) WHERE (forked_from IS NOT NULL)
+table provider_accounts
+  id uuid not null
+  user_id uuid not null
+  provider text not null
+  account_id text not null
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint provider_accounts_account_id_check CHECK (((length(account_id) >= 1) AND (length(account_id) <= 255)))
+  constraint provider_accounts_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'orcid'::text])))
+  constraint provider_accounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint provider_accounts_pkey PRIMARY KEY (id)
+  constraint provider_accounts_provider_account_id_key UNIQUE (provider, account_id)
+  CREATE INDEX provider_accounts_by_user ON public.provider_accounts USING btree (user_id)
 table resources
   id uuid not null
   type text not null
@@ -308,6 +646,8 @@ table resources
   created_at timestamp with time zone not null default now()
   updated_at timestamp with time zone not null default now()
   version bigint not null default 1
+  sort_order integer
+  search tsvector
   constraint resources_check CHECK (((public_from IS NULL) OR (type = 'experiment'::text)))
   constraint resources_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
   constraint resources_type_check CHECK ((type = ANY (ARRAY['experiment'::text, 'protocol'::text, 'macro'::text, 'workbook'::text, 'device'::text, 'device_group'::text])))
@@ -316,11 +656,47 @@ table resources
   constraint resources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE RESTRICT
   constraint resources_pkey PRIMARY KEY (id)
   constraint resources_id_type_key UNIQUE (id, type)
+  CREATE INDEX resources_by_change ON public.resources USING btree (updated_at DESC, id DESC) WHERE (visibility = 'public'::text)
   CREATE INDEX resources_by_creator ON public.resources USING btree (created_by, type)
   CREATE INDEX resources_by_organization ON public.resources USING btree (organization_id, type, updated_at DESC, id DESC)
   CREATE INDEX resources_embargoed ON public.resources USING btree (type, public_from) WHERE ((public_from IS NOT NULL) AND (visibility = 'private'::text))
+  CREATE INDEX resources_library_by_organization ON public.resources USING btree (organization_id, type, sort_order, lower(name), id)
+  CREATE INDEX resources_library_public ON public.resources USING btree (type, sort_order, lower(name), id) WHERE (visibility = 'public'::text)
+  CREATE INDEX resources_name_prefix ON public.resources USING btree (lower(name) text_pattern_ops)
   CREATE INDEX resources_name_trigram ON public.resources USING gin (name gin_trgm_ops)
   CREATE INDEX resources_public ON public.resources USING btree (type, updated_at DESC, id DESC) WHERE (visibility = 'public'::text)
+  CREATE INDEX resources_search ON public.resources USING gin (search)
+  CREATE INDEX resources_search_public ON public.resources USING gin (search) WHERE (visibility = 'public'::text)
+table sessions
+  id uuid not null
+  user_id uuid not null
+  token_hash bytea not null
+  method text not null
+  expires_at timestamp with time zone not null
+  renewed_at timestamp with time zone not null default now()
+  ip_address text
+  user_agent text
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint sessions_method_check CHECK ((method = ANY (ARRAY['email'::text, 'passkey'::text, 'github'::text, 'orcid'::text])))
+  constraint sessions_token_hash_check CHECK ((length(token_hash) = 32))
+  constraint sessions_user_agent_check CHECK ((length(user_agent) <= 512))
+  constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint sessions_pkey PRIMARY KEY (id)
+  constraint sessions_token_hash_key UNIQUE (token_hash)
+  CREATE INDEX sessions_by_expiry ON public.sessions USING btree (expires_at)
+  CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id, created_at DESC)
+table sign_in_codes
+  address text not null
+  browser bytea not null
+  digest bytea not null
+  salt bytea not null
+  wrong_tries smallint not null default 0
+  expires_at timestamp with time zone not null
+  created_at timestamp with time zone not null default now()
+  constraint sign_in_codes_digest_check CHECK ((length(digest) = 32))
+  constraint sign_in_codes_pkey PRIMARY KEY (address, browser)
+  CREATE INDEX sign_in_codes_by_expiry ON public.sign_in_codes USING btree (expires_at)
 table team_members
   id uuid not null
   team_id uuid not null
@@ -412,17 +788,88 @@ table users
   constraint users_pkey PRIMARY KEY (id)
   constraint users_email_key UNIQUE (email)
   CREATE INDEX users_email_trigram ON public.users USING gin (email gin_trgm_ops)
+table visualizations
+  id uuid not null
+  experiment_id uuid not null
+  name text not null
+  description text
+  chart_family text not null
+  chart_type text not null
+  config jsonb not null default '{}'::jsonb
+  data_config jsonb not null
+  version bigint not null default 1
+  created_by uuid not null
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  constraint visualizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
+  constraint visualizations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE RESTRICT
+  constraint visualizations_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint visualizations_pkey PRIMARY KEY (id)
+  CREATE INDEX visualizations_by_experiment ON public.visualizations USING btree (experiment_id, created_at DESC, id DESC)
+table webhook_deliveries
+  id text not null
+  answer jsonb
+  received_at timestamp with time zone not null default now()
+  constraint webhook_deliveries_id_check CHECK (((length(id) >= 1) AND (length(id) <= 255)))
+  constraint webhook_deliveries_pkey PRIMARY KEY (id)
+  CREATE INDEX webhook_deliveries_by_age ON public.webhook_deliveries USING btree (received_at)
+table workbook_uses
+  workbook_id uuid not null
+  resource_id uuid not null
+  resource_type text not null
+  constraint workbook_uses_resource_type_check CHECK ((resource_type = ANY (ARRAY['protocol'::text, 'macro'::text])))
+  constraint workbook_uses_workbook_id_fkey FOREIGN KEY (workbook_id) REFERENCES workbooks(id) ON DELETE CASCADE
+  constraint workbook_uses_pkey PRIMARY KEY (workbook_id, resource_id)
+  CREATE INDEX workbook_uses_by_resource ON public.workbook_uses USING btree (resource_id)
+table workbook_version_uses
+  version_id uuid not null
+  resource_id uuid not null
+  code_digest bytea
+  constraint workbook_version_uses_version_id_fkey FOREIGN KEY (version_id) REFERENCES workbook_versions(id) ON DELETE CASCADE
+  constraint workbook_version_uses_pkey PRIMARY KEY (version_id, resource_id)
+table workbook_versions
+  id uuid not null
+  workbook_id uuid not null
+  version integer not null
+  cells json not null
+  metadata json not null
+  design_digest bytea not null
+  entity_snapshots json not null
+  created_by uuid not null
+  created_at timestamp with time zone not null default now()
+  constraint workbook_versions_version_check CHECK ((version >= 1))
+  constraint workbook_versions_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE RESTRICT
+  constraint workbook_versions_pkey PRIMARY KEY (id)
+  constraint workbook_versions_workbook_id_version_key UNIQUE (workbook_id, version)
 table workbooks
   id uuid not null
   type text not null default 'workbook'::text
+  cells json not null default '[]'::json
+  metadata json not null default '{}'::json
+  design_digest bytea not null default sha256('\x5b5d'::bytea)
+  cell_type_counts jsonb not null default '{}'::jsonb
+  forked_from uuid
   constraint workbooks_type_check CHECK ((type = 'workbook'::text))
+  constraint workbooks_forked_from_fkey FOREIGN KEY (forked_from) REFERENCES workbooks(id) ON DELETE SET NULL
   constraint workbooks_id_type_fkey FOREIGN KEY (id, type) REFERENCES resources(id, type) ON DELETE CASCADE
   constraint workbooks_pkey PRIMARY KEY (id)
+  CREATE INDEX workbooks_by_source ON public.workbooks USING btree (forked_from) WHERE (forked_from IS NOT NULL)
 CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
+CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN sha256(convert_to(((kind || '
+'::text) || code), 'UTF8'::name))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborator_count(resource uuid)
  RETURNS integer
  LANGUAGE sql
@@ -444,6 +891,151 @@ AS $function$
   from resources r
   where r.id = resource and r.type = asked_type
 $function$
+CREATE OR REPLACE FUNCTION public.deletion_blockers(person uuid)
+ RETURNS TABLE(resource_id uuid)
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select r.id
+  from (
+    select r.id, r.organization_id from organization_members m join resources r on r.organization_id = m.organization_id where m.user_id = person and m.is_admin
+    union
+    select r.id, r.organization_id from grants g join resources r on r.id = g.resource_id where g.user_id = person and g.confers_all
+  ) r
+  left join organization_members own on own.organization_id = r.organization_id and own.user_id = person
+  where not exists (
+      select from organization_staff s
+      where s.organization_id = r.organization_id and s.user_id <> person and (s.is_owner or (s.is_admin and not coalesce(own.is_owner, false))))
+    and not exists (select from covering_grants c where c.resource_id = r.id and c.user_id <> person)
+$function$
+CREATE OR REPLACE FUNCTION public.forget_newsletter_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from newsletter_subscribers where email = old.email;
+  return new;
+end $function$
+CREATE OR REPLACE FUNCTION public.knows(viewer uuid, person uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN ((viewer = person) OR (EXISTS (SELECT FROM (organization_members mine JOIN organization_members theirs ON ((theirs.organization_id = mine.organization_id))) WHERE ((mine.user_id = knows.viewer) AND (theirs.user_id = knows.person)))) OR (EXISTS (SELECT FROM (granted_resources theirs JOIN granted_resources mine ON (((mine.resource_id = theirs.resource_id) AND (mine.user_id = knows.viewer)))) WHERE (theirs.user_id = knows.person))) OR (EXISTS (SELECT FROM ((granted_resources theirs JOIN resources r ON ((r.id = theirs.resource_id))) JOIN organization_members mine ON (((mine.organization_id = r.organization_id) AND (mine.user_id = knows.viewer)))) WHERE (theirs.user_id = knows.person))) OR (EXISTS (SELECT FROM ((granted_resources mine JOIN resources r ON ((r.id = mine.resource_id))) JOIN organization_members theirs ON (((theirs.organization_id = r.organization_id) AND (theirs.user_id = knows.person)))) WHERE (mine.user_id = knows.viewer))))
+CREATE OR REPLACE FUNCTION public.library_ids(caller uuid, asked_type text, related_only boolean, asked_language text, most integer)
+ RETURNS TABLE(id uuid, "position" bigint)
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  with found as (
+    select r.id, r.sort_order, lower(r.name) as name
+    from organization_members m
+    cross join lateral (
+      select r.* from resources r
+      where r.organization_id = m.organization_id and r.type = asked_type
+        and (asked_language is null or exists (select from macros where macros.id = r.id and macros.language = asked_language))
+      order by r.sort_order, lower(r.name), r.id limit most) r
+    where m.user_id = caller and m.is_member
+    union
+    select r.id, r.sort_order, lower(r.name)
+    from resources r
+    where (r.id in (select a.resource_id from effective_access a where a.user_id = caller and a.resource_type = asked_type and a.rank between 2 and 4 and a.can_read)
+        or (r.created_by = caller and r.visibility = 'public'))
+      and r.type = asked_type
+      and (asked_language is null or exists (select from macros where macros.id = r.id and macros.language = asked_language))
+    union
+    (select r.id, r.sort_order, lower(r.name)
+     from resources r
+     where not related_only and r.visibility = 'public' and r.type = asked_type
+       and (asked_language is null or exists (select from macros where macros.id = r.id and macros.language = asked_language))
+     order by r.sort_order, lower(r.name), r.id limit most)
+  )
+  select found.id, row_number() over (order by found.sort_order, found.name, found.id) from found order by 2 limit most
+$function$
+CREATE OR REPLACE FUNCTION public.listed_ids(caller uuid, asked_type text, related_only boolean, term text, asked_language text, most integer)
+ RETURNS TABLE(id uuid, "position" bigint)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if term is null then
+    return query select * from library_ids(caller, asked_type, related_only, asked_language, most);
+  else
+    return query select * from search_ids(caller, array[asked_type], related_only, term, null, asked_language, most);
+  end if;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.macro_filename(id uuid)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN ('macro_'::text || "left"(encode(sha256(convert_to((id)::text, 'UTF8'::name)), 'hex'::text), 12))
+CREATE OR REPLACE FUNCTION public.readable_resources(caller uuid, asked_types text[], related_only boolean)
+ RETURNS SETOF resources
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select r.*
+  from resources r
+  where r.type = any (asked_types)
+    and (
+      r.organization_id in (select m.organization_id from organization_members m where m.user_id = caller and m.is_member)
+      or r.id in (select a.resource_id from effective_access a where a.user_id = caller and a.rank between 2 and 4 and a.can_read)
+      or ((r.visibility = 'public' or r.public_from <= now()) and (not related_only or r.created_by = caller)))
+$function$
+CREATE OR REPLACE FUNCTION public.refresh_search(asked uuid[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update resources set search = resource_search(id) where id in (select id from resources where id = any (asked) order by id for no key update)
+$function$
+CREATE OR REPLACE FUNCTION public.refuse_version_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a workbook version never changes' using errcode = 'restrict_violation';
+end $function$
+CREATE OR REPLACE FUNCTION public.release_pinned_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from workbook_versions v
+  where v.id = old.workbook_version_id
+    and not exists (select from workbooks w where w.id = v.workbook_id)
+    and not exists (select from experiments e where e.workbook_version_id = v.id);
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.release_versions_of_workbook()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from workbook_versions v where v.workbook_id = old.id and not exists (select from experiments e where e.workbook_version_id = v.id);
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.resource_search(asked uuid)
+ RETURNS tsvector
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select setweight(searchable(r.name), 'A') || setweight(searchable(left(r.description, 20000)), 'B')
+    || setweight(to_tsvector('words', concat_ws(' ', m.language, p.family,
+         (select string_agg(concat_ws(' ', l.name, l.country, l.region, l.municipality, l.address_label), ' ') from locations l where l.experiment_id = r.id))), 'C')
+    || setweight(to_tsvector('words', coalesce((
+         select string_agg(concat_ws(' ', person.first_name, person.last_name), ' ')
+         from profiles person
+         join users u on u.id = person.user_id and u.deleted_at is null
+         where person.activated
+           and (person.user_id = r.created_by
+             -- whom an anonymised experiment is shared with is not told by finding it
+             or (not e.anonymize_contributors and person.user_id in (select g.user_id from grants g where g.resource_id = r.id and g.user_id is not null)))), '')), 'D')
+  from resources r
+  left join experiments e on e.id = r.id
+  left join macros m on m.id = r.id
+  left join protocols p on p.id = r.id
+  where r.id = asked
+$function$
 CREATE OR REPLACE FUNCTION public.role_tokens(role text)
  RETURNS text[]
  LANGUAGE sql
@@ -454,6 +1046,148 @@ CREATE OR REPLACE FUNCTION public.role_trimmed(role text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN regexp_replace(role, '^[ \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+|[ \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+$'::text, ''::text, 'g'::text)
+CREATE OR REPLACE FUNCTION public.search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer)
+ RETURNS TABLE(id uuid, "position" bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET "pg_trgm.word_similarity_threshold" TO '0.45'
+ SET max_parallel_workers_per_gather TO '0'
+ SET synchronize_seqscans TO 'off'
+ SET jit TO 'off'
+AS $function$
+declare
+  asked tsquery := search_query(term);
+  folded text := lower(term);
+  part text := replace(replace(replace(lower(term), '\', '\\'), '%', '\%'), '_', '\_') || '%';
+  arm integer := greatest(most, 200);
+  few constant integer := 32;
+  -- words that nothing holds, longest first: these may be misspelt, the others must be met
+  strange text[];
+  known tsquery;
+  hits uuid[];
+  via uuid[];
+begin
+  select array(
+    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
+    union
+    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) like part limit arm)
+    union
+    (select r.id from readable_resources(caller, asked_types, related_only) r where r.search @@ asked limit arm)
+  ) into hits;
+  if cardinality(hits) < few and length(term) >= 3 then
+    hits := hits || array(
+      select r.id from readable_resources(caller, asked_types, related_only) r
+      where r.name ilike '%' || part and r.id <> all (hits) limit arm);
+  end if;
+  if cardinality(hits) < few then
+    select array_agg(w order by length(w) desc, w) filter (where not is_known and length(w) >= 3),
+      search_query(string_agg(w, ' ') filter (where is_known or length(w) < 3))
+    into strange, known
+    from (
+      select w, exists (select from resources r where r.search @@ search_query(w)) as is_known
+      from regexp_split_to_table(lower(term), '[^[:alnum:]]+') w where w <> '' limit 8) word;
+  end if;
+  if cardinality(strange) > 0 then
+    hits := hits || array(
+      select near.id
+      from (
+        select r.id, r.name from readable_resources(caller, asked_types, related_only) r
+        where strange[1] <% r.name and (known is null or r.search @@ known)
+          and (select bool_and(w <% r.name) from unnest(strange) w) and r.id <> all (hits)
+        limit 300) near
+      order by word_similarity(folded, near.name) desc, near.id limit few);
+  end if;
+  if 'workbook' = any (asked_types) then
+    via := array(select r.id from readable_resources(caller, array['protocol', 'macro', 'experiment'], false) r where r.search @@ asked limit 200);
+    hits := hits || array(
+      select r.id
+      from readable_resources(caller, array['workbook'], related_only) r
+      where r.id = any (array(
+          select u.workbook_id from workbook_uses u where u.resource_id = any (via)
+          union
+          select e.workbook_id from experiments e where e.id = any (via) and e.status <> 'archived' and e.workbook_id is not null))
+        and r.id <> all (hits)
+      limit arm);
+  end if;
+  return query
+    select r.id, row_number() over (order by
+      case when lower(r.name) = folded then 4 when lower(r.name) like part then 2 else 0 end
+        + coalesce(ts_rank('{0.1, 0.2, 0.4, 1.0}', r.search, asked), 0) + 0.3 * word_similarity(folded, r.name) desc,
+      lower(r.name), r.id)
+    from resources r
+    left join experiments e on e.id = r.id
+    left join macros m on m.id = r.id
+    where r.id = any (hits)
+      and (e.id is null or case when asked_status is null then e.status <> 'archived' else e.status = asked_status end)
+      and (asked_language is null or m.language = asked_language)
+    order by 2
+    limit most;
+end
+$function$
+CREATE OR REPLACE FUNCTION public.search_of_account()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_search(array(
+    select id from resources where created_by = new.id
+    union select resource_id from grants where user_id = new.id and resource_type = 'experiment'));
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.search_of_grants()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_search(array(select distinct resource_id from changed where resource_type = 'experiment' and user_id is not null));
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.search_of_locations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_search(array(select distinct experiment_id from changed));
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.search_of_person()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_search(array(
+    select id from resources where created_by = new.user_id
+    union select resource_id from grants where user_id = new.user_id and resource_type = 'experiment'));
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.search_of_resource()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_search(array[new.id]);
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.search_query(term text)
+ RETURNS tsquery
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select nullif(string_agg('(' || part.query || ')', '&')::tsquery, ''::tsquery)
+  from (
+    select (to_tsquery('words', quote_literal(word) || ':*') || plainto_tsquery('stems', word))::text as query
+    from regexp_split_to_table(lower(left(term, 200)), '[^[:alnum:]]+') as word
+    where word <> ''
+    limit 16
+  ) part
+  where part.query <> ''
+$function$
+CREATE OR REPLACE FUNCTION public.searchable(content text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (to_tsvector('words'::regconfig, COALESCE(content, ''::text)) || to_tsvector('stems'::regconfig, COALESCE(content, ''::text)))
 CREATE OR REPLACE FUNCTION public.window_shifted(counts integer[], seconds bigint)
  RETURNS integer[]
  LANGUAGE sql
@@ -464,6 +1198,30 @@ CREATE OR REPLACE FUNCTION public.window_total(counts integer[])
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (SELECT sum(count.count) AS sum FROM unnest(window_total.counts) count(count))
+CREATE OR REPLACE FUNCTION public.workbook_drifted(workbook uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select coalesce((
+    select v.design_digest <> w.design_digest or exists (
+      select
+      from workbook_uses u
+      left join macros m on u.resource_type = 'macro' and m.id = u.resource_id
+      left join protocols p on u.resource_type = 'protocol' and p.id = u.resource_id
+      left join workbook_version_uses then_used on then_used.version_id = v.id and then_used.resource_id = u.resource_id
+      where u.workbook_id = w.id and coalesce(m.code_digest, p.code_digest) is distinct from then_used.code_digest)
+    from workbooks w
+    join lateral (select * from workbook_versions of_it where of_it.workbook_id = w.id order by of_it.version desc limit 1) v on true
+    where w.id = workbook), false)
+$function$
+view covering_grants as
+ SELECT g.id,
+    g.resource_id,
+    g.user_id
+   FROM (grants g
+     JOIN people p ON (((p.user_id = g.user_id) AND p.is_active)))
+  WHERE g.confers_all;
 view effective_access as
  SELECT user_id,
     resource_id,
@@ -537,6 +1295,30 @@ view effective_access as
            FROM (resources r
              CROSS JOIN users u)
           WHERE ((r.visibility = 'public'::text) OR (r.public_from <= now()))) source;
+view granted_resources as
+ SELECT grants.user_id,
+    grants.resource_id
+   FROM grants
+  WHERE ((grants.user_id IS NOT NULL) AND grants.confers_read)
+UNION ALL
+ SELECT t.user_id,
+    g.resource_id
+   FROM (team_members t
+     JOIN grants g ON (((g.team_id = t.team_id) AND g.confers_read)))
+UNION ALL
+ SELECT m.user_id,
+    g.resource_id
+   FROM (organization_members m
+     JOIN grants g ON (((g.organization_id = m.organization_id) AND g.confers_read)));
+view organization_staff as
+ SELECT m.organization_id,
+    m.user_id,
+    m.is_owner,
+    m.is_admin,
+    m.is_member,
+    m.created_at
+   FROM (organization_members m
+     JOIN users u ON (((u.id = m.user_id) AND (u.deleted_at IS NULL))));
 view people as
  SELECT u.id AS user_id,
         CASE

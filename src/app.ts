@@ -2,13 +2,16 @@ import { join } from 'node:path';
 import express, { type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import swaggerUi from 'swagger-ui-dist';
+import { LARGEST_OBJECT, objectArrived } from './api/iot/arrivals.service.ts';
 import type { Context } from './context.ts';
 import { errors } from './errors.ts';
 import { RegisterRoutes } from './generated/routes.js';
 import { nullBody } from './http/answers.ts';
+import { allowTrustedOrigins } from './http/cors.ts';
 import { documentationPage, documentationPolicy, documentationScript } from './http/documentation.ts';
 import { renderErrors } from './http/errors.ts';
 import { contextOf } from './http/exchange.ts';
+import { objectRoutes } from './http/objects.ts';
 import { observe } from './http/observe.ts';
 
 function refuseTheRest(request: Request, response: Response): void {
@@ -37,12 +40,17 @@ export function createApp(context: Context): Express {
       xFrameOptions: { action: 'deny' },
     }),
   );
+  app.use(allowTrustedOrigins);
   app.use(nullBody);
   app.get('/openapi.json', (_request, response) => response.json(context.openapi));
   app.get('/docs', documentationPage);
   app.get('/docs/page.js', documentationScript);
   app.use('/docs', documentationPolicy, express.static(swaggerUi.getAbsoluteFSPath(), { index: false }));
   app.use('/platform/assets', express.static(join(context.config.root, 'web'), { index: false }));
+  app.use(
+    '/objects',
+    objectRoutes({ store: context.objects, maxBytes: LARGEST_OBJECT, arrived: (key, stored) => objectArrived(context, key, stored) }),
+  );
   RegisterRoutes(app);
   app.use(refuseTheRest);
   app.use(renderErrors);

@@ -41,6 +41,8 @@ const Environment = z.object({
   MACRO_ACCEPT_ROOT: onOff.default(false),
   MACRO_RUNS: number(1, 256).default(2),
   MACRO_MEMORY_MB: number(256, 65_536).default(1536),
+  /** Where projects are brought over from. */
+  TRANSFER_SOURCE: z.string().min(1).max(64).default('photosynq'),
   /** Signs project imports; several, apart from each other by commas, while one replaces another. */
   WEBHOOK_SECRETS: z
     .string()
@@ -73,6 +75,8 @@ const Environment = z.object({
   FIRMWARE_MINIPAR_REPOSITORY: repository.optional(),
   FIRMWARE_AMBIT_REPOSITORY: repository.optional(),
   FIRMWARE_GITHUB_TOKEN: z.string().min(1).optional(),
+  EXPORTS_PER_CALLER: number(1, 100).default(2),
+  EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   MAIL_FROM: z.string().min(3).default('fieldlake <no-reply@localhost>'),
@@ -82,6 +86,11 @@ const Environment = z.object({
   TRUST_PROXY_HOPS: number(0, 10).default(0),
   /** Domain that passkeys belong to: the host of BASE_URL or a parent of it. */
   RP_ID: z.string().min(1).optional(),
+  /** Domain that the API and its web pages share, such as example.org; unset: cookies stay with the host of the API. */
+  COOKIE_DOMAIN: z
+    .string()
+    .regex(/^\.?([a-z0-9-]+\.)+[a-z0-9-]+$/i)
+    .optional(),
   SIGN_INS_PER_MINUTE: number(1, 1_000_000).default(20),
   GITHUB_CLIENT_ID: z.string().min(1).optional(),
   GITHUB_CLIENT_SECRET: z.string().min(1).optional(),
@@ -91,6 +100,9 @@ const Environment = z.object({
   ORCID_CLIENT_SECRET: z.string().min(1).optional(),
   ORCID_URL: z.url({ protocol: /^https?$/ }).default('https://orcid.org'),
   ORCID_API_URL: z.url({ protocol: /^https?$/ }).default('https://pub.orcid.org/v3.0'),
+  /** A Photon or Nominatim server; the GeoNames data in the package when unset. */
+  PLACES_URL: z.url({ protocol: /^https?$/ }).optional(),
+  PLACES_KIND: z.enum(['photon', 'nominatim']).default('photon'),
 });
 
 /** Settings of engines that are not built in yet: naming one must stop the start rather than be ignored. */
@@ -122,6 +134,8 @@ export interface Config {
     trustProxyHops: number;
     /** Relying-party id of passkeys, checked to fit BASE_URL; undefined: the host that people reach us at. */
     rpId: string | undefined;
+    /** Domain of our cookies; undefined: the host that set them. */
+    cookieDomain: string | undefined;
     /** Codes asked for, and codes tried, per minute and place. */
     signInsPerMinute: number;
   };
@@ -135,8 +149,14 @@ export interface Config {
     running: number;
     memoryMb: number;
   };
+  /** Name of the platform that projects are brought over from. */
+  transferSource: string;
   /** Of the project import, `whsec_` and base64; none: every call is refused. */
   webhookSecrets: readonly string[];
+  /** Undefined: the embedded places. */
+  places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
+  /** How many exports of a person run at once, and how long files are kept. */
+  exports: { perCaller: number; keepDays: number };
   /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
   secret: Buffer;
 }
@@ -191,7 +211,7 @@ function originList(text: string): string[] {
     .filter((origin) => origin !== '')
     .map((origin) => {
       const url = URL.canParse(origin) ? new URL(origin) : undefined;
-      if (!url || !/^https?:$/.test(url.protocol) || url.origin !== withoutSlash(origin))
+      if (!url || !/^https?:$/.test(url.protocol) || url.origin !== withoutSlash(origin) || url.hostname.includes('*'))
         throw new ConfigError(`TRUSTED_ORIGINS holds '${origin}', which is not an origin such as https://app.example.org.`);
       return url.origin;
     });
@@ -213,6 +233,16 @@ function relyingParty(rpId: string | undefined, baseUrl: string | undefined, tru
       );
   }
   return id;
+}
+
+/** A cookie's domain must hold the host of the API, or browsers drop the cookie. */
+function sharedDomain(domain: string | undefined, baseUrl: string | undefined): string | undefined {
+  if (domain === undefined) return undefined;
+  const name = domain.replace(/^\./, '').toLowerCase();
+  const host = baseUrl === undefined ? '' : new URL(baseUrl).hostname;
+  if (host !== name && !host.endsWith(`.${name}`))
+    throw new ConfigError(`COOKIE_DOMAIN is '${name}', but BASE_URL is not on it; browsers would drop every cookie.`);
+  return name;
 }
 
 function packageRoot(): string {
@@ -248,6 +278,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const dataDir = resolve(env.DATA_DIR);
   const baseUrl = env.BASE_URL?.replace(/\/$/, '');
   const trustedOrigins = originList(env.TRUSTED_ORIGINS);
+  const cookieDomain = sharedDomain(env.COOKIE_DOMAIN, baseUrl);
   return Object.freeze({
     root: packageRoot(),
     port: env.PORT,
@@ -275,7 +306,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     web: {
       trustedOrigins,
       trustProxyHops: env.TRUST_PROXY_HOPS,
-      rpId: relyingParty(env.RP_ID, baseUrl, trustedOrigins),
+      rpId: relyingParty(env.RP_ID ?? cookieDomain, baseUrl, trustedOrigins),
+      cookieDomain,
       signInsPerMinute: env.SIGN_INS_PER_MINUTE,
     },
     providers: {
@@ -294,7 +326,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       running: env.MACRO_RUNS,
       memoryMb: env.MACRO_MEMORY_MB,
     },
+    transferSource: env.TRANSFER_SOURCE,
     webhookSecrets: env.WEBHOOK_SECRETS,
+    places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
+    exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
     secret: readSecret(dataDir),
   });
 }

@@ -12,6 +12,9 @@ import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
 import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
+import { openEmbeddedPlaces } from './places/embedded.ts';
+import type { Places } from './places/places.ts';
+import { openProvidedPlaces } from './places/provider.ts';
 import { FairShares } from './lakehouse/shares.ts';
 import type { StagingArea } from './lakehouse/staging.ts';
 import type { Warehouse } from './lakehouse/warehouse.ts';
@@ -35,8 +38,11 @@ export interface Context {
   jobs: JobQueue;
   /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
   sandbox(): Promise<Sandbox>;
+  places: Places;
   /** Reads of the lake. */
   warehouse: Warehouse;
+  /** Reads of the lake that may take long: a pool of their own, so that nobody's page waits for a file. */
+  exporter: Warehouse;
   /** Writes of the lake. */
   staging: StagingArea;
   /** Folder that manifest paths are relative to. */
@@ -135,6 +141,13 @@ function sandboxOnce(config: Config) {
   };
 }
 
+const CLOSE_MS = 25_000;
+
+const late = () =>
+  new Promise<never>((_resolve, reject) => {
+    setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
+  });
+
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
@@ -144,7 +157,9 @@ export async function createContext(config: Config): Promise<Context> {
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
   const close = async () => {
-    for (const shut of opened.splice(0).reverse()) await shut().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+    for (const shut of opened.splice(0).reverse())
+      // what does not close must not keep the rest, the embedded Postgres above all, from closing
+      await Promise.race([shut(), late()]).catch((error: unknown) => log.error({ err: error }, 'closing failed'));
   };
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -175,7 +190,6 @@ export async function createContext(config: Config): Promise<Context> {
         log.warn({ err: error }, 'the job queue reported an error');
       },
     });
-    opened.push(() => jobs.stop());
     const lakeFolder = join(config.dataDir, 'lake');
     const { threads, memoryMb } = config.duckdb;
     const warehouse = await DuckDbWarehouse.open({
@@ -185,6 +199,14 @@ export async function createContext(config: Config): Promise<Context> {
       memoryLimit: `${memoryMb}MB`,
     });
     opened.push(() => warehouse.close());
+    const exporter = await DuckDbWarehouse.open({
+      lakeFolder,
+      temporaryFolder: join(config.dataDir, 'tmp'),
+      threads,
+      memoryLimit: `${Math.max(128, Math.floor(memoryMb / 4))}MB`,
+      connections: 4,
+    });
+    opened.push(() => exporter.close());
     const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads });
     opened.push(() => staging.close());
     const links = { baseUrl: config.baseUrl ?? '' };
@@ -214,6 +236,8 @@ export async function createContext(config: Config): Promise<Context> {
     const macros = sandboxOnce(config);
     opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
+    // first to stop: jobs use everything above
+    opened.push(() => jobs.stop());
     return {
       config,
       log,
@@ -224,7 +248,9 @@ export async function createContext(config: Config): Promise<Context> {
       sandbox: macros.open,
       mailer,
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
+      places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
       warehouse,
+      exporter,
       staging,
       lakeFolder,
       iot,

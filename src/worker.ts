@@ -1,10 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepJob } from './api/account/sweep.job.ts';
+import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
+import { embargoJob } from './api/experiments/embargo.job.ts';
+import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
 import { storeWaitingMessages } from './api/measurements/measurements.service.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
+import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
+import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
 import type { Context } from './context.ts';
 import type { JobHandler } from './jobs/queue.ts';
@@ -12,15 +16,26 @@ import type { JobHandler } from './jobs/queue.ts';
 /** Every job that there is. */
 const handlers = (ctx: Context): JobHandler[] => [
   ingestUploadJob(ctx),
+  writeExportJob(ctx),
+  expireExportsJob(ctx),
+  adoptObjectsJob(ctx),
+  forgetMessagesJob(ctx),
+  compactJob(ctx),
+  sweepLakeJob(ctx),
+  sweepObjectsJob(ctx),
   eraseExperiment(ctx),
+  embargoJob(ctx),
+  forgetUnconfirmedJob(ctx),
   sendLetterJob(ctx),
   sendNoticeJob(ctx),
   sweepJob(ctx),
 ];
 
 /** What is looked after more often than the queue's clock ticks. */
-const watches = (ctx: Context): { everyMs: number; run: () => Promise<void> }[] => [
+const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) => Promise<void> }[] => [
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
+  { everyMs: 5_000, run: () => sweepExports(ctx) },
+  { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
   { everyMs: 500, run: () => storeWaitingMessages(ctx) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
@@ -32,16 +47,22 @@ export async function startWorker(context: Context): Promise<() => Promise<void>
   const stopBroker = await runBroker(context);
   await context.jobs.work(handlers(context));
   const stopping = new AbortController();
-  const loops = watches(context).map(async ({ everyMs, run }) => {
-    while (!stopping.signal.aborted) {
-      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (stopping.signal.aborted) return;
-      await run().catch((error: unknown) => context.log.warn({ err: error }, 'a watch failed'));
-    }
-  });
+  const running = new Map<object, Promise<void>>();
+  const timers = watches(context).map((watch) =>
+    setInterval(() => {
+      // a watch that is still at it is not begun again
+      if (running.has(watch)) return;
+      const one = watch
+        .run(stopping.signal)
+        .catch((error: unknown) => context.log.warn({ err: error }, 'a watch failed'))
+        .finally(() => running.delete(watch));
+      running.set(watch, one);
+    }, watch.everyMs),
+  );
   return async () => {
     await stopBroker();
+    for (const timer of timers) clearInterval(timer);
     stopping.abort();
-    await Promise.all(loops);
+    await Promise.all(running.values());
   };
 }

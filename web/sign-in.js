@@ -46,6 +46,14 @@ element('passkey').addEventListener('click', (event) =>
   }),
 );
 
+// passkeys belong to a name: at a bare address of this machine there can be none
+if (/^[\d.]+$|^\[/.test(location.hostname)) {
+  const link = document.createElement('a');
+  link.href = `${location.protocol}//localhost:${location.port}/platform/sign-in`;
+  link.textContent = 'Passkeys work at localhost';
+  element('passkey').replaceWith(link);
+}
+
 for (const button of document.querySelectorAll('.provider'))
   button.addEventListener('click', () =>
     attempt(button, async () => {

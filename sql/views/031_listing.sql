@@ -29,60 +29,75 @@ as $$
   select found.id, row_number() over (order by found.sort_order, found.name, found.id) from found order by 2 limit most
 $$;
 
--- What a search finds among what the caller may read, best first. Words by prefix or stem, any part of a name, and with few finds also
+-- What a search finds among what the caller may read, best first. Words by prefix or stem; with few finds also any part of a name, and then
 -- misspelt names; workbooks also by what they use and by who uses them, where the caller may read that too. Archived experiments only when asked.
+-- Each arm stops at `arm` rows, in the order of the table, so that a word that everything holds costs no more than a rare one.
 create or replace function search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer)
-returns table (id uuid, "position" bigint) language plpgsql stable parallel safe
+returns table (id uuid, "position" bigint) language plpgsql stable
 set plan_cache_mode = force_custom_plan
 set pg_trgm.word_similarity_threshold = 0.45
+set max_parallel_workers_per_gather = 0
+set synchronize_seqscans = off
+set jit = off
 as $$
 declare
   asked tsquery := search_query(term);
   folded text := lower(term);
-  part text := '%' || replace(replace(replace(term, '\', '\\'), '%', '\%'), '_', '\_') || '%';
-  beginning text := replace(replace(replace(lower(term), '\', '\\'), '%', '\%'), '_', '\_') || '%';
-  inside boolean := length(term) >= 3;
-  -- as many as are ranked at most in each arm: the newest
-  arm integer := greatest(most, 300);
-  hits uuid[];
+  part text := replace(replace(replace(lower(term), '\', '\\'), '%', '\%'), '_', '\_') || '%';
+  arm integer := greatest(most, 200);
   few constant integer := 32;
-  -- longest first: the index looks it up, the rest are compared
-  words text[] := array(select w from regexp_split_to_table(lower(term), '[^[:alnum:]]+') w where length(w) >= 3 order by length(w) desc, w limit 8);
+  -- words that nothing holds, longest first: these may be misspelt, the others must be met
+  strange text[];
+  known tsquery;
+  hits uuid[];
+  via uuid[];
 begin
   select array(
-    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) like beginning order by lower(r.name), r.id limit arm)
+    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
     union
-    (select r.id from readable_resources(caller, asked_types, related_only) r where r.search @@ asked order by r.updated_at desc, r.id desc limit arm)
+    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) like part limit arm)
     union
-    (select r.id from readable_resources(caller, asked_types, related_only) r where inside and r.name ilike part order by r.updated_at desc, r.id desc limit arm)
+    (select r.id from readable_resources(caller, asked_types, related_only) r where r.search @@ asked limit arm)
   ) into hits;
-  if cardinality(hits) < few and cardinality(words) > 0 then
+  if cardinality(hits) < few and length(term) >= 3 then
     hits := hits || array(
       select r.id from readable_resources(caller, asked_types, related_only) r
-      where words[1] <% r.name and r.id <> all (hits) and (select bool_and(w <% r.name) from unnest(words) w)
-      order by word_similarity(term, r.name) desc, r.id limit few);
+      where r.name ilike '%' || part and r.id <> all (hits) limit arm);
+  end if;
+  if cardinality(hits) < few then
+    select array_agg(w order by length(w) desc, w) filter (where not is_known and length(w) >= 3),
+      search_query(string_agg(w, ' ') filter (where is_known or length(w) < 3))
+    into strange, known
+    from (
+      select w, exists (select from resources r where r.search @@ search_query(w)) as is_known
+      from regexp_split_to_table(lower(term), '[^[:alnum:]]+') w where w <> '' limit 8) word;
+  end if;
+  if cardinality(strange) > 0 then
+    hits := hits || array(
+      select near.id
+      from (
+        select r.id, r.name from readable_resources(caller, asked_types, related_only) r
+        where strange[1] <% r.name and (known is null or r.search @@ known)
+          and (select bool_and(w <% r.name) from unnest(strange) w) and r.id <> all (hits)
+        limit 300) near
+      order by word_similarity(folded, near.name) desc, near.id limit few);
   end if;
   if 'workbook' = any (asked_types) then
+    via := array(select r.id from readable_resources(caller, array['protocol', 'macro', 'experiment'], false) r where r.search @@ asked limit 200);
     hits := hits || array(
       select r.id
       from readable_resources(caller, array['workbook'], related_only) r
-      where r.id in (
-        select u.workbook_id from workbook_uses u
-        where u.resource_id in (
-          select used.id from readable_resources(caller, array['protocol', 'macro'], false) used
-          where used.search @@ asked order by used.updated_at desc, used.id desc limit 300)
-        union
-        select e.workbook_id from experiments e
-        where e.status <> 'archived' and e.workbook_id is not null and e.id in (
-          select user_of.id from readable_resources(caller, array['experiment'], false) user_of
-          where user_of.search @@ asked order by user_of.updated_at desc, user_of.id desc limit 300))
+      where r.id = any (array(
+          select u.workbook_id from workbook_uses u where u.resource_id = any (via)
+          union
+          select e.workbook_id from experiments e where e.id = any (via) and e.status <> 'archived' and e.workbook_id is not null))
         and r.id <> all (hits)
-      order by r.updated_at desc, r.id desc limit arm);
+      limit arm);
   end if;
   return query
     select r.id, row_number() over (order by
-      case when lower(r.name) = folded then 4 when lower(r.name) like beginning then 2 else 0 end
-        + coalesce(ts_rank('{0.1, 0.2, 0.4, 1.0}', r.search, asked), 0) + 0.3 * word_similarity(term, r.name) desc,
+      case when lower(r.name) = folded then 4 when lower(r.name) like part then 2 else 0 end
+        + coalesce(ts_rank('{0.1, 0.2, 0.4, 1.0}', r.search, asked), 0) + 0.3 * word_similarity(folded, r.name) desc,
       lower(r.name), r.id)
     from resources r
     left join experiments e on e.id = r.id
@@ -97,7 +112,7 @@ $$;
 
 -- The one list of protocols, macros or workbooks: by name, or by a search.
 create or replace function listed_ids(caller uuid, asked_type text, related_only boolean, term text, asked_language text, most integer)
-returns table (id uuid, "position" bigint) language plpgsql stable parallel safe
+returns table (id uuid, "position" bigint) language plpgsql stable
 as $$
 begin
   if term is null then

@@ -35,15 +35,18 @@ interface CookieOptions {
   /** Seconds; 0 removes the cookie. */
   maxAge: number;
   secure: boolean;
+  /** Undefined: the host that sets it. */
+  domain?: string | undefined;
   /** True for all but the display hint. */
   httpOnly?: boolean;
 }
 
 /** A Set-Cookie line. Values are of ours and need no escaping. */
-export const cookieLine = (name: string, value: string, { maxAge, secure, httpOnly = true }: CookieOptions): string =>
+export const cookieLine = (name: string, value: string, { maxAge, secure, domain, httpOnly = true }: CookieOptions): string =>
   [
     `${name}=${value}`,
     'Path=/',
+    ...(domain === undefined ? [] : [`Domain=${domain}`]),
     `Max-Age=${maxAge}`,
     ...(httpOnly ? ['HttpOnly'] : []),
     ...(secure ? ['Secure'] : []),

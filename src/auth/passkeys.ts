@@ -4,9 +4,7 @@ import {
   generateRegistrationOptions,
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
-  type AuthenticationResponseJSON,
   type AuthenticatorTransport,
-  type RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { z } from 'zod';
 import type { Queryable } from '../database/database.ts';
@@ -93,7 +91,7 @@ export async function registerPasskey(
   const parsed = Registration.safeParse(made.response);
   if (!parsed.success) return 'invalid';
   const verified = await verifyRegistrationResponse({
-    response: { ...parsed.data, clientExtensionResults: {} } as RegistrationResponseJSON,
+    response: { ...parsed.data, clientExtensionResults: {} },
     expectedChallenge: made.challenge,
     expectedOrigin: party.origins,
     expectedRPID: party.id,
@@ -141,7 +139,7 @@ export async function authenticatePasskey(
       ...parsed.data,
       response: { ...response, userHandle: response.userHandle ?? undefined },
       clientExtensionResults: {},
-    } as AuthenticationResponseJSON,
+    },
     expectedChallenge: given.challenge,
     expectedOrigin: party.origins,
     expectedRPID: party.id,

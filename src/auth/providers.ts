@@ -67,7 +67,7 @@ function configurationOf(name: ProviderName, { clientId, clientSecret, url }: Pr
     ClientSecretPost(clientSecret),
   );
   configuration.timeout = TIMEOUT_SECONDS;
-  configuration[customFetch] = (target, options) => fetch(target, { ...options, redirect: 'error' } as RequestInit);
+  configuration[customFetch] = (target, options) => fetch(target, { ...options, redirect: 'error' });
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- the configuration admits http on loopback only, where there is no wire to tap
   if (url.startsWith('http:')) allowInsecureRequests(configuration);
   return configuration;

@@ -52,9 +52,6 @@ export function grantRoleActions(role: string, type: ResourceType): ReadonlySet<
   return new Set(isGrantRole(role) ? BY_GRANT_ROLE[role](type) : []);
 }
 
-/** Actions open to every signed-in caller on a public resource. */
-export const publicActions: ReadonlySet<Action> = new Set(READ);
-
 /** Types that can move to another organization. */
 export const TRANSFERABLE: Record<ResourceType, boolean> = {
   experiment: true,

@@ -2,6 +2,7 @@ import type { Queryable } from '../database/database.ts';
 import { errors } from '../errors.ts';
 import type { ReadableKind } from '../lakehouse/catalog.ts';
 import { experimentScope, type ExperimentScope } from '../lakehouse/plan.ts';
+import { decide } from './access.ts';
 import { findTableAccess } from './tables.queries.ts';
 
 /** A table that the caller may read, with the scope that every plan over it stands on. */
@@ -12,6 +13,8 @@ export interface OpenTable {
   organizationId: string;
   kind: ReadableKind;
   identifier: string;
+  /** An upload table's own name. */
+  name: string | null;
   /** Null while the table has never held a row: raw_data and device always exist. */
   tableId: string | null;
   version: number;
@@ -34,8 +37,21 @@ export async function openTable(db: Queryable, userId: string, experimentId: str
     organizationId: found.organizationId,
     kind: found.kind as ReadableKind,
     identifier: found.identifier,
+    name: found.tableName,
     tableId: found.tableId,
     version: found.version,
     rowCount: found.rowCount,
   };
+}
+
+/** The same table, with pseudonyms whatever the experiment shows. */
+export const withPseudonyms = (table: OpenTable): OpenTable => ({
+  ...table,
+  scope: experimentScope({ experimentId: table.experimentId, anonymised: true }),
+});
+
+/** The same table with real names, whatever the experiment shows. Errors: namesDenied without `manage`. */
+export async function withRealNames(db: Queryable, userId: string, table: OpenTable): Promise<OpenTable> {
+  if (!(await decide(db, userId, 'experiment', table.experimentId, 'manage')).allow) throw errors.namesDenied();
+  return { ...table, scope: experimentScope({ experimentId: table.experimentId, anonymised: false }) };
 }

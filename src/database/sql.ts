@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from 'sql-template-tag';
-import sqlTemplate, { empty, join, raw, type RawValue } from 'sql-template-tag';
+import sqlTemplate, { empty, raw, type RawValue } from 'sql-template-tag';
 
 /** One labelled statement with bound values. The label names it in logs, metrics and prepared statements. */
 export interface Query {
@@ -35,9 +35,6 @@ export const sql =
 
 /** A piece of a statement, with its own bound values. */
 export const fragment = (strings: readonly string[], ...values: readonly RawValue[]): Sql => sqlTemplate(strings, ...values);
-
-/** `a, b, c`: fragments or values with a separator between them. */
-export const list = (parts: readonly RawValue[], separator = ', '): Sql => (parts.length === 0 ? empty : join(parts, separator));
 
 export const nothing: Sql = empty;
 

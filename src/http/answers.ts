@@ -95,6 +95,29 @@ export function listed<T>(
   return rows;
 }
 
+/** X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
+export function windowed<T>(
+  request: Request | undefined,
+  response: Response,
+  { rows, total }: Counted<T>,
+  { limit, offset }: { limit: number; offset: number },
+): T[] {
+  response.setHeader('X-Total-Count', String(total));
+  if (limit === 0) return rows;
+  const link = (start: number, rel: string) => {
+    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
+    query.set('limit', String(limit));
+    query.set('offset', String(start));
+    return `<${request?.path ?? ''}?${query.toString()}>; rel="${rel}"`;
+  };
+  const links = [link(0, 'first')];
+  if (offset > 0) links.push(link(Math.max(0, offset - limit), 'prev'));
+  if (offset + limit < total) links.push(link(offset + limit, 'next'));
+  links.push(link(Math.max(0, Math.ceil(total / limit) - 1) * limit, 'last'));
+  response.setHeader('Link', links.join(', '));
+  return rows;
+}
+
 /** Sets an entity tag and answers 304 when the caller has it already. */
 export function notModified(request: Request, response: Response, tag: string): boolean {
   response.setHeader('ETag', tag);

@@ -11,6 +11,7 @@ import { claimIdempotencyKey } from './idempotency.ts';
 import { requireTrustedOrigin } from './origins.ts';
 import { opensTable, refuseUnknownParameters } from './parameters.ts';
 import { sessionOf } from './sessions.ts';
+import { admitWebhook, type Delivery } from './webhooks.ts';
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -114,9 +115,10 @@ export async function expressAuthentication(
   name: string,
   scopes: string[] | undefined,
   response: Response,
-): Promise<Caller> {
+): Promise<Caller | Delivery> {
   const exchange = exchangeOf(response);
   exchange.route = (request.route as { path?: string } | undefined)?.path ?? request.path;
+  if (name === 'webhook') return admitWebhook(request, response);
   const start = performance.now();
   // an unknown type in the path is refused after 401, like a malformed id
   let guard: Guard | null = null;

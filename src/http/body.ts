@@ -1,4 +1,4 @@
-import express, { type NextFunction, type Request, type Response } from 'express';
+import express, { type Request, type Response } from 'express';
 import { DEEPEST_JSON, depthOf, exactMember } from '../database/exact-json.ts';
 import { errors } from '../errors.ts';
 
@@ -46,9 +46,4 @@ export async function readJsonBody(request: Request, response: Response): Promis
       error === undefined ? resolve() : reject(error),
     );
   });
-}
-
-/** The same as a middleware, for routes without a caller. */
-export function jsonBody(request: Request, response: Response, next: NextFunction): void {
-  readJsonBody(request, response).then(() => next(), next);
 }

@@ -14,11 +14,8 @@ export const cookieOf = (request: Request, name: keyof CookieNames): string | un
 /** Sets a cookie of ours; with 0 seconds, removes it. */
 export function setCookie(ctx: Context, response: Response, name: keyof CookieNames, value: string, maxAge: number): void {
   const secure = isSecure(ctx);
-  response.append('Set-Cookie', cookieLine(cookieNames(secure)[name], value, { maxAge, secure }));
+  response.append('Set-Cookie', cookieLine(cookieNames(secure)[name], value, { maxAge, secure, domain: ctx.config.web.cookieDomain }));
 }
-
-/** Digest of the browser that sent a request, if it has signed in here before and kept our cookie. */
-export const browserOf = (request: Request): Buffer | null => browserDigest(contextOf(request).config.secret, cookieOf(request, 'browser'));
 
 /** The session's own cookie, with its whole life ahead. */
 export const setSessionCookie = (ctx: Context, response: Response, token: string): void =>
@@ -31,7 +28,15 @@ export function setSignInCookies(ctx: Context, response: Response, signIn: { tok
   const secure = isSecure(ctx);
   setSessionCookie(ctx, response, signIn.token);
   setCookie(ctx, response, 'browser', signIn.browser, BROWSER_SECONDS);
-  response.append('Set-Cookie', cookieLine(LAST_METHOD_COOKIE, signIn.method, { maxAge: SESSION_SECONDS, secure, httpOnly: false }));
+  response.append(
+    'Set-Cookie',
+    cookieLine(LAST_METHOD_COOKIE, signIn.method, {
+      maxAge: SESSION_SECONDS,
+      secure,
+      domain: ctx.config.web.cookieDomain,
+      httpOnly: false,
+    }),
+  );
   response.setHeader('Cache-Control', 'no-store');
 }
 

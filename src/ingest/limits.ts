@@ -20,10 +20,6 @@ export const LIMITS: Readonly<Record<SourceKind, KindLimits>> = {
   ndjson: { extensions: ['.ndjson', '.jsonl'], maxFileBytes: 100 * MIB, maxFiles: 100 },
 };
 
-/** The limits with some of them replaced, e.g. by configuration. */
-export const withLimits = (changes: Partial<Record<SourceKind, Partial<KindLimits>>>): Readonly<Record<SourceKind, KindLimits>> =>
-  Object.fromEntries(SOURCE_KINDS.map((kind) => [kind, { ...LIMITS[kind], ...changes[kind] }])) as Record<SourceKind, KindLimits>;
-
 /** Columns of one table at most. */
 export const MAX_COLUMNS = 2_000;
 /** Bytes of one record (a CSV record with its quoted newlines, a JSON line or element) at most. */

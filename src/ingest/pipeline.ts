@@ -12,6 +12,9 @@ const STEPS = {
   quarantinedRecords: 'gold/quarantined_records.sql',
   brokerRows: 'gold/broker_rows.sql',
   sensorRows: 'gold/sensor_rows.sql',
+  measurementRows: 'gold/measurement_rows.sql',
+  deviceRows: 'gold/device_rows.sql',
+  macroRows: 'gold/macro_rows.sql',
 } as const;
 
 /** The SQL of `pipelines/`, by step. Read once at the start. */

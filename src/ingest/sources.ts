@@ -66,9 +66,10 @@ async function readJson(
   return { fields, rows: scanned.rows };
 }
 
-interface Records {
+export interface Records {
   path: string;
-  fields: readonly BronzeField[];
+  /** Besides `fieldlake_row`, which is the first. */
+  fields: readonly Pick<BronzeField, 'column'>[];
   delimiter: string;
   multiline: boolean;
   /** Whether a record may end before the last field. */
@@ -76,7 +77,7 @@ interface Records {
 }
 
 /** Names the file that our scanners wrote as `bronze_records`. */
-async function openRecords(
+export async function openRecords(
   session: StagingSession,
   pipelines: Pipelines,
   { path, fields, delimiter, multiline, padding = false }: Records,

@@ -1,8 +1,8 @@
-import type { ColumnType } from '../lakehouse/catalog.ts';
+import type { Column, ColumnType } from '../lakehouse/catalog.ts';
 import type { ColumnState } from '../lakehouse/manifest.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import { typeText } from '../lakehouse/types.ts';
-import { nameColumns, oddTextColumn } from './columns.ts';
+import { nameColumns, oddTextColumn, type NamedColumn } from './columns.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { fill, type Pipelines } from './pipeline.ts';
 import { physicalType, quote } from '../lakehouse/staging.ts';
@@ -116,9 +116,12 @@ const KIND_CLASSES = {
   j: TEXT_CLASSES.nested,
 };
 
-/** A JSON key whose values are of several kinds takes the kind of most of them; a tie is text. */
-function ownClasses(field: BronzeField, { classes, kinds }: Stats): number {
+const NUMERIC = new Set<ColumnType['kind']>(['int', 'bigint', 'double', 'decimal']);
+
+/** A JSON key whose values are of several kinds takes the kind that its column has, or else that of most of them; a tie is text. */
+function ownClasses(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
   if (field.form !== 'token') return classes;
+  if (before?.hasValues === true && NUMERIC.has(before.type.kind)) return classes & KIND_CLASSES.n;
   const most = Math.max(kinds.n, kinds.s, kinds.b, kinds.j);
   const kind = (['s', 'n', 'b', 'j'] as const).find((each) => kinds[each] === most) ?? 's';
   return classes & KIND_CLASSES[kind];
@@ -175,8 +178,10 @@ export async function typeFile(
   pipelines: Pipelines,
   fields: readonly BronzeField[],
   known: readonly ColumnState[],
+  { origin, names = nameColumns(fields.map(({ key }) => key)) }: { origin: Column['origin']; names?: readonly NamedColumn[] } = {
+    origin: 'uploaded',
+  },
 ): Promise<TypedFile> {
-  const names = nameColumns(fields.map(({ key }) => key));
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const nameOf = (index: number) => byName.get(names[index]?.name.toLowerCase() ?? '')?.name ?? names[index]?.name ?? '';
 
@@ -203,7 +208,7 @@ export async function typeFile(
     const before = byName.get(name.toLowerCase());
     const present = stat.classes !== 0;
     const exact = (stat.classes & TEXT_CLASSES.bigint) === 0;
-    const own = ownClasses(field, stat);
+    const own = ownClasses(field, stat, before);
     let type: ColumnType;
     if (isDeclared(field.form)) type = before ? (present ? joinDeclared(before, field.form) : before.type) : field.form;
     else if (before) type = widenType(before, own, stat.digits);
@@ -213,7 +218,7 @@ export async function typeFile(
       name,
       type,
       nullable: true,
-      origin: 'uploaded',
+      origin,
       originalKey: key === name ? undefined : key,
       hasValues: present || (before?.hasValues ?? false),
       exactDouble: (before?.exactDouble ?? true) && exact,
@@ -247,7 +252,7 @@ export async function typeFile(
       name: oddTextColumn(name),
       type: { kind: 'string' },
       nullable: true,
-      origin: 'uploaded',
+      origin,
       hasValues: true,
       exactDouble: true,
     });

@@ -1,7 +1,7 @@
-import type { Database, Queryable, Transaction } from '../database/database.ts';
+import type { Database, Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 
-export type { Database, Queryable, Transaction };
+export type { Database, Queryable };
 
 export interface UploadRow {
   id: string;
@@ -87,13 +87,3 @@ export const finishUpload = (db: Queryable, uploadId: string) =>
       left(string_agg(path || ': ' || coalesce(message, ''), E'\n' order by ordinal) filter (where status <> 'completed'), 4000) as messages
       from upload_files where upload_id = ${uploadId}) f
     where id = ${uploadId} and status in ('pending', 'running') returning uploads.status`);
-
-/** Ends an upload that cannot go on, with a reason. */
-export const failUpload = (db: Queryable, uploadId: string, message: string) =>
-  db.run(sql('ingest.failUpload')`update uploads set status = 'failed', completed_at = now(), error_message = ${message}
-    where id = ${uploadId} and status in ('pending', 'running')`);
-
-/** Uploads that nobody has worked on for a while: received but cut off (`pending`), or begun by a process that is gone (`running`). */
-export const listAbandonedUploads = (db: Queryable, silentSeconds: number) =>
-  db.rows<{ id: string; status: string }>(sql('ingest.listAbandonedUploads')`select id, status from uploads
-    where status in ('pending', 'running') and heartbeat_at < now() - make_interval(secs => ${silentSeconds}) order by heartbeat_at`);

@@ -113,6 +113,7 @@ const FIXED: Record<TableKind, readonly Column[]> = {
     base('processed_timestamp', TIMESTAMP),
     device,
     hidden('experiment_id'),
+    hidden('last_measured_at', TIMESTAMP),
   ],
   macro: [
     base('id', STRING),

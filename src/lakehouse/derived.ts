@@ -1,18 +1,15 @@
 /** Columns that no file holds: who contributed a row, which device measured it, what people wrote about it. */
-import { ANNOTATIONS } from './catalog.ts';
+import { withAnnotations } from './annotations.ts';
 import type { Column } from './catalog.ts';
 import { withContributor, withDevice } from './identity.ts';
-import type { Output, Plan, TableSource } from './plan.ts';
+import type { Plan, TableSource } from './plan.ts';
 
 type Derived = NonNullable<Column['derived']>;
-
-const noAnnotations: Output = { as: 'annotations', name: 'annotations', expr: { kind: 'list', of: null, type: ANNOTATIONS } };
 
 const MAKERS: Record<Derived, { needs: readonly string[]; add: (from: Plan, source: TableSource) => Plan }> = {
   contributor: { needs: ['contributor_id'], add: withContributor },
   device: { needs: ['client_id'], add: withDevice },
-  // nothing records annotations yet: each row has none
-  annotations: { needs: ['id'], add: (from) => ({ kind: 'project', from, outputs: [noAnnotations], keep: true }) },
+  annotations: { needs: ['id'], add: withAnnotations },
 };
 
 /** `from` with these derived columns beside its own. */

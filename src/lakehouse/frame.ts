@@ -37,6 +37,29 @@ export async function* joinLines(source: Readable, limit: number, seen: LineCoun
   }
 }
 
+const QUOTE = 0x22;
+
+/** Passes CSV or NDJSON on and counts its records; a line break inside quotes is no record's end. */
+export async function* countRecords(source: Readable, kind: 'csv' | 'ndjson', seen: LineCount): AsyncGenerator<Buffer> {
+  let quoted = false;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    if (kind === 'ndjson' || (!quoted && !chunk.includes(QUOTE)))
+      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) seen.rows += 1;
+    else
+      for (const byte of chunk)
+        if (byte === QUOTE) quoted = !quoted;
+        else if (byte === NEWLINE && !quoted) seen.rows += 1;
+    yield chunk;
+  }
+}
+
+/** Lines of JSON objects → one JSON array. */
+export async function* jsonArray(source: Readable, seen: LineCount): AsyncGenerator<Buffer> {
+  yield Buffer.from('[');
+  yield* joinLines(source, Infinity, seen);
+  yield Buffer.from(']\n');
+}
+
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** The header line of a CSV file, guarded and quoted like its cells. */

@@ -62,12 +62,6 @@ export const findTable = (db: Queryable, experimentId: string, identifier: strin
 export const findTableById = (db: Queryable, tableId: string) =>
   db.one<LakeTable>(sql('lake.findTableById')`select ${tableColumns} from lake_tables where id = ${tableId}`);
 
-/** Every table of an experiment, oldest first. */
-export const listTables = (db: Queryable, experimentId: string) =>
-  db.rows<LakeTable>(
-    sql('lake.listTables')`select ${tableColumns} from lake_tables where experiment_id = ${experimentId} order by created_at, id`,
-  );
-
 /** Waits for every other writer of the table; held until the transaction ends. */
 export const lockTable = (tx: Transaction, tableId: string) =>
   tx.one<LakeTable>(sql('lake.lockTable')`select ${tableColumns} from lake_tables where id = ${tableId} for update`);
@@ -129,6 +123,13 @@ export const listFiles = (db: Queryable, tableId: string, version: number, range
       ${range.excludeNulls === true ? fragment`and min_key is not null` : nothing}
     order by min_key nulls last, max_key, id`);
 
+/** The current files of tables that only the service reads */
+export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>
+  db.rows<{ kind: string; path: string }>(sql('lake.listInternalFiles')`select t.kind, f.path
+    from lake_tables t join lake_files f on f.table_id = t.id and f.to_version is null
+    where t.experiment_id = ${experimentId} and t.kind = any (${kinds}::text[])
+    order by t.kind, f.min_key nulls last, f.id`);
+
 /** The catalogue as one version saw it, in column order. */
 export const listColumns = (db: Queryable, tableId: string, version: number) =>
   db.rows<CatalogueColumn>(sql('lake.listColumns')`select name, type, origin, original_key as "originalKey", nullable, hidden,
@@ -185,6 +186,11 @@ export const findSource = (db: Queryable, tableId: string, source: string) =>
   db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",
     quarantined_count as "quarantinedCount" from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`);
 
+/** Of these sources, those that the table has. */
+export const knownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>
+  db.rows<{ source: string }>(sql('lake.knownSources')`select encode(s.source, 'hex') as source from lake_sources s
+    join unnest(${sources}::text[]) as asked(source) on s.source = decode(asked.source, 'hex') where s.table_id = ${tableId}`);
+
 /** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */
 export const deleteOldVersions = (db: Queryable, before: Date) =>
   db.run(sql('lake.deleteOldVersions')`delete from lake_versions v using lake_tables t
@@ -215,11 +221,13 @@ export const listFragmentedTables = (db: Queryable, { smallRows, atLeast, limit 
     where f.to_version is null and f.row_count < ${smallRows} group by t.id having count(*) >= ${atLeast}
     order by count(*) desc, t.id limit ${limit}`);
 
-/** Live and retired files of all tables of an experiment. */
-export const listEveryFile = (db: Queryable, experimentId: string) =>
+const ofKind = (kind: string | undefined) => (kind === undefined ? nothing : fragment`and t.kind = ${kind}`);
+
+/** Live and retired files of all tables of an experiment, or of those of one kind. */
+export const listEveryFile = (db: Queryable, experimentId: string, kind?: string) =>
   db.rows<{ path: string; rowCount: number; live: boolean }>(sql('lake.listEveryFile')`
     select f.path, f.row_count as "rowCount", f.to_version is null as live
-    from lake_files f join lake_tables t on t.id = f.table_id where t.experiment_id = ${experimentId}`);
+    from lake_files f join lake_tables t on t.id = f.table_id where t.experiment_id = ${experimentId} ${ofKind(kind)}`);
 
-export const deleteTables = (db: Queryable, experimentId: string) =>
-  db.run(sql('lake.deleteTables')`delete from lake_tables where experiment_id = ${experimentId}`);
+export const deleteTables = (db: Queryable, experimentId: string, kind?: string) =>
+  db.run(sql('lake.deleteTables')`delete from lake_tables t where t.experiment_id = ${experimentId} ${ofKind(kind)}`);

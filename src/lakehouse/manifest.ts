@@ -8,7 +8,7 @@ import { parseType, typeText } from './types.ts';
 import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
-export { findSource, findTableById, knownPaths } from './manifest.queries.ts';
+export { findSource, findTable, findTableById, knownPaths, knownSources } from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {
@@ -42,12 +42,6 @@ export interface Committed {
   rowCount: number;
 }
 
-/** A table with the columns and version that a writer or reader works from. */
-export interface TableState {
-  table: LakeTable;
-  columns: readonly ColumnState[];
-}
-
 const toState = (column: CatalogueColumn): ColumnState => ({
   name: column.name,
   type: parseType(column.type),
@@ -68,10 +62,15 @@ export async function columnsAt(db: Queryable, tableId: string, version: number)
 export const filesAt = (db: Queryable, tableId: string, version: number, range: queries.KeyRange = {}) =>
   queries.listFiles(db, tableId, version, range);
 
-/** The current files of a table that only the service reads; none while it does not exist. */
-export async function findInternalFiles(db: Queryable, experimentId: string, kind: InternalKind): Promise<queries.LakeFile[]> {
-  const table = await queries.findTable(db, experimentId, kind);
-  return table ? queries.listFiles(db, table.id, table.version) : [];
+/** Paths of the current files of tables that only the service reads, by kind; none for a table that does not exist. */
+export async function findInternalFiles<K extends InternalKind>(
+  db: Queryable,
+  experimentId: string,
+  kinds: readonly K[],
+): Promise<Record<K, string[]>> {
+  const rows = await queries.listInternalFiles(db, experimentId, kinds);
+  const pathsOf = (kind: K) => rows.filter((row) => row.kind === kind).map(({ path }) => path);
+  return Object.fromEntries(kinds.map((kind) => [kind, pathsOf(kind)])) as Record<K, string[]>;
 }
 
 /** What two writers compare to know that they typed their files by the same catalogue. */
@@ -196,14 +195,15 @@ export async function findUploadTable(db: Queryable, experimentId: string, idOrN
   return table?.kind === 'upload' ? table : undefined;
 }
 
-/** Removes every table of an experiment: the files first, then what lists them, so that a crash in between leaves nothing unlisted. */
+/** Removes every table of an experiment, or those of one kind: the files first, then what lists them, so that a crash in between leaves nothing unlisted. */
 export async function eraseTables(
   db: Queryable,
   staging: Pick<StagingArea, 'remove'>,
   experimentId: string,
+  kind?: TableKind,
 ): Promise<{ rows: number; bytes: number }> {
-  const files = await queries.listEveryFile(db, experimentId);
+  const files = await queries.listEveryFile(db, experimentId, kind);
   const { bytes } = await staging.remove(files.map(({ path }) => path));
-  await queries.deleteTables(db, experimentId);
+  await queries.deleteTables(db, experimentId, kind);
   return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
 }

@@ -33,6 +33,8 @@ export interface TableSource {
   identity?: { files: readonly string[] };
   /** Files of the device registry dimension; without them every device is null. */
   registry?: { files: readonly string[] };
+  /** Files of the experiment's annotation log; without them every row has no annotations. */
+  annotations?: { files: readonly string[] };
 }
 
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;

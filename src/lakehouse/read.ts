@@ -2,7 +2,7 @@
 import { PassThrough, Readable, pipeline } from 'node:stream';
 import { compile } from './compile.ts';
 import type { Dialect } from './dialect.ts';
-import { csvHeader, joinLines } from './frame.ts';
+import { countRecords, csvHeader, joinLines, jsonArray } from './frame.ts';
 import type { LineCount } from './frame.ts';
 import type { Output, Plan, TableSource } from './plan.ts';
 import { planDistinct, planRead } from './planner.ts';
@@ -52,6 +52,7 @@ export interface Download {
 export const DOWNLOAD_TYPES = {
   csv: 'text/csv; charset=utf-8',
   ndjson: 'application/x-ndjson',
+  json: 'application/json',
   parquet: 'application/vnd.apache.parquet',
 } as const;
 
@@ -59,6 +60,8 @@ export interface DownloadOptions extends RunOptions {
   format: keyof typeof DOWNLOAD_TYPES;
   /** Leaves out the apostrophe that keeps spreadsheet programs from running text as a formula. */
   raw?: boolean;
+  /** Counts the rows as they pass; of Parquet none, since the engine writes it as a whole. */
+  seen?: LineCount;
 }
 
 export interface Distinct {
@@ -189,6 +192,28 @@ const headed = (header: string, source: Readable): Readable => {
   return body;
 };
 
+const counting = (source: Readable, format: keyof typeof DOWNLOAD_TYPES, seen: LineCount | undefined): Readable => {
+  if (format === 'parquet' || (format !== 'json' && !seen)) return source;
+  const counted = seen ?? { rows: 0, cut: false };
+  const body = Readable.from(format === 'json' ? jsonArray(source, counted) : countRecords(source, format, counted), { objectMode: false });
+  body.once('close', () => source.destroy());
+  return body;
+};
+
+/** Rows that `readStream` gives for the same request. Throws the planner's 400s. */
+export const countDownload = async (
+  warehouse: Warehouse,
+  source: TableSource,
+  request: ReadRequest,
+  options: RunOptions = {},
+): Promise<number> => {
+  const plan = planRead(source, request, null);
+  const { window } = plan;
+  const total = await count(warehouse, source, plan, options);
+  if (window.kind === 'limit') return Math.min(total, window.limit ?? total);
+  return Math.max(0, Math.min(window.pageSize, total - (window.page - 1) * window.pageSize));
+};
+
 /** Every matching row, or the page or limit that was asked, as bytes. Throws the planner's 400s; a failure midway destroys `body`. */
 export const readStream = async (
   warehouse: Warehouse,
@@ -196,7 +221,7 @@ export const readStream = async (
   request: ReadRequest,
   options: DownloadOptions,
 ): Promise<Download> => {
-  const { format, raw = false, ...run } = options;
+  const { format, raw = false, seen, ...run } = options;
   const plan = planRead(source, request, null);
   const { window } = plan;
   const columns = columnInfo(plan);
@@ -209,7 +234,7 @@ export const readStream = async (
     format === 'parquet'
       ? { kind: 'project', from: plan.rows, outputs: references(plan).map((output) => ({ ...output, as: output.name })), keep: false }
       : printed(plan, format === 'csv' ? 'csv' : 'json', !raw);
-  const bytes = await warehouse.stream(compile(shape, warehouse.dialect), format, run);
+  const bytes = counting(await warehouse.stream(compile(shape, warehouse.dialect), format, run), format, seen);
   const header =
     format === 'csv'
       ? csvHeader(

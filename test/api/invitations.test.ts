@@ -71,6 +71,7 @@ test('what may not be given any more is not claimed, and a role that is held is 
   await grant(db, kept, { user: paula.id }, 'admin');
   await db.run(sql('t')`update experiments set status = 'archived' where id = ${archived.id}`);
   await db.run(sql('t')`delete from grants where user_id = ${inviter.id}`);
+  await nextLetter(site, 'paula@example.com', 2);
   const browser = await signIn(site, 'paula@example.com');
   const rows = await db.rows<{ id: string; status: string }>(
     sql('t')`select resource_id as id, status from invitations where email = 'paula@example.com'`,
@@ -84,6 +85,7 @@ test('what may not be given any more is not claimed, and a role that is held is 
   expect((await browser.call('GET', `/api/v1/experiments/${lost.id}`)).status).toBe(403);
   const expired = await make('macro');
   const { body } = await invite({ resourceType: 'macro', resourceId: expired.id, email: 'late@example.com' });
+  await nextLetter(site, 'late@example.com', 0);
   await db.run(sql('t')`update invitations set expires_at = now() - interval '1 second' where id = ${body.id}`);
   const late = await signIn(site, 'late@example.com');
   expect((await late.call('GET', `/api/v1/macro/${expired.id}/collaborators`)).status).toBe(403);

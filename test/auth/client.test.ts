@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { apiKeyClient } from '@better-auth/api-key/client';
 import { passkeyClient } from '@better-auth/passkey/client';
 import { createAuthClient } from 'better-auth/client';
 import { emailOTPClient, genericOAuthClient } from 'better-auth/client/plugins';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Browser } from '../support/browser.ts';
+import { Browser, signIn } from '../support/browser.ts';
 import { codeIn, lettersTo, nextLetter } from '../support/outbox.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -30,6 +33,52 @@ async function signedIn(email: string, name?: string) {
   expect(error).toBeNull();
   return { browser, client, user: data!.user };
 }
+
+test('POST /api/v1/auth/api-key/create with an Idempotency-Key makes one key, and never repeats its secret', async () => {
+  const { browser, client } = await signedIn('once@example.com');
+  const make = () => browser.call('POST', '/api/v1/auth/api-key/create', { name: 'Once' }, { 'idempotency-key': 'once' });
+  const made = await make();
+  expect(made.status).toBe(200);
+  const again = await make();
+  expect(again).toMatchObject({ status: 409, body: { code: 'ALREADY_DONE', detail: expect.stringContaining(made.body.id) } });
+  expect(again.text).not.toContain(made.body.key);
+  expect((await client.apiKey.list()).data!.total).toBe(1);
+});
+
+test('on https every cookie is bound to secure connections and the shared domain, and trusted pages elsewhere may read answers', async () => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  const app = 'https://app.example.org';
+  const secure = await startTestServer({
+    PORT: String(port),
+    BASE_URL: 'https://api.example.org',
+    COOKIE_DOMAIN: 'example.org',
+    TRUSTED_ORIGINS: app,
+  });
+  const browser = new Browser(`http://127.0.0.1:${port}`, app);
+  await signIn(secure, 'secure@example.com', browser);
+  const names = [...browser.cookies.keys()].sort();
+  expect(names).toEqual(['__Secure-fieldlake.browser', '__Secure-fieldlake.session_token', 'better-auth.last_used_login_method']);
+  const out = await browser.call('POST', '/api/v1/auth/sign-out', {});
+  expect(out.headers.getSetCookie()).toEqual([
+    '__Secure-fieldlake.session_token=; Path=/; Domain=example.org; Max-Age=0; HttpOnly; Secure; SameSite=Lax',
+  ]);
+  expect(out.headers.get('access-control-allow-origin')).toBe(app);
+  expect(out.headers.get('access-control-allow-credentials')).toBe('true');
+  const preflight = (origin: string) =>
+    fetch(`http://127.0.0.1:${port}/api/v1/experiments`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'PATCH' },
+    });
+  expect((await preflight(app)).status).toBe(204);
+  const foreign = await preflight('https://evil.example');
+  expect(foreign.status).toBe(405);
+  expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
+  await secure.stop();
+});
 
 describe('the unmodified better-auth client', () => {
   test('signs up by the code of a letter, is somebody on the API, and signs out', async () => {

@@ -179,6 +179,25 @@ test('a person without a public address gets an account without one, which only 
   expect((await who((await run('orcid')).browser)).id).toBe((await who(browser)).id);
 });
 
+test('of two last ways to sign in, removed at the same time, one stays', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    provider.person = {
+      ...provider.person,
+      githubId: 50_000 + round,
+      orcid: `0000-0003-0000-${String(round).padStart(4, '0')}`,
+      emails: [],
+    };
+    const { browser } = await run('orcid');
+    const begun = await browser.call('POST', '/api/v1/auth/link-social', { provider: 'github' });
+    await follow(browser, provider.authorize(begun.body.url as string));
+    const answers = await Promise.all(
+      ['github', 'orcid'].map((providerId) => browser.call('POST', '/api/v1/auth/unlink-account', { providerId })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect((await browser.call('GET', '/api/v1/auth/list-accounts')).body).toHaveLength(1);
+  }
+});
+
 test('linking joins a provider to the account that is signed in, and to no other', async () => {
   const mine = await signIn(site, 'linker@example.com');
   const user = await who(mine);

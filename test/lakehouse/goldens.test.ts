@@ -35,6 +35,11 @@ const plans = (files: readonly string[], anonymised = false): Record<string, Pla
     if (name === 'text') made[`${name}, counted`] = count;
     if (name === 'first page of everything') made[`${name}, as CSV`] = { kind: 'print', from: rows, format: 'csv', outputs, guard: true };
   }
+  const annotated = planRead({ ...from, annotations: { files } }, readRequest({ columns: 'id,annotations', limit: 10 }), 100_000);
+  made['annotations of rows'] = json(
+    annotated.rows,
+    annotated.columns.map(({ as, name, type }): Output => ({ as, name, expr: { kind: 'column', name: as, type } })),
+  );
   made['distinct text'] = planDistinct(from, 'txt', 200).rows;
   return made;
 };

@@ -1,5 +1,18 @@
+import type { OpenApiDocument } from '../../src/http/operations.ts';
+import { recordOperation } from './operations-seen.ts';
 import type { TestServer } from './server.ts';
 import { codeIn, lettersTo, nextLetter } from './outbox.ts';
+
+const documents = new Map<string, Promise<OpenApiDocument>>();
+
+/** Checks a JSON answer against the published document, as every call of the cast is. */
+async function record(baseUrl: string, request: Request, response: Response): Promise<void> {
+  if (!response.ok || !/json/.test(response.headers.get('content-type') ?? '')) return;
+  const known = documents.get(baseUrl) ?? fetch(`${baseUrl}/openapi.json`).then((answer) => answer.json() as Promise<OpenApiDocument>);
+  documents.set(baseUrl, known);
+  const text = await response.clone().text();
+  recordOperation(await known, request.method, new URL(request.url).pathname, response.status, text === '' ? undefined : JSON.parse(text));
+}
 
 /** What of a browser matters to a server: a cookie jar, and an Origin on every request. */
 export class Browser {
@@ -33,6 +46,7 @@ export class Browser {
       if (/max-age=0/i.test(line)) this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
+    await record(this.baseUrl, request, response);
     return response;
   };
 

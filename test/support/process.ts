@@ -27,6 +27,7 @@ export async function spawnServer(environment: Record<string, string>): Promise<
       BROKER_PORT: '0',
       LOG_LEVEL: 'warn',
       SAMPLE_DATA: 'off',
+      MACRO_LANGUAGES: 'none',
       DUCKDB_MEMORY_MB: '512',
       ...environment,
     },

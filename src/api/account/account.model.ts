@@ -86,6 +86,10 @@ export interface Succeeded {
   success: boolean;
 }
 
+export interface LayerAnswers {
+  ok: boolean;
+}
+
 export interface StatusDone {
   status: boolean;
 }

@@ -51,14 +51,17 @@ export const reactivateProfile = (db: Queryable, userId: string) =>
     sql('account.reactivateProfile')`update profiles set activated = true, updated_at = now() where user_id = ${userId} and not activated`,
   );
 
-/** How many ways a person has to sign in: a proven address, providers, passkeys. Locks the account, so that two removals cannot both leave one. */
+/** Locks an account before one of its ways to sign in is taken away, so that two removals cannot both leave the other's. */
+export const lockAccount = (db: Queryable, userId: string) =>
+  db.one(sql('account.lockAccount')`select 1 from users where id = ${userId} for update`);
+
+/** How many ways a person has to sign in: a proven address, providers, passkeys. */
 export const countWaysIn = async (db: Queryable, userId: string) =>
   (
     await db.one<{ count: number }>(sql('account.countWaysIn')`
-      with person as (select id, email_verified from users where id = ${userId} for update)
-      select ((select count(*) from provider_accounts where user_id = p.id) + (select count(*) from passkeys where user_id = p.id)
-        + p.email_verified::integer)::integer as count
-      from person p`)
+      select ((select count(*) from provider_accounts where user_id = u.id) + (select count(*) from passkeys where user_id = u.id)
+        + u.email_verified::integer)::integer as count
+      from users u where u.id = ${userId}`)
   )?.count ?? 0;
 
 export interface OwnProfile {

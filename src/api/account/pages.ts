@@ -19,9 +19,7 @@ export const signInBody = ({ next, github, orcid }: { next: string; github: bool
       <h2>By a code</h2>
       <label for="email">Email address</label>
       <input id="email" name="email" type="email" autocomplete="username webauthn" required maxlength="254" />
-      <p class="hint">
-        We send six digits. If the address is new here, this makes your account. By continuing you accept the terms of this service.
-      </p>
+      <p class="hint">We send six digits. If the address is new here, this makes your account.</p>
       <button type="submit">Send me a code</button>
     </form>
     <form id="code-form" class="panel" hidden>

@@ -14,7 +14,7 @@ import {
 } from '../../auth/passkeys.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { countWaysIn, findAccountUser } from './account.queries.ts';
+import { countWaysIn, findAccountUser, lockAccount } from './account.queries.ts';
 import type { PasskeyInfo } from './passkeys.model.ts';
 import { requireFresh } from './sessions.service.ts';
 import { afterSignIn, auditRefusal, beginSession, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
@@ -104,6 +104,7 @@ export const changePasskey = (ctx: Context, caller: Caller, id: string, name: st
 /** Deletes a passkey of the caller's; no session ends by it. Errors: passkeyNotFound, failedToUnlinkLastAccount when it is the only way in. */
 export const removePasskey = (ctx: Context, caller: Caller, id: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
+    await lockAccount(tx, caller.userId);
     if (!UUID.test(id) || !(await deletePasskey(tx, caller.userId, id))) throw errors.passkeyNotFound();
     if ((await countWaysIn(tx, caller.userId)) === 0) throw errors.failedToUnlinkLastAccount();
     await audit(tx, caller, { action: 'passkey.deleted', subjectId: caller.userId, details: { passkeyId: id } });

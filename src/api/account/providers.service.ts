@@ -15,7 +15,7 @@ import {
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { countWaysIn, lockUserByEmail } from './account.queries.ts';
+import { countWaysIn, lockAccount, lockUserByEmail } from './account.queries.ts';
 import { createAccount } from './account.service.ts';
 import type { OAuthSignIn, UnlinkAccount } from './providers.model.ts';
 import { deleteLinkedAccount, findLinkedUser, insertLinkedAccount } from './providers.queries.ts';
@@ -138,7 +138,10 @@ export async function endProvider(
     ctx.log.warn({ provider, reason: error instanceof Error ? error.name : 'unknown' }, 'a sign-in provider did not identify a person');
     return null;
   });
-  if (!identity) return failed(ctx, flow, 'provider_failed');
+  if (!identity) {
+    await ctx.db.transaction((tx) => auditRefusal(tx, visit, { method: provider, reason: 'provider_failed' }));
+    return failed(ctx, flow, 'provider_failed');
+  }
   if (flow.linkTo !== null)
     return flow.linkTo === given.current
       ? link(ctx, flow, { userId: flow.linkTo, requestId: visit.requestId }, identity)
@@ -158,6 +161,7 @@ export async function endProvider(
 export async function unlinkProvider(ctx: Context, caller: Caller, asked: UnlinkAccount): Promise<void> {
   requireFresh(caller);
   await ctx.db.transaction(async (tx) => {
+    await lockAccount(tx, caller.userId);
     if ((await deleteLinkedAccount(tx, caller.userId, asked.providerId, asked.accountId ?? null)) === 0) throw errors.accountNotFound();
     if ((await countWaysIn(tx, caller.userId)) === 0) throw errors.failedToUnlinkLastAccount();
     await audit(tx, caller, { action: 'provider.unlinked', subjectId: caller.userId, details: { provider: asked.providerId } });

@@ -6,7 +6,7 @@ import { ApiController } from '../../http/controllers.ts';
 import { publicWrite } from '../../http/public.ts';
 import { sessionOf } from '../../http/sessions.ts';
 import { visitOf } from '../../http/visits.ts';
-import type { CurrentSession, SendCode, SignInByCode, SignInResult, Succeeded } from './account.model.ts';
+import type { CurrentSession, LayerAnswers, SendCode, SignInByCode, SignInResult, Succeeded } from './account.model.ts';
 import { findAccountUser } from './account.queries.ts';
 import { endOwnSession } from './sessions.service.ts';
 import { sendCode, signInByCode } from './sign-in.service.ts';
@@ -43,6 +43,12 @@ export class SignInController extends ApiController {
     }
     const [session, user] = await Promise.all([findSession(this.ctx.db, admission.handle), findAccountUser(this.ctx.db, admission.userId)]);
     return session && user ? { session, user } : null;
+  }
+
+  /** Whether the authentication layer answers. */
+  @Get('ok')
+  public ok(): LayerAnswers {
+    return { ok: true };
   }
 
   /** Ends the session of this browser, at once and everywhere. */

@@ -23,15 +23,15 @@ const onOpenExperiment = <T>(ctx: Context, id: string, work: (tx: Transaction) =
 
 /** Attaches a workbook as it is now. Errors: archived; workbook not found, not readable, not publishable, or without a valid flow. */
 export const attachWorkbook = (ctx: Context, caller: Caller, id: string, workbookId: string): Promise<WorkbookPin> =>
-  onOpenExperiment(ctx, id, (tx) => attach(tx, caller, id, workbookId.toLowerCase()));
+  onOpenExperiment(ctx, id, async (tx) => (await attach(tx, caller, id, workbookId.toLowerCase())).pin);
 
 /** Follows the attached workbook as it is now. Errors: also, none attached. */
 export const upgradeWorkbook = (ctx: Context, caller: Caller, id: string): Promise<WorkbookPin> =>
-  onOpenExperiment(ctx, id, (tx) => upgrade(tx, caller, id));
+  onOpenExperiment(ctx, id, async (tx) => (await upgrade(tx, caller, id)).pin);
 
 /** Pins a version of the attached workbook. Errors: also, version not found. */
 export const chooseVersion = (ctx: Context, caller: Caller, id: string, versionId: string): Promise<WorkbookPin> =>
-  onOpenExperiment(ctx, id, (tx) => pinVersion(tx, caller, id, versionId.toLowerCase()));
+  onOpenExperiment(ctx, id, async (tx) => (await pinVersion(tx, caller, id, versionId.toLowerCase())).pin);
 
 /** Takes the workbook and its flow away; the version stays as history. Errors: archived; none attached. */
 export const detachWorkbook = (ctx: Context, caller: Caller, id: string): Promise<Experiment> =>

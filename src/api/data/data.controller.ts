@@ -1,11 +1,11 @@
-import type { NextFunction, Request as HttpRequest, Response } from 'express';
+import type { Request as HttpRequest } from 'express';
 import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Tags } from 'tsoa';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
 import { notModified, streamed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { contextOf, exchangeOf, timed } from '../../http/exchange.ts';
-import { refuseUnknownParameters } from '../../http/parameters.ts';
+import { timed } from '../../http/exchange.ts';
+import { requireTable, tableOf } from '../../http/tables.ts';
 import { describePlan, framePage, readDistinct, readPage, readStream } from '../../lakehouse/read.ts';
 import { readRequest, type ReadRequest } from '../../lakehouse/request.ts';
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
@@ -15,25 +15,6 @@ const PLAN = 'application/vnd.fieldlake.plan+json';
 const FORMATS = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson', 'application/vnd.apache.parquet': 'parquet' } as const;
 const OFFERED = ['application/json', ...Object.keys(FORMATS), PLAN];
 const STREAM_TIMEOUT_MS = 600_000;
-
-interface TableRequest extends HttpRequest {
-  table?: OpenTable;
-}
-
-/** The table's own action is decided as soon as `tableName` is known, before anything else of the query is looked at. */
-export async function requireTable(request: TableRequest, response: Response, next: NextFunction): Promise<void> {
-  const { caller } = exchangeOf(response);
-  const { tableName } = request.query;
-  if (typeof tableName !== 'string' || tableName === '' || tableName.length > 256 || tableName.includes('\0'))
-    throw errors
-      .invalidInput()
-      .with({ problems: [{ path: 'query.tableName', message: 'is required: raw_data, device, a macro id, an upload table id or name' }] });
-  const start = performance.now();
-  request.table = await openTable(contextOf(request).db, caller?.userId ?? '', String(request.params['id']), tableName);
-  timed(exchangeOf(response), 'access', performance.now() - start);
-  refuseUnknownParameters(request);
-  next();
-}
 
 interface ReadQuery {
   /** `raw_data`, `device`, a macro's id, or an upload table's id or name. */
@@ -178,9 +159,11 @@ export class DataController extends ApiController {
     }
   }
 
-  #asked(request: TableRequest, query: ReadQuery): { table: OpenTable; asked: ReadRequest } {
-    if (!request.table) throw new Error('the table was not opened');
+  #asked(request: HttpRequest, query: ReadQuery): { table: OpenTable; asked: ReadRequest } {
     const { columns, orderBy, orderDirection, filters, aggregation, page, pageSize, limit } = query;
-    return { table: request.table, asked: readRequest({ columns, orderBy, orderDirection, filters, aggregation, page, pageSize, limit }) };
+    return {
+      table: tableOf(request),
+      asked: readRequest({ columns, orderBy, orderDirection, filters, aggregation, page, pageSize, limit }),
+    };
   }
 }

@@ -7,7 +7,7 @@ import { columnsAt, filesAt, findInternalFiles, versionOf } from '../../lakehous
 import type { TableSource } from '../../lakehouse/plan.ts';
 import { typeText } from '../../lakehouse/types.ts';
 import type { TableDescriptor, TableType } from './data.model.ts';
-import { findIdentityVersion, listReadableTables, type TableRow } from './data.queries.ts';
+import { findDimensionVersions, listReadableTables, type TableRow } from './data.queries.ts';
 
 const TABLE_TYPE: Record<TableRow['kind'], TableType> = { raw_data: 'static', device: 'static', macro: 'macro', upload: 'upload' };
 
@@ -48,28 +48,31 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
 /** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
 export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): Promise<TableSource> {
   const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
-  if (table.tableId === null) return { ...base, columns: fixedColumns(table.kind), files: [], version: '0', rowCount: 0 };
+  // nothing had been written in version 0
+  if (table.tableId === null || (asOf === 0 && table.version > 0))
+    return { ...base, columns: fixedColumns(table.kind), files: [], version: '0', rowCount: 0 };
   const { version, rowCount } = await versionOf(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
-  const absolute = (files: readonly { path: string }[]) => files.map(({ path }) => join(ctx.lakeFolder, path));
-  const [columns, files, identity] = await Promise.all([
+  const absolute = (paths: readonly string[]) => paths.map((path) => join(ctx.lakeFolder, path));
+  const [columns, files, { identity, annotation }] = await Promise.all([
     columnsAt(ctx.db, table.tableId, version),
     filesAt(ctx.db, table.tableId, version),
-    findInternalFiles(ctx.db, table.experimentId, 'identity'),
+    findInternalFiles(ctx.db, table.experimentId, ['identity', 'annotation']),
   ]);
   return {
     ...base,
     columns: [...fixedColumns(table.kind), ...columns],
     // the newest rows are asked for most
-    files: absolute(files).reverse(),
+    files: absolute(files.map(({ path }) => path)).reverse(),
     version: String(version),
     rowCount,
     identity: { files: absolute(identity) },
+    ...(annotation.length === 0 ? {} : { annotations: { files: absolute(annotation) } }),
   };
 }
 
 /** Entity tag of an answer: everything that it depends on, for this caller. */
 export async function dataTag(ctx: Context, table: OpenTable, version: string, asked: object): Promise<string> {
-  const people = await findIdentityVersion(ctx.db, table.experimentId);
-  const parts = [table.tableId, table.kind, version, people, table.scope.anonymised, table.experimentName, ctx.openapi.info.version, asked];
+  const beside = await findDimensionVersions(ctx.db, table.experimentId);
+  const parts = [table.tableId, table.kind, version, beside, table.scope.anonymised, table.experimentName, ctx.openapi.info.version, asked];
   return `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)}"`;
 }

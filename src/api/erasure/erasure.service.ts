@@ -1,11 +1,13 @@
 import { audit } from '../../auth/audit.ts';
 import type { Context } from '../../context.ts';
 import { eraseTables } from '../../lakehouse/manifest.ts';
+import { eraseExports } from '../exports/exports.service.ts';
+import { eraseInbox } from '../iot/arrivals.service.ts';
 import { eraseUploads } from '../uploads/uploads.service.ts';
 import { completeErasure, reportErasure, startErasure } from './erasure.queries.ts';
 
 /** Everywhere that something of an experiment is kept outside its own rows. A new store does not compile until it says how it is emptied. */
-export const STORES = ['uploads', 'lake'] as const;
+export const STORES = ['messages', 'uploads', 'exports', 'annotations', 'lake'] as const;
 export type Store = (typeof STORES)[number];
 
 export interface Removed {
@@ -15,7 +17,10 @@ export interface Removed {
 
 /** How each store forgets an experiment. Each may run again after a crash, and then removes what is left. */
 const ERASE: Record<Store, (ctx: Context, experimentId: string) => Promise<Removed>> = {
+  messages: eraseInbox,
   uploads: eraseUploads,
+  exports: eraseExports,
+  annotations: (ctx, experimentId) => eraseTables(ctx.db, ctx.staging, experimentId, 'annotation'),
   lake: (ctx, experimentId) => eraseTables(ctx.db, ctx.staging, experimentId),
 };
 

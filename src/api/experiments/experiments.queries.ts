@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.ts';
-import { fragment, nothing, sql } from '../../database/sql.ts';
+import { fragment, sql } from '../../database/sql.ts';
 import type { Experiment, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
 
 const isPublic = fragment`(r.visibility = 'public' or coalesce(r.public_from <= now(), false))`;
@@ -25,13 +25,9 @@ export interface ExperimentFilter {
   search: string | undefined;
 }
 
-/** Rows that match; `%` and `_` in a search are letters. */
-const matches = ({ status, search }: ExperimentFilter) => {
-  const wanted = status === undefined ? fragment`e.status <> 'archived'` : fragment`e.status = ${status}`;
-  if (search === undefined) return wanted;
-  const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
-  return fragment`${wanted} and (r.name ilike ${pattern} or r.description ilike ${pattern} or r.name % ${search})`;
-};
+/** Archived experiments only when asked for. */
+const matches = ({ status }: ExperimentFilter) =>
+  status === undefined ? fragment`e.status <> 'archived'` : fragment`e.status = ${status}`;
 
 /** What the caller reaches by an organization, a grant, or having made it; public rows only where the caller made them. */
 const related = ({ userId }: ExperimentFilter) => fragment`
@@ -60,31 +56,32 @@ const matching = (filter: ExperimentFilter, most: number) => {
 };
 
 // a search ranks what it finds, so it must see more than one page of candidates
-const SEARCH_CANDIDATES = 10_001;
+const SEARCHED = 10_001;
+
+const found = ({ userId, scope, search, status }: ExperimentFilter, most: number) =>
+  fragment`search_ids(${userId}, array['experiment'], ${scope === 'related'}, ${search ?? ''}, ${status ?? null}, null, ${most})`;
 
 export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: { limit: number; offset: number }) => {
-  const { search } = filter;
-  const candidates = search === undefined ? page.limit + page.offset : SEARCH_CANDIDATES;
-  const rank =
-    search === undefined
-      ? nothing
-      : fragment`similarity(m.name, ${search}) + (case when starts_with(lower(m.name), lower(${search})) then 1 else 0 end) desc, m.name,`;
+  const ordered =
+    filter.search === undefined
+      ? fragment`select m.id, row_number() over (order by m.updated_at desc, m.id desc) as position from (${matching(filter, page.limit + page.offset)}) m`
+      : fragment`select id, position from ${found(filter, SEARCHED)}`;
   return db.rows<Experiment>(sql('experiments.list')`
-    with page as (
-      select m.id, row_number() over (order by ${rank} m.updated_at desc, m.id desc) as position
-      from (${matching(filter, candidates)}) m
-      order by position limit ${page.limit} offset ${page.offset}
-    )
+    with page as (select id, position from (${ordered}) ordered order by position limit ${page.limit} offset ${page.offset})
     select ${columns} from page join resources r on r.id = page.id ${joins} order by page.position`);
 };
 
 /** How many match, counting no further than `most`. */
-export const countExperiments = async (db: Queryable, filter: ExperimentFilter, most: number) =>
-  (
-    await db.one<{ count: number }>(
-      sql('experiments.count')`select count(*) as count from (select 1 from (${matching(filter, most)}) m limit ${most}) counted`,
-    )
-  )?.count ?? 0;
+export const countExperiments = async (db: Queryable, filter: ExperimentFilter, most: number) => {
+  const counted = filter.search === undefined ? fragment`(${matching(filter, most)})` : found(filter, most);
+  return (
+    (
+      await db.one<{ count: number }>(
+        sql('experiments.count')`select count(*) as count from (select 1 from ${counted} m limit ${most}) counted`,
+      )
+    )?.count ?? 0
+  );
+};
 
 export type VersionedExperiment = Experiment & { version: number };
 

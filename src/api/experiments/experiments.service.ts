@@ -2,12 +2,13 @@ import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
-import type { Transaction } from '../../database/database.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { reopenMessages } from '../../ingest/messages.ts';
 import { trimmedName } from '../resources/resources.service.ts';
 import { homeOf, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
-import { deleteLocations, insertLocations } from './creation.queries.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
+import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
   deleteExperiment,
   findExperiment,
@@ -89,6 +90,8 @@ export const patchExperiment = (
     const given = Object.entries(body).filter(([, value]) => value !== undefined);
     if (given.length === 0) return mustFind(tx, id);
     if (state.status === 'archived' && given.some(([name]) => name !== 'status')) throw errors.experimentArchived();
+    // measurements that came while it was archived flow in now
+    if (state.status === 'archived' && fields.status !== 'archived') await reopenMessages(tx, id);
     if (fields.embargoUntil) checkEmbargo(fields.embargoUntil, state.visibility);
     else if (fields.embargoUntil === null && state.visibility === 'public') throw errors.embargoNotEditable();
     await updateExperiment(tx, id, {
@@ -134,6 +137,9 @@ export const removeExperiment = (ctx: Context, caller: Caller, id: string, versi
     if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
     return erase(ctx, tx, caller, { id, organizationId: state.organizationId });
   });
+
+/** The status of an experiment, without asking who wants to know; undefined when there is none. */
+export const statusOf = async (db: Queryable, id: string) => (await findStatus(db, id))?.status;
 
 /** Holds an experiment as it is until the transaction ends, and refuses a write under an archived one. */
 export async function requireWritable(tx: Transaction, id: string): Promise<void> {

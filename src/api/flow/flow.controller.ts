@@ -3,7 +3,7 @@ import { Body, Get, Path, Post, Put, Request, Route, Security, SuccessResponse, 
 import { errors } from '../../errors.ts';
 import { expectedVersions, tagged } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import type { Flow, FlowGraph } from './flow.model.ts';
+import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
 import { findFlow } from './flow.queries.ts';
 import { changeFlow, createFlow } from './flow.service.ts';
 
@@ -36,7 +36,7 @@ export class FlowController extends ApiController {
   /** Replaces the flow. */
   @Put()
   @Security('caller', ['experiment:manage'])
-  public async replace(@Request() request: HttpRequest, @Path() id: string, @Body() body: FlowGraph): Promise<Flow> {
+  public async replace(@Request() request: HttpRequest, @Path() id: string, @Body() body: FlowReplacement): Promise<Flow> {
     const { version, ...flow } = await changeFlow(this.ctx, this.caller, id, body, expectedVersions(request));
     return tagged(this.response, flow, version);
   }

@@ -60,6 +60,14 @@ export interface FlowGraph {
   edges: FlowEdge[];
 }
 
+/** Both parts, or neither: then nothing changes. */
+export interface FlowReplacement {
+  /** @maxItems 1000 */
+  nodes?: FlowNode[];
+  /** @maxItems 5000 */
+  edges?: FlowEdge[];
+}
+
 /** The flow of an experiment. */
 export interface Flow {
   id: string;

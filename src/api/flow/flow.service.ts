@@ -6,7 +6,7 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { checked, refusal } from '../input/input.service.ts';
-import type { Flow, FlowGraph } from './flow.model.ts';
+import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
 import { deleteFlow, findFlow, insertFlow, updateFlow, type VersionedFlow } from './flow.queries.ts';
 import { graphProblems, graphShape } from './graph.ts';
 
@@ -54,15 +54,16 @@ export async function changeFlow(
   ctx: Context,
   caller: Caller,
   experimentId: string,
-  body: FlowGraph,
+  body: FlowReplacement,
   versions: number[] | null,
 ): Promise<VersionedFlow> {
-  const graph = checkGraph(body);
+  const graph = body.nodes === undefined && body.edges === undefined ? null : checkGraph(body);
   return ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    const organizationId = graph && (await lockOpenExperiment(tx, experimentId)).organizationId;
     const current = await findFlow(tx, experimentId);
     if (!current) throw errors.flowNotFound();
     if (versions && !versions.includes(current.version)) throw errors.preconditionFailed();
+    if (!graph) return current;
     const changed = await updateFlow(tx, experimentId, graph);
     if (!changed) throw errors.flowNotFound();
     await audit(tx, caller, { action: 'flow.saved', organizationId, resource: { type: 'experiment', id: experimentId } });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { errors, type Problem } from '../../errors.ts';
+import { didYouMean } from '../../lakehouse/near.ts';
 
 /** How deep a JSON value that we keep may nest. */
 const DEEPEST = 64;
@@ -17,11 +18,11 @@ function depthOf(value: unknown): number {
 const pathOf = (root: string, path: readonly PropertyKey[]) =>
   path.reduce<string>((text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${String(part).slice(0, 64)}`), root);
 
-function problemsOf(root: string, issues: readonly z.core.$ZodIssue[]): Problem[] {
+function problemsOf(root: string, issues: readonly z.core.$ZodIssue[], known: readonly string[]): Problem[] {
   return issues.slice(0, 20).flatMap((issue): Problem[] => {
     const path = pathOf(root, issue.path);
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.slice(0, 5).map((key) => ({ path, message: `unknown key '${key.slice(0, 64)}'` }));
+      return issue.keys.slice(0, 5).map((key) => ({ path, message: `unknown key '${key.slice(0, 64)}'.${didYouMean(key, known)}` }));
     if (issue.code === 'invalid_value') return [{ path, message: `must be one of ${issue.values.map(String).join(', ')}` }];
     return [{ path, message: issue.message }];
   });
@@ -32,11 +33,11 @@ export const refusal = (problems: readonly Problem[]) => errors.invalidInput().w
 
 /**
  * Checks a JSON value against a bounded schema, for the shapes that the published document only describes loosely. `root` is the path that problems
- * start with (`body`). Errors: invalid input, naming up to twenty places and never a value.
+ * start with (`body`), `known` are the keys that a misspelt one may have meant. Errors: invalid input, naming up to twenty places and never a value.
  */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, root = 'body'): T {
+export function checked<T>(schema: z.ZodType<T>, value: unknown, root = 'body', known: readonly string[] = []): T {
   if (depthOf(value) > DEEPEST) throw refusal([{ path: root, message: `is nested deeper than ${DEEPEST} levels` }]);
   const result = schema.safeParse(value);
-  if (!result.success) throw refusal(problemsOf(root, result.error.issues));
+  if (!result.success) throw refusal(problemsOf(root, result.error.issues, known));
   return result.data;
 }

@@ -23,6 +23,12 @@ export async function addMacro(tx: Transaction, maker: Pick<Caller, 'userId' | '
   return mustFind(tx, id);
 }
 
+/** What others show of a macro. Errors: not found. */
+export async function findMacroFacts(tx: Transaction, id: string): Promise<Pick<Macro, 'id' | 'name' | 'filename' | 'language'>> {
+  const { name, filename, language } = await mustFind(tx, id);
+  return { id, name, filename, language };
+}
+
 /** Why code would not start. It is stored all the same, and also when nothing here could look at it. */
 async function warningsOf(ctx: Context, language: MacroLanguage, code: string): Promise<CodeWarning[]> {
   try {

@@ -1,7 +1,7 @@
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
 import type { MacroProtocolLink, ProtocolMacroLink } from './links.model.ts';
 import { deleteLink, insertLinks, listMacrosOfProtocol, listProtocolsOfMacro } from './links.queries.ts';
 import { requireReadable } from './resources.service.ts';
@@ -30,6 +30,10 @@ export const linkProtocols = (
       await audit(tx, caller, { action: 'macro.linked', resource: { type: 'macro', id: macroId }, details: { protocolIds: ids } });
     return caller.created(tx, await listProtocolsOfMacro(tx, caller.userId, macroId, ids));
   });
+
+/** Links one macro with one protocol, inside a transaction. */
+export const joinProtocol = (tx: Transaction, macroId: string, protocolId: string, addedBy: string) =>
+  insertLinks(tx, [macroId], [protocolId], addedBy);
 
 /** The same from the protocol's side. */
 export const linkMacros = (ctx: Context, caller: Caller, protocolId: string, macroIds: readonly string[]): Promise<ProtocolMacroLink[]> =>

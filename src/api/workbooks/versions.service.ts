@@ -66,23 +66,29 @@ async function publish(tx: Transaction, maker: Maker, workbookId: string): Promi
   return { workbookId, workbookVersionId: id, version };
 }
 
-async function follow(tx: Transaction, maker: Maker, experimentId: string, pin: WorkbookPin): Promise<WorkbookPin> {
+/** What an experiment follows from now on; no flow when no cell is a step. */
+export interface Followed {
+  pin: WorkbookPin;
+  flowId: string | null;
+}
+
+async function follow(tx: Transaction, maker: Maker, experimentId: string, pin: WorkbookPin): Promise<Followed> {
   const { cells } = await readVersion(tx, pin.workbookId, pin.workbookVersionId);
-  await replaceFlow(tx, experimentId, flowOf(cells as unknown as Cell[]));
+  const flow = await replaceFlow(tx, experimentId, flowOf(cells as unknown as Cell[]));
   await setPin(tx, experimentId, pin);
   await audit(tx, maker, {
     action: 'experiment.workbook-attached',
     resource: { type: 'experiment', id: experimentId },
     details: { ...pin },
   });
-  return pin;
+  return { pin, flowId: flow?.id ?? null };
 }
 
 /**
  * Makes an experiment follow a workbook as it is now: publishes a version when it has drifted, pins it and writes the flow. The caller has
  * locked the experiment and decided that it may be written. Errors: workbook not found or not readable, not publishable, or no valid flow.
  */
-export async function attach(tx: Transaction, maker: Maker, experimentId: string, workbookId: string): Promise<WorkbookPin> {
+export async function attach(tx: Transaction, maker: Maker, experimentId: string, workbookId: string): Promise<Followed> {
   await requireAccess(tx, maker.userId, 'workbook', workbookId, 'read');
   return follow(tx, maker, experimentId, await publish(tx, maker, workbookId));
 }
@@ -94,11 +100,11 @@ async function attachedTo(tx: Transaction, experimentId: string): Promise<string
 }
 
 /** The same for the workbook that the experiment follows already. Errors: none attached. */
-export const upgrade = async (tx: Transaction, maker: Maker, experimentId: string): Promise<WorkbookPin> =>
+export const upgrade = async (tx: Transaction, maker: Maker, experimentId: string): Promise<Followed> =>
   attach(tx, maker, experimentId, await attachedTo(tx, experimentId));
 
 /** Pins a version of the attached workbook, back or forward. Errors: none attached; version not found. */
-export async function pinVersion(tx: Transaction, maker: Maker, experimentId: string, versionId: string): Promise<WorkbookPin> {
+export async function pinVersion(tx: Transaction, maker: Maker, experimentId: string, versionId: string): Promise<Followed> {
   const workbookId = await attachedTo(tx, experimentId);
   await requireAccess(tx, maker.userId, 'workbook', workbookId, 'read');
   const { version } = await readVersion(tx, workbookId, versionId);

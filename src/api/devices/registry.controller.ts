@@ -6,7 +6,7 @@ import { listReadableThings } from './devices.queries.ts';
 
 @Route('api/v1/iot')
 @Tags('IoT')
-export class IotController extends ApiController {
+export class DeviceRegistryController extends ApiController {
   /** Credentials of yours for one hour: they publish under your own topic tree and nowhere else. */
   @Get('credentials')
   @Security('caller')

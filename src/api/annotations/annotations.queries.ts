@@ -1,0 +1,22 @@
+import type { Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+
+/** Notes that a person annotates an experiment; answers whether its identity dimension shows them already. */
+export const noteAnnotator = async (db: Queryable, experimentId: string, userId: string) =>
+  (
+    await db.one<{ isNamed: boolean }>(sql('annotations.noteAnnotator')`
+    with noted as (
+      insert into annotators (experiment_id, user_id) select id, ${userId} from experiments where id = ${experimentId} on conflict do nothing
+    )
+    select is_named as "isNamed" from annotators where experiment_id = ${experimentId} and user_id = ${userId}`)
+  )?.isNamed ?? false;
+
+export const markAnnotatorNamed = (db: Queryable, experimentId: string, userId: string) =>
+  db.run(
+    sql(
+      'annotations.markAnnotatorNamed',
+    )`update annotators set is_named = true where experiment_id = ${experimentId} and user_id = ${userId}`,
+  );
+
+export const nextSequence = async (db: Queryable) =>
+  (await db.one<{ sequence: number }>(sql('annotations.nextSequence')`select nextval('annotation_changes') as sequence`))?.sequence ?? 0;

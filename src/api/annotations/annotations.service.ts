@@ -1,0 +1,197 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit, type AuditAction } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { decide } from '../../authorization/access.ts';
+import { openTable, type OpenTable } from '../../authorization/tables.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors, type Problem } from '../../errors.ts';
+import { appendAnnotationChanges, type AnnotationChange } from '../../ingest/annotation-log.ts';
+import { findAnnotations, missingRows, type AnnotationsAsked, type StandingAnnotation } from '../../lakehouse/annotations.ts';
+import { fixedColumns } from '../../lakehouse/catalog.ts';
+import { findInternalFiles } from '../../lakehouse/manifest.ts';
+import { sourceOf } from '../data/data.service.ts';
+import { refreshIdentity } from '../data/identity.service.ts';
+import { requireWritable } from '../experiments/experiments.service.ts';
+import type { AnnotationContent, AnnotationRemoval, NewAnnotation, RowsAffected, RowsAnnotation } from './annotations.model.ts';
+import { markAnnotatorNamed, nextSequence, noteAnnotator } from './annotations.queries.ts';
+
+const refuse = (problems: Problem[]) => errors.invalidInput().with({ problems });
+const MOST_NAMED = 20;
+
+/** What is stored of a content; refuses one that is not what its type asks for. */
+function checkedContent({ type, text, flagType }: AnnotationContent, path: string): { text: string | null; flagType: string | null } {
+  if (text !== undefined && (text.includes('\0') || !text.isWellFormed()))
+    throw refuse([{ path: `${path}.text`, message: 'must be text without NUL characters and lone surrogates' }]);
+  if (type === 'flag') {
+    if (flagType === undefined) throw refuse([{ path: `${path}.flagType`, message: 'is required for a flag: outlier or needs_review' }]);
+    return { text: text ?? null, flagType };
+  }
+  if (text === undefined || text === '')
+    throw refuse([{ path: `${path}.text`, message: 'is required for a comment: 1 to 255 characters' }]);
+  return { text, flagType: null };
+}
+
+function checkedAnnotation({ type, content }: NewAnnotation) {
+  if (type !== content.type) throw refuse([{ path: 'body.annotation.content.type', message: 'must be the same as body.annotation.type' }]);
+  return checkedContent(content, 'body.annotation.content');
+}
+
+/** The table that is annotated, by its own action; not every kind shows annotations. */
+async function annotatedTable(ctx: Context, caller: Caller, experimentId: string, tableName: string): Promise<OpenTable> {
+  const table = await openTable(ctx.db, caller.userId, experimentId, tableName);
+  if (!fixedColumns(table.kind).some(({ derived }) => derived === 'annotations'))
+    throw refuse([{ path: 'body.tableName', message: 'rows of this table cannot be annotated' }]);
+  return table;
+}
+
+async function requireRows(ctx: Context, table: OpenTable, rowIds: readonly string[]): Promise<void> {
+  const missing = await missingRows(ctx.warehouse, await sourceOf(ctx, table), rowIds, { timeoutMs: ctx.config.limits.statementTimeoutMs });
+  if (missing.length === 0) return;
+  const named = missing.slice(0, MOST_NAMED);
+  const rest = missing.length - named.length;
+  throw errors
+    .rowsNotFound(`${named.map((id) => `'${id}'`).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`, table.identifier)
+    .with({ members: { rowIds: named } });
+}
+
+async function standing(ctx: Context, table: OpenTable, asked: AnnotationsAsked): Promise<StandingAnnotation[]> {
+  const { annotation: files } = await findInternalFiles(ctx.db, table.experimentId, ['annotation']);
+  if (files.length === 0) return [];
+  const log = { scope: table.scope, files };
+  return findAnnotations(ctx.warehouse, log, asked, { timeoutMs: ctx.config.limits.statementTimeoutMs });
+}
+
+/** The people that reads show have to be in the identity dimension before the first of their annotations is visible. */
+async function nameAnnotator(ctx: Context, caller: Caller, experimentId: string): Promise<void> {
+  if (await noteAnnotator(ctx.db, experimentId, caller.userId)) return;
+  await refreshIdentity(ctx, experimentId);
+  await markAnnotatorNamed(ctx.db, experimentId, caller.userId);
+}
+
+interface Written {
+  action: AuditAction;
+  experimentId: string;
+  details: object;
+}
+
+/** Appends changes, with the audit event, unless the experiment is archived. */
+const write = <T>(
+  ctx: Context,
+  caller: Caller,
+  { action, experimentId, details }: Written,
+  changes: readonly AnnotationChange[],
+  answer: (tx: Transaction) => Promise<T>,
+): Promise<T> =>
+  appendAnnotationChanges({ db: ctx.db, staging: ctx.staging }, experimentId, changes, async (tx) => {
+    await requireWritable(tx, experimentId);
+    const resource = { type: 'experiment', id: experimentId };
+    await audit(tx, caller, { action, organizationId: caller.organizationId, resource, details });
+    return answer(tx);
+  });
+
+/** Annotates rows of a table, one annotation each. Errors: rowsNotFound, which names them; then nothing has changed. */
+export async function annotateRows(ctx: Context, caller: Caller, experimentId: string, body: RowsAnnotation): Promise<RowsAffected> {
+  const table = await annotatedTable(ctx, caller, experimentId, body.tableName);
+  const content = checkedAnnotation(body.annotation);
+  const rowIds = [...new Set(body.rowIds)];
+  await requireRows(ctx, table, rowIds);
+  await nameAnnotator(ctx, caller, experimentId);
+  const sequence = await nextSequence(ctx.db);
+  const now = new Date().toISOString();
+  const changes = rowIds.map((rowId): AnnotationChange => ({
+    id: randomUUIDv7(),
+    tableId: table.identifier,
+    rowId,
+    sequence,
+    deleted: false,
+    type: body.annotation.type,
+    ...content,
+    createdBy: caller.userId,
+    createdAt: now,
+    updatedAt: now,
+  }));
+  const details = { tableId: table.identifier, rows: changes.length, annotationIds: changes.slice(0, MOST_NAMED).map(({ id }) => id) };
+  return write(ctx, caller, { action: 'annotation.created', experimentId, details }, changes, (tx) =>
+    caller.created(tx, { rowsAffected: changes.length }),
+  );
+}
+
+interface AnnotationPath {
+  experimentId: string;
+  annotationId: string;
+}
+
+const mayManage = async (ctx: Context, caller: Caller, experimentId: string): Promise<boolean> =>
+  (await decide(ctx.db, caller.userId, 'experiment', experimentId, 'manage')).allow;
+
+/** One annotation that the caller may change: their own, or anybody's with `manage`, in a table that they may read. */
+async function changeable(ctx: Context, caller: Caller, { experimentId, annotationId }: AnnotationPath): Promise<StandingAnnotation> {
+  // raw_data is always there and opens to whoever may contribute, as these routes do
+  const scoped = await openTable(ctx.db, caller.userId, experimentId, 'raw_data');
+  const [found] = await standing(ctx, scoped, { id: annotationId.toLowerCase() });
+  if (!found) throw errors.annotationNotFound();
+  await openTable(ctx.db, caller.userId, experimentId, found.table_id);
+  if (found.created_by !== caller.userId && !(await mayManage(ctx, caller, experimentId))) throw errors.annotationNotYours();
+  return found;
+}
+
+const changeOf = (found: StandingAnnotation, sequence: number, now: string): AnnotationChange => ({
+  id: found.id,
+  tableId: found.table_id,
+  rowId: found.row_id,
+  sequence,
+  deleted: false,
+  type: found.type,
+  text: found.content_text,
+  flagType: found.flag_type,
+  createdBy: found.created_by,
+  createdAt: found.created_at,
+  updatedAt: now,
+});
+
+/** Changes the content of an annotation; its type stays. Errors: annotationNotFound, annotationNotYours. */
+export async function changeAnnotation(
+  ctx: Context,
+  caller: Caller,
+  path: AnnotationPath,
+  content: AnnotationContent,
+): Promise<RowsAffected> {
+  const found = await changeable(ctx, caller, path);
+  if (content.type !== found.type) throw refuse([{ path: 'body.content.type', message: `must stay ${found.type}` }]);
+  const change = { ...changeOf(found, await nextSequence(ctx.db), new Date().toISOString()), ...checkedContent(content, 'body.content') };
+  const written: Written = { action: 'annotation.updated', experimentId: path.experimentId, details: { annotationId: found.id } };
+  return write(ctx, caller, written, [change], async () => ({ rowsAffected: 1 }));
+}
+
+/** Removes an annotation. Errors: annotationNotFound, annotationNotYours. */
+export async function removeAnnotation(ctx: Context, caller: Caller, path: AnnotationPath): Promise<RowsAffected> {
+  const found = await changeable(ctx, caller, path);
+  const change = { ...changeOf(found, await nextSequence(ctx.db), new Date().toISOString()), deleted: true };
+  const written: Written = { action: 'annotation.deleted', experimentId: path.experimentId, details: { annotationIds: [found.id] } };
+  return write(ctx, caller, written, [change], async () => ({ rowsAffected: 1 }));
+}
+
+/** Removes annotations of one type from rows, those that the caller may remove. Errors: rowsNotFound; then nothing has changed. */
+export async function removeAnnotations(
+  ctx: Context,
+  caller: Caller,
+  experimentId: string,
+  body: AnnotationRemoval,
+): Promise<RowsAffected> {
+  const table = await annotatedTable(ctx, caller, experimentId, body.tableName);
+  const rowIds = [...new Set(body.rowIds)];
+  await requireRows(ctx, table, rowIds);
+  const found = await standing(ctx, table, { tableId: table.identifier, rowIds, type: body.type });
+  const all = await mayManage(ctx, caller, experimentId);
+  const mine = found.filter(({ created_by: author }) => all || author === caller.userId);
+  if (mine.length === 0) {
+    await ctx.db.transaction((tx) => requireWritable(tx, experimentId));
+    return { rowsAffected: 0 };
+  }
+  const sequence = await nextSequence(ctx.db);
+  const now = new Date().toISOString();
+  const changes = mine.map((one) => ({ ...changeOf(one, sequence, now), deleted: true }));
+  const details = { tableId: table.identifier, annotationIds: mine.slice(0, MOST_NAMED).map(({ id }) => id), count: mine.length };
+  return write(ctx, caller, { action: 'annotation.deleted', experimentId, details }, changes, async () => ({ rowsAffected: mine.length }));
+}

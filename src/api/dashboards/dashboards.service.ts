@@ -1,0 +1,101 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { lockOpenExperiment } from '../experiments/open.service.ts';
+import { checked, refusal } from '../input/input.service.ts';
+import { foreignVisualizations } from '../visualizations/visualizations.service.ts';
+import type { DashboardPatch, DashboardWidget, NewDashboard } from './dashboards.model.ts';
+import { deleteDashboard, findDashboard, insertDashboard, updateDashboard, type VersionedDashboard } from './dashboards.queries.ts';
+import { layoutShape, shownVisualizations, widgetsShape } from './widgets.ts';
+
+/** A dashboard as the caller names it: its experiment, its id, and the versions that a change may meet. */
+export interface DashboardTarget {
+  experimentId: string;
+  id: string;
+  versions: number[] | null;
+}
+
+async function mustFind(tx: Transaction, { experimentId, id, versions }: DashboardTarget): Promise<VersionedDashboard> {
+  const found = await findDashboard(tx, experimentId, id);
+  if (!found) throw errors.dashboardNotFound();
+  if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
+  return found;
+}
+
+/** A chart that is gone leaves an empty place; one of another experiment is refused. */
+async function refuseForeign(tx: Transaction, experimentId: string, widgets: readonly DashboardWidget[]): Promise<void> {
+  const shown = shownVisualizations(widgets);
+  const foreign = await foreignVisualizations(
+    tx,
+    experimentId,
+    shown.map(({ id }) => id),
+  );
+  const problems = shown
+    .filter(({ id }) => foreign.has(id))
+    .map(({ path }) => ({ path, message: 'is a visualization of another experiment' }));
+  if (problems.length > 0) throw refusal(problems);
+}
+
+const resourceOf = (experimentId: string) => ({ type: 'experiment', id: experimentId });
+
+/** Adds a dashboard. Errors: invalid input, experiment archived. */
+export async function createDashboard(ctx: Context, caller: Caller, experimentId: string, body: NewDashboard): Promise<VersionedDashboard> {
+  const layout = checked(layoutShape, body.layout ?? {}, 'body.layout');
+  const widgets = checked(widgetsShape, body.widgets ?? [], 'body.widgets');
+  return ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await refuseForeign(tx, experimentId, widgets);
+    const id = randomUUIDv7();
+    const { name, description = null } = body;
+    await insertDashboard(tx, { id, experimentId, name, description, layout, widgets, createdBy: caller.userId });
+    const resource = resourceOf(experimentId);
+    await audit(tx, caller, { action: 'dashboard.created', organizationId, resource, details: { dashboardId: id } });
+    const { version, ...made } = await mustFind(tx, { experimentId, id, versions: null });
+    return { ...(await caller.created(tx, made)), version };
+  });
+}
+
+/** Changes what is given; a layout and a list of widgets are replaced whole. Errors: as for a creation, dashboard not found, precondition failed. */
+export async function patchDashboard(
+  ctx: Context,
+  caller: Caller,
+  target: DashboardTarget,
+  body: DashboardPatch,
+): Promise<VersionedDashboard> {
+  const layout = body.layout === undefined ? undefined : checked(layoutShape, body.layout, 'body.layout');
+  const widgets = body.widgets === undefined ? undefined : checked(widgetsShape, body.widgets, 'body.widgets');
+  const given = Object.entries(body).filter(([, value]) => value !== undefined);
+  return ctx.db.transaction(async (tx) => {
+    if (given.length === 0) return mustFind(tx, target);
+    const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
+    const found = await mustFind(tx, target);
+    if (widgets) await refuseForeign(tx, target.experimentId, widgets);
+    await updateDashboard(tx, {
+      id: target.id,
+      name: body.name ?? found.name,
+      description: body.description === undefined ? found.description : body.description,
+      layout: layout ?? found.layout,
+      widgets: widgets ?? found.widgets,
+    });
+    await audit(tx, caller, {
+      action: 'dashboard.updated',
+      organizationId,
+      resource: resourceOf(target.experimentId),
+      details: { dashboardId: target.id, fields: given.map(([name]) => name) },
+    });
+    return mustFind(tx, { ...target, versions: null });
+  });
+}
+
+/** Removes a dashboard. Errors: dashboard not found, experiment archived, precondition failed. */
+export const removeDashboard = (ctx: Context, caller: Caller, target: DashboardTarget): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
+    await mustFind(tx, target);
+    await deleteDashboard(tx, target.id);
+    const resource = resourceOf(target.experimentId);
+    await audit(tx, caller, { action: 'dashboard.deleted', organizationId, resource, details: { dashboardId: target.id } });
+  });

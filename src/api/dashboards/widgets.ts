@@ -1,0 +1,90 @@
+import sanitizeHtml from 'sanitize-html';
+import { z } from 'zod';
+import { column, filterOperator, filtersShape, filterValue } from '../input/filters.service.ts';
+import type { DashboardLayout, DashboardWidget } from './dashboards.model.ts';
+
+const whole = (least: number, most: number) => z.number().int().min(least).max(most);
+
+export const layoutShape: z.ZodType<DashboardLayout> = z.object({
+  columns: whole(1, 24).default(12),
+  rowHeight: whole(20, 400).default(80),
+  gap: whole(0, 64).default(16),
+});
+
+/** What a page may show of text that somebody else wrote: no scripts, no frames, no handlers, links only to the web and to mail. */
+const cleaned = (html: string): string =>
+  sanitizeHtml(html, {
+    allowedTags: [...sanitizeHtml.defaults.allowedTags, 'h1', 'h2', 'img', 'del', 'ins', 'u', 's'],
+    allowedAttributes: {
+      a: ['href', 'title', 'target', 'rel'],
+      img: ['src', 'alt', 'title', 'width', 'height'],
+      '*': ['style', 'class', 'align', 'colspan', 'rowspan'],
+    },
+    allowedStyles: {
+      '*': { color: [/^[#a-z0-9(),.% ]+$/i], 'background-color': [/^[#a-z0-9(),.% ]+$/i], 'text-align': [/^(left|right|center|justify)$/] },
+    },
+    allowedSchemes: ['http', 'https', 'mailto'],
+    allowedSchemesByTag: { img: ['http', 'https', 'data'] },
+  });
+
+const text = z.string().max(10_000).optional();
+const titled = { title: text, description: text, showTitle: z.boolean().default(true), showDescription: z.boolean().default(true) };
+
+const placed = {
+  id: z.uuid(),
+  layout: z.object({ col: whole(0, 10_000), row: whole(0, 100_000), colSpan: whole(1, 24), rowSpan: whole(1, 48) }),
+};
+
+const widget = z.discriminatedUnion('type', [
+  z.object({
+    ...placed,
+    type: z.literal('visualization'),
+    config: z.object({ visualizationId: z.uuid().optional(), ...titled, showDescription: z.boolean().default(false) }),
+  }),
+  z.object({
+    ...placed,
+    type: z.literal('richText'),
+    config: z.object({ html: z.string().max(200_000).default('').transform(cleaned) }),
+  }),
+  z.object({
+    ...placed,
+    type: z.literal('table'),
+    config: z.object({
+      tableName: z.string().max(255).optional(),
+      columns: z.array(column.min(1)).max(1_000).optional(),
+      pageSize: z.union([z.literal(10), z.literal(25), z.literal(50), z.literal(100)], { error: 'must be 10, 25, 50 or 100' }).default(25),
+      filters: filtersShape.optional(),
+      ...titled,
+    }),
+  }),
+  z.object({
+    ...placed,
+    type: z.literal('filter'),
+    config: z.object({
+      tableName: z.string().max(255).optional(),
+      column: column.optional(),
+      operator: filterOperator.optional(),
+      defaultValue: filterValue.optional(),
+      ...titled,
+    }),
+  }),
+]);
+
+/** Shape and bounds of a dashboard's widgets, with their defaults. */
+export const widgetsShape: z.ZodType<DashboardWidget[]> = z
+  .array(widget)
+  .max(200)
+  .superRefine((widgets, context) => {
+    const seen = new Set<string>();
+    widgets.forEach(({ id }, index) => {
+      if (seen.has(id.toLowerCase())) context.addIssue({ code: 'custom', path: [index, 'id'], message: 'is the id of an earlier widget' });
+      seen.add(id.toLowerCase());
+    });
+  });
+
+/** Charts that widgets show, with the place of each. */
+export const shownVisualizations = (widgets: readonly DashboardWidget[]): { id: string; path: string }[] =>
+  widgets.flatMap(({ type, config }, index) => {
+    const id = type === 'visualization' ? config['visualizationId'] : undefined;
+    return typeof id === 'string' ? [{ id: id.toLowerCase(), path: `body.widgets[${index}].config.visualizationId` }] : [];
+  });

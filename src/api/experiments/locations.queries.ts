@@ -1,0 +1,45 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, sql } from '../../database/sql.ts';
+import type { Location, NewLocation } from './experiments.model.ts';
+
+// texts that are not given are absent, not null
+const location = fragment`json_strip_nulls(json_build_object('id', l.id, 'name', l.name, 'latitude', l.latitude::float8, 'longitude', l.longitude::float8,
+  'country', l.country, 'region', l.region, 'municipality', l.municipality, 'postalCode', l.postal_code, 'addressLabel', l.address_label,
+  'createdAt', to_char(l.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'updatedAt', to_char(l.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) as location`;
+
+/** In the order in which they were added. */
+export const listLocations = async (db: Queryable, experimentId: string, page: { limit: number; offset: number }): Promise<Location[]> =>
+  (
+    await db.rows<{ location: Location }>(sql('experiments.listLocations')`
+      select ${location} from locations l where l.experiment_id = ${experimentId} order by l.ordinal limit ${page.limit} offset ${page.offset}`)
+  ).map((row) => row.location);
+
+export const countLocations = async (db: Queryable, experimentId: string) =>
+  (
+    await db.one<{ count: number }>(
+      sql('experiments.countLocations')`select count(*) as count from locations where experiment_id = ${experimentId}`,
+    )
+  )?.count ?? 0;
+
+/** The new ones, in the order given. */
+export const insertLocations = async (db: Queryable, experimentId: string, locations: readonly NewLocation[]): Promise<Location[]> =>
+  (
+    await db.rows<{ location: Location }>(sql('experiments.insertLocations')`
+      with added as (
+        insert into locations (id, experiment_id, name, latitude, longitude, country, region, municipality, postal_code, address_label)
+        select gen_random_uuid(), ${experimentId}, g.name, g.latitude, g.longitude, g.country, g.region, g.municipality, g."postalCode", g."addressLabel"
+        from rows from (json_to_recordset(${JSON.stringify(locations)}::json)
+          as (name text, latitude numeric, longitude numeric, country text, region text, municipality text, "postalCode" text, "addressLabel" text)) with ordinality
+          as g (name, latitude, longitude, country, region, municipality, "postalCode", "addressLabel", position)
+        order by g.position
+        returning *
+      )
+      select ${location} from added l order by l.ordinal`)
+  ).map((row) => row.location);
+
+export const deleteLocations = (db: Queryable, experimentId: string) =>
+  db.run(sql('experiments.deleteLocations')`delete from locations where experiment_id = ${experimentId}`);
+
+/** The experiment's own answer shows its locations, so its version rises with them. */
+export const touchExperiment = (db: Queryable, experimentId: string) =>
+  db.run(sql('experiments.touch')`update resources set version = version + 1, updated_at = now() where id = ${experimentId}`);

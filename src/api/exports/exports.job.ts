@@ -1,0 +1,21 @@
+import type { Context } from '../../context.ts';
+import type { JobHandler } from '../../jobs/queue.ts';
+import { WRITE_EXPORT } from './exports.service.ts';
+import { expireExports, wakeExports, writeExport } from './writing.service.ts';
+
+/** Writes the file of an export. Runs again after a crash, and then writes it anew. */
+export const writeExportJob = (ctx: Context): JobHandler => ({
+  name: WRITE_EXPORT,
+  concurrency: 4,
+  run: (payload, signal) => writeExport(ctx, (payload as { exportId: string }).exportId, signal),
+});
+
+/** Deletes files that are kept no longer. */
+export const expireExportsJob = (ctx: Context): JobHandler => ({
+  name: 'exports.expire',
+  schedule: '23 * * * *',
+  run: () => expireExports(ctx),
+});
+
+/** Looks for exports that nobody works on. */
+export const sweepExports = (ctx: Context): Promise<void> => wakeExports(ctx);

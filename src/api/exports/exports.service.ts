@@ -1,0 +1,216 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { decide } from '../../authorization/access.ts';
+import { openTable, withRealNames, type OpenTable } from '../../authorization/tables.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, errors } from '../../errors.ts';
+import { planRead } from '../../lakehouse/planner.ts';
+import { readRequest, type ReadParameters } from '../../lakehouse/request.ts';
+import { objectKey } from '../../storage/objects.ts';
+import { sourceOf } from '../data/data.service.ts';
+import type { Export, ExportProgress, ExportStarted, ExportStatus, NewExport } from './exports.model.ts';
+import {
+  cancelExport,
+  countExports,
+  deleteExport,
+  deleteExportsOf,
+  findExport,
+  insertExport,
+  listExports,
+  listExportsToErase,
+  type ExportRow,
+  type NamesPolicy,
+} from './exports.queries.ts';
+
+export const WRITE_EXPORT = 'exports.write';
+
+/** Every attempt to write an export is an object of its own. */
+export const objectOf = (exportId: string, attempt: number): string => objectKey('exports', exportId, String(attempt));
+
+const asText = (value: unknown): string | undefined =>
+  value === undefined || value === null ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
+
+/** What a read would have been sent, so that an export is the same query. */
+const parametersOf = (body: NewExport): ReadParameters => ({
+  columns: asText(body.columns),
+  filters: asText(body.filters),
+  aggregation: asText(body.aggregation),
+  orderBy: body.orderBy,
+  orderDirection: body.orderDirection,
+  limit: body.limit,
+});
+
+/** Runs what refuses a query; what it names in the query is in the body here. */
+async function inBody<T>(check: () => Promise<T> | T): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    if (error instanceof ApiError && error.details.problems)
+      error.with({ problems: error.details.problems.map(({ path, message }) => ({ path: path.replace(/^query\./, 'body.'), message })) });
+    throw error;
+  }
+}
+
+/** Whose names go into the file: those that the experiment shows, unless pseudonyms are asked for, or somebody who manages insists on real ones. */
+async function namesFor(ctx: Context, caller: Caller, table: OpenTable, anonymise: boolean | undefined): Promise<NamesPolicy> {
+  if (anonymise === false) {
+    await withRealNames(ctx.db, caller.userId, table);
+    return 'real_by_manager';
+  }
+  return anonymise === true || table.scope.anonymised ? 'pseudonyms' : 'real';
+}
+
+/** Puts an export in the queue. Refuses at once what a read of the same query would refuse. Errors: namesDenied, tableVersionGone. */
+export async function startExport(ctx: Context, caller: Caller, table: OpenTable, body: NewExport): Promise<ExportStarted> {
+  const names = await namesFor(ctx, caller, table, body.anonymizeContributors);
+  const query = parametersOf(body);
+  const source = await sourceOf(ctx, table, body.asOf);
+  await inBody(() => planRead(source, readRequest(query), null));
+  const exportId = randomUUIDv7();
+  return ctx.db.transaction(async (tx) => {
+    const row = {
+      id: exportId,
+      experimentId: table.experimentId,
+      tableIdentifier: table.identifier,
+      tableName: body.tableName,
+      tableVersion: Number(source.version),
+      format: body.format,
+      query,
+      raw: body.raw ?? false,
+      names,
+      createdBy: caller.userId,
+    };
+    if ((await insertExport(tx, row)) === 0) throw errors.resourceNotFound('experiment');
+    await audit(tx, caller, {
+      action: 'export.created',
+      organizationId: table.organizationId,
+      resource: { type: 'experiment', id: table.experimentId },
+      details: { exportId, tableId: table.identifier, format: body.format, names },
+    });
+    await ctx.jobs.enqueue(WRITE_EXPORT, { exportId }, { tx, key: exportId });
+    return caller.created(tx, { status: 'queued', exportId });
+  });
+}
+
+const shown = (row: ExportRow, caller: Caller, table: OpenTable): Export => ({
+  exportId: row.exportId,
+  experimentId: row.experimentId,
+  tableName: row.tableName,
+  format: row.format,
+  status: row.status,
+  filePath: row.status === 'completed' && !row.isExpired ? `/api/v1/experiments/${row.experimentId}/data/exports/${row.exportId}` : null,
+  rowCount: row.rowCount,
+  fileSize: row.fileSize,
+  createdBy: table.scope.anonymised && row.createdBy !== caller.userId ? null : row.createdBy,
+  createdAt: row.createdAt,
+  completedAt: row.completedAt,
+});
+
+const progressOf = ({ rowsDone, bytesDone, rowsTotal }: ExportRow): ExportProgress => ({
+  rows: rowsDone,
+  bytes: bytesDone,
+  totalRows: rowsTotal,
+});
+
+/** Exports of a table, newest first, and how many there are. */
+export async function exportsOf(
+  ctx: Context,
+  caller: Caller,
+  table: OpenTable,
+  page: { limit: number; offset: number },
+  most: number,
+): Promise<{ rows: Export[]; total: number }> {
+  const asked = { experimentId: table.experimentId, tableIdentifier: table.identifier };
+  const [rows, total] = await Promise.all([listExports(ctx.db, asked, page), countExports(ctx.db, asked, most)]);
+  return { rows: rows.map((row) => shown(row, caller, table)), total };
+}
+
+interface ExportPath {
+  experimentId: string;
+  exportId: string;
+}
+
+/** An export of a table that the caller may read now. Errors: exportNotFound, tableDenied. */
+async function opened(ctx: Context, caller: Caller, { experimentId, exportId }: ExportPath): Promise<{ row: ExportRow; table: OpenTable }> {
+  const row = await findExport(ctx.db, experimentId, exportId);
+  if (!row) throw errors.exportNotFound();
+  return { row, table: await openTable(ctx.db, caller.userId, experimentId, row.tableIdentifier) };
+}
+
+/** An export, and how far it is. */
+export async function exportStatus(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportStatus> {
+  const { row, table } = await opened(ctx, caller, path);
+  return {
+    ...shown(row, caller, table),
+    progress: progressOf(row),
+    errorMessage: row.reason,
+    anonymizeContributors: row.names === 'pseudonyms',
+    tableVersion: row.tableVersion,
+    expiresAt: row.expiresAt,
+  };
+}
+
+export interface ExportFile {
+  objectKey: string;
+  byteCount: number;
+  sha256: string;
+  fileName: string;
+  format: Export['format'];
+  completedAt: Date;
+}
+
+/**
+ * The file of an export, for a caller who may read the table now. A file with real names goes to nobody once the experiment is anonymised, unless
+ * it was made to hold them, and then only to who manages. Errors: exportNotReady, exportFailed, exportCancelled, exportExpired, exportWithdrawn, namesDenied.
+ */
+export async function exportFile(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportFile> {
+  const { row, table } = await opened(ctx, caller, path);
+  if (row.status === 'failed') throw errors.exportFailed(row.reason ?? 'no reason is known.');
+  if (row.status === 'cancelled') throw errors.exportCancelled();
+  if (row.status !== 'completed')
+    throw errors.exportNotReady().with({ retryAfter: 2, members: { exportStatus: row.status, progress: progressOf(row) } });
+  if (row.isExpired) throw errors.exportExpired();
+  if (table.scope.anonymised && row.names === 'real') throw errors.exportWithdrawn();
+  if (table.scope.anonymised && row.names === 'real_by_manager') await withRealNames(ctx.db, caller.userId, table);
+  const { objectKey: key, fileSize, sha256, fileName, completedAt } = row;
+  if (key === null || fileSize === null || sha256 === null || fileName === null || completedAt === null)
+    throw errors.internal().with({ cause: new Error('a completed export lacks its file') });
+  return { objectKey: key, byteCount: fileSize, sha256, fileName, format: row.format, completedAt };
+}
+
+/** Deletes what attempts have written, all but one where that is given. Answers the bytes. */
+export async function removeObjects(ctx: Context, exportId: string, keep?: string): Promise<number> {
+  let bytes = 0;
+  for await (const { key, byteCount } of ctx.objects.list(`${objectKey('exports', exportId)}/`))
+    if (key !== keep && (await ctx.objects.delete(key))) bytes += byteCount;
+  return bytes;
+}
+
+/** Cancels an export that is not finished, or removes a finished one with its file: one's own, or anybody's with `manage`. */
+export async function removeExport(ctx: Context, caller: Caller, path: ExportPath): Promise<void> {
+  const { row, table } = await opened(ctx, caller, path);
+  if (row.createdBy !== caller.userId && !(await decide(ctx.db, caller.userId, 'experiment', path.experimentId, 'manage')).allow)
+    throw errors.exportNotYours();
+  const event = {
+    organizationId: table.organizationId,
+    resource: { type: 'experiment', id: path.experimentId },
+    details: { exportId: row.exportId },
+  };
+  const isCancelled = await ctx.db.transaction(async (tx) => {
+    if ((await cancelExport(tx, row.exportId)) > 0) {
+      await audit(tx, caller, { action: 'export.cancelled', ...event });
+      return true;
+    }
+    if ((await deleteExport(tx, row.exportId)) > 0) await audit(tx, caller, { action: 'export.deleted', ...event });
+    return false;
+  });
+  if (!isCancelled) await removeObjects(ctx, row.exportId);
+}
+
+/** Removes the exports of a deleted experiment with their files. */
+export async function eraseExports(ctx: Context, experimentId: string): Promise<{ rows: number; bytes: number }> {
+  let bytes = 0;
+  for (const { exportId } of await listExportsToErase(ctx.db, experimentId)) bytes += await removeObjects(ctx, exportId);
+  return { rows: await deleteExportsOf(ctx.db, experimentId), bytes };
+}

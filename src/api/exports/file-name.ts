@@ -1,0 +1,24 @@
+const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', þ: 'th', ı: 'i' };
+const LONGEST = 60;
+
+/** Lower-case ASCII letters and digits with single hyphens, at most 60 characters; empty when nothing of the text can be kept. */
+export const slugOf = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[ßæœøđðłþı]/g, (letter) => LETTERS[letter] ?? '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, LONGEST)
+    .replace(/^-+|-+$/g, '');
+
+/** `{experiment slug}_{table slug}_{YYYYMMDD_HHMMSS}.{extension}`, in UTC; the names that leave no slug are replaced by their ids. */
+export function fileNameOf(
+  experiment: { name: string; id: string },
+  table: { name: string; id: string },
+  at: Date,
+  extension: string,
+): string {
+  const [date = '', time = ''] = at.toISOString().slice(0, 19).replace(/[-:]/g, '').split('T');
+  return `${slugOf(experiment.name) || experiment.id}_${slugOf(table.name) || table.id}_${date}_${time}.${extension}`;
+}

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { audit } from '../../auth/audit.ts';
+import { openTable, withPseudonyms, withRealNames, type OpenTable } from '../../authorization/tables.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, errors } from '../../errors.ts';
+import { countDownload, DOWNLOAD_TYPES, readStream } from '../../lakehouse/read.ts';
+import { readRequest } from '../../lakehouse/request.ts';
+import { sourceOf } from '../data/data.service.ts';
+import { objectOf, removeObjects, WRITE_EXPORT } from './exports.service.ts';
+import {
+  beatExport,
+  claimExport,
+  completeExport,
+  failExport,
+  findWaiting,
+  listExpiring,
+  lockExportsOf,
+  markExpired,
+  releaseExport,
+  takeSilentExports,
+  type ExportRow,
+  type NamesPolicy,
+} from './exports.queries.ts';
+import { fileNameOf } from './file-name.ts';
+
+const BEAT_MS = 1_000;
+const MOST_ERRORS = 5;
+
+/** Thrown inside an attempt that is no longer the one that counts: cancelled, removed, or taken over. */
+class Overtaken extends Error {}
+
+interface Progress {
+  rows: number;
+  cut: boolean;
+  bytes: number;
+  totalRows: number | null;
+}
+
+/** The table as the file may show it: access is asked again, and an experiment that was anonymised meanwhile gives pseudonyms. */
+async function tableOf(ctx: Context, row: ExportRow): Promise<{ table: OpenTable; names: NamesPolicy }> {
+  if (row.createdBy === null) throw errors.resourceNotFound('experiment');
+  const table = await openTable(ctx.db, row.createdBy, row.experimentId, row.tableIdentifier);
+  if (row.names === 'real_by_manager') return { table: await withRealNames(ctx.db, row.createdBy, table), names: row.names };
+  if (row.names === 'pseudonyms' || table.scope.anonymised) return { table: withPseudonyms(table), names: 'pseudonyms' };
+  return { table, names: row.names };
+}
+
+async function* metered(body: AsyncIterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    progress.bytes += chunk.length;
+    yield chunk;
+  }
+}
+
+/** Writes the rows to an object of this attempt and makes the export complete, unless the attempt has been overtaken. */
+async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signal: AbortSignal): Promise<void> {
+  const { table, names } = await tableOf(ctx, row);
+  const source = await sourceOf(ctx, table, row.tableVersion);
+  const request = readRequest(row.query);
+  const options = { signal, tag: row.exportId };
+  progress.totalRows = await countDownload(ctx.exporter, source, request, options);
+  const { body } = await readStream(ctx.exporter, source, request, { ...options, format: row.format, raw: row.raw, seen: progress });
+  const key = objectOf(row.exportId, row.attempt);
+  const stored = await ctx.objects.put(key, metered(body, progress), { signal, contentType: DOWNLOAD_TYPES[row.format] });
+  const rowCount = row.format === 'parquet' ? progress.totalRows : progress.rows;
+  const at = new Date();
+  const fileName = fileNameOf(
+    { name: table.experimentName, id: row.experimentId },
+    { name: table.name ?? table.identifier, id: row.exportId },
+    at,
+    row.format,
+  );
+  const made = {
+    objectKey: key,
+    sha256: stored.sha256,
+    fileName,
+    rowCount,
+    fileSize: stored.byteCount,
+    names,
+    keepDays: ctx.config.exports.keepDays,
+  };
+  const isDone = await ctx.db.transaction(async (tx) => {
+    if ((await completeExport(tx, row, made)) === 0) return false;
+    await audit(tx, null, {
+      action: 'export.completed',
+      organizationId: table.organizationId,
+      resource: { type: 'experiment', id: row.experimentId },
+      details: { exportId: row.exportId, rows: rowCount, bytes: stored.byteCount, names },
+    });
+    return true;
+  });
+  if (!isDone) await ctx.objects.delete(key);
+  else await removeObjects(ctx, row.exportId, key);
+}
+
+/** Tells the row every second how far the attempt is, and ends the attempt when it is no longer the one that counts. */
+async function beat(ctx: Context, row: ExportRow, progress: Progress, stop: AbortController): Promise<void> {
+  while (!stop.signal.aborted) {
+    await sleep(BEAT_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    if (stop.signal.aborted) return;
+    const known = await beatExport(ctx.db, row, progress).catch(() => 1);
+    if (known === 0) stop.abort(new Overtaken('the attempt no longer counts'));
+  }
+}
+
+/** What a person may read of a failure; null where another attempt may go better. */
+const reasonOf = (error: unknown, row: ExportRow): string | null => {
+  if (error instanceof ApiError && error.status < 500 && error.status !== 429) return error.message;
+  return row.errors + 1 >= MOST_ERRORS ? 'It could not be written after several attempts.' : null;
+};
+
+/** One attempt at an export. Does nothing when another is at it, it has ended, or its creator has as many running as may be. */
+export async function writeExport(ctx: Context, exportId: string, signal: AbortSignal): Promise<void> {
+  const row = await ctx.db.transaction(async (tx) => {
+    await lockExportsOf(tx, exportId);
+    return claimExport(tx, exportId, ctx.config.exports.perCaller);
+  });
+  if (!row) return;
+  const stop = new AbortController();
+  const progress: Progress = { rows: 0, cut: false, bytes: 0, totalRows: null };
+  const beating = beat(ctx, row, progress, stop);
+  try {
+    await writeFile(ctx, row, progress, AbortSignal.any([signal, stop.signal]));
+  } catch (error) {
+    if (stop.signal.reason instanceof Overtaken) return;
+    const reason = signal.aborted ? null : reasonOf(error, row);
+    if (reason !== null) await failExport(ctx.db, row, reason);
+    else {
+      await releaseExport(ctx.db, row, !signal.aborted);
+      throw error;
+    }
+  } finally {
+    stop.abort();
+    await beating;
+    const next = row.createdBy === null ? undefined : await findWaiting(ctx.db, row.createdBy);
+    if (next && next.exportId !== exportId) await ctx.jobs.enqueue(WRITE_EXPORT, next, { key: next.exportId });
+  }
+}
+
+/** Sees to it that exports of a process that is gone go on, and that none waits for ever. */
+export async function wakeExports(ctx: Context): Promise<void> {
+  for (const { exportId } of await takeSilentExports(ctx.db)) await ctx.jobs.enqueue(WRITE_EXPORT, { exportId }, { key: exportId });
+}
+
+const BATCH = 100;
+
+/** Deletes the files of exports whose time has passed. The rows stay, and say so. */
+export async function expireExports(ctx: Context): Promise<void> {
+  for (;;) {
+    const expiring = await listExpiring(ctx.db, BATCH);
+    for (const { exportId } of expiring) {
+      await removeObjects(ctx, exportId);
+      await markExpired(ctx.db, exportId);
+    }
+    if (expiring.length < BATCH) return;
+  }
+}

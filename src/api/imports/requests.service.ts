@@ -1,0 +1,41 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import { errors } from '../../errors.ts';
+import { enqueueLetter } from '../mail/mail.service.ts';
+import type { NewTransferRequest, TransferRequest } from './imports.model.ts';
+import { findStanding, insertTransferRequest, listPeople } from './imports.queries.ts';
+
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '')
+    throw errors.invalidInput().with({ problems: [{ path: 'body.projectUrlOld', message: 'must be an absolute http or https URL' }] });
+  return text;
+}
+
+/** Asks for a project. Errors: no address to write to (400); asked for already (409). */
+export const requestTransfer = (ctx: Context, caller: Caller, body: NewTransferRequest): Promise<TransferRequest> =>
+  ctx.db.transaction(async (tx) => {
+    const projectIdOld = body.projectIdOld.trim();
+    if (projectIdOld === '') throw errors.invalidInput().with({ problems: [{ path: 'body.projectIdOld', message: 'must not be blank' }] });
+    const projectUrlOld = checkedUrl(body.projectUrlOld);
+    const [person] = await listPeople(tx, [caller.userId]);
+    if (!person?.email) throw errors.noAddress();
+    const made = await insertTransferRequest(tx, {
+      id: randomUUIDv7(),
+      userId: caller.userId,
+      userEmail: person.email,
+      sourcePlatform: ctx.config.transferSource,
+      projectIdOld,
+      projectUrlOld,
+    });
+    if (!made) throw errors.transferAlreadyRequested((await findStanding(tx, caller.userId, projectIdOld))?.status ?? 'pending');
+    await audit(tx, caller, { action: 'transfer-request.created', details: { requestId: made.requestId, projectIdOld } });
+    await enqueueLetter(ctx, tx, {
+      to: person.email,
+      letter: 'transfer-requested',
+      data: { firstName: person.firstName, platform: made.sourcePlatform, project: projectIdOld },
+    });
+    return caller.created(tx, made);
+  });

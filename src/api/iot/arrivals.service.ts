@@ -1,0 +1,84 @@
+/** Objects that are put by a signed URL, on their way into the inbox. */
+import { createHash, randomUUIDv7 } from 'node:crypto';
+import type { Caller } from '../../auth/caller.ts';
+import { requireAccess } from '../../authorization/access.ts';
+import type { Context } from '../../context.ts';
+import { eraseMessages, knownObjects, storeMessages } from '../../ingest/messages.ts';
+import { objectKey } from '../../storage/objects.ts';
+import { requireWritable } from '../experiments/experiments.service.ts';
+import type { NewUploadUrl, UploadUrl } from './iot.model.ts';
+
+const EXPIRES_IN_SECONDS = 900;
+const PREFIX = 'messages';
+const ADOPT_AFTER_MS = 60_000;
+const BATCH = 500;
+/** Bytes of one object at most. */
+export const LARGEST_OBJECT = 33_554_432;
+
+/** Signs a URL for one object of measurement messages. Errors: not found, denied, archived. */
+export async function signUploadUrl(ctx: Context, caller: Caller, body: NewUploadUrl): Promise<UploadUrl> {
+  const { experimentId, contentLength, contentType, sha256 } = body;
+  await requireAccess(ctx.db, caller.userId, 'experiment', experimentId, 'contribute');
+  const key = objectKey(PREFIX, experimentId.toLowerCase(), caller.userId, randomUUIDv7());
+  return ctx.db.transaction(async (tx) => {
+    await requireWritable(tx, experimentId);
+    const signed = await ctx.objects.signPut(key, {
+      expiresInSeconds: EXPIRES_IN_SECONDS,
+      contentLength,
+      contentType,
+      sha256: sha256?.toLowerCase(),
+    });
+    const answer = { uploadUrl: signed.url, key, expiresAt: signed.expiresAt, headers: { ...signed.headers } };
+    return caller.created(tx, answer, { made: `an upload URL for ${key}` });
+  });
+}
+
+/** What a key of ours says: whose object it is, and where it goes. */
+function ownerOf(key: string) {
+  const [prefix, experimentId, userId, name, ...rest] = key.split('/');
+  return prefix === PREFIX && experimentId && userId && name && rest.length === 0 ? { experimentId, userId } : undefined;
+}
+
+/** Takes a stored object into the inbox. The same bytes of the same person are one message: a second object of them is removed. */
+export async function objectArrived(
+  ctx: Context,
+  key: string,
+  { sha256, byteCount }: { sha256: string; byteCount: number },
+): Promise<void> {
+  const owner = ownerOf(key);
+  if (!owner) return;
+  const added = await storeMessages(ctx.db, [{ ...owner, body: { objectKey: key, sha256, byteCount } }]);
+  if (added.length === 0 && (await knownObjects(ctx.db, [key])).length === 0) await ctx.objects.delete(key);
+}
+
+/** Takes objects into the inbox that were stored when the process, or the store's message to us, was lost. Answers how many. */
+export async function adoptObjects(ctx: Context, signal: AbortSignal, afterMs = ADOPT_AFTER_MS): Promise<number> {
+  let adopted = 0;
+  let batch: string[] = [];
+  const adopt = async () => {
+    const known = new Set((await knownObjects(ctx.db, batch)).map(({ objectKey: key }) => key));
+    for (const key of batch.filter((each) => !known.has(each))) {
+      const hash = createHash('sha256');
+      let byteCount = 0;
+      for await (const chunk of await ctx.objects.get(key)) {
+        signal.throwIfAborted();
+        hash.update(chunk);
+        byteCount += chunk.byteLength;
+      }
+      await objectArrived(ctx, key, { sha256: hash.digest('hex'), byteCount });
+      adopted += 1;
+    }
+    batch = [];
+  };
+  for await (const { key, modifiedAt } of ctx.objects.list(`${PREFIX}/`)) {
+    signal.throwIfAborted();
+    if (Date.now() - modifiedAt.getTime() < afterMs) continue;
+    batch.push(key);
+    if (batch.length >= BATCH) await adopt();
+  }
+  await adopt();
+  return adopted;
+}
+
+/** Removes the inbox of a deleted experiment, with the objects in it. */
+export const eraseInbox = (ctx: Context, experimentId: string) => eraseMessages(ctx.db, experimentId, (key) => ctx.objects.delete(key));

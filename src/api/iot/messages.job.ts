@@ -1,0 +1,121 @@
+import { decide } from '../../authorization/access.ts';
+import type { Context } from '../../context.ts';
+import {
+  contributorsOf,
+  countTries,
+  forgetMessages,
+  ingestMessages,
+  insertContributors,
+  listPending,
+  listWaiting,
+} from '../../ingest/messages.ts';
+import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages.ts';
+import { decodePayload, MESSAGE_CAPS, type PayloadCaps } from '../../iot/payload.ts';
+import type { JobHandler } from '../../jobs/queue.ts';
+import { refreshIdentity } from '../data/identity.service.ts';
+import { statusOf } from '../experiments/experiments.service.ts';
+import { adoptObjects, LARGEST_OBJECT } from './arrivals.service.ts';
+
+const BATCH = { messages: 2_000, bytes: 16 * 1_048_576 };
+/** After so many tries of a batch its messages are read one by one, and after so many more each is set aside. */
+const TRIES = { together: 2, alone: 5 };
+const OBJECT_CAPS: PayloadCaps = {
+  bytes: LARGEST_OBJECT,
+  decompressed: 2 * LARGEST_OBJECT,
+  depth: MESSAGE_CAPS.depth,
+  values: 4_000_000,
+  messages: 100_000,
+  samples: 100_000,
+};
+const DAY = 86_400_000;
+const QUARANTINE_DAYS = 90;
+
+async function bytesOf(ctx: Context, { body, objectKey }: InboxMessage): Promise<Buffer> {
+  if (body !== null) return body;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of await ctx.objects.get(objectKey ?? '')) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** Why nothing of this sender may be stored in the experiment now; undefined when it may. */
+async function refusalOf(ctx: Context, experimentId: string, userId: string | null): Promise<string | undefined> {
+  const status = await statusOf(ctx.db, experimentId);
+  if (status === undefined) return 'experiment-unknown';
+  if (userId !== null && !(await decide(ctx.db, userId, 'experiment', experimentId, 'contribute')).allow) return 'experiment-denied';
+  return status === 'archived' ? 'archived' : undefined;
+}
+
+async function readMessages(ctx: Context, experimentId: string, pending: readonly InboxMessage[]): Promise<ReadMessage[]> {
+  const refusals = new Map<string | null, string | undefined>();
+  const read: ReadMessage[] = [];
+  for (const message of pending) {
+    const { id, userId, tries } = message;
+    if (!refusals.has(userId)) refusals.set(userId, await refusalOf(ctx, experimentId, userId));
+    const decoded =
+      tries >= TRIES.alone
+        ? [{ kind: 'refusal' as const, index: null, reason: 'processing-failed' }]
+        : decodePayload(await bytesOf(ctx, message), message.objectKey === null ? MESSAGE_CAPS : OBJECT_CAPS);
+    read.push({ id, arrival: message, decoded, refused: refusals.get(userId) });
+  }
+  return read;
+}
+
+async function ingestBatch(
+  ctx: Context,
+  experimentId: string,
+  pending: readonly InboxMessage[],
+  signal: AbortSignal,
+): Promise<MessageReport[]> {
+  await countTries(
+    ctx.db,
+    pending.map(({ id }) => id),
+  );
+  const messages = await readMessages(ctx, experimentId, pending);
+  const people = contributorsOf(messages);
+  // names first, so that the first read of the rows shows them
+  if (people.length > 0 && ((await insertContributors(ctx.db, experimentId, people)).length > 0 || pending.some(({ tries }) => tries > 0)))
+    await refreshIdentity(ctx, experimentId);
+  return ingestMessages({ db: ctx.db, staging: ctx.staging, pipelines: ctx.pipelines }, experimentId, messages, signal);
+}
+
+/** Turns the waiting messages of one experiment into rows, batch by batch. */
+export async function ingestExperiment(ctx: Context, experimentId: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const pending = await listPending(ctx.db, experimentId, BATCH);
+    if (pending.length === 0) return;
+    const suspect = pending.some(({ tries }) => tries >= TRIES.together);
+    await ingestBatch(ctx, experimentId, suspect ? pending.slice(0, 1) : pending, signal);
+  }
+}
+
+/**
+ * Turns every waiting message into rows, an experiment after the other. Two processes at it do no harm: a message is stored once. What fails stays where it is
+ * for the next time.
+ */
+export async function ingestWaiting(ctx: Context, signal: AbortSignal): Promise<void> {
+  for (const { experimentId } of await listWaiting(ctx.db, 100)) {
+    if (signal.aborted) return;
+    await ingestExperiment(ctx, experimentId, signal).catch((error: unknown) => {
+      if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
+    });
+  }
+}
+
+/** Every minute: takes in objects whose arrival was not noticed. */
+export const adoptObjectsJob = (ctx: Context): JobHandler => ({
+  name: 'messages.adopt',
+  schedule: '* * * * *',
+  run: async (_payload, signal) => {
+    await adoptObjects(ctx, signal);
+  },
+});
+
+/** Every night: forgets messages that were set aside longer ago than quarantine is kept. */
+export const forgetMessagesJob = (ctx: Context): JobHandler => ({
+  name: 'messages.forget',
+  schedule: '20 2 * * *',
+  run: async () => {
+    await forgetMessages(ctx.db, new Date(Date.now() - QUARANTINE_DAYS * DAY), (key) => ctx.objects.delete(key));
+  },
+});

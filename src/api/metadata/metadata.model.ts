@@ -1,0 +1,60 @@
+export type MetadataColumnType = 'string' | 'number' | 'date';
+
+export interface MetadataColumn {
+  /**
+   * @minLength 1
+   * @maxLength 255
+   */
+  id: string;
+  /**
+   * Letters, digits and underscores; unique without regard to case, and not the name of a column that every measurement has.
+   * @pattern ^[A-Za-z0-9_]{1,64}$
+   */
+  name: string;
+  type: MetadataColumnType;
+}
+
+/** A row: `_id`, and a value for each column under the column's id or name. */
+export interface MetadataRow {
+  /** @minLength 1 */
+  _id: string;
+  [column: string]: unknown;
+}
+
+/** A table that is joined to measurements: a row meets those whose answer to a question (or whose device) equals its identifier. */
+export interface Metadata {
+  /** @maxLength 120 */
+  name: string;
+  /**
+   * @minItems 1
+   * @maxItems 500
+   */
+  columns: MetadataColumn[];
+  rows: MetadataRow[];
+  /** The id of the column that identifies a row. */
+  identifierColumnId: string;
+  /** Canonical name of the question whose answers the identifiers are, or `column:device_id`. */
+  experimentQuestionId: string;
+}
+
+export interface NewMetadataRecord {
+  /** At most 5,000,000 characters as JSON. */
+  metadata: Metadata;
+}
+
+/** Nothing to change when empty. */
+export interface MetadataReplacement {
+  /** At most 5,000,000 characters as JSON. */
+  metadata?: Metadata;
+}
+
+export interface MetadataRecord {
+  metadataId: string;
+  experimentId: string;
+  metadata: Metadata;
+  /** Identifiers that more than one row has, at most 100; only the first row of each is joined. */
+  duplicateIdentifiers: string[];
+  createdBy: string;
+  createdAt: Date;
+  updatedAt: Date;
+}

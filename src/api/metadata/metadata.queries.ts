@@ -1,0 +1,44 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, sql } from '../../database/sql.ts';
+import type { Metadata, MetadataRecord } from './metadata.model.ts';
+
+export type StoredRecord = Omit<MetadataRecord, 'duplicateIdentifiers'> & { version: number };
+
+const columns = fragment`
+  m.id as "metadataId", m.experiment_id as "experimentId", m.metadata, m.created_by as "createdBy", m.created_at as "createdAt",
+  m.updated_at as "updatedAt", m.version`;
+
+export const listRecords = (db: Queryable, experimentId: string, page: { limit: number; offset: number }) =>
+  db.rows<StoredRecord>(sql('metadata.list')`
+    select ${columns} from metadata_records m where m.experiment_id = ${experimentId}
+    order by m.created_at desc, m.id desc limit ${page.limit} offset ${page.offset}`);
+
+export const listRecordsOldestFirst = (db: Queryable, experimentId: string) =>
+  db.rows<StoredRecord>(sql('metadata.listOldestFirst')`
+    select ${columns} from metadata_records m where m.experiment_id = ${experimentId} order by m.created_at, m.id`);
+
+/** How many records there are, and how many characters they hold together, without counting the one that is about to change. */
+export const measureRecords = async (db: Queryable, experimentId: string, exceptId: string | null = null) =>
+  (await db.one<{ count: number; size: number }>(sql('metadata.measure')`
+    select count(*) as count, coalesce(sum(size), 0)::bigint as size from metadata_records
+    where experiment_id = ${experimentId} and id is distinct from ${exceptId}::uuid`)) ?? { count: 0, size: 0 };
+
+export const findRecord = (db: Queryable, experimentId: string, id: string) =>
+  db.one<StoredRecord>(
+    sql('metadata.find')`select ${columns} from metadata_records m where m.id = ${id} and m.experiment_id = ${experimentId}`,
+  );
+
+export const insertRecord = (
+  db: Queryable,
+  record: { id: string; experimentId: string; metadata: Metadata; size: number; createdBy: string },
+) =>
+  db.one<StoredRecord>(sql('metadata.insert')`
+    insert into metadata_records as m (id, experiment_id, metadata, size, created_by)
+    values (${record.id}, ${record.experimentId}, ${JSON.stringify(record.metadata)}, ${record.size}, ${record.createdBy}) returning ${columns}`);
+
+export const updateRecord = (db: Queryable, id: string, metadata: Metadata, size: number) =>
+  db.one<StoredRecord>(sql('metadata.update')`
+    update metadata_records m set metadata = ${JSON.stringify(metadata)}, size = ${size}, version = version + 1, updated_at = now()
+    where m.id = ${id} returning ${columns}`);
+
+export const deleteRecord = (db: Queryable, id: string) => db.run(sql('metadata.delete')`delete from metadata_records where id = ${id}`);

@@ -1,0 +1,110 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { lockOpenExperiment } from '../experiments/open.service.ts';
+import { isReservedColumn } from '../flow/flow.service.ts';
+import { checked, refusal } from '../input/input.service.ts';
+import type { Metadata, MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';
+import {
+  deleteRecord,
+  findRecord,
+  insertRecord,
+  listRecordsOldestFirst,
+  measureRecords,
+  updateRecord,
+  type StoredRecord,
+} from './metadata.queries.ts';
+import { duplicateIdentifiers, metadataEntries, metadataProblems, metadataShape, type MetadataEntry } from './records.ts';
+
+const MOST_CHARACTERS = 5_000_000;
+const MOST_TOGETHER = { count: 100, size: 50_000_000 };
+
+/** A stored record as it goes out, without its version. */
+export function shownRecord({ version: _version, ...record }: StoredRecord): MetadataRecord {
+  return { ...record, duplicateIdentifiers: duplicateIdentifiers(record.metadata) };
+}
+
+function checkMetadata(given: Metadata): { metadata: Metadata; size: number } {
+  const size = JSON.stringify(given).length;
+  if (size > MOST_CHARACTERS)
+    throw refusal([{ path: 'body.metadata', message: `has ${size} characters as JSON; at most ${MOST_CHARACTERS} are kept` }]);
+  const metadata = checked(metadataShape, given, 'body.metadata');
+  const problems = metadataProblems(metadata, isReservedColumn);
+  if (problems.length > 0) throw refusal(problems);
+  return { metadata, size };
+}
+
+async function refuseTooMuch(tx: Transaction, experimentId: string, size: number, exceptId: string | null): Promise<void> {
+  const there = await measureRecords(tx, experimentId, exceptId);
+  if (there.count >= MOST_TOGETHER.count || there.size + size > MOST_TOGETHER.size) throw errors.metadataFull();
+}
+
+async function mustFind(tx: Transaction, experimentId: string, id: string, versions: number[] | null): Promise<StoredRecord> {
+  const found = await findRecord(tx, experimentId, id);
+  if (!found) throw errors.metadataNotFound();
+  if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
+  return found;
+}
+
+/** Adds a metadata table. Errors: invalid input, experiment archived, metadata full. */
+export async function createMetadata(ctx: Context, caller: Caller, experimentId: string, body: NewMetadataRecord): Promise<StoredRecord> {
+  const { metadata, size } = checkMetadata(body.metadata);
+  return ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await refuseTooMuch(tx, experimentId, size, null);
+    const made = await insertRecord(tx, { id: randomUUIDv7(), experimentId, metadata, size, createdBy: caller.userId });
+    if (!made) throw errors.conflict();
+    const resource = { type: 'experiment', id: experimentId };
+    await audit(tx, caller, { action: 'metadata.created', organizationId, resource, details: { metadataId: made.metadataId } });
+    await caller.created(tx, shownRecord(made));
+    return made;
+  });
+}
+
+/** Replaces a metadata table; who made it, and when, stay. Errors: metadata not found, experiment archived, precondition failed. */
+export async function changeMetadata(
+  ctx: Context,
+  caller: Caller,
+  target: { experimentId: string; id: string; versions: number[] | null },
+  body: MetadataReplacement,
+): Promise<StoredRecord> {
+  const given = body.metadata === undefined ? null : checkMetadata(body.metadata);
+  const { experimentId, id, versions } = target;
+  return ctx.db.transaction(async (tx) => {
+    if (!given) return mustFind(tx, experimentId, id, versions);
+    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await mustFind(tx, experimentId, id, versions);
+    await refuseTooMuch(tx, experimentId, given.size, id);
+    const changed = await updateRecord(tx, id, given.metadata, given.size);
+    if (!changed) throw errors.metadataNotFound();
+    const resource = { type: 'experiment', id: experimentId };
+    await audit(tx, caller, { action: 'metadata.updated', organizationId, resource, details: { metadataId: id } });
+    return changed;
+  });
+}
+
+/** Removes a metadata table. Errors: metadata not found, experiment archived, precondition failed. */
+export const removeMetadata = (ctx: Context, caller: Caller, experimentId: string, id: string, versions: number[] | null): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await mustFind(tx, experimentId, id, versions);
+    await deleteRecord(tx, id);
+    const resource = { type: 'experiment', id: experimentId };
+    await audit(tx, caller, { action: 'metadata.deleted', organizationId, resource, details: { metadataId: id } });
+  });
+
+/** What measurements of an experiment are joined with: a record's columns and entries, oldest record first, so that a later one wins. */
+export async function listMetadataTables(
+  db: Queryable,
+  experimentId: string,
+): Promise<{ metadataId: string; columns: Metadata['columns']; entries: MetadataEntry[] }[]> {
+  const records = await listRecordsOldestFirst(db, experimentId);
+  return records.map(({ metadataId, metadata }) => ({
+    metadataId,
+    columns: metadata.columns.filter(({ id }) => id !== metadata.identifierColumnId),
+    entries: metadataEntries(metadata),
+  }));
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Problem } from '../../errors.ts';
+import type { Metadata, MetadataRow } from './metadata.model.ts';
+
+const DEVICE = 'column:device_id';
+
+/** Shape and bounds of a metadata table; what a shape cannot say is in `metadataProblems`. */
+export const metadataShape: z.ZodType<Metadata> = z.object({
+  name: z.string().max(120),
+  columns: z
+    .array(
+      z.object({
+        id: z.string().min(1).max(255),
+        name: z.string().regex(/^[A-Za-z0-9_]{1,64}$/, 'must be 1 to 64 letters, digits or underscores'),
+        type: z.enum(['string', 'number', 'date']),
+      }),
+    )
+    .min(1)
+    .max(500),
+  rows: z.array(z.object({ _id: z.string().min(1).max(255) }).catchall(z.unknown())),
+  identifierColumnId: z.string().min(1).max(64),
+  experimentQuestionId: z.string().min(1).max(64),
+});
+
+/** What is wrong with a table of the right shape. `isReserved` says whether every measurement has a column of that name. */
+export function metadataProblems(
+  { columns, identifierColumnId, experimentQuestionId }: Metadata,
+  isReserved: (name: string) => boolean,
+): Problem[] {
+  const problems: Problem[] = [];
+  const ids = new Set<string>();
+  const names = new Set<string>();
+  columns.forEach(({ id, name }, index) => {
+    const path = `body.metadata.columns[${index}]`;
+    if (ids.has(id)) problems.push({ path: `${path}.id`, message: 'is the id of an earlier column' });
+    if (names.has(name.toLowerCase())) problems.push({ path: `${path}.name`, message: 'is the name of an earlier column' });
+    if (isReserved(name)) problems.push({ path: `${path}.name`, message: 'is the name of a column that every measurement has' });
+    ids.add(id);
+    names.add(name.toLowerCase());
+  });
+  if (!ids.has(identifierColumnId)) problems.push({ path: 'body.metadata.identifierColumnId', message: 'is not the id of a column' });
+  if (experimentQuestionId.startsWith('column:') && experimentQuestionId !== DEVICE)
+    problems.push({ path: 'body.metadata.experimentQuestionId', message: `may name no other column than ${DEVICE}` });
+  return problems;
+}
+
+/** What a row says in a column, under the column's id or its name; null when nothing. */
+function cellOf(row: MetadataRow, column: { id: string; name: string }): unknown {
+  return row[column.id] ?? row[column.name] ?? null;
+}
+
+/** Text that an answer must equal; null for what cannot be one. */
+function identifierOf(row: MetadataRow, { columns, identifierColumnId }: Metadata): string | null {
+  const column = columns.find(({ id }) => id === identifierColumnId);
+  const value = column ? cellOf(row, column) : null;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+/** Identifiers of more than one row, in order of appearance, at most `most`. A table of an older shape has none. */
+export function duplicateIdentifiers(metadata: Metadata, most = 100): string[] {
+  if (!Array.isArray(metadata.rows) || !Array.isArray(metadata.columns)) return [];
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const row of metadata.rows) {
+    const identifier = identifierOf(row, metadata);
+    if (identifier === null) continue;
+    if (seen.has(identifier)) twice.add(identifier);
+    seen.add(identifier);
+    if (twice.size >= most) break;
+  }
+  return [...twice];
+}
+
+/** What one record adds to the measurements whose question (null: device id) has the identifier as its answer. */
+export interface MetadataEntry {
+  /** Canonical question name; null when the identifier is a device id. */
+  question: string | null;
+  identifier: string;
+  /** Values by column name, without the identifier column and without nulls. */
+  values: Record<string, unknown>;
+}
+
+/** The rows of a record that are joined: the first of each identifier, with values under the columns' names. */
+export function metadataEntries(metadata: Metadata): MetadataEntry[] {
+  if (!Array.isArray(metadata.rows) || !Array.isArray(metadata.columns)) return [];
+  const question = metadata.experimentQuestionId === DEVICE ? null : metadata.experimentQuestionId;
+  const entries = new Map<string, MetadataEntry>();
+  for (const row of metadata.rows) {
+    const identifier = identifierOf(row, metadata);
+    if (identifier === null || entries.has(identifier)) continue;
+    const values = metadata.columns
+      .filter(({ id }) => id !== metadata.identifierColumnId)
+      .map((column) => [column.name, cellOf(row, column)] as const)
+      .filter(([, value]) => value !== null);
+    entries.set(identifier, { question, identifier, values: Object.fromEntries(values) });
+  }
+  return [...entries.values()];
+}

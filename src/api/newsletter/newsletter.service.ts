@@ -1,0 +1,83 @@
+import { placeOf, spend } from '../../auth/budgets.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { open, seal } from '../../auth/seal.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { canonicalAddress } from '../account/sign-in.service.ts';
+import { enqueueLetter } from '../mail/mail.service.ts';
+import type { NewsletterState } from './newsletter.model.ts';
+import { confirmPending, findAddress, findStatus, upsertPending, upsertStatus } from './newsletter.queries.ts';
+
+/** Days in which a letter's link works; an address that did not confirm by then is forgotten. */
+export const CONFIRM_DAYS = 7;
+const DAY = 86_400;
+const PLACE = { kind: 'newsletter-place', most: 5, seconds: 60 };
+const ADDRESS = { kind: 'newsletter-address', most: 3, seconds: DAY };
+
+interface Link {
+  email: string;
+  /** Milliseconds since 1970. */
+  until: number;
+}
+
+/** Asks by letter. An address gets three letters a day at most; further ones are left out silently, or the answer would tell on it. */
+async function askByLetter(ctx: Context, tx: Transaction, email: string): Promise<void> {
+  if ((await spend(tx, ctx.config.secret, ADDRESS, email)) !== null) return;
+  const link: Link = { email, until: Date.now() + CONFIRM_DAYS * DAY * 1_000 };
+  const url = `${ctx.baseUrl}/api/v1/newsletter/confirm?token=${seal(ctx.config.secret, 'newsletter', link)}`;
+  await enqueueLetter(ctx, tx, { to: email, letter: 'newsletter-confirmation', data: { url, days: CONFIRM_DAYS }, worthSeconds: DAY });
+}
+
+/** Asks an address whether it wants the newsletter; one that is subscribed hears nothing. Errors: invalid email, rate limited. */
+export async function subscribeAddress(ctx: Context, ip: string, given: string): Promise<void> {
+  const email = canonicalAddress(given);
+  const wait = await spend(ctx.db, ctx.config.secret, PLACE, placeOf(ip));
+  if (wait !== null) throw errors.rateLimited(wait).with({ retryAfter: wait });
+  await ctx.db.transaction(async (tx) => {
+    const { status } = (await upsertPending(tx, email)) ?? {};
+    if (status === 'pending') await askByLetter(ctx, tx, email);
+  });
+}
+
+/** What a letter's link says. Errors: newsletter link invalid. */
+export async function confirmAddress(ctx: Context, token: string): Promise<NewsletterState> {
+  const link = open(ctx.config.secret, 'newsletter', token) as Link | undefined;
+  if (!link || link.until < Date.now()) throw errors.newsletterLinkInvalid();
+  const confirmed = await confirmPending(ctx.db, link.email);
+  if (!confirmed) throw errors.newsletterLinkInvalid();
+  return confirmed;
+}
+
+async function addressOf(ctx: Context, caller: Caller): Promise<{ email: string; isVerified: boolean }> {
+  const found = await findAddress(ctx.db, caller.userId);
+  if (!found?.email) throw errors.queryRefused('Your account has no email address.');
+  return { email: found.email, isVerified: found.isVerified };
+}
+
+/** The state of the caller's own address. */
+export async function subscriptionOf(ctx: Context, caller: Caller): Promise<NewsletterState> {
+  const { email } = await addressOf(ctx, caller);
+  return (await findStatus(ctx.db, email)) ?? { status: 'none' };
+}
+
+/** Subscribes the caller: at once when the address is proven, else by a letter. */
+export async function subscribeCaller(ctx: Context, caller: Caller): Promise<NewsletterState> {
+  const { email, isVerified } = await addressOf(ctx, caller);
+  return ctx.db.transaction(async (tx) => {
+    if (isVerified) {
+      await upsertStatus(tx, email, 'subscribed');
+      return { status: 'subscribed' };
+    }
+    const { status = 'pending' } = (await upsertPending(tx, email)) ?? {};
+    if (status === 'pending') await askByLetter(ctx, tx, email);
+    return { status };
+  });
+}
+
+/** Ends the caller's subscription; never having had one is no error. */
+export async function unsubscribeCaller(ctx: Context, caller: Caller): Promise<NewsletterState> {
+  const { email } = await addressOf(ctx, caller);
+  await upsertStatus(ctx.db, email, 'unsubscribed');
+  return { status: 'unsubscribed' };
+}

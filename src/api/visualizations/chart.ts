@@ -1,0 +1,211 @@
+/** A chart's data config → one read of its table, and how the rows of the answer become series. Pure. */
+import type { Aggregation, FunctionCall, FunctionName, GroupKey, ReadRequest } from '../../lakehouse/request.ts';
+import { ROLES } from './roles.ts';
+import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
+
+/** Rows that a chart reads at most: plain rows, and groups. */
+const MOST_ROWS = 50_000;
+const MOST_GROUPS = 10_000;
+
+/** A column of the answer and the channel of a series that it fills. */
+export interface ChannelPlan {
+  channel: string;
+  /** Position among the columns of the answer. */
+  position: number;
+  role: SourceRole;
+  title: string;
+}
+
+export interface SeriesPlan {
+  name: string;
+  /** Of this series alone: the measured column and its error. */
+  channels: ChannelPlan[];
+  source: DataSource;
+}
+
+export interface ChartPlan {
+  request: ReadRequest;
+  /** Channels that every series shares. */
+  shared: ChannelPlan[];
+  series: SeriesPlan[];
+  /** Columns that split series by category, where they are categories. */
+  color: ChannelPlan | null;
+  facet: ChannelPlan | null;
+}
+
+/** Measured, and so aggregated where the chart aggregates; every other role is a place or a group. */
+const MEASURES: ReadonlySet<SourceRole> = new Set(['y', 'z', 'size', 'values', 'value']);
+/** Roles that make a series each. */
+const SERIES_ROLE: Partial<Record<ChartType, SourceRole>> = { pie: 'labels', alluvial: 'groupBy' };
+
+/** People and devices are plotted by the name that they are shown under. */
+const plotted = (column: string): string =>
+  column === 'contributor' ? 'contributor.name' : column === 'device' ? 'device.serial_number' : column;
+
+const titleOf = ({ alias, seriesName, columnName }: DataSource) => alias ?? seriesName ?? columnName;
+
+interface Draft {
+  source: DataSource;
+  index: number;
+  column: string;
+}
+
+function functionOf({ source, column }: Draft, aggregation: DataConfig['aggregation']): { name: FunctionName; second?: string } | null {
+  if (source.aggregate !== undefined) {
+    const named = aggregation?.functions?.find((call) => call.column === column && call.function === source.aggregate);
+    return { name: source.aggregate as FunctionName, second: named?.secondColumn };
+  }
+  const call = aggregation?.functions?.find(({ alias, column: of }) => (alias !== undefined && alias === source.alias) || of === column);
+  return call ? { name: call.function as FunctionName, second: call.secondColumn } : null;
+}
+
+const call = (column: string, name: FunctionName, alias: string, second?: string): FunctionCall => ({
+  column,
+  function: name,
+  alias,
+  ...(second === undefined ? {} : { secondColumn: second }),
+});
+
+/** Where things are in the answer, as they are added. */
+class Answer {
+  readonly names: string[] = [];
+  add(name: string): number {
+    const known = this.names.indexOf(name);
+    return known >= 0 ? known : this.names.push(name) - 1;
+  }
+}
+
+function plain(
+  config: DataConfig,
+  drafts: readonly Draft[],
+): { request: ReadRequest; at: (draft: Draft) => number; error: (draft: Draft) => number | null } {
+  const answer = new Answer();
+  const positions = new Map(drafts.map((draft) => [draft, answer.add(draft.column)]));
+  const errorPositions = new Map(
+    drafts.flatMap((draft) => (draft.source.errorColumn ? [[draft, answer.add(draft.source.errorColumn)] as const] : [])),
+  );
+  const x = drafts.find(({ source }) => source.role === 'x');
+  return {
+    request: {
+      columns: answer.names,
+      filters: config.filters as ReadRequest['filters'],
+      ...(x ? { orderBy: x.column, orderDirection: 'ASC' as const } : {}),
+      limit: MOST_ROWS,
+    },
+    at: (draft) => positions.get(draft) ?? 0,
+    error: (draft) => errorPositions.get(draft) ?? null,
+  };
+}
+
+const outputOf = ({ column, timeBucket }: GroupKey) => (timeBucket === undefined ? column : `${column}_${timeBucket}`);
+
+/** The group keys, x first: it is what a running sum runs along. */
+function keysOf(config: DataConfig, drafts: readonly Draft[]): GroupKey[] {
+  const given = (config.aggregation?.groupBy ?? []) as GroupKey[];
+  const measured = (draft: Draft) => MEASURES.has(draft.source.role) || draft.source.aggregate !== undefined;
+  const wanted = drafts.filter((draft) => !measured(draft)).sort((a, b) => Number(b.source.role === 'x') - Number(a.source.role === 'x'));
+  const keys: GroupKey[] = [];
+  for (const { column } of wanted)
+    if (!keys.some((key) => key.column === column)) keys.push(given.find((key) => key.column === column) ?? { column });
+  return [...keys, ...given.filter((key) => !keys.some(({ column }) => column === key.column))];
+}
+
+function aggregated(config: DataConfig, drafts: readonly Draft[]): ReturnType<typeof plain> {
+  const answer = new Answer();
+  const keys = keysOf(config, drafts);
+  for (const key of keys) answer.add(outputOf(key));
+  const functions: FunctionCall[] = [];
+  const add = (function_: FunctionCall) => {
+    functions.push(function_);
+    return answer.add(function_.alias ?? '');
+  };
+  const x = keys[0]?.column;
+  const positions = new Map<Draft, number>();
+  const errorPositions = new Map<Draft, number>();
+  for (const draft of drafts) {
+    const { source, column, index } = draft;
+    const key = keys.find((one) => one.column === column);
+    if (key) {
+      positions.set(draft, answer.add(outputOf(key)));
+      continue;
+    }
+    const { name, second } = functionOf(draft, config.aggregation) ?? { name: 'avg' as const };
+    const target = column === '' ? '*' : column;
+    positions.set(
+      draft,
+      add(call(target, name, `${target === '*' ? 'count' : column}_${name}_s${index}`, name === 'corr' ? (second ?? x) : undefined)),
+    );
+    if (source.errorColumn) errorPositions.set(draft, add(call(source.errorColumn, 'avg', `${source.errorColumn}_error_s${index}`)));
+  }
+  if (functions.length === 0) add(call('*', 'count', 'count'));
+  const xDraft = drafts.find(({ source }) => source.role === 'x');
+  const xName = xDraft ? answer.names[positions.get(xDraft) ?? 0] : undefined;
+  const aggregation: Aggregation = { groupBy: keys, functions };
+  return {
+    request: {
+      aggregation,
+      filters: config.filters as ReadRequest['filters'],
+      ...(xName === undefined ? {} : { orderBy: xName, orderDirection: 'ASC' as const }),
+      limit: MOST_GROUPS,
+    },
+    at: (draft) => positions.get(draft) ?? 0,
+    error: (draft) => errorPositions.get(draft) ?? null,
+  };
+}
+
+/** Shares of a whole are counted when nothing is measured. */
+const countsWithoutMeasure = (type: ChartType, drafts: readonly Draft[]): boolean =>
+  (type === 'pie' && !drafts.some(({ source }) => source.role === 'values')) ||
+  (type === 'alluvial' && !drafts.some(({ source }) => source.role === 'value'));
+
+/** Compiles a config whose required roles are all played. */
+export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
+  const drafts = config.dataSources
+    .map((source, index) => ({ source, index, column: plotted(source.columnName) }))
+    .filter(({ source, column }) => column !== '' && ROLES[type][source.role] !== undefined);
+  const counting = countsWithoutMeasure(type, drafts);
+  const { groupBy = [], functions = [] } = config.aggregation ?? {};
+  const aggregates = counting || groupBy.length + functions.length > 0 || drafts.some(({ source }) => source.aggregate !== undefined);
+  const { request, at, error } = (aggregates ? aggregated : plain)(config, drafts);
+  let groups = 0;
+  const channelOf = (draft: Draft): ChannelPlan => ({
+    channel: draft.source.role === 'groupBy' ? `groupBy${groups++}` : draft.source.role,
+    position: at(draft),
+    role: draft.source.role,
+    title: titleOf(draft.source),
+  });
+  const seriesRole = SERIES_ROLE[type] ?? 'y';
+  const measuredBySeries = drafts.filter(({ source }) => source.role === seriesRole);
+  const own = seriesRole === 'y' ? measuredBySeries : measuredBySeries.slice(0, 1);
+  const single = (role: SourceRole) => drafts.find(({ source }) => source.role === role);
+  const shared = drafts
+    .filter((draft) => !own.includes(draft) && draft.source.role !== 'color' && draft.source.role !== 'facet')
+    .map(channelOf);
+  // counted: the count stands after the group keys
+  const counted: ChannelPlan[] = counting
+    ? [
+        {
+          channel: type === 'pie' ? 'values' : 'value',
+          position: request.aggregation?.groupBy.length ?? 0,
+          role: type === 'pie' ? 'values' : 'value',
+          title: 'count',
+        },
+      ]
+    : [];
+  const [color, facet] = [single('color'), single('facet')];
+  return {
+    request,
+    shared: [...shared, ...counted],
+    series: own.map((draft) => {
+      const position = error(draft);
+      const errorChannel: ChannelPlan[] = position === null ? [] : [{ channel: 'error', position, role: 'y', title: 'error' }];
+      return {
+        name: draft.source.seriesName ?? titleOf(draft.source),
+        channels: [channelOf(draft), ...errorChannel],
+        source: draft.source,
+      };
+    }),
+    color: color ? channelOf(color) : null,
+    facet: facet ? channelOf(facet) : null,
+  };
+}

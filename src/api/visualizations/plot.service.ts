@@ -1,0 +1,84 @@
+import { openTable, type OpenTable } from '../../authorization/tables.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import { errors } from '../../errors.ts';
+import { readPage } from '../../lakehouse/read.ts';
+import { sourceOf } from '../data/data.service.ts';
+import { checked } from '../input/input.service.ts';
+import { compileChart, type ChartPlan } from './chart.ts';
+import type { VisualizationData } from './plot.model.ts';
+import { missingRoles, roleProblems, ROLES } from './roles.ts';
+import { kindOf, plot, type AnswerColumn } from './series.ts';
+import { dataConfigShape } from './shape.ts';
+import type { ChartType, DataConfig, Visualization } from './visualizations.model.ts';
+
+/** A stored config that can be drawn. Errors: visualization incomplete, naming what is missing. */
+function drawable({ chartType, dataConfig }: Visualization): DataConfig {
+  if (!Object.hasOwn(ROLES, chartType)) throw errors.visualizationIncomplete('its chart type is not known any more');
+  if (dataConfig.tableName === '') throw errors.visualizationIncomplete('no table is chosen');
+  const missing = missingRoles(chartType, dataConfig);
+  if (missing.length > 0) throw errors.visualizationIncomplete(`no column is chosen for ${missing.join(', ')}`);
+  const config = checked(dataConfigShape, dataConfig, 'dataConfig');
+  const [problem] = roleProblems(chartType, config, 'dataConfig');
+  if (problem) throw errors.visualizationIncomplete(`${problem.path} ${problem.message}`);
+  return config;
+}
+
+/** A column must be of a kind that its role can be drawn with; anything that can be counted or named makes a category. */
+function refuseKinds(type: ChartType, plan: ChartPlan, columns: readonly AnswerColumn[]): void {
+  for (const { role, channel, position } of [...plan.shared, ...plan.series.flatMap(({ channels }) => channels)]) {
+    const kinds = channel === 'error' ? ['numeric'] : ROLES[type][role]?.kinds;
+    const column = columns[position];
+    if (!kinds || !column || kinds.includes('categorical') || (kinds as readonly string[]).includes(kindOf(column.type_name))) continue;
+    throw errors.queryRefused(
+      `Column '${column.name}' is ${column.type_name}, and a ${type} chart needs a ${kinds.join(' or ')} one as ${channel}.`,
+    );
+  }
+}
+
+const LINES: ReadonlySet<ChartType> = new Set(['line', 'area']);
+
+/**
+ * Reads what a chart shows. The table's own action is decided first, as for a read of its rows. Errors: visualization incomplete, table not found,
+ * table denied, and those of a read.
+ */
+export async function plotVisualization(
+  ctx: Context,
+  caller: Caller,
+  visualization: Visualization,
+  signal: AbortSignal,
+): Promise<VisualizationData> {
+  const { chartType } = visualization;
+  const config = drawable(visualization);
+  const table: OpenTable = await openTable(ctx.db, caller.userId, visualization.experimentId, config.tableName);
+  const source = await sourceOf(ctx, table);
+  const plan = compileChart(chartType, config);
+  const release = await ctx.shares.acquire(caller.userId, table.organizationId, signal);
+  try {
+    const options = { signal, timeoutMs: ctx.config.limits.statementTimeoutMs, tag: caller.requestId };
+    const page = await readPage(ctx.warehouse, source, plan.request, options);
+    try {
+      refuseKinds(chartType, plan, page.columns);
+    } catch (error) {
+      page.rows.destroy();
+      throw error;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of page.rows) chunks.push(Buffer.from(chunk as Buffer));
+    const rows = JSON.parse(`[${Buffer.concat(chunks).toString('utf8')}]`) as Record<string, unknown>[];
+    const { axes, series } = plot(plan, page.columns, rows, LINES.has(chartType));
+    const { truncated } = page.counts();
+    return {
+      visualizationId: visualization.id,
+      chartType,
+      tableName: config.tableName,
+      version: source.version,
+      axes,
+      series,
+      rows: rows.length,
+      truncated,
+    };
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,88 @@
+/** Which columns a chart of each type is drawn from: the one table of role rules. */
+import type { Problem } from '../../errors.ts';
+import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
+
+/** Kinds of column that a role takes; a numeric, temporal or categorical one unless it says so. */
+export type Kind = 'numeric' | 'temporal' | 'categorical';
+
+export interface RoleRule {
+  required?: boolean;
+  many?: boolean;
+  kinds?: readonly Kind[];
+}
+
+type Rules = Partial<Record<SourceRole, RoleRule>>;
+
+const numeric: readonly Kind[] = ['numeric'];
+const ordered: readonly Kind[] = ['numeric', 'temporal'];
+const any: RoleRule = {};
+const needed: RoleRule = { required: true };
+const neededNumber: RoleRule = { required: true, kinds: numeric };
+const neededOrdered: RoleRule = { required: true, kinds: ordered };
+const series: RoleRule = { required: true, many: true };
+const numbers: RoleRule = { required: true, many: true, kinds: numeric };
+const category: RoleRule = { kinds: ['categorical'] };
+
+const distribution: Rules = { x: any, y: numbers, color: category, facet: category };
+const plane: Rules = { x: neededOrdered, y: neededOrdered };
+
+export const ROLES: Record<ChartType, Rules> = {
+  line: { x: any, y: series, color: any, facet: category },
+  scatter: { x: any, y: series, color: any, facet: category },
+  bar: { x: any, y: numbers, color: category, facet: category },
+  area: { x: any, y: series, color: category, facet: category },
+  'dot-plot': { x: needed, y: numbers, color: category },
+  lollipop: { x: needed, y: neededNumber },
+  bubble: { x: needed, y: series, size: neededNumber, color: any, facet: category },
+  pie: { labels: needed, values: { kinds: numeric } },
+  histogram: { y: { required: true, many: true, kinds: ordered }, color: category, facet: category },
+  'box-plot': distribution,
+  'violin-plot': distribution,
+  'density-plot': { y: numbers, color: category, facet: category },
+  'ridge-plot': { y: neededNumber, color: { required: true, kinds: ['categorical'] } },
+  'histogram-2d': plane,
+  'density-plot-2d': plane,
+  polar: { x: neededOrdered, y: numbers, color: any },
+  radar: { y: numbers, color: any },
+  ternary: { x: neededNumber, y: neededNumber, z: neededNumber, color: any },
+  carpet: { x: neededNumber, y: neededNumber, z: neededNumber },
+  contour: { x: neededOrdered, y: neededOrdered, z: neededNumber },
+  heatmap: { x: needed, y: needed, z: neededOrdered },
+  alluvial: { groupBy: { required: true, many: true, kinds: ['categorical'] }, value: { kinds: numeric } },
+  'wind-rose': { x: neededNumber, y: neededNumber },
+  'parallel-coordinates': { y: numbers, color: any },
+  'correlation-matrix': { y: numbers },
+  'spc-control-chart': { x: { kinds: ordered }, y: neededNumber },
+};
+
+const isNamed = ({ tableName, columnName }: DataSource) => tableName !== '' && columnName !== '';
+
+/** Whether every column that the config speaks of is named; a draft still has gaps. */
+export const isNamedThroughout = ({ tableName, dataSources }: DataConfig): boolean => tableName !== '' && dataSources.every(isNamed);
+
+/**
+ * What is wrong with the roles of a config without gaps: a role that the chart type does not have, a single one given twice, a second table.
+ * A role that is still missing is no mistake but a draft; see `missingRoles`.
+ */
+export function roleProblems(type: ChartType, config: DataConfig, root = 'body.dataConfig'): Problem[] {
+  if (!isNamedThroughout(config)) return [];
+  const rules = ROLES[type];
+  const counted = new Map<SourceRole, number>();
+  return config.dataSources.flatMap(({ role, tableName }, index): Problem[] => {
+    const path = `${root}.dataSources[${index}]`;
+    const rule = rules[role];
+    if (!rule) return [{ path: `${path}.role`, message: `a ${type} chart takes only ${Object.keys(rules).join(', ')}` }];
+    const before = counted.get(role) ?? 0;
+    counted.set(role, before + 1);
+    if (before > 0 && rule.many !== true) return [{ path: `${path}.role`, message: `a ${type} chart takes one column as ${role}` }];
+    return tableName === config.tableName ? [] : [{ path: `${path}.tableName`, message: 'is not the table of the chart' }];
+  });
+}
+
+/** Roles that a chart needs before it can be drawn and that no named column plays. */
+export function missingRoles(type: ChartType, { dataSources }: DataConfig): SourceRole[] {
+  const played = new Set(dataSources.filter(isNamed).map(({ role }) => role));
+  return (Object.entries(ROLES[type]) as [SourceRole, RoleRule][])
+    .filter(([role, { required }]) => required === true && !played.has(role))
+    .map(([role]) => role);
+}

@@ -1,0 +1,114 @@
+/** Rows of a chart's read → series that are ready to plot. Pure. */
+import { textOf, type AxisKind, type Chart, type ChartSeries } from '../../charts/chart.ts';
+import { largestTriangles } from '../../charts/downsample.ts';
+import type { ChannelPlan, ChartPlan } from './chart.ts';
+import type { Downsampling, PlottedAxis, PlottedSeries } from './plot.model.ts';
+
+export interface AnswerColumn {
+  name: string;
+  type_name: string;
+}
+
+const NUMERIC = /^(TINYINT|SMALLINT|INT|BIGINT|LONG|FLOAT|DOUBLE|REAL|DECIMAL|NUMERIC)/;
+const TEMPORAL = /^(DATE|TIMESTAMP)/;
+
+export const kindOf = (typeName: string): AxisKind =>
+  NUMERIC.test(typeName) ? 'numeric' : TEMPORAL.test(typeName) ? 'temporal' : 'categorical';
+
+/** Numbers that went out as text to stay exact are numbers again: a picture has no 2^53. */
+function cell(value: unknown, kind: AxisKind): unknown {
+  if (value === null || value === undefined) return null;
+  if (kind === 'numeric') return Number(value);
+  return typeof value === 'object' ? JSON.stringify(value) : value;
+}
+
+const asNumber = (value: unknown, index: number): number =>
+  typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) || index : index;
+
+/** Long traces are thinned to what a screen can show. */
+export const MOST_POINTS = 2_000;
+
+function thinned(points: Record<string, unknown[]>): { points: Record<string, unknown[]>; downsampled: Downsampling | null } {
+  const y = points['y'] ?? [];
+  const x = points['x'];
+  if (y.length <= MOST_POINTS || (x && typeof x[0] === 'string' && Number.isNaN(Date.parse(x[0])))) return { points, downsampled: null };
+  const kept = largestTriangles(
+    y.map((_, index) => (x ? asNumber(x[index], index) : index)),
+    y.map((value) => (typeof value === 'number' ? value : NaN)),
+    MOST_POINTS,
+  );
+  return {
+    points: Object.fromEntries(Object.entries(points).map(([channel, values]) => [channel, kept.map((index) => values[index] ?? null)])),
+    downsampled: { method: 'largest-triangle-three-buckets', from: y.length, to: kept.length },
+  };
+}
+
+export interface Plotted {
+  axes: Record<string, PlottedAxis>;
+  series: PlottedSeries[];
+}
+
+const MOST_SERIES = 200;
+
+/** `thin`: whether long traces lose points that a line does not need. Rows are in the order of the answer. */
+export function plot(plan: ChartPlan, columns: readonly AnswerColumn[], rows: readonly Record<string, unknown>[], thin: boolean): Plotted {
+  const axisOf = ({ position, title }: ChannelPlan): PlottedAxis => ({
+    title,
+    column: columns[position]?.name ?? '',
+    kind: kindOf(columns[position]?.type_name ?? ''),
+  });
+  const read = (row: Record<string, unknown>, channel: ChannelPlan) => {
+    const { column, kind } = axisOf(channel);
+    return cell(row[column], kind);
+  };
+  const colorKind = plan.color ? axisOf(plan.color).kind : null;
+  const splits = plan.color && colorKind === 'categorical' ? plan.color : null;
+  const shaded = plan.color && !splits ? [{ ...plan.color, channel: 'color' }] : [];
+  const text = (value: unknown) => textOf(value, '(none)');
+  const found = new Map<string, { color?: string; facet?: string; rows: Record<string, unknown>[] }>();
+  for (const row of rows) {
+    const color = splits ? text(read(row, splits)) : undefined;
+    const facet = plan.facet ? text(read(row, plan.facet)) : undefined;
+    const key = JSON.stringify([color, facet]);
+    const group = found.get(key) ?? { color, facet, rows: [] };
+    group.rows.push(row);
+    found.set(key, group);
+  }
+  if (found.size === 0) found.set('', { rows: [] });
+  const axes: Record<string, PlottedAxis> = {};
+  const series = [...found.values()].flatMap((group) =>
+    plan.series.map(({ name, channels, source }): PlottedSeries => {
+      const points: Record<string, unknown[]> = {};
+      for (const channel of [...plan.shared, ...shaded, ...channels]) {
+        axes[channel.channel] ??= axisOf(channel);
+        points[channel.channel] = group.rows.map((row) => read(row, channel));
+      }
+      const { points: kept, downsampled } = thin ? thinned(points) : { points, downsampled: null };
+      return {
+        name,
+        color: group.color ?? null,
+        facet: group.facet ?? null,
+        traceType: source.traceType ?? null,
+        axis: source.axis ?? 'primary',
+        points: kept,
+        downsampled,
+      };
+    }),
+  );
+  return { axes, series: series.slice(0, MOST_SERIES) };
+}
+
+/** What the drawing takes. */
+export const chartOf = (type: string, title: string, { axes, series }: Plotted): Chart => ({
+  type,
+  title,
+  axes,
+  series: series.map(({ name, color, facet, traceType, axis, points }): ChartSeries => ({
+    name,
+    points,
+    axis,
+    ...(color === null ? {} : { color }),
+    ...(facet === null ? {} : { facet }),
+    ...(traceType === null ? {} : { traceType }),
+  })),
+});

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { aggregateFunction, aggregationShape, column, filtersShape } from '../input/filters.service.ts';
+import { SOURCE_ROLES, type DataConfig } from './visualizations.model.ts';
+
+const label = z.string().max(255).optional();
+
+const source = z.strictObject({
+  tableName: z.string().max(255),
+  columnName: column,
+  role: z.enum(SOURCE_ROLES),
+  seriesName: label,
+  alias: label,
+  traceType: z.enum(['line', 'bar', 'scatter', 'area']).optional(),
+  axis: z.enum(['primary', 'secondary']).optional(),
+  aggregate: aggregateFunction.optional(),
+  errorColumn: column.optional(),
+});
+
+/** Shape and bounds of a data config, strict about keys that it does not know. */
+export const dataConfigShape = z.strictObject({
+  tableName: z.string().max(255),
+  dataSources: z.array(source).min(1).max(50),
+  filters: filtersShape.optional(),
+  aggregation: aggregationShape.optional(),
+}) as unknown as z.ZodType<DataConfig>;
+
+/** Keys that a misspelt one may have meant. */
+export const DATA_CONFIG_KEYS = [
+  'tableName',
+  'dataSources',
+  'filters',
+  'aggregation',
+  'columnName',
+  'role',
+  'seriesName',
+  'alias',
+  'traceType',
+  'axis',
+  'aggregate',
+  'errorColumn',
+  'column',
+  'operator',
+  'value',
+  'groupBy',
+  'functions',
+  'timeBucket',
+  'timezone',
+  'function',
+  'secondColumn',
+];
+
+/** A client's own settings of a chart: any object, bounded. */
+export const configShape = z
+  .record(z.string().max(255), z.unknown())
+  .refine((value) => JSON.stringify(value).length <= 100_000, { error: 'has more than 100,000 characters as JSON' });

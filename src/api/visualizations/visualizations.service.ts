@@ -1,0 +1,132 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { lockOpenExperiment } from '../experiments/open.service.ts';
+import { checked, refusal } from '../input/input.service.ts';
+import { roleProblems } from './roles.ts';
+import { configShape, DATA_CONFIG_KEYS, dataConfigShape } from './shape.ts';
+import type { ChartType, DataConfig, NewVisualization, VisualizationPatch } from './visualizations.model.ts';
+import {
+  deleteVisualization,
+  findVisualization,
+  insertVisualization,
+  listForeignVisualizations,
+  updateVisualization,
+  type VersionedVisualization,
+} from './visualizations.queries.ts';
+
+/** A chart as the caller names it: its experiment, its id, and the versions that a change may meet. */
+export interface VisualizationTarget {
+  experimentId: string;
+  id: string;
+  versions: number[] | null;
+}
+
+function checkName(name: string): void {
+  if (name.trim() === '') throw refusal([{ path: 'body.name', message: 'must not be blank' }]);
+}
+
+function checkDataConfig(type: ChartType, given: DataConfig): DataConfig {
+  const config = checked(dataConfigShape, given, 'body.dataConfig', DATA_CONFIG_KEYS);
+  const problems = roleProblems(type, config);
+  if (problems.length > 0) throw refusal(problems);
+  return config;
+}
+
+async function mustFind(db: Queryable, experimentId: string, id: string): Promise<VersionedVisualization> {
+  const found = await findVisualization(db, experimentId, id);
+  if (!found) throw errors.visualizationNotFound();
+  return found;
+}
+
+async function mustFindAs(tx: Transaction, { experimentId, id, versions }: VisualizationTarget): Promise<VersionedVisualization> {
+  const found = await mustFind(tx, experimentId, id);
+  if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
+  return found;
+}
+
+const resourceOf = (experimentId: string) => ({ type: 'experiment', id: experimentId });
+
+/** Adds a chart; columns without a name make it a draft. Errors: invalid input, experiment archived. */
+export async function createVisualization(
+  ctx: Context,
+  caller: Caller,
+  experimentId: string,
+  body: NewVisualization,
+): Promise<VersionedVisualization> {
+  checkName(body.name);
+  const dataConfig = checkDataConfig(body.chartType, body.dataConfig);
+  const config = checked(configShape, body.config ?? {}, 'body.config');
+  return ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    const id = randomUUIDv7();
+    const { name, description = null, chartFamily, chartType } = body;
+    await insertVisualization(tx, {
+      id,
+      experimentId,
+      name,
+      description,
+      chartFamily,
+      chartType,
+      config,
+      dataConfig,
+      createdBy: caller.userId,
+    });
+    const resource = resourceOf(experimentId);
+    await audit(tx, caller, { action: 'visualization.created', organizationId, resource, details: { visualizationId: id } });
+    const { version, ...made } = await mustFind(tx, experimentId, id);
+    return { ...(await caller.created(tx, made)), version };
+  });
+}
+
+/** Changes what is given. Errors: visualization not found, invalid input, experiment archived, precondition failed. */
+export async function patchVisualization(
+  ctx: Context,
+  caller: Caller,
+  target: VisualizationTarget,
+  body: VisualizationPatch,
+): Promise<VersionedVisualization> {
+  if (body.name !== undefined) checkName(body.name);
+  const config = body.config === undefined ? undefined : checked(configShape, body.config, 'body.config');
+  const given = Object.entries(body).filter(([, value]) => value !== undefined);
+  return ctx.db.transaction(async (tx) => {
+    if (given.length === 0) return mustFindAs(tx, target);
+    const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
+    const found = await mustFindAs(tx, target);
+    const chartType = body.chartType ?? found.chartType;
+    const asked = body.dataConfig ?? (body.chartType === undefined ? undefined : found.dataConfig);
+    await updateVisualization(tx, {
+      id: target.id,
+      name: body.name ?? found.name,
+      description: body.description === undefined ? found.description : body.description,
+      chartFamily: body.chartFamily ?? found.chartFamily,
+      chartType,
+      config: config ?? found.config,
+      dataConfig: asked === undefined ? found.dataConfig : checkDataConfig(chartType, asked),
+    });
+    await audit(tx, caller, {
+      action: 'visualization.updated',
+      organizationId,
+      resource: resourceOf(target.experimentId),
+      details: { visualizationId: target.id, fields: given.map(([name]) => name) },
+    });
+    return mustFind(tx, target.experimentId, target.id);
+  });
+}
+
+/** Removes a chart; widgets that show it are left without one. Errors: visualization not found, experiment archived, precondition failed. */
+export const removeVisualization = (ctx: Context, caller: Caller, target: VisualizationTarget): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
+    await mustFindAs(tx, target);
+    await deleteVisualization(tx, target.id);
+    const resource = resourceOf(target.experimentId);
+    await audit(tx, caller, { action: 'visualization.deleted', organizationId, resource, details: { visualizationId: target.id } });
+  });
+
+/** Of these charts, those that belong to another experiment and so may not be shown in this one. */
+export const foreignVisualizations = async (db: Queryable, experimentId: string, ids: readonly string[]): Promise<Set<string>> =>
+  new Set(ids.length === 0 ? [] : (await listForeignVisualizations(db, experimentId, ids)).map(({ id }) => id));

@@ -1,0 +1,82 @@
+import { flatten, textOf, type Chart } from './chart.ts';
+import { drawn, type SpecMaker } from './spec.ts';
+
+interface Band {
+  low: number;
+  high: number;
+}
+
+/** Where each category of a stage stands on a column of height one, in order of name. */
+function stack(weights: ReadonlyMap<string, number>): Map<string, Band> {
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0) || 1;
+  let low = 0;
+  return new Map(
+    [...weights]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, weight]) => {
+        const band = { low, high: low + weight / total };
+        low = band.high;
+        return [name, band];
+      }),
+  );
+}
+
+const stagesOf = ({ axes }: Chart) => Object.keys(axes).filter((channel) => /^groupBy\d+$/.test(channel));
+const smooth = (t: number) => t * t * (3 - 2 * t);
+
+/** Ribbons from stage to stage, as wide as what flows. */
+export const alluvial: SpecMaker = (chart) => {
+  const stages = stagesOf(chart);
+  const rows = flatten(chart, 20_000).map((row) => ({
+    names: stages.map((stage) => textOf(row[stage], '–')),
+    weight: Number(row['value'] ?? 1) || 0,
+  }));
+  const weigh = (name: (names: string[]) => string) => {
+    const weights = new Map<string, number>();
+    for (const { names, weight } of rows) weights.set(name(names), (weights.get(name(names)) ?? 0) + weight);
+    return weights;
+  };
+  const columns = stages.map((_, stage) => stack(weigh((names) => names[stage] ?? '')));
+  const total = rows.reduce((sum, { weight }) => sum + weight, 0) || 1;
+  const ribbons = stages.slice(1).flatMap((_, stage) => {
+    const filled = [new Map<string, number>(), new Map<string, number>()] as const;
+    const flows = [...weigh((names) => JSON.stringify([names[stage], names[stage + 1]]))].sort(([a], [b]) => (a < b ? -1 : 1));
+    return flows.flatMap(([key, weight], index) => {
+      const [from = '', to = ''] = JSON.parse(key) as string[];
+      const ends = [from, to].map((name, side) => {
+        const start = (columns[stage + side]?.get(name)?.low ?? 0) + (filled[side === 0 ? 0 : 1].get(name) ?? 0);
+        filled[side === 0 ? 0 : 1].set(name, (filled[side === 0 ? 0 : 1].get(name) ?? 0) + weight / total);
+        return start;
+      });
+      const [a = 0, b = 0] = ends;
+      const height = weight / total;
+      return Array.from({ length: 21 }, (_, step) => {
+        const t = step / 20;
+        const low = a + (b - a) * smooth(t);
+        return { px: stage + 0.03 + 0.94 * t, low, high: low + height, r: `${stage}:${index}`, s: from };
+      });
+    });
+  });
+  const labels = columns.flatMap((column, stage) =>
+    [...column].map(([name, { low, high }]) => ({ px: stage, py: (low + high) / 2, t: name })),
+  );
+  const bars = columns.flatMap((column, stage) => [...column].map(([, { low, high }]) => ({ px: stage, py: low, high })));
+  const y = { field: 'py', type: 'quantitative', axis: null };
+  return {
+    layer: [
+      drawn(
+        ribbons,
+        { type: 'area', opacity: 0.5 },
+        {
+          y: { field: 'low', type: 'quantitative', axis: null },
+          y2: { field: 'high' },
+          order: undefined,
+          detail: { field: 'r', type: 'nominal' },
+          color: { field: 's', type: 'nominal', legend: null },
+        },
+      ),
+      drawn(bars, { type: 'rule', strokeWidth: 6, color: '#333' }, { y, y2: { field: 'high' }, order: undefined }),
+      drawn(labels, { type: 'text', align: 'left', dx: 8 }, { text: { field: 't', type: 'nominal' }, order: undefined }),
+    ],
+  };
+};

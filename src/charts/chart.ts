@@ -1,0 +1,63 @@
+/** One series of a chart: arrays of the same length, by channel (`x`, `y`, `z`, `size`, `color`, `error`, `labels`, `values`, `value`, `groupBy0`…). */
+export interface ChartSeries {
+  name: string;
+  /** Category that the series was split by; undefined when none. */
+  color?: string;
+  /** Small picture that the series belongs to; undefined when there is one. */
+  facet?: string;
+  traceType?: 'line' | 'bar' | 'scatter' | 'area';
+  axis?: 'primary' | 'secondary';
+  points: Readonly<Record<string, readonly unknown[]>>;
+}
+
+export type AxisKind = 'numeric' | 'temporal' | 'categorical';
+
+/** What is drawn: plain data, nothing of where they come from. */
+export interface Chart {
+  type: string;
+  title: string;
+  /** Titles and kinds by channel. */
+  axes: Readonly<Record<string, { title: string; kind: AxisKind } | undefined>>;
+  series: readonly ChartSeries[];
+}
+
+/** A point of the flat table that most charts are drawn from: its channels, `s` (series) and `f` (facet). */
+export type Point = Record<string, unknown>;
+
+export const lengthOf = ({ points }: ChartSeries): number => Math.max(0, ...Object.values(points).map((values) => values.length));
+
+/** The name that a legend shows. */
+export const legendOf = (chart: Chart, { name, color }: ChartSeries): string => {
+  if (color === undefined) return name;
+  return new Set(chart.series.map((series) => series.name)).size > 1 ? `${name} · ${color}` : color;
+};
+
+/** All points of all series, at most `most`, evenly thinned. */
+export function flatten(chart: Chart, most = 5_000): Point[] {
+  const total = chart.series.reduce((sum, series) => sum + lengthOf(series), 0);
+  const step = Math.max(1, Math.ceil(total / most));
+  return chart.series.flatMap((series) => {
+    const s = legendOf(chart, series);
+    const rows: Point[] = [];
+    for (let index = 0; index < lengthOf(series); index += step) {
+      const row: Point = { s, f: series.facet ?? '', i: index };
+      for (const [channel, values] of Object.entries(series.points)) row[channel] = values[index] ?? null;
+      rows.push(row);
+    }
+    return rows;
+  });
+}
+
+export const numbersOf = (values: readonly unknown[] | undefined): number[] =>
+  (values ?? []).filter((value): value is number => typeof value === 'number' && Number.isFinite(value));
+
+export const extent = (values: readonly number[]): [number, number] => {
+  const low = values.reduce((least, value) => Math.min(least, value), Infinity);
+  const high = values.reduce((most, value) => Math.max(most, value), -Infinity);
+  if (!Number.isFinite(low)) return [0, 1];
+  return low === high ? [low - 0.5, high + 0.5] : [low, high];
+};
+
+/** A category as text; `otherwise` for what is none. */
+export const textOf = (value: unknown, otherwise: string): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : otherwise;

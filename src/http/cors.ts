@@ -1,0 +1,29 @@
+import type { NextFunction, Request, Response } from 'express';
+import { trustedOrigins } from '../auth/origins.ts';
+import { contextOf } from './exchange.ts';
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const ACCEPTED = 'Content-Type, X-Api-Key, If-Match, If-None-Match, Idempotency-Key, Prefer, Range, X-Request-Id';
+const EXPOSED =
+  'Content-Disposition, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Table-Version, X-Total-Count, X-Total-Count-Exact, X-Erasure-Id, Idempotency-Replayed, Server-Timing';
+
+/** Lets the pages of trusted origins, and no others, call with cookies and read the answers. */
+export function allowTrustedOrigins(request: Request, response: Response, next: NextFunction): void {
+  const origin = request.get('origin');
+  response.vary('Origin');
+  if (origin === undefined || !trustedOrigins(contextOf(request)).includes(origin)) {
+    next();
+    return;
+  }
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Allow-Credentials', 'true');
+  response.setHeader('Access-Control-Expose-Headers', EXPOSED);
+  if (request.method !== 'OPTIONS' || request.get('access-control-request-method') === undefined) {
+    next();
+    return;
+  }
+  response.setHeader('Access-Control-Allow-Methods', METHODS);
+  response.setHeader('Access-Control-Allow-Headers', ACCEPTED);
+  response.setHeader('Access-Control-Max-Age', '600');
+  response.status(204).end();
+}

@@ -1,0 +1,62 @@
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { Router, type Request, type Response } from 'express';
+import { errors } from '../errors.ts';
+import type { FolderStore } from '../storage/folder.ts';
+import type { Stored } from '../storage/objects.ts';
+import { exchangeOf } from './exchange.ts';
+
+interface ObjectRoutes {
+  store: FolderStore;
+  /** Bytes of one object at most. */
+  maxBytes: number;
+  /** An object is stored. The sender is answered when this has resolved. */
+  arrived: (key: string, stored: Stored) => Promise<void>;
+}
+
+const mediaType = (header: string | undefined) => header?.split(';')[0]?.trim().toLowerCase();
+
+/** `/objects/<key>`: signed URLs of the object folder. The URL is the whole credential; it says method, key, and what may be sent. */
+export function objectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Router {
+  const router = Router();
+
+  const put = async (request: Request, response: Response): Promise<void> => {
+    const grant = store.verify('PUT', keyOf(request), queryOf(request));
+    if (grant.contentType !== undefined && mediaType(request.get('content-type')) !== grant.contentType.toLowerCase())
+      throw errors.unsupportedMediaType(grant.contentType);
+    const announced = request.get('content-length');
+    if (grant.contentLength !== undefined && announced !== undefined && Number(announced) !== grant.contentLength)
+      throw errors.objectMismatch('length');
+    const { signal } = exchangeOf(response);
+    const stored = await store.redeem(grant, request, { maxBytes, signal });
+    await arrived(grant.key, stored);
+    response.status(200).end();
+  };
+
+  const get = async (request: Request, response: Response): Promise<void> => {
+    const grant = store.verify('GET', keyOf(request), queryOf(request));
+    const facts = await store.head(grant.key);
+    if (!facts) throw errors.objectNotFound();
+    response.setHeader('Content-Type', 'application/octet-stream');
+    response.setHeader('Content-Length', facts.byteCount);
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    await pipeline(Readable.from(await store.get(grant.key)), response);
+  };
+
+  router.use((request: Request, response: Response, next) => {
+    response.setHeader('Cache-Control', 'no-store');
+    const answer = request.method === 'PUT' ? put : request.method === 'GET' || request.method === 'HEAD' ? get : undefined;
+    if (answer === undefined) {
+      response.setHeader('Allow', 'GET, HEAD, PUT');
+      throw errors.methodNotAllowed();
+    }
+    answer(request, response).catch(next);
+  });
+  return router;
+}
+
+const keyOf = (request: Request) => request.path.replace(/^\//, '');
+const queryOf = (request: Request) => new URL(request.originalUrl, 'http://localhost').searchParams;

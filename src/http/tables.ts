@@ -1,0 +1,38 @@
+import type { NextFunction, Request, Response } from 'express';
+import { openTable, type OpenTable } from '../authorization/tables.ts';
+import { errors } from '../errors.ts';
+import { contextOf, exchangeOf, timed } from './exchange.ts';
+import { refuseUnknownParameters } from './parameters.ts';
+
+type TableRequest = Request & { table?: OpenTable };
+
+async function open(request: TableRequest, response: Response, where: 'query' | 'body'): Promise<void> {
+  const { caller } = exchangeOf(response);
+  const tableName = (request[where] as { tableName?: unknown } | undefined)?.tableName;
+  if (typeof tableName !== 'string' || tableName === '' || tableName.length > 256 || tableName.includes('\0'))
+    throw errors.invalidInput().with({
+      problems: [{ path: `${where}.tableName`, message: 'is required: raw_data, device, a macro id, an upload table id or name' }],
+    });
+  const start = performance.now();
+  request.table = await openTable(contextOf(request).db, caller?.userId ?? '', String(request.params['id']), tableName);
+  timed(exchangeOf(response), 'access', performance.now() - start);
+}
+
+/** The table's own action is decided as soon as `tableName` is known, before anything else of the query is looked at. */
+export async function requireTable(request: Request, response: Response, next: NextFunction): Promise<void> {
+  await open(request, response, 'query');
+  refuseUnknownParameters(request);
+  next();
+}
+
+/** The same for a body that names the table. */
+export async function requireBodyTable(request: Request, response: Response, next: NextFunction): Promise<void> {
+  await open(request, response, 'body');
+  next();
+}
+
+/** The table that one of the two has opened. */
+export function tableOf(request: TableRequest): OpenTable {
+  if (!request.table) throw new Error('the table was not opened');
+  return request.table;
+}

@@ -1,0 +1,159 @@
+/** Decoded messages → flat rows of the batch file: one a measurement, and one a delivered macro output. Pure. */
+import { createHash } from 'node:crypto';
+import { fixedColumns } from '../lakehouse/catalog.ts';
+import { OWN_NAMES } from './columns.ts';
+import { readAnswers, type Answer } from './labels.ts';
+import { exactJson, tokenOf, type ExactValue } from './exact-json.ts';
+import { MAX_RECORD_BYTES } from './limits.ts';
+
+/** What a payload decoder answers for one message. Texts are strict JSON, as the device wrote it. */
+export interface DecodedMeasurement {
+  kind: 'measurement';
+  /** Position in the payload. */
+  index: number;
+  /** ISO 8601, UTC. */
+  timestamp: string;
+  /** One JSON text an element of a burst, one for an object, none without a sample. */
+  samples: readonly string[];
+  ownId: string | null;
+  /** Of the message's text, hex. */
+  sha256: string;
+  timezone: string | null;
+  protocolId: string | null;
+  workbookRunId: string | null;
+  /** JSON text of an array of `{id, name, filename}`; an entry with `output` (an object, or one a burst element) or `error` is a delivered macro result. */
+  macros: string | null;
+  /** JSON text of an array of `{question_label, question_text, question_answer}`. */
+  questions: string | null;
+  userId: string | null;
+  deviceId: string | null;
+  deviceName: string | null;
+  deviceVersion: string | null;
+  deviceFirmware: string | null;
+  deviceBattery: number | null;
+  latitude: number | null;
+  longitude: number | null;
+}
+
+export interface DecodedRefusal {
+  kind: 'refusal';
+  /** Null: the whole payload. */
+  index: number | null;
+  reason: string;
+}
+
+/** Who sent a message, and when it came. */
+export interface Arrival {
+  clientId: string | null;
+  userId: string | null;
+  /** From the topic; beats the payload's. */
+  protocolId: string | null;
+  arrivedAt: Date;
+}
+
+export interface MacroResult {
+  macroId: string;
+  name: string | null;
+  filename: string | null;
+  output: Readonly<Record<string, ExactValue>>;
+  error: string | null;
+}
+
+/** One row of `raw_data`, before it is written. */
+export interface MeasurementRow {
+  id: string;
+  deviceRow: string;
+  facts: Omit<DecodedMeasurement, 'kind' | 'index' | 'samples' | 'ownId' | 'sha256' | 'questions' | 'macros' | 'userId'>;
+  clientId: string | null;
+  contributorId: string | null;
+  processedAt: string;
+  macros: string | null;
+  data: string | null;
+  answers: readonly Answer[];
+  results: readonly MacroResult[];
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const RESERVED: ReadonlySet<string> = new Set([...fixedColumns('raw_data').map(({ name }) => name), ...OWN_NAMES]);
+
+const digest = (...parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 20);
+
+/** Identity of one delivery: 20 hex digits over experiment, sender and bytes, or the SHA-256 of the bytes. */
+export const deliverySource = (experimentId: string, sender: string, body: Uint8Array | string): string =>
+  digest('delivery', experimentId, sender, typeof body === 'string' ? body : createHash('sha256').update(body).digest('hex'));
+
+/** Identity of the rows of one message: its own id, or else the hash of its text, within experiment and sender. */
+export const messageSource = (experimentId: string, arrival: Arrival, message: Pick<DecodedMeasurement, 'ownId' | 'sha256'>): string =>
+  digest('message', experimentId, arrival.userId ?? arrival.clientId ?? '', message.ownId ?? message.sha256);
+
+/** Identity of what one macro made of one measurement. */
+export const macroSource = (rawId: string, macroId: string): string => digest('macro', rawId, macroId.toLowerCase());
+
+/** The row id of the n-th row of a source: 32 hex digits, in the order of the rows. */
+export const rowId = (source: string, index: number): string => source + index.toString(16).padStart(12, '0');
+
+const isRecord = (value: unknown): value is Record<string, ExactValue> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null);
+
+function listOf(json: string | null): readonly ExactValue[] {
+  const value = json === null ? null : exactJson(json);
+  return Array.isArray(value) ? (value as readonly ExactValue[]) : [];
+}
+
+/** The macros that a message names, or else those that one element of its sample names, by id or as objects. */
+function macrosOf(named: readonly ExactValue[], sample: string | undefined): readonly Record<string, ExactValue>[] {
+  let list = named;
+  if (list.length === 0 && sample?.includes('"macros"') === true) {
+    const inner = exactJson(sample);
+    const own = isRecord(inner) ? inner['macros'] : null;
+    list = Array.isArray(own) ? (own as readonly ExactValue[]) : [];
+  }
+  return list.flatMap((entry) => (isRecord(entry) ? [entry] : typeof entry === 'string' ? [{ id: entry }] : []));
+}
+
+function resultOf(macro: Record<string, ExactValue>, index: number, isBurst: boolean): MacroResult[] {
+  const macroId = text(macro['id']);
+  const delivered = macro['output'] ?? null;
+  const error = text(macro['error']);
+  if (macroId === null || !UUID.test(macroId) || (delivered === null && error === null)) return [];
+  const output = isBurst && Array.isArray(delivered) ? ((delivered as readonly ExactValue[])[index] ?? null) : delivered;
+  const about = { macroId: macroId.toLowerCase(), name: text(macro['name']), filename: text(macro['filename']) };
+  if (isRecord(output)) return [{ ...about, output, error }];
+  return [{ ...about, output: {}, error: error ?? 'The macro delivered no object.' }];
+}
+
+/** Whose measurement it is: the person whom the connection proved, or else the one whom the message names. */
+export const contributorOf = (arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null =>
+  arrival.userId ?? (userId !== null && UUID.test(userId) ? userId.toLowerCase() : null);
+
+/** The rows of one message, in order; or the word that says why it cannot be stored. */
+export function measurementRows(experimentId: string, arrival: Arrival, message: DecodedMeasurement): MeasurementRow[] | string {
+  const { samples, macros, questions, userId, ownId, sha256, kind: _kind, index: _index, ...facts } = message;
+  const source = messageSource(experimentId, arrival, { ownId, sha256 });
+  const answers = readAnswers(listOf(questions), RESERVED);
+  const named = listOf(macros);
+  const rows: MeasurementRow[] = [];
+  for (const [index, data] of (samples.length === 0 ? [undefined] : samples).entries()) {
+    if (data !== undefined && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
+    const all = macrosOf(named, data);
+    const shown = all.map((macro) => ({ id: text(macro['id']), name: text(macro['name']), filename: text(macro['filename']) }));
+    rows.push({
+      id: rowId(source, index),
+      deviceRow: rowId(digest('device', experimentId, message.deviceId, message.deviceFirmware), 0),
+      facts: { ...facts, protocolId: arrival.protocolId ?? facts.protocolId },
+      clientId: arrival.clientId,
+      contributorId: contributorOf(arrival, { userId }),
+      processedAt: arrival.arrivedAt.toISOString(),
+      macros: shown.length === 0 ? null : JSON.stringify(shown),
+      data: data ?? null,
+      answers,
+      results: all.flatMap((macro) => resultOf(macro, index, samples.length > 1)),
+    });
+  }
+  return rows;
+}
+
+/** The cells of a macro's output, by key. */
+export const outputTokens = ({ output }: MacroResult): [key: string, token: string | null][] =>
+  Object.entries(output).map(([key, value]) => [key, tokenOf(value)]);

@@ -1,0 +1,253 @@
+/** Measurement messages: kept from the moment they are acknowledged, and turned into rows once. */
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiError, errors } from '../errors.ts';
+import { columnsAt, findTable, knownPaths, knownSources } from '../lakehouse/manifest.ts';
+import type { StagingArea } from '../lakehouse/staging.ts';
+import { MAX_COLUMNS } from './limits.ts';
+import {
+  contributorOf,
+  deliverySource,
+  measurementRows,
+  messageSource,
+  type Arrival,
+  type DecodedMeasurement,
+  type DecodedRefusal,
+  type MeasurementRow,
+} from './measurements.ts';
+import { prepareDevices, prepareMacros, prepareMeasurements, type Prepared } from './message-tables.ts';
+import * as queries from './messages.queries.ts';
+import type { Database, MessageReport, Queryable } from './messages.queries.ts';
+import { functionStatements, type Pipelines } from './pipeline.ts';
+
+export { countTries, insertContributors, knownObjects, listPending, listWaiting, reopenMessages } from './messages.queries.ts';
+export type { InboxMessage, MessageReport } from './messages.queries.ts';
+
+/** A message that has arrived. Who sent it is what the connection proved, not what the payload says. */
+export interface NewArrival {
+  /** A UUID, of an experiment that may or may not be there: that is decided when the message is read. */
+  experimentId: string;
+  clientId?: string | null;
+  /** The person whose credentials or upload URL were used; null for a device by certificate. */
+  userId?: string | null;
+  /** From the topic; beats the payload's. */
+  protocolId?: string | null;
+  /** The bytes as they came, or where the object store has them and the SHA-256 (hex) of the bytes there. */
+  body: Uint8Array | { objectKey: string; sha256: string; byteCount: number };
+}
+
+/**
+ * Keeps messages, in one statement; once it resolves they are durable and may be acknowledged. Answers the ids of those that are new: identical bytes of one
+ * sender for one experiment are one message.
+ */
+export async function storeMessages(db: Queryable, arrivals: readonly NewArrival[]): Promise<string[]> {
+  if (arrivals.length === 0) return [];
+  const rows = arrivals.map(({ experimentId, clientId = null, userId = null, protocolId = null, body }) => {
+    const sender = userId ?? clientId ?? '';
+    const isHere = body instanceof Uint8Array;
+    return {
+      id: randomUUIDv7(),
+      experimentId,
+      source: deliverySource(experimentId.toLowerCase(), sender, isHere ? body : body.sha256),
+      clientId,
+      userId,
+      protocolId,
+      byteCount: isHere ? body.byteLength : body.byteCount,
+      objectKey: isHere ? null : body.objectKey,
+    };
+  });
+  const bodies = arrivals.map(({ body }) => (body instanceof Uint8Array ? body : null));
+  return (await queries.insertMessages(db, rows, bodies)).map(({ id }) => id);
+}
+
+/** One message of the inbox, taken apart. `refused`: it may not be stored at all, for this reason; it waits for a replay. */
+export interface ReadMessage {
+  id: string;
+  arrival: Arrival;
+  decoded: readonly (DecodedMeasurement | DecodedRefusal)[];
+  refused?: string;
+}
+
+interface MessageDeps {
+  db: Database;
+  staging: StagingArea;
+  pipelines: Pipelines;
+}
+
+const TRIES = 8;
+
+interface Sorted {
+  rows: MeasurementRow[];
+  /** Rows of each source that is new. */
+  sources: Map<string, number>;
+  reports: MessageReport[];
+}
+
+/** Decides for every measurement of a batch whether it is stored, there already, or set aside. */
+async function sortOut(db: Database, experimentId: string, messages: readonly ReadMessage[]): Promise<Sorted> {
+  const table = await findTable(db, experimentId, 'raw_data');
+  const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
+  const sourceOf = (message: ReadMessage, one: DecodedMeasurement) => messageSource(experimentId, message.arrival, one);
+  const asked = messages.flatMap((message) =>
+    message.refused === undefined ? message.decoded.flatMap((one) => (one.kind === 'measurement' ? [sourceOf(message, one)] : [])) : [],
+  );
+  const there = new Set(table ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
+  const sorted: Sorted = { rows: [], sources: new Map(), reports: [] };
+  for (const message of messages) {
+    const counts = { stored: 0, quarantined: 0, alreadyThere: 0 };
+    const reasons: Record<string, number> = {};
+    const setAside = (reason: string, rows = 1) => {
+      counts.quarantined += rows;
+      reasons[reason] = (reasons[reason] ?? 0) + rows;
+    };
+    for (const one of message.decoded) {
+      const rowCount = one.kind === 'measurement' ? Math.max(1, one.samples.length) : 1;
+      if (message.refused !== undefined || one.kind === 'refusal') {
+        setAside(message.refused ?? (one as DecodedRefusal).reason, rowCount);
+        continue;
+      }
+      const source = sourceOf(message, one);
+      if (there.has(source)) {
+        counts.alreadyThere += rowCount;
+        continue;
+      }
+      const rows = measurementRows(experimentId, message.arrival, one);
+      if (typeof rows === 'string') {
+        setAside(rows, rowCount);
+        continue;
+      }
+      const fresh = rows[0]?.answers.map(({ column }) => column).filter((column) => !columns.has(column)) ?? [];
+      if (columns.size + fresh.length > MAX_COLUMNS) {
+        setAside('too-many-questions', rowCount);
+        continue;
+      }
+      for (const column of fresh) columns.add(column);
+      there.add(source);
+      sorted.sources.set(source, rows.length);
+      sorted.rows.push(...rows);
+      counts.stored += rows.length;
+    }
+    const status = counts.quarantined === 0 ? 'stored' : counts.stored + counts.alreadyThere === 0 ? 'quarantined' : 'partial';
+    sorted.reports.push({ id: message.id, status, ...counts, reasons });
+  }
+  return sorted;
+}
+
+async function attempt(
+  { db, staging, pipelines }: MessageDeps,
+  experimentId: string,
+  given: readonly ReadMessage[],
+  work: string,
+  signal?: AbortSignal,
+): Promise<MessageReport[]> {
+  const pending = new Set(
+    (
+      await queries.stillPending(
+        db,
+        given.map(({ id }) => id),
+      )
+    ).map(({ id }) => id),
+  );
+  const messages = given.filter(({ id }) => pending.has(id));
+  if (messages.length === 0) return [];
+  const { rows, sources, reports } = await sortOut(db, experimentId, messages);
+  const prepared: Prepared[] = [];
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  try {
+    if (rows.length > 0) {
+      const session = await staging.session({ signal });
+      try {
+        await session.prepare(functionStatements(pipelines));
+        const batch = { db, staging, pipelines, session, experimentId, work };
+        prepared.push(await prepareMeasurements(batch, rows, sources));
+        prepared.push(await prepareDevices(batch));
+        prepared.push(...(await prepareMacros(batch, rows)));
+      } finally {
+        session.close();
+      }
+    }
+    return await db.transaction(async (tx) => {
+      const ended = new Set((await queries.finishMessages(tx, reports)).map(({ id }) => id));
+      // another worker has handled some of them meanwhile
+      if (ended.size < reports.length) throw errors.sourceChanged();
+      for (const one of prepared) await one.commit(tx);
+      return reports;
+    });
+  } catch (error) {
+    const paths = prepared.flatMap(({ staged }) => staged.files.map(({ path }) => path));
+    const known = new Set((await knownPaths(db, paths)).map(({ path }) => path));
+    await staging.remove(paths.filter((path) => !known.has(path))).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Turns pending messages of one experiment into rows of raw_data, the device table and macro tables: all of them, with their reports, in one transaction. Safe to run
+ * again after a crash at any moment, and at the same time elsewhere. Answers the reports; none when the messages were handled elsewhere.
+ */
+export async function ingestMessages(
+  deps: MessageDeps,
+  experimentId: string,
+  messages: readonly ReadMessage[],
+  signal?: AbortSignal,
+): Promise<MessageReport[]> {
+  if (messages.length === 0) return [];
+  const folder = join(deps.staging.workFolder, 'ingest', randomUUID());
+  try {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt(deps, experimentId, messages, join(folder, String(tries)), signal);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
+      }
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Everyone whose measurements these are, as far as they say: the sender we know, or else whom the payload names. */
+export const contributorsOf = (messages: readonly ReadMessage[]): string[] => [
+  ...new Set(
+    messages.flatMap(({ arrival, decoded }) =>
+      decoded.flatMap((one) => (one.kind === 'measurement' ? (contributorOf(arrival, one) ?? []) : [])),
+    ),
+  ),
+];
+
+const BATCH = 500;
+
+/** Forgets messages that were set aside before a time, and their objects. */
+export async function forgetMessages(db: Queryable, before: Date, removeObject: (key: string) => Promise<unknown>): Promise<number> {
+  for (let forgotten = 0; ;) {
+    const messages = await queries.listExpired(db, before, BATCH);
+    if (messages.length === 0) return forgotten;
+    for (const { objectKey } of messages) if (objectKey !== null) await removeObject(objectKey);
+    forgotten += await queries.deleteMessages(
+      db,
+      messages.map(({ id }) => id),
+    );
+  }
+}
+
+/** Removes everything that an experiment has in the inbox. */
+export async function eraseMessages(
+  db: Queryable,
+  experimentId: string,
+  removeObject: (key: string) => Promise<unknown>,
+): Promise<{ rows: number; bytes: number }> {
+  const removed = { rows: 0, bytes: 0 };
+  for (;;) {
+    const messages = await queries.listEveryMessage(db, experimentId, BATCH);
+    if (messages.length === 0) break;
+    for (const { objectKey } of messages) if (objectKey !== null) await removeObject(objectKey);
+    removed.rows += await queries.deleteMessages(
+      db,
+      messages.map(({ id }) => id),
+    );
+    removed.bytes += messages.reduce((sum, { byteCount }) => sum + byteCount, 0);
+  }
+  await queries.deleteContributors(db, experimentId);
+  return removed;
+}

@@ -1,0 +1,18 @@
+import { write, type Written } from './frame.ts';
+
+export interface NewsletterConfirmationData {
+  url: string;
+  days: number;
+}
+
+/** The letter that asks whether the address wants the newsletter. */
+export const newsletterConfirmation = ({ url, days }: NewsletterConfirmationData): Written =>
+  write({
+    subject: 'Confirm your subscription to the fieldlake newsletter',
+    paragraphs: [
+      'Somebody entered this address to receive the fieldlake newsletter.',
+      `Confirm it within ${days} days, and you will get the next one.`,
+    ],
+    action: { label: 'Confirm', url },
+    footer: 'If that was not you, there is nothing to do: without a confirmation no newsletter is sent.',
+  });

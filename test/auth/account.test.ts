@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SIGN_IN_EFFECTS, runSignInEffects, type SignInEffect, type SignedInPerson } from '../../src/api/account/effects.service.ts';
+import { sql } from '../../src/database/sql.ts';
+import { Authenticator } from '../support/authenticator.ts';
+import { Browser, signIn } from '../support/browser.ts';
+import { providerSettings, startFakeProvider, type FakeProvider } from '../support/oauth-provider.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+let provider: FakeProvider;
+beforeAll(async () => {
+  provider = await startFakeProvider();
+  site = await startTestServer({ SIGN_INS_PER_MINUTE: '1000', ...providerSettings(provider) });
+});
+afterAll(async () => {
+  await site.stop();
+  await provider.stop();
+});
+
+describe('GET /api/v1/users/me/audit', () => {
+  test('shows a person every sign-in, refused ones included, and every change of keys and passkeys', async () => {
+    const mine = await signIn(site, 'audited@example.com');
+    await mine.call('POST', '/api/v1/auth/email-otp/send-verification-otp', { email: 'audited@example.com', type: 'sign-in' });
+    await new Browser(site.server.baseUrl).call('POST', '/api/v1/auth/sign-in/email-otp', { email: 'audited@example.com', otp: '000000' });
+    const { id } = (await mine.call('POST', '/api/v1/auth/api-key/create', { name: 'audited' })).body as { id: string };
+    await mine.call('POST', '/api/v1/auth/api-key/delete', { keyId: id });
+    await mine.call('POST', '/api/v1/auth/update-user', { name: 'Audited' });
+    await mine.call('POST', '/api/v1/auth/revoke-other-sessions', {});
+    const answer = await mine.call('GET', '/api/v1/users/me/audit');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-total-count')).toBe('6');
+    expect((answer.body as { action: string }[]).map(({ action }) => action)).toEqual([
+      'user.updated',
+      'api-key.revoked',
+      'api-key.created',
+      'session.refused',
+      'session.created',
+      'user.created',
+    ]);
+    expect(answer.body[3]).toMatchObject({ byYou: false, details: { method: 'email', reason: 'wrong', ip: '127.0.0.1' } });
+    expect(answer.body[4]).toMatchObject({ byYou: true, details: { method: 'email' } });
+    const page = await mine.call('GET', '/api/v1/users/me/audit?page=2&pageSize=2');
+    expect(page.body).toEqual(answer.body.slice(2, 4));
+    expect((await mine.call('GET', '/api/v1/users/me/audit?pagesize=2')).status).toBe(400);
+    const other = await signIn(site, 'not-audited@example.com');
+    expect((await other.call('GET', '/api/v1/users/me/audit')).body).toHaveLength(2);
+    expect((await site.as(null)('GET', '/api/v1/users/me/audit')).status).toBe(401);
+  });
+});
+
+describe('what goes with a sign-in', () => {
+  test('happens at every kind of sign-in, with the proven address', async () => {
+    const seen: { effect: string; person: SignedInPerson }[] = [];
+    const effects = [
+      ...SIGN_IN_EFFECTS,
+      { name: 'seen', run: async (_ctx, person) => void seen.push({ effect: 'seen', person }) } satisfies SignInEffect,
+    ];
+    Object.assign(site.server.context, { signInEffects: effects });
+    const { db } = site.database;
+    const mine = await signIn(site, 'effects@example.com');
+    const { id } = (await mine.call('GET', '/api/v1/auth/get-session')).body.user as { id: string };
+    await db.run(sql('t')`insert into profiles (user_id, first_name, last_name, activated) values (${id}, 'E', 'F', false)`);
+    const activated = async () =>
+      (await db.one<{ activated: boolean }>(sql('t')`select activated from profiles where user_id = ${id}`))?.activated;
+    const deactivate = () => db.run(sql('t')`update profiles set activated = false where user_id = ${id}`);
+
+    await signIn(site, 'effects@example.com');
+    expect(await activated()).toBe(true);
+
+    await deactivate();
+    const authenticator = new Authenticator(site.server.baseUrl.replace('127.0.0.1', 'localhost'));
+    const made = authenticator.create((await mine.call('GET', '/api/v1/auth/passkey/generate-register-options')).body);
+    await mine.call('POST', '/api/v1/auth/passkey/verify-registration', { response: made });
+    const options = (await mine.call('GET', '/api/v1/auth/passkey/generate-authenticate-options')).body as object;
+    expect((await mine.call('POST', '/api/v1/auth/passkey/verify-authentication', { response: authenticator.get(options) })).status).toBe(
+      200,
+    );
+    expect(await activated()).toBe(true);
+
+    for (const kind of ['github', 'orcid'] as const) {
+      await deactivate();
+      provider.person.emails = [{ email: 'effects@example.com', primary: true, verified: true }];
+      const browser = new Browser(site.server.baseUrl);
+      const { url } = (await browser.call('POST', '/api/v1/auth/sign-in/oauth2', { providerId: kind })).body as { url: string };
+      const back = provider.authorize(url);
+      await browser.call('GET', `${back.pathname}${back.search}`);
+      expect(await activated()).toBe(true);
+    }
+    expect(seen).toHaveLength(5);
+    expect(new Set(seen.map(({ person }) => JSON.stringify(person)))).toEqual(
+      new Set([JSON.stringify({ id, email: 'effects@example.com', emailVerified: true })]),
+    );
+  });
+
+  test('may fail without failing the sign-in, or what comes after it', async () => {
+    const ran: string[] = [];
+    const effect = (name: string, fails: boolean): SignInEffect => ({
+      name,
+      run: async () => {
+        ran.push(name);
+        if (fails) throw new Error('this effect fails');
+      },
+    });
+    Object.assign(site.server.context, { signInEffects: [effect('one', true), effect('two', false)] });
+    const browser = await signIn(site, 'soft@example.com');
+    expect((await browser.call('GET', '/api/v1/auth/get-session')).body.user.email).toBe('soft@example.com');
+    expect(ran).toEqual(['one', 'two']);
+    Object.assign(site.server.context, { signInEffects: SIGN_IN_EFFECTS });
+    await runSignInEffects(site.server.context, { id: site.cast.owner.id, email: null, emailVerified: false });
+  });
+});
+
+describe('pages', () => {
+  const page = async (browser: Browser, path: string) => browser.call('GET', path);
+
+  test('GET /platform/sign-in offers what is on, without inline code', async () => {
+    const answer = await page(new Browser(site.server.baseUrl), '/platform/sign-in');
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain('Sign in with GitHub');
+    expect(answer.text).toContain('Sign in with ORCID');
+    expect(answer.text).not.toMatch(/<script(?![^>]*src=)|\son\w+=|<style|style=/);
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).not.toContain('unsafe');
+    for (const asset of ['platform.css', 'api.js', 'sign-in.js', 'account.js', 'invitations.js'])
+      expect((await page(new Browser(site.server.baseUrl), `/platform/assets/${asset}`)).status, asset).toBe(200);
+    expect((await page(new Browser(site.server.baseUrl), '/platform/assets/../package.json')).status).toBe(404);
+    const next = await page(new Browser(site.server.baseUrl), '/platform/sign-in?next=//evil.example');
+    expect(next.text).toContain('data-next="/platform/account"');
+  });
+
+  test('GET /platform/account shows sessions, passkeys and keys, and escapes every name', async () => {
+    const mine = await signIn(site, 'pages@example.com');
+    const hostile = '<img src=x onerror=1>';
+    await mine.call('POST', '/api/v1/auth/api-key/create', { name: hostile });
+    const answer = await page(mine, '/platform/account');
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain('pages@example.com');
+    expect(answer.text).toContain('This browser');
+    expect(answer.text).not.toContain(hostile);
+    expect(answer.text).toContain('&lt;img src=x onerror=1&gt;');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect((await page(mine, '/platform/account/invitations')).status).toBe(200);
+    expect((await page(mine, '/platform/sign-in')).headers.get('location')).toBe('/platform/account');
+    const nobody = new Browser(site.server.baseUrl);
+    expect((await page(nobody, '/platform/account')).headers.get('location')).toBe('/platform/sign-in');
+    expect((await page(nobody, '/platform/account/invitations')).headers.get('location')).toContain('/platform/sign-in?next=');
+  });
+
+  test('GET /api/v1/auth/error repeats nothing of what it is given', async () => {
+    const answer = await page(new Browser(site.server.baseUrl), '/api/v1/auth/error?error=%3Cscript%3Ealert(1)%3C/script%3E');
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain('alert(1)');
+    expect((await page(new Browser(site.server.baseUrl), '/api/v1/auth/error?error=access_denied')).text).toContain('You did not allow');
+  });
+});
+
+test('routes of the client library that are dead or dangerous are absent', async () => {
+  const mine = await signIn(site, 'absent@example.com');
+  for (const path of [
+    'sign-in/email',
+    'sign-up/email',
+    'email-otp/check-verification-otp',
+    'email-otp/reset-password',
+    'email-otp/request-password-reset',
+    'forget-password/email-otp',
+    'email-otp/change-email',
+    'delete-user',
+    'change-password',
+    'reset-password',
+    'change-email',
+    'update-session',
+    'get-access-token',
+    'refresh-token',
+    'organization/set-active',
+  ])
+    expect((await mine.call('POST', `/api/v1/auth/${path}`, {})).status, path).toBe(404);
+  expect((await mine.call('GET', '/api/v1/auth/expo-authorization-proxy?authorizationURL=https://evil.example')).status).toBe(404);
+  expect((await mine.call('POST', '/api/v1/auth/update-user', { email: 'new@example.com' })).body.code).toBe('EMAIL_CAN_NOT_BE_UPDATED');
+  expect((await mine.call('POST', '/api/v1/auth/update-user', { registered: true, name: 'x' })).status).toBe(200);
+  expect((await mine.call('GET', '/api/v1/auth/get-session')).body.user.registered).toBe(false);
+  expect((await mine.call('POST', '/api/v1/auth/get-session', {})).status).toBe(405);
+});

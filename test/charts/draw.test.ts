@@ -1,0 +1,150 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CHART_TYPES } from '../../src/api/visualizations/visualizations.model.ts';
+import type { AxisKind, Chart } from '../../src/charts/chart.ts';
+import { largestTriangles } from '../../src/charts/downsample.ts';
+import { drawPng, drawSvg } from '../../src/charts/draw.ts';
+import { pearson } from '../../src/charts/scientific.ts';
+
+const seed = Number(process.env['FC_SEED'] ?? Date.now() % 2 ** 31);
+const count = 120;
+const steps = Array.from({ length: count }, (_, index) => index);
+const wave = (shift: number) => steps.map((step) => 40 + 10 * Math.sin(step / 9 + shift) + ((step * 7919) % 13) / 3);
+const axis = (title: string, kind: AxisKind = 'numeric') => ({ title, kind });
+const days = steps.map((step) => new Date(Date.UTC(2026, 4, 1 + step)).toISOString());
+const treatments = steps.map((step) => ['control', 'drought', 'late'][step % 3]);
+const split = (points: Record<string, unknown[]>) => ['control', 'drought'].map((color) => ({ name: 'SPAD', color, points }));
+const one = (points: Record<string, unknown[]>) => [{ name: 'SPAD', points }];
+const several = ['SPAD', 'phi2', 'height', 'npq'].map((name, index) => ({ name, points: { y: wave(index) } }));
+const y = { y: axis('SPAD') };
+const timed = { x: axis('measured at', 'temporal'), ...y };
+const grouped = { x: axis('treatment', 'categorical'), ...y };
+const threes = { x: axis('sand'), y: axis('silt'), z: axis('clay') };
+const cells = { x: steps.map((step) => step % 12), y: steps.map((step) => Math.floor(step / 12)), z: wave(0) };
+
+const SAMPLE: Record<(typeof CHART_TYPES)[number], Pick<Chart, 'axes' | 'series'>> = {
+  line: { axes: timed, series: split({ x: days, y: wave(0), error: steps.map(() => 2) }) },
+  scatter: { axes: { ...timed, color: axis('height') }, series: one({ x: days, y: wave(0), color: wave(2) }) },
+  bar: { axes: grouped, series: split({ x: ['B73', 'Mo17', 'W22'], y: [40, 45, 38] }) },
+  pie: {
+    axes: { labels: axis('treatment', 'categorical'), values: axis('plots') },
+    series: one({ labels: ['a', 'b', 'c'], values: [3, 4, 5] }),
+  },
+  area: { axes: timed, series: split({ x: days, y: wave(0) }) },
+  'dot-plot': { axes: grouped, series: one({ x: treatments, y: wave(0) }) },
+  bubble: { axes: { ...timed, size: axis('height') }, series: one({ x: days, y: wave(0), size: wave(1) }) },
+  lollipop: { axes: grouped, series: one({ x: ['B73', 'Mo17'], y: [4, 7] }) },
+  'box-plot': { axes: grouped, series: one({ x: treatments, y: wave(0) }) },
+  histogram: { axes: y, series: several },
+  'violin-plot': { axes: grouped, series: one({ x: treatments, y: wave(0) }) },
+  'density-plot': { axes: y, series: several },
+  'ridge-plot': { axes: y, series: split({ y: wave(0) }) },
+  'histogram-2d': { axes: { x: axis('height'), ...y }, series: one({ x: wave(1), y: wave(0) }) },
+  'density-plot-2d': { axes: { x: axis('height'), ...y }, series: one({ x: wave(1), y: wave(0) }) },
+  'spc-control-chart': { axes: timed, series: one({ x: days, y: [...wave(0).slice(1), 400] }) },
+  heatmap: { axes: threes, series: one(cells) },
+  contour: { axes: threes, series: one(cells) },
+  carpet: { axes: threes, series: one(cells) },
+  ternary: { axes: threes, series: one({ x: wave(0), y: wave(1), z: wave(2) }) },
+  'parallel-coordinates': { axes: y, series: several },
+  'wind-rose': { axes: { x: axis('direction'), y: axis('speed') }, series: one({ x: steps.map((step) => step * 17), y: wave(0) }) },
+  radar: { axes: y, series: several.map((series) => ({ ...series, points: { y: series.points.y.slice(0, 3) } })) },
+  polar: { axes: { x: axis('angle'), ...y }, series: one({ x: steps.map((step) => step * 3), y: wave(0) }) },
+  'correlation-matrix': { axes: y, series: several },
+  alluvial: {
+    axes: { groupBy0: axis('site', 'categorical'), groupBy1: axis('treatment', 'categorical'), groupBy2: axis('outcome', 'categorical') },
+    series: one({
+      groupBy0: steps.map((step) => `site ${step % 2}`),
+      groupBy1: treatments,
+      groupBy2: steps.map((step) => (step % 5 === 0 ? 'dead' : 'alive')),
+    }),
+  },
+};
+
+const keep = process.env['KEEP_IMAGES'];
+
+describe.each(CHART_TYPES)('a %s chart', (type) => {
+  const chart: Chart = { type, title: `A ${type} chart`, ...SAMPLE[type] };
+
+  test('is drawn with its data, its title and no fault', async () => {
+    const svg = await drawSvg(chart);
+    expect(svg).toMatch(/^<svg /);
+    expect(svg).toContain(`A ${type} chart`);
+    expect(/.{0,120}(NaN|undefined|Infinity|No data).{0,60}/.exec(svg)?.[0]).toBeUndefined();
+    expect(svg.match(/<(path|circle|rect|text|line)\b/g)?.length ?? 0).toBeGreaterThan(12);
+    if (keep !== undefined) {
+      mkdirSync(keep, { recursive: true });
+      writeFileSync(`${keep}/${type}.png`, await drawPng(chart));
+    }
+  });
+
+  test('says so when it has no data, and bears gaps', async () => {
+    const none = chart.series.map((series) => ({
+      ...series,
+      points: Object.fromEntries(Object.keys(series.points).map((key) => [key, []])),
+    }));
+    expect(await drawSvg({ ...chart, series: none })).toContain('No data');
+    const gaps = chart.series.map((series) => ({
+      ...series,
+      points: Object.fromEntries(
+        Object.entries(series.points).map(([key, values]) => [key, values.map((value, index) => (index % 4 === 1 ? null : value))]),
+      ),
+    }));
+    expect(/.{0,120}(NaN|Infinity).{0,60}/.exec(await drawSvg({ ...chart, series: gaps }))?.[0]).toBeUndefined();
+  });
+});
+
+test('PNG is drawn with the font of the package, facets side by side', async () => {
+  const series = ['north', 'south'].flatMap((facet) => split({ x: days, y: wave(0) }).map((each) => ({ ...each, facet })));
+  const chart: Chart = { type: 'line', title: 'Two fields', axes: timed, series };
+  const png = await drawPng(chart, { width: 800, height: 300 });
+  expect(png.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a');
+  expect(png.readUInt32BE(16)).toBeGreaterThan(700);
+  const blank = await drawPng({ ...chart, title: '' }, { width: 800, height: 300 });
+  expect(png.equals(blank)).toBe(false);
+  expect(await drawSvg(chart)).toMatch(/north[\s\S]*south/);
+});
+
+test('text of a caller is text in the picture', async () => {
+  const hostile = '</text><script>alert(1)</script>${process.exit()}';
+  const svg = await drawSvg({
+    type: 'bar',
+    title: hostile,
+    axes: { x: axis(hostile, 'categorical'), y: axis("datum['x']") },
+    series: [{ name: hostile, points: { x: [hostile], y: [1] } }],
+  });
+  expect(svg).not.toContain('<script>');
+  expect(svg).toContain('&lt;script&gt;');
+});
+
+test('downsampling keeps the ends and the peaks, in order, and never more than asked', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.float({ noNaN: true, min: -1e6, max: 1e6 }), { maxLength: 400 }),
+      fc.integer({ min: 3, max: 60 }),
+      (values, most) => {
+        const x = values.map((_, index) => index);
+        const kept = largestTriangles(x, values, most);
+        expect(kept).toHaveLength(Math.min(values.length, most));
+        expect(kept).toEqual([...new Set(kept)].sort((a, b) => a - b));
+        if (values.length > 0) expect([kept[0], kept.at(-1)]).toEqual([0, values.length - 1]);
+      },
+    ),
+    { seed },
+  );
+  const spike = Array.from({ length: 10_000 }, (_, index) => (index === 4_321 ? 100 : Math.sin(index / 500)));
+  expect(
+    largestTriangles(
+      spike.map((_, index) => index),
+      spike,
+      100,
+    ),
+  ).toContain(4_321);
+  expect(largestTriangles([0, 1, 2], [1, NaN, 2], 10)).toEqual([0, 2]);
+});
+
+test('correlation leaves out pairs with a gap', () => {
+  expect(pearson([1, 2, 3, null], [2, 4, 6, 100])).toBeCloseTo(1);
+  expect(pearson([1, 2, 3], [3, 2, 1])).toBeCloseTo(-1);
+});
