@@ -10,6 +10,8 @@ export class ConfigError extends Error {}
 const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 const onOff = z.enum(['on', 'off']).transform((text) => text === 'on');
 
+const repository = z.string().regex(/^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/, 'it must be owner/name');
+
 const Environment = z.object({
   PORT: number(0, 65_535).default(3000),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -53,6 +55,26 @@ const Environment = z.object({
     )
     .pipe(z.array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'each must be whsec_ and the base64 of at least 24 random bytes'))),
   STATEMENT_TIMEOUT_SECONDS: number(1, 600).default(30),
+  /** `off` runs no MQTT broker in this process; `on` runs one with the worker, unless the registry is AWS IoT. */
+  BROKER: onOff.default(true),
+  BROKER_PORT: number(0, 65_535).default(8883),
+  /** Name or address that devices reach the broker at; it is in the broker's certificate. */
+  BROKER_HOSTNAME: z.string().min(1).max(253).default('localhost'),
+  /** Region of AWS IoT Core; unset: the registry and broker of this machine. */
+  AWS_IOT_REGION: z.string().min(1).optional(),
+  AWS_IOT_ACCOUNT: z
+    .string()
+    .regex(/^\d{12}$/, 'it must be 12 digits')
+    .optional(),
+  AWS_IOT_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  AWS_IOT_THING_GROUP: z.string().min(1).optional(),
+  /** The role that temporary credentials of people are for. */
+  AWS_IOT_ROLE_ARN: z.string().startsWith('arn:').optional(),
+  /** GitHub repositories (owner/name) whose releases are the firmware of a family. */
+  FIRMWARE_AMBYTE_REPOSITORY: repository.optional(),
+  FIRMWARE_MINIPAR_REPOSITORY: repository.optional(),
+  FIRMWARE_AMBIT_REPOSITORY: repository.optional(),
+  FIRMWARE_GITHUB_TOKEN: z.string().min(1).optional(),
   EXPORTS_PER_CALLER: number(1, 100).default(2),
   EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
@@ -103,6 +125,8 @@ export interface Config {
   worker: boolean;
   logLevel: string;
   duckdb: { threads: number; memoryMb: number };
+  iot: IotSettings;
+  firmware: { apiUrl: string; token: string | undefined; repositories: Readonly<Record<FirmwareFamilyName, string | undefined>> };
   mail: { smtpUrl: string | undefined; from: string };
   web: {
     /** Origins such as `https://app.example.org`, besides our own. */
@@ -137,6 +161,17 @@ export interface Config {
   secret: Buffer;
 }
 
+export type FirmwareFamilyName = 'ambyte' | 'minipar' | 'ambit';
+
+export interface IotSettings {
+  /** Runs the embedded broker beside the worker. */
+  broker: boolean;
+  port: number;
+  hostname: string;
+  /** Undefined: the embedded registry. */
+  aws: { region: string; account: string; endpoint: string | undefined; group: string | null; roleArn: string | undefined } | undefined;
+}
+
 export interface ProviderSettings {
   clientId: string;
   clientSecret: string;
@@ -156,6 +191,17 @@ function provider(name: string, id: string | undefined, secret: string | undefin
   if (id === undefined || secret === undefined)
     throw new ConfigError(`${name}_CLIENT_ID and ${name}_CLIENT_SECRET must be given together.`);
   return { clientId: id, clientSecret: secret, url: withoutSlash(urls.url), apiUrl: withoutSlash(urls.apiUrl) };
+}
+
+function iotSettings(env: z.infer<typeof Environment>): IotSettings {
+  const { AWS_IOT_REGION: region, AWS_IOT_ACCOUNT: account } = env;
+  if ((region === undefined) !== (account === undefined))
+    throw new ConfigError('AWS_IOT_REGION and AWS_IOT_ACCOUNT must be given together.');
+  const aws =
+    region === undefined || account === undefined
+      ? undefined
+      : { region, account, endpoint: env.AWS_IOT_ENDPOINT, group: env.AWS_IOT_THING_GROUP ?? null, roleArn: env.AWS_IOT_ROLE_ARN };
+  return { broker: env.BROKER && aws === undefined, port: env.BROKER_PORT, hostname: env.BROKER_HOSTNAME, aws };
 }
 
 function originList(text: string): string[] {
@@ -246,6 +292,16 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     worker: env.WORKER,
     logLevel: env.LOG_LEVEL,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
+    iot: iotSettings(env),
+    firmware: {
+      apiUrl: withoutSlash(env.GITHUB_API_URL),
+      token: env.FIRMWARE_GITHUB_TOKEN,
+      repositories: {
+        ambyte: env.FIRMWARE_AMBYTE_REPOSITORY,
+        minipar: env.FIRMWARE_MINIPAR_REPOSITORY,
+        ambit: env.FIRMWARE_AMBIT_REPOSITORY,
+      },
+    },
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM },
     web: {
       trustedOrigins,

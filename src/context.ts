@@ -4,6 +4,7 @@ import { pino, type Logger } from 'pino';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
 import { claimInvitations } from './api/invitations/invitations.service.ts';
+import { openDeviceRoom, type DeviceRoom } from './api/devices/room.service.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
@@ -50,6 +51,8 @@ export interface Context {
   /** Uploaded bytes. */
   objects: FolderStore;
   shares: FairShares;
+  /** Devices: registry, changes of certificates, credentials. */
+  iot: DeviceRoom;
   /** Where others reach the API; known once it listens. */
   baseUrl: string;
   /** Sends letters; called by the job only. To send one, `enqueueLetter`. */
@@ -213,6 +216,8 @@ export async function createContext(config: Config): Promise<Context> {
       baseUrl: () => `${links.baseUrl}/objects`,
     });
     opened.push(() => objects.close());
+    const iot = await openDeviceRoom({ config, db, onProblem: (cause, what) => log.warn({ err: cause }, what) });
+    opened.push(() => iot.close());
     const pipelines = await loadPipelines(join(config.root, 'pipelines'));
     const { callerStatements, organizationStatements } = config.limits;
     const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
@@ -248,6 +253,7 @@ export async function createContext(config: Config): Promise<Context> {
       exporter,
       staging,
       lakeFolder,
+      iot,
       pipelines,
       objects,
       shares,

@@ -225,6 +225,13 @@ const catalogue = {
   conflict: say(409, 'The change conflicts with the current state.'),
   // devices
   tooManyBindings: say(409, (most: number) => `A device can be bound to at most ${most} experiments.`),
+  serialTaken: say(409, 'A device of this type with this serial number is registered already.'),
+  installTaken: say(409, 'This installation is registered to another account.'),
+  experimentUnreadable: say(403, 'This device is bound to an experiment that you may not read; ask somebody who may to onboard it.'),
+  notAttached: say(404, 'This device is not attached to this experiment.'),
+  tooManySelected: say(400, (most: number) => `At most ${most} devices at once; name them in deviceIds.`),
+  rangeInvalid: say(400, (sentence: string) => sentence),
+  firmwareUnavailable: say(404, 'There are no firmware releases for this family.'),
   deviceBusy: say(409, 'Another change of this device is still running; try again shortly.'),
   deviceStateRefused: say(409, (sentence: string) => sentence),
   csrInvalid: say(400, (sentence: string) => `The certificate signing request cannot be used: ${sentence}.`),

@@ -3,6 +3,8 @@ import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenanc
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
+import { runBroker } from './api/measurements/broker.service.ts';
+import { storeWaitingMessages } from './api/measurements/measurements.service.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
@@ -34,10 +36,15 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
   { everyMs: 5_000, run: () => sweepExports(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
+  { everyMs: 500, run: () => storeWaitingMessages(ctx) },
+  { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 
-/** Starts working on the queue in this process; the answer stops the watches (the queue stops with the context). */
+/** Starts working on the queue in this process, and the broker; the answer stops both (the queue stops with the context). */
 export async function startWorker(context: Context): Promise<() => Promise<void>> {
+  // what a crash left half done is ended before anything new begins
+  await context.iot.tidy(0).catch((error: unknown) => context.log.warn({ err: error }, 'devices could not be tidied'));
+  const stopBroker = await runBroker(context);
   await context.jobs.work(handlers(context));
   const stopping = new AbortController();
   const running = new Map<object, Promise<void>>();
@@ -53,6 +60,7 @@ export async function startWorker(context: Context): Promise<() => Promise<void>
     }, watch.everyMs),
   );
   return async () => {
+    await stopBroker();
     for (const timer of timers) clearInterval(timer);
     stopping.abort();
     await Promise.all(running.values());

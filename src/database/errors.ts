@@ -2,6 +2,9 @@ import { ApiError, errors } from '../errors.ts';
 
 /** Constraints whose violation is a caller's clash with the current state, not a bug of ours. */
 const byConstraint: Readonly<Record<string, () => ApiError>> = {
+  devices_serial_number: () => errors.serialTaken(),
+  // made of type and serial, so the same clash
+  devices_thing_name_key: () => errors.serialTaken(),
   lake_tables_upload_name: () => errors.tableNameTaken('of that name'),
 };
 

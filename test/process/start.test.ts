@@ -21,7 +21,7 @@ afterAll(() => {
 async function failing(environment: Record<string, string>) {
   const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/server.js'], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...environment },
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0', BROKER_PORT: '0', ...environment },
   });
   let text = '';
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));

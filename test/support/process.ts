@@ -24,6 +24,7 @@ export async function spawnServer(environment: Record<string, string>): Promise<
       HOME: process.env['HOME'] ?? '',
       UV_THREADPOOL_SIZE: '32',
       PORT: '0',
+      BROKER_PORT: '0',
       LOG_LEVEL: 'warn',
       SAMPLE_DATA: 'off',
       MACRO_LANGUAGES: 'none',

@@ -43,6 +43,7 @@ export async function startTestServer(environment: Record<string, string> = {}):
       DATABASE_URL: database.url,
       LOG_LEVEL: 'silent',
       SAMPLE_DATA: 'off',
+      BROKER_PORT: '0',
       DUCKDB_MEMORY_MB: '1024',
       MACRO_LANGUAGES: 'none',
       ...environment,

@@ -1,0 +1,43 @@
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import { errors } from '../../errors.ts';
+import { addMembers, createGroup, requireGroup } from './device-groups.service.ts';
+import type { BulkDeviceResult, BulkDevicesResult, BulkGroup, NewDevices } from '../devices/devices.model.ts';
+import { registerOne } from '../devices/devices.service.ts';
+import { eachAtOnce, ofOneRow, ROWS_AT_ONCE, sentenceOf } from '../devices/rows.service.ts';
+
+function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
+  if (group && (group.groupId === undefined) === (group.name === undefined))
+    throw errors.invalidInput().with({ problems: [{ path: 'body.group', message: 'must have either groupId or name' }] });
+  if (group?.name?.trim() === '')
+    throw errors.invalidInput().with({ problems: [{ path: 'body.group.name', message: 'must not be blank' }] });
+  return group;
+}
+
+/** Registers up to 100 devices, each by itself: one that fails says so in its row. Then the new ones join a group, if one is named. */
+export async function registerMany(ctx: Context, caller: Caller, body: NewDevices): Promise<BulkDevicesResult> {
+  const group = checkedGroup(body.group);
+  const seen = new Set<string>();
+  const twice = body.devices.findIndex(({ serialNumber }) => seen.size === seen.add(serialNumber).size);
+  if (twice >= 0)
+    throw errors.invalidInput().with({ problems: [{ path: `body.devices[${twice}].serialNumber`, message: 'is there twice' }] });
+  const { deviceType, organizationId } = body;
+  const devices = await eachAtOnce(body.devices, ROWS_AT_ONCE, async ({ serialNumber, name }): Promise<BulkDeviceResult> => {
+    try {
+      return { serialNumber, device: await registerOne(ctx, caller, { serialNumber, name, deviceType, organizationId }), error: null };
+    } catch (error) {
+      return { serialNumber, device: null, error: sentenceOf(ctx, error) };
+    }
+  });
+  if (!group) return { devices, groupId: null, groupError: null };
+  const made = devices.flatMap(({ device }) => (device ? [device.id] : []));
+  if (made.length === 0) return { devices, groupId: null, groupError: 'No device was registered, so no group was touched.' };
+  try {
+    if (group.groupId !== undefined) await requireGroup(ctx, caller, group.groupId, 'contribute');
+    const groupId = group.groupId ?? (await createGroup(ctx, ofOneRow(caller), { name: group.name ?? '', organizationId })).id;
+    await addMembers(ctx, caller, groupId, made);
+    return { devices, groupId, groupError: null };
+  } catch (error) {
+    return { devices, groupId: null, groupError: sentenceOf(ctx, error) };
+  }
+}

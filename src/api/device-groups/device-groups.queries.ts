@@ -1,0 +1,104 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, sql } from '../../database/sql.ts';
+import type { DeviceStatus, DeviceType } from '../devices/devices.model.ts';
+import type { CountedDeviceGroup, DeviceGroupPatch } from './device-groups.model.ts';
+
+const columns = fragment`
+  r.id, r.name, r.description, r.organization_id as "organizationId", r.visibility, r.created_by as "createdBy",
+  r.created_at as "createdAt", r.updated_at as "updatedAt", (select count(*) from device_group_members m where m.group_id = r.id) as "memberCount"`;
+
+export interface GroupFilter {
+  userId: string;
+  scope: 'all' | 'related';
+  search: string | undefined;
+}
+
+const matching = ({ userId, scope, search }: GroupFilter) => {
+  const pattern = search === undefined ? null : `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+  return fragment`
+    from resources r join device_groups g on g.id = r.id
+    where exists (select from effective_access a where a.user_id = ${userId} and a.resource_type = 'device_group' and a.resource_id = r.id and a.can_read
+                    and (${scope} = 'all' or a.rank < 5))
+      and (${pattern}::text is null or r.name ilike ${pattern} or r.description ilike ${pattern})`;
+};
+
+export const listGroups = (db: Queryable, filter: GroupFilter, page: { limit: number; offset: number }) =>
+  db.rows<CountedDeviceGroup>(sql('deviceGroups.list')`
+    select ${columns} ${matching(filter)} order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`);
+
+export const countGroups = async (db: Queryable, filter: GroupFilter, most: number) =>
+  (
+    await db.one<{ count: number }>(
+      sql('deviceGroups.count')`select count(*) as count from (select 1 ${matching(filter)} limit ${most}) counted`,
+    )
+  )?.count ?? 0;
+
+export type VersionedGroup = CountedDeviceGroup & { version: number };
+
+export const findGroup = (db: Queryable, id: string) =>
+  db.one<VersionedGroup>(sql('deviceGroups.find')`
+    select ${columns}, r.version from resources r join device_groups g on g.id = r.id where r.id = ${id}`);
+
+export const lockGroup = (db: Queryable, id: string) =>
+  db.one<{ version: number; organizationId: string }>(sql('deviceGroups.lock')`
+    select version, organization_id as "organizationId" from resources where id = ${id} and type = 'device_group' for update`);
+
+export const insertGroup = (
+  db: Queryable,
+  row: { id: string; organizationId: string; name: string; description: string | null; createdBy: string },
+) =>
+  db.run(sql('deviceGroups.insert')`
+    with resource as (
+      insert into resources (id, type, organization_id, name, description, created_by)
+      values (${row.id}, 'device_group', ${row.organizationId}, ${row.name}, ${row.description}, ${row.createdBy}) returning id
+    )
+    insert into device_groups (id) select id from resource`);
+
+export const updateGroup = (db: Queryable, id: string, changes: DeviceGroupPatch) =>
+  db.run(sql('deviceGroups.update')`
+    update resources set name = coalesce(${changes.name ?? null}, name),
+      description = case when ${changes.description !== undefined} then ${changes.description ?? null} else description end,
+      updated_at = now(), version = version + 1
+    where id = ${id}`);
+
+export const deleteGroup = (db: Queryable, id: string) =>
+  db.run(sql('deviceGroups.delete')`delete from resources where id = ${id} and type = 'device_group'`);
+
+export interface MemberRow {
+  deviceId: string;
+  thingName: string;
+  name: string | null;
+  serialNumber: string;
+  deviceType: DeviceType;
+  status: DeviceStatus;
+  addedAt: Date;
+  isReadable: boolean;
+  isManageable: boolean;
+}
+
+/** Members, newest first, and what the caller may do with each. */
+export const listMembers = (db: Queryable, userId: string, groupId: string) =>
+  db.rows<MemberRow>(sql('deviceGroups.members')`
+    select d.id as "deviceId", d.thing_name as "thingName", d.given_name as name, d.serial_number as "serialNumber", d.device_type as "deviceType",
+      case d.state when 'phone' then 'active' else d.state end as status, m.added_at as "addedAt",
+      coalesce(access.reads, false) as "isReadable", coalesce(access.manages, false) as "isManageable"
+    from device_group_members m join devices d on d.id = m.device_id
+    left join lateral (
+      select bool_or(a.can_read) as reads, bool_or(a.can_manage) as manages from effective_access a where a.user_id = ${userId} and a.resource_id = d.id
+    ) access on true
+    where m.group_id = ${groupId} order by m.added_at desc, d.id desc`);
+
+/** Of these devices, which exist, and which the caller may manage. */
+export const listManageable = (db: Queryable, userId: string, deviceIds: readonly string[]) =>
+  db.rows<{ id: string; isManageable: boolean }>(sql('deviceGroups.manageable')`
+    select d.id, exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = d.id and a.can_manage) as "isManageable"
+    from devices d where d.id = any (${deviceIds}::uuid[]) order by d.id for share of d`);
+
+export const insertMembers = (db: Queryable, member: { groupId: string; deviceIds: readonly string[]; addedBy: string }) =>
+  db.rows<{ deviceId: string }>(sql('deviceGroups.addMembers')`
+    insert into device_group_members (group_id, device_id, added_by, added_at)
+    select ${member.groupId}, id, ${member.addedBy}, clock_timestamp() from unnest(${member.deviceIds}::uuid[]) with ordinality as given (id, position) order by position
+    on conflict do nothing returning device_id as "deviceId"`);
+
+export const deleteMember = (db: Queryable, groupId: string, deviceId: string) =>
+  db.run(sql('deviceGroups.removeMember')`delete from device_group_members where group_id = ${groupId} and device_id = ${deviceId}`);

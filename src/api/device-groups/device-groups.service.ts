@@ -1,0 +1,129 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { requireAccess } from '../../authorization/access.ts';
+import type { Action } from '../../authorization/roles.ts';
+import type { Context } from '../../context.ts';
+import { errors } from '../../errors.ts';
+import { trimmedName } from '../resources/resources.service.ts';
+import { homeOf, seedCreator } from '../sharing/seeding.service.ts';
+import type { DeviceGroup, DeviceGroupPatch, GroupMember, NewDeviceGroup } from './device-groups.model.ts';
+import {
+  deleteGroup,
+  deleteMember,
+  findGroup,
+  insertGroup,
+  insertMembers,
+  listManageable,
+  listMembers,
+  lockGroup,
+  updateGroup,
+  type VersionedGroup,
+} from './device-groups.queries.ts';
+
+const type = 'device_group';
+
+/** Creates a group in an organization of the caller. Errors: notAMember. */
+export const createGroup = (ctx: Context, caller: Caller, body: NewDeviceGroup): Promise<DeviceGroup> =>
+  ctx.db.transaction(async (tx) => {
+    const home = await homeOf(tx, caller, body.organizationId);
+    const id = randomUUIDv7();
+    await insertGroup(tx, {
+      id,
+      organizationId: home.organizationId,
+      name: trimmedName(body.name),
+      description: body.description ?? null,
+      createdBy: caller.userId,
+    });
+    await seedCreator(tx, caller, { type, id }, home);
+    await audit(tx, caller, { action: 'device-group.created', organizationId: home.organizationId, resource: { type, id } });
+    const found = await findGroup(tx, id);
+    if (!found) throw errors.resourceNotFound(type);
+    const { version: _version, memberCount: _memberCount, ...group } = found;
+    return caller.created(tx, group);
+  });
+
+/** Changes what is given. Errors: preconditionFailed. */
+export const patchGroup = (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  body: DeviceGroupPatch,
+  versions: number[] | null,
+): Promise<VersionedGroup> =>
+  ctx.db.transaction(async (tx) => {
+    const state = await lockGroup(tx, id);
+    if (!state) throw errors.resourceNotFound(type);
+    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+    const given = Object.entries({ name: body.name, description: body.description });
+    const fields = given.flatMap(([name, value]) => (value === undefined ? [] : [name]));
+    if (fields.length > 0) {
+      await updateGroup(tx, id, { name: body.name === undefined ? undefined : trimmedName(body.name), description: body.description });
+      await audit(tx, caller, {
+        action: 'device-group.updated',
+        organizationId: state.organizationId,
+        resource: { type, id },
+        details: { fields },
+      });
+    }
+    const found = await findGroup(tx, id);
+    if (!found) throw errors.resourceNotFound(type);
+    return found;
+  });
+
+/** Removes a group with its memberships; the devices stay. */
+export const removeGroup = (ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> =>
+  ctx.db.transaction(async (tx) => {
+    const state = await lockGroup(tx, id);
+    if (!state) throw errors.resourceNotFound(type);
+    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+    await deleteGroup(tx, id);
+    await audit(tx, caller, { action: 'device-group.deleted', organizationId: state.organizationId, resource: { type, id } });
+    return null;
+  });
+
+/** What the caller must be allowed on a group that the body names. */
+export const requireGroup = (ctx: Context, caller: Caller, groupId: string, action: Action) =>
+  requireAccess(ctx.db, caller.userId, type, groupId, action);
+
+/** The roster: devices that the caller may not read are there without their facts. */
+export async function roster(ctx: Context, caller: Caller, groupId: string): Promise<GroupMember[]> {
+  const rows = await listMembers(ctx.db, caller.userId, groupId);
+  const readable = rows.filter(({ isReadable }) => isReadable);
+  const seen = readable.length === 0 ? null : await ctx.iot.registry.connectivity(readable.map(({ thingName }) => thingName));
+  return rows.map(({ deviceId, name, serialNumber, deviceType, status, addedAt, isReadable, thingName }) =>
+    isReadable
+      ? { deviceId, name, serialNumber, deviceType, status, connected: seen && (seen.get(thingName)?.connected ?? false), addedAt }
+      : { deviceId, name: null, serialNumber: null, deviceType: null, status: null, connected: null, addedAt },
+  );
+}
+
+/** Adds devices that the caller may manage, all or none; one that is in already stays. Errors: resourceNotFound, actionDenied. */
+export const addMembers = (ctx: Context, caller: Caller, groupId: string, deviceIds: readonly string[]): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const wanted = [...new Set(deviceIds.map((id) => id.toLowerCase()))];
+    const found = await listManageable(tx, caller.userId, wanted);
+    if (found.length < wanted.length) throw errors.resourceNotFound('device');
+    if (found.some(({ isManageable }) => !isManageable)) throw errors.actionDenied('manage', 'device');
+    const added = await insertMembers(tx, { groupId, deviceIds: wanted, addedBy: caller.userId });
+    if (added.length > 0)
+      await audit(tx, caller, {
+        action: 'device-group.member-added',
+        organizationId: caller.organizationId,
+        resource: { type, id: groupId },
+        details: { deviceIds: added.map(({ deviceId }) => deviceId) },
+      });
+  });
+
+/** Takes a device out of a group; one that is not in it is no error. */
+export const removeMember = (ctx: Context, caller: Caller, groupId: string, deviceId: string): Promise<null> =>
+  ctx.db.transaction(async (tx) => {
+    if ((await deleteMember(tx, groupId, deviceId)) > 0)
+      await audit(tx, caller, {
+        action: 'device-group.member-removed',
+        organizationId: caller.organizationId,
+        resource: { type, id: groupId },
+        details: { deviceIds: [deviceId] },
+      });
+    return null;
+  });

@@ -1,0 +1,90 @@
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import { errors } from '../../errors.ts';
+import { issueCertificate, revokeCertificate, rotateCertificate } from '../devices/certificates.service.ts';
+import { onboardDevice } from '../devices/onboarding.service.ts';
+import { eachAtOnce, ofOneRow, ROWS_AT_ONCE, sentenceOf } from '../devices/rows.service.ts';
+import type {
+  GroupCertification,
+  GroupCredentialsAnswer,
+  GroupOnboardAnswer,
+  GroupOnboarding,
+  GroupRevokeAnswer,
+  GroupSelection,
+} from './device-groups.model.ts';
+import { listMembers, type MemberRow } from './device-groups.queries.ts';
+
+const MOST = 100;
+
+interface Selected {
+  deviceId: string;
+  member: MemberRow | undefined;
+}
+
+async function select(ctx: Context, caller: Caller, groupId: string, { deviceIds }: GroupSelection): Promise<Selected[]> {
+  const members = new Map((await listMembers(ctx.db, caller.userId, groupId)).map((member) => [member.deviceId, member]));
+  const wanted = deviceIds === undefined ? [...members.keys()] : [...new Set(deviceIds.map((id) => id.toLowerCase()))];
+  if (wanted.length > MOST) throw errors.tooManySelected(MOST);
+  return wanted.map((deviceId) => ({ deviceId, member: members.get(deviceId) }));
+}
+
+/** Does `work` for every selected device that the caller may manage, some at once; a row that fails says why and keeps none of the others back. */
+async function each<R>(ctx: Context, selected: readonly Selected[], work: (deviceId: string) => Promise<R>) {
+  return eachAtOnce(selected, ROWS_AT_ONCE, async ({ deviceId, member }) => {
+    const thingName = member?.isReadable === true ? member.thingName : null;
+    if (!member) return { deviceId, thingName, result: null, error: 'This device is not a member of this group.' };
+    if (!member.isManageable) return { deviceId, thingName, result: null, error: 'You may not manage this device.' };
+    try {
+      return { deviceId, thingName, result: await work(deviceId), error: null };
+    } catch (error) {
+      return { deviceId, thingName, result: null, error: sentenceOf(ctx, error) };
+    }
+  });
+}
+
+export async function onboardGroup(ctx: Context, caller: Caller, groupId: string, body: GroupOnboarding): Promise<GroupOnboardAnswer> {
+  const rows = await each(ctx, await select(ctx, caller, groupId, body), (deviceId) =>
+    onboardDevice(ctx, ofOneRow(caller), deviceId, body),
+  );
+  return { devices: rows.map(({ deviceId, result, error }) => ({ deviceId, config: result, error })) };
+}
+
+const requestsOf = ({ csrs }: GroupCertification): ReadonlyMap<string, string> =>
+  new Map((csrs ?? []).map(({ deviceId, csr }) => [deviceId.toLowerCase(), csr]));
+
+export async function issueForGroup(
+  ctx: Context,
+  caller: Caller,
+  groupId: string,
+  body: GroupCertification,
+): Promise<GroupCredentialsAnswer> {
+  const csrs = requestsOf(body);
+  const selected = await select(ctx, caller, groupId, body);
+  const rows = await each(ctx, selected, (deviceId) => issueCertificate(ctx, ofOneRow(caller), deviceId, csrs.get(deviceId)));
+  return { devices: rows.map(({ deviceId, thingName, result, error }) => ({ deviceId, thingName, credentials: result, error })) };
+}
+
+/** Rotates; `retire` ends the old certificates, and is to be called once the answer has gone out. */
+export async function rotateForGroup(
+  ctx: Context,
+  caller: Caller,
+  groupId: string,
+  body: GroupCertification,
+): Promise<{ answer: GroupCredentialsAnswer; retire: () => Promise<void> }> {
+  const csrs = requestsOf(body);
+  const selected = await select(ctx, caller, groupId, body);
+  const rows = await each(ctx, selected, (deviceId) => rotateCertificate(ctx, ofOneRow(caller), deviceId, csrs.get(deviceId)));
+  return {
+    answer: {
+      devices: rows.map(({ deviceId, thingName, result, error }) => ({ deviceId, thingName, credentials: result?.bundle ?? null, error })),
+    },
+    retire: async () => {
+      await eachAtOnce(rows, ROWS_AT_ONCE, async ({ result }) => result?.retire());
+    },
+  };
+}
+
+export async function revokeForGroup(ctx: Context, caller: Caller, groupId: string, body: GroupSelection): Promise<GroupRevokeAnswer> {
+  const rows = await each(ctx, await select(ctx, caller, groupId, body), (deviceId) => revokeCertificate(ctx, caller, deviceId));
+  return { devices: rows.map(({ deviceId, error }) => ({ deviceId, error })) };
+}

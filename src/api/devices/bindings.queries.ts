@@ -1,0 +1,91 @@
+import type { Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+import type { DeviceExperiment, DeviceStatus, DeviceType } from './devices.model.ts';
+
+export interface Binding {
+  experimentId: string;
+  experimentName: string;
+  status: string;
+  workbookVersionId: string | null;
+  addedAt: Date;
+  /** Whether the caller may read the experiment. */
+  isReadable: boolean;
+}
+
+/** What a device is bound to, newest first. */
+export const listDeviceBindings = (db: Queryable, userId: string, deviceId: string) =>
+  db.rows<Binding>(sql('devices.experiments')`
+    select e.id as "experimentId", r.name as "experimentName", e.status, e.workbook_version_id as "workbookVersionId", b.added_at as "addedAt",
+      exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = e.id and a.can_read) as "isReadable"
+    from experiment_devices b join experiments e on e.id = b.experiment_id join resources r on r.id = e.id
+    where b.device_id = ${deviceId}
+    order by b.added_at desc, e.id desc`);
+
+export const listReadableExperiments = (db: Queryable, userId: string, deviceId: string) =>
+  db.rows<DeviceExperiment>(sql('devices.readableExperiments')`
+    select e.id, r.name, e.status, b.added_at as "addedAt"
+    from experiment_devices b join experiments e on e.id = b.experiment_id join resources r on r.id = e.id
+    where b.device_id = ${deviceId} and exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = e.id and a.can_read)
+    order by b.added_at desc, e.id desc`);
+
+/** Takes the row lock under which bindings are counted. */
+export const lockBindings = (db: Queryable, deviceId: string) =>
+  db.one<{ id: string }>(sql('devices.lockBindings')`select id from devices where id = ${deviceId} for update`);
+
+/** Locks experiments as they are; the missing are left out. */
+export const lockTargets = (db: Queryable, experimentIds: readonly string[]) =>
+  db.rows<{ id: string; status: string }>(
+    sql('devices.lockTargets')`select id, status from experiments where id = any (${experimentIds}::uuid[]) order by id for share`,
+  );
+
+/** Binds; what is bound already stays. Answers the new ones. */
+export const insertBindings = (db: Queryable, binding: { deviceId: string; experimentIds: readonly string[]; addedBy: string }) =>
+  db.rows<{ experimentId: string }>(sql('devices.bind')`
+    insert into experiment_devices (experiment_id, device_id, added_by, added_at)
+    select id, ${binding.deviceId}, ${binding.addedBy}, clock_timestamp() from unnest(${binding.experimentIds}::uuid[]) with ordinality as given (id, position) order by position
+    on conflict do nothing returning experiment_id as "experimentId"`);
+
+export const countBindings = async (db: Queryable, deviceId: string) =>
+  (
+    await db.one<{ count: number }>(
+      sql('devices.countBindings')`select count(*) as count from experiment_devices where device_id = ${deviceId}`,
+    )
+  )?.count ?? 0;
+
+export interface ExperimentDeviceRow {
+  id: string;
+  thingName: string;
+  serialNumber: string;
+  name: string | null;
+  deviceType: DeviceType;
+  status: DeviceStatus;
+  addedBy: string | null;
+  addedAt: Date;
+}
+
+export const listExperimentDevices = (db: Queryable, experimentId: string, page: { limit: number; offset: number }) =>
+  db.rows<ExperimentDeviceRow>(sql('devices.ofExperiment')`
+    select d.id, d.thing_name as "thingName", d.serial_number as "serialNumber", d.given_name as name, d.device_type as "deviceType",
+      case d.state when 'phone' then 'active' else d.state end as status, b.added_by as "addedBy", b.added_at as "addedAt"
+    from experiment_devices b join devices d on d.id = b.device_id
+    where b.experiment_id = ${experimentId} order by b.added_at desc, d.id desc limit ${page.limit} offset ${page.offset}`);
+
+export const countExperimentDevices = async (db: Queryable, experimentId: string) =>
+  (
+    await db.one<{ count: number }>(
+      sql('devices.countOfExperiment')`select count(*) as count from experiment_devices where experiment_id = ${experimentId}`,
+    )
+  )?.count ?? 0;
+
+export const deleteBinding = (db: Queryable, experimentId: string, deviceId: string) =>
+  db.run(sql('devices.unbind')`delete from experiment_devices where experiment_id = ${experimentId} and device_id = ${deviceId}`);
+
+/** Whether the caller reaches the experiment by more than its being public. */
+export const findRelation = (db: Queryable, userId: string, experimentId: string) =>
+  db.one<{ related: boolean }>(sql('devices.relation')`
+    select exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = ${experimentId} and a.can_read and a.rank < 5) as related`);
+
+/** Version number, cells and what protocols said, of the workbook versions that experiments pin; snapshots are JSON text, so that code keeps its digits. */
+export const listPinnedVersions = (db: Queryable, versionIds: readonly string[]) =>
+  db.rows<{ id: string; version: number; cells: unknown; snapshots: string }>(sql('devices.pinnedVersions')`
+    select id, version, cells, entity_snapshots::text as snapshots from workbook_versions where id = any (${versionIds}::uuid[])`);

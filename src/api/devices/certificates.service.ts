@@ -1,0 +1,55 @@
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { CertificateBundle as IssuedBundle } from '../../iot/sequences.ts';
+import type { CertificateBundle, Device } from './devices.model.ts';
+import { mustFindDevice } from './devices.service.ts';
+
+const shown = ({ privateKey, ...bundle }: IssuedBundle): CertificateBundle => ({ ...bundle, privateKey: privateKey ?? '' });
+
+async function written(
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  action: 'certificate.issued' | 'certificate.rotated',
+  certificateId: string,
+) {
+  await ctx.db.transaction(async (tx) => {
+    await audit(tx, caller, {
+      action,
+      organizationId: caller.organizationId,
+      resource: { type: 'device', id },
+      details: { certificateId },
+    });
+    await caller.created(tx, null, { made: `certificate ${certificateId} of this device` });
+  });
+}
+
+/** A device's certificate, shown once. Errors: deviceStateRefused when it has one, csrInvalid, deviceBusy. */
+export async function issueCertificate(ctx: Context, caller: Caller, id: string, csr: string | undefined): Promise<CertificateBundle> {
+  const bundle = await ctx.iot.lifecycle.issue(id, csr ?? null);
+  await written(ctx, caller, id, 'certificate.issued', bundle.certificateId);
+  return shown(bundle);
+}
+
+/** A second certificate. `retire` ends the first, and is to be called once the bundle has gone out. */
+export async function rotateCertificate(
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  csr: string | undefined,
+): Promise<{ bundle: CertificateBundle; retire: () => Promise<void> }> {
+  const { bundle, retire } = await ctx.iot.lifecycle.rotate(id, csr ?? null);
+  await written(ctx, caller, id, 'certificate.rotated', bundle.certificateId);
+  return { bundle: shown(bundle), retire };
+}
+
+/** Ends every certificate of a device, and its live connections. */
+export async function revokeCertificate(ctx: Context, caller: Caller, id: string): Promise<Device> {
+  await ctx.iot.lifecycle.revoke(id);
+  await ctx.db.transaction((tx) =>
+    audit(tx, caller, { action: 'certificate.revoked', organizationId: caller.organizationId, resource: { type: 'device', id } }),
+  );
+  const { version: _version, ...device } = await mustFindDevice(ctx, id);
+  return device;
+}

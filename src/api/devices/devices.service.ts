@@ -1,0 +1,120 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { ApiError, errors } from '../../errors.ts';
+import { newRegistration } from '../../iot/sequences.ts';
+import { thingName } from '../../iot/things.ts';
+import { homeOf, seedCreator } from '../sharing/seeding.service.ts';
+import type { ConnectedDevice, Device, DeviceType, NewDevice, NewMobileDevice } from './devices.model.ts';
+import { deleteDevice, findDevice, findMobile, insertDevice, nameDevice, type VersionedDevice } from './devices.queries.ts';
+
+const withoutVersion = ({ version: _version, ...device }: VersionedDevice): Device => device;
+
+/** One device, or 404. */
+export async function mustFindDevice(ctx: Context, id: string): Promise<VersionedDevice> {
+  const found = await findDevice(ctx.db, id);
+  if (!found) throw errors.resourceNotFound('device');
+  return found;
+}
+
+/** Adds whether each is connected; null when the registry cannot say. */
+export async function withConnectivity<D extends { thingName: string }>(
+  ctx: Context,
+  devices: readonly D[],
+): Promise<(D & Pick<ConnectedDevice, 'connectivity'>)[]> {
+  const seen = devices.length === 0 ? null : await ctx.iot.registry.connectivity(devices.map((device) => device.thingName));
+  return devices.map((device) => ({
+    ...device,
+    connectivity: seen && (seen.get(device.thingName) ?? { connected: false, lastSeenAt: null }),
+  }));
+}
+
+interface Registration {
+  serialNumber: string;
+  deviceType: DeviceType;
+  name?: string | undefined;
+  organizationId?: string | undefined;
+}
+
+async function reserve(ctx: Context, tx: Transaction, caller: Caller, wanted: Registration): Promise<Device> {
+  const home = await homeOf(tx, caller, wanted.organizationId);
+  const thing = thingName(wanted.deviceType, wanted.serialNumber);
+  const id = randomUUIDv7();
+  await insertDevice(tx, {
+    id,
+    organizationId: home.organizationId,
+    createdBy: caller.userId,
+    name: wanted.name ?? null,
+    thingName: thing,
+    thingArn: `${ctx.iot.registry.arnPrefix}:thing/${thing}`,
+    serialNumber: wanted.serialNumber,
+    deviceType: wanted.deviceType,
+    state: wanted.deviceType === 'mobile' ? 'phone' : 'pending',
+    sequence: newRegistration(),
+  });
+  await seedCreator(tx, caller, { type: 'device', id }, home);
+  await audit(tx, caller, { action: 'device.created', organizationId: home.organizationId, resource: { type: 'device', id } });
+  const found = await findDevice(tx, id);
+  if (!found) throw errors.resourceNotFound('device');
+  return withoutVersion(found);
+}
+
+/**
+ * Provisions a reserved device. A registry that cannot be reached now is tried again in the background, since the row is there; one that refuses the
+ * device takes the row with it.
+ */
+async function provision(ctx: Context, device: Device): Promise<void> {
+  try {
+    await ctx.iot.lifecycle.register(device.id);
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500 && error.code !== 'DEVICE_BUSY') {
+      await deleteDevice(ctx.db, device.id);
+      throw error;
+    }
+    ctx.log.warn({ err: error, deviceId: device.id }, 'a device could not be provisioned yet');
+  }
+}
+
+/** Registers a device: the row is reserved first, so that of many at once with one serial exactly one is made. Errors: notAMember, serialTaken. */
+export async function registerDevice(ctx: Context, caller: Caller, body: NewDevice): Promise<Device> {
+  const device = await ctx.db.transaction(async (tx) => caller.created(tx, await reserve(ctx, tx, caller, body)));
+  await provision(ctx, device);
+  return device;
+}
+
+/** The same for one of many, which keeps no answer of its own. */
+export async function registerOne(ctx: Context, caller: Caller, wanted: Registration): Promise<Device> {
+  const device = await ctx.db.transaction((tx) => reserve(ctx, tx, caller, wanted));
+  await provision(ctx, device);
+  return device;
+}
+
+/** The phone of this installation, made when it is not there. Errors: installTaken, when it is somebody else's. */
+export async function ensureMobile(ctx: Context, caller: Caller, { installId, name }: NewMobileDevice): Promise<Device> {
+  const serialNumber = installId.toLowerCase();
+  const known = await findMobile(ctx.db, serialNumber);
+  if (!known) {
+    try {
+      return await registerOne(ctx, caller, { serialNumber, deviceType: 'mobile', name });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === 'SERIAL_TAKEN')) throw error;
+    }
+  }
+  const found = known ?? (await findMobile(ctx.db, serialNumber));
+  if (found?.createdBy !== caller.userId) throw errors.installTaken();
+  if (name !== undefined && found.name === null) await nameDevice(ctx.db, found.id, name);
+  return withoutVersion(await mustFindDevice(ctx, found.id));
+}
+
+/** Ends certificates, removes the thing and the row; measurements stay. */
+export async function removeDevice(ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> {
+  const device = await mustFindDevice(ctx, id);
+  if (versions && !versions.includes(device.version)) throw errors.preconditionFailed();
+  await ctx.db.transaction((tx) =>
+    audit(tx, caller, { action: 'device.deleted', organizationId: device.organizationId, resource: { type: 'device', id } }),
+  );
+  await ctx.iot.lifecycle.remove(id);
+  return null;
+}

@@ -1,0 +1,86 @@
+import type { Database } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import type { RegistryStore } from '../../iot/registries/embedded.ts';
+import type { LifecycleStore } from '../../iot/sequences.ts';
+import { deleteDevice } from './devices.queries.ts';
+import {
+  announceThing,
+  deleteThing,
+  findLifecycle,
+  findThing,
+  findThingByCertificate,
+  limitWait,
+  listBindings,
+  listPresence,
+  listUnfinished,
+  lockDevice,
+  lockThing,
+  putThing,
+  updateLifecycle,
+} from './lifecycle.queries.ts';
+
+/** The channel on which changed things are announced. */
+export const THINGS_CHANNEL = 'fieldlake_things';
+
+/** The embedded registry's records in Postgres. */
+export const registryStore = (db: Database): RegistryStore => ({
+  find: async (thingName) => (await findThing(db, thingName))?.record ?? null,
+  findByCertificate: async (certificateId) => (await findThingByCertificate(db, certificateId))?.record ?? null,
+  change: (thingName, change) =>
+    db.transaction(async (tx) => {
+      await lockThing(tx, thingName);
+      const next = change((await findThing(tx, thingName))?.record ?? null);
+      if (next) await putThing(tx, next);
+      else await deleteThing(tx, thingName);
+      await announceThing(tx, thingName);
+    }),
+  presence: (thingNames) => listPresence(db, thingNames),
+});
+
+/** Changes that run at once in a process: each holds one connection for its lock and needs another for its steps. */
+const AT_ONCE = 6;
+
+/** Lets so many in, first come first served. */
+function turnstile(places: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = places;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((enter) => waiting.push(enter));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
+
+const isLockTimeout = (error: unknown) => (error as { cause?: { code?: string } }).cause?.code === '55P03';
+
+/** Rows and stored steps of devices in Postgres. The lock dies with the process that holds it. `quietSeconds`: changes that moved later are not called unfinished. */
+export function lifecycleStore(db: Database, quietSeconds = 0): LifecycleStore {
+  const turn = turnstile(AT_ONCE);
+  return {
+    load: async (deviceId) => (await findLifecycle(db, deviceId)) ?? null,
+    save: async (deviceId, sequence, row = {}) => {
+      await updateLifecycle(db, deviceId, sequence, row);
+    },
+    remove: async (deviceId) => {
+      await deleteDevice(db, deviceId);
+    },
+    unfinished: async () => (await listUnfinished(db, quietSeconds)).map(({ id }) => id),
+    bindings: async (deviceId) => (await listBindings(db, deviceId)).map(({ experimentId }) => experimentId),
+    lock: (deviceId, work) =>
+      turn(() =>
+        db.transaction(async (tx) => {
+          await limitWait(tx);
+          await lockDevice(tx, deviceId).catch((error: unknown) => {
+            throw isLockTimeout(error) ? errors.deviceBusy().with({ retryAfter: 2 }) : error;
+          });
+          return work();
+        }),
+      ),
+  };
+}

@@ -1,0 +1,99 @@
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { requireAccess } from '../../authorization/access.ts';
+import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { deviceLife } from '../../iot/lifecycle.ts';
+import { MAX_BINDINGS } from '../../iot/policy.ts';
+import { topicPrefix } from '../../iot/topics.ts';
+import {
+  countBindings,
+  deleteBinding,
+  findRelation,
+  insertBindings,
+  listDeviceBindings,
+  listPinnedVersions,
+  lockBindings,
+  lockTargets,
+} from './bindings.queries.ts';
+import type { OnboardingConfig, OnboardRequest } from './devices.model.ts';
+import { mustFindDevice } from './devices.service.ts';
+import { findLifecycle } from './lifecycle.queries.ts';
+import { proceduresOf } from './procedures.ts';
+
+async function bind(tx: Transaction, caller: Caller, deviceId: string, wanted: readonly string[]): Promise<void> {
+  await lockBindings(tx, deviceId);
+  for (const experimentId of wanted) await requireAccess(tx, caller.userId, 'experiment', experimentId, 'contribute');
+  const bound = await listDeviceBindings(tx, caller.userId, deviceId);
+  // the config would name them
+  if (bound.some(({ status, isReadable }) => status !== 'archived' && !isReadable)) throw errors.experimentUnreadable();
+  const targets = await lockTargets(tx, wanted);
+  if (targets.some(({ status }) => status === 'archived')) throw errors.experimentArchived();
+  const added = await insertBindings(tx, { deviceId, experimentIds: wanted, addedBy: caller.userId });
+  if (added.length > 0 && (await countBindings(tx, deviceId)) > MAX_BINDINGS) throw errors.tooManyBindings(MAX_BINDINGS);
+  for (const { experimentId } of added)
+    await audit(tx, caller, { action: 'device.bound', resource: { type: 'device', id: deviceId }, details: { experimentId } });
+}
+
+/**
+ * Binds a device to experiments and answers all that it needs to publish to every live one. A refusal binds nothing. Errors: deviceStateRefused
+ * (not active, a phone), experimentUnreadable, experimentArchived, tooManyBindings, and those of access to each experiment.
+ */
+export async function onboardDevice(ctx: Context, caller: Caller, deviceId: string, body: OnboardRequest): Promise<OnboardingConfig> {
+  const found = await findLifecycle(ctx.db, deviceId);
+  if (!found) throw errors.resourceNotFound('device');
+  const outcome = deviceLife[found.device.state].onboard;
+  if ('refused' in outcome) throw errors.deviceStateRefused(outcome.refused);
+  const wanted = [...new Set((body.experimentIds ?? []).map((id) => id.toLowerCase()))];
+  const [device, endpoint] = await Promise.all([mustFindDevice(ctx, deviceId), ctx.iot.registry.endpoint()]);
+  await ctx.db.transaction((tx) => bind(tx, caller, deviceId, wanted));
+  await rebind(ctx, deviceId);
+  const live = (await listDeviceBindings(ctx.db, caller.userId, deviceId)).filter(
+    ({ status, isReadable }) => status !== 'archived' && isReadable,
+  );
+  const pinned =
+    body.includeWorkbook === false ? [] : live.flatMap(({ workbookVersionId }) => (workbookVersionId === null ? [] : [workbookVersionId]));
+  const versions = new Map((await listPinnedVersions(ctx.db, pinned)).map((version) => [version.id, version]));
+  return {
+    thingName: device.thingName,
+    deviceType: device.deviceType,
+    endpoint,
+    experiments: live.map(({ experimentId, experimentName, workbookVersionId }) => {
+      const version = versions.get(workbookVersionId ?? '');
+      const procedures = version ? proceduresOf(version.cells, version.snapshots) : null;
+      return {
+        experimentId,
+        experimentName,
+        topicPrefix: topicPrefix(experimentId, device.deviceType),
+        workbookVersion: procedures && version ? version.version : null,
+        procedures: procedures ?? [],
+      };
+    }),
+  };
+}
+
+/** Writes a device's policies as its bindings are now. What fails here is done by the next sweep. */
+export async function rebind(ctx: Context, deviceId: string): Promise<void> {
+  await ctx.iot.rebind(deviceId);
+}
+
+/** Takes a device off an experiment; it may not publish there from then on. Allowed on an archived one. Errors: notAttached. */
+export async function detachDevice(ctx: Context, caller: Caller, experimentId: string, deviceId: string): Promise<null> {
+  await ctx.db.transaction(async (tx) => {
+    if ((await deleteBinding(tx, experimentId, deviceId)) === 0) throw errors.notAttached();
+    await audit(tx, caller, {
+      action: 'device.unbound',
+      organizationId: caller.organizationId,
+      resource: { type: 'device', id: deviceId },
+      details: { experimentId },
+    });
+  });
+  await rebind(ctx, deviceId);
+  return null;
+}
+
+/** Which devices send to an experiment is for those who reach it by more than its being public. Errors: actionDenied. */
+export async function requireRelation(ctx: Context, caller: Caller, experimentId: string): Promise<void> {
+  if (!(await findRelation(ctx.db, caller.userId, experimentId))?.related) throw errors.actionDenied('see the devices of', 'experiment');
+}

@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import type { Config } from '../../config.ts';
+import type { Database } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { openAuthority, type Authority } from '../../iot/authority.ts';
+import { tokenCredentials, type CredentialIssuer, type TokenIssuer } from '../../iot/credentials.ts';
+import { awsRegistry } from '../../iot/registries/aws.ts';
+import { EMBEDDED_ARN_PREFIX, embeddedRegistry } from '../../iot/registries/embedded.ts';
+import { stsCredentials } from '../../iot/registries/sts.ts';
+import type { DeviceRegistry } from '../../iot/registry.ts';
+import { deviceLifecycle } from '../../iot/sequences.ts';
+import { clearRebind, listToRebind, markRebind } from './lifecycle.queries.ts';
+import { lifecycleStore, registryStore } from './lifecycle.service.ts';
+
+export type DeviceLifecycle = ReturnType<typeof deviceLifecycle>;
+
+/** Everything about devices that is not HTTP. */
+export interface DeviceRoom {
+  registry: DeviceRegistry;
+  lifecycle: DeviceLifecycle;
+  /** Of people, for one hour. */
+  credentials: CredentialIssuer;
+  /** The machine's own authority and tokens; null with AWS IoT. */
+  embedded: { authority: Authority; tokens: TokenIssuer } | null;
+  /** Writes a device's policies as its bindings are now; what fails stays marked for `tidy`. */
+  rebind(deviceId: string): Promise<void>;
+  /** Ends what was interrupted (and has not moved for so many seconds) and writes what bindings still owe. */
+  tidy(quietSeconds: number): Promise<void>;
+  /** The broker that runs in this process: changes wait until it knows of them, and the endpoint names its port. */
+  broker: LocalBroker | null;
+  close(): Promise<void>;
+}
+
+export interface LocalBroker {
+  port: number;
+  refresh(thingName: string): Promise<void>;
+}
+
+interface RoomOptions {
+  config: Config;
+  db: Database;
+  onProblem: (cause: unknown, what: string) => void;
+}
+
+/** A registry whose changes are over only when the broker of this process has heard of them. */
+const known = (registry: DeviceRegistry, tell: (thingName: string) => Promise<void>): DeviceRegistry => ({
+  ...registry,
+  setPolicies: async (thing, documents) => {
+    await registry.setPolicies(thing, documents);
+    await tell(thing);
+  },
+  revokeCertificate: async (thing, id) => {
+    await registry.revokeCertificate(thing, id);
+    await tell(thing);
+  },
+  deleteCertificate: async (thing, id) => {
+    await registry.deleteCertificate(thing, id);
+    await tell(thing);
+  },
+  deleteThing: async (thing) => {
+    await registry.deleteThing(thing);
+    await tell(thing);
+  },
+});
+
+/** The registry of the configuration: AWS IoT Core, or the one of this machine. */
+export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Promise<DeviceRoom> {
+  const { aws, hostname, port } = config.iot;
+  const closers: (() => void)[] = [];
+  let registry: DeviceRegistry;
+  let credentials: CredentialIssuer;
+  let embedded: DeviceRoom['embedded'] = null;
+  const shared: { broker: LocalBroker | null } = { broker: null };
+  if (aws) {
+    const { region, account, endpoint, roleArn } = aws;
+    const cloud = awsRegistry({ region, accountId: account, endpoint });
+    closers.push(() => cloud.close());
+    registry = cloud;
+    if (roleArn === undefined) credentials = { issue: () => Promise.reject(errors.registryMisconfigured()) };
+    else {
+      const sts = stsCredentials({ region, endpoint, arnPrefix: cloud.arnPrefix, roleArn, objects: null });
+      closers.push(() => sts.close());
+      credentials = sts;
+    }
+  } else {
+    const authority = await openAuthority(join(config.dataDir, 'iot'));
+    const tokens = tokenCredentials({ keys: [config.secret], arnPrefix: EMBEDDED_ARN_PREFIX, objects: null });
+    const inner = embeddedRegistry({ authority, store: registryStore(db), endpoint: hostname });
+    // the port is known only when the broker listens
+    const endpoint = () => {
+      const at = shared.broker?.port ?? port;
+      return Promise.resolve(at === 8883 || at === 0 ? hostname : `${hostname}:${at}`);
+    };
+    registry = { ...known(inner, async (thing) => shared.broker?.refresh(thing)), endpoint };
+    credentials = tokens;
+    embedded = { authority, tokens };
+  }
+  const options = { registry, group: aws?.group ?? null };
+  const lifecycle = deviceLifecycle({ ...options, store: lifecycleStore(db) });
+  const rebind = async (deviceId: string) => {
+    // taken off first: a change that comes meanwhile puts it back
+    await clearRebind(db, deviceId);
+    try {
+      await lifecycle.rebind(deviceId);
+    } catch (error) {
+      await markRebind(db, deviceId);
+      onProblem(error, 'the policies of a device could not be written yet');
+    }
+  };
+  return {
+    registry,
+    lifecycle,
+    credentials,
+    embedded,
+    rebind,
+    async tidy(quietSeconds) {
+      const { failures } = await deviceLifecycle({ ...options, store: lifecycleStore(db, quietSeconds) }).recover();
+      for (const failure of failures) onProblem(failure, 'a change of a device could not be ended yet');
+      for (const { id } of await listToRebind(db)) await rebind(id);
+    },
+    get broker() {
+      return shared.broker;
+    },
+    set broker(value) {
+      shared.broker = value;
+    },
+    close: () => {
+      for (const close of closers) close();
+      return Promise.resolve();
+    },
+  };
+}

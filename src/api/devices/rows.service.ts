@@ -1,0 +1,27 @@
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+
+/** Rows of one call that are worked on at a time. */
+export const ROWS_AT_ONCE = 6;
+
+/** The caller for one row of many: each row is a change of its own, and the answer as a whole is not kept for an Idempotency-Key. */
+export const ofOneRow = (caller: Caller): Caller => ({ ...caller, created: (_tx, answer) => Promise.resolve(answer) });
+
+/** What a caller may read of a failure of one among many: a sentence of the catalogue, never what went wrong on our side. */
+export function sentenceOf(ctx: Context, error: unknown): string {
+  if (error instanceof ApiError && error.status < 500) return error.message;
+  ctx.log.warn({ err: error }, 'one of many failed');
+  return error instanceof ApiError && error.status === 503 ? error.message : 'Something went wrong on our side; try this one again.';
+}
+
+/** Runs `work` for every item, so many at once, and answers in the order of the items. */
+export async function eachAtOnce<T, R>(items: readonly T[], most: number, work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async () => {
+    for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index] as T, index);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  return results;
+}

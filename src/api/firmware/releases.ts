@@ -1,0 +1,82 @@
+import sanitizeHtml from 'sanitize-html';
+import { compare, parse } from 'semver';
+import { z } from 'zod';
+import type { FirmwareRelease } from './firmware.model.ts';
+
+const https = z.url({ protocol: /^https?$/ });
+
+/** What of GitHub's answer is read; anything else is refused as a whole. */
+const GitHubReleases = z
+  .array(
+    z.object({
+      tag_name: z.string().min(1).max(255),
+      name: z.string().max(1_000).nullable(),
+      draft: z.boolean(),
+      prerelease: z.boolean(),
+      published_at: z.iso.datetime().nullable(),
+      html_url: https,
+      body_html: z.string().nullish(),
+      assets: z.array(z.object({ name: z.string(), size: z.number().int().min(0), browser_download_url: https })).max(1_000),
+    }),
+  )
+  .max(100);
+
+const ALLOWED: sanitizeHtml.IOptions = {
+  allowedTags: [
+    'p',
+    'br',
+    'hr',
+    'h1',
+    'h2',
+    'h3',
+    'h4',
+    'h5',
+    'h6',
+    'ul',
+    'ol',
+    'li',
+    'blockquote',
+    'pre',
+    'code',
+    'em',
+    'strong',
+    'del',
+    'a',
+    'table',
+    'thead',
+    'tbody',
+    'tr',
+    'th',
+    'td',
+  ],
+  allowedAttributes: { a: ['href'] },
+  allowedSchemes: ['https', 'http', 'mailto'],
+  allowProtocolRelative: false,
+  transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: 'noopener noreferrer nofollow' }) },
+};
+
+const versionOf = (tag: string) => parse(tag.replace(/^[^\d]*/, ''));
+
+/** GitHub's list as ours, newest published first. Throws when it is not such a list. */
+export function releasesFrom(answer: unknown): FirmwareRelease[] {
+  const published = GitHubReleases.parse(answer).flatMap((release) =>
+    release.draft || release.published_at === null ? [] : [{ ...release, publishedAt: new Date(release.published_at) }],
+  );
+  const stable = published.flatMap(({ tag_name, prerelease }) => {
+    const version = versionOf(tag_name);
+    return version && !prerelease && version.prerelease.length === 0 ? [{ tag_name, version }] : [];
+  });
+  const latest = stable.sort((a, b) => compare(b.version, a.version))[0]?.tag_name;
+  return published
+    .sort((a, b) => b.publishedAt.getTime() - a.publishedAt.getTime())
+    .map((release) => ({
+      version: release.tag_name,
+      name: release.name === '' ? null : release.name,
+      publishedAt: release.publishedAt,
+      prerelease: release.prerelease,
+      latest: release.tag_name === latest,
+      notesHtml: release.body_html ? sanitizeHtml(release.body_html, { ...ALLOWED, allowedAttributes: { a: ['href', 'rel'] } }) : null,
+      releaseUrl: release.html_url,
+      assets: release.assets.map(({ name, size, browser_download_url: downloadUrl }) => ({ name, sizeBytes: size, downloadUrl })),
+    }));
+}

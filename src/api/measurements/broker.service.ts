@@ -1,0 +1,69 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { ConfigError } from '../../config.ts';
+import type { Context } from '../../context.ts';
+import { startBroker } from '../../iot/broker.ts';
+import type { PresenceEvent } from '../../iot/connections.ts';
+import { registryStore, THINGS_CHANNEL } from '../devices/lifecycle.service.ts';
+import { messageKeeper } from './measurements.service.ts';
+import { beatBroker, endStalePresence, putPresence } from './messages.queries.ts';
+
+const BEAT_MS = 5_000;
+
+/** Runs the broker of this machine until the answer is called; nothing with AWS IoT, or where it is switched off. */
+export async function runBroker(ctx: Context): Promise<() => Promise<void>> {
+  const { embedded } = ctx.iot;
+  const { broker: wanted, port, hostname } = ctx.config.iot;
+  if (!embedded || !wanted) return () => Promise.resolve();
+  const { db, log, config } = ctx;
+  const store = registryStore(db);
+  const name = config.dataDir;
+  await endStalePresence(db, name);
+  await beatBroker(db, name);
+  const broker = await startBroker({
+    host: config.host,
+    port,
+    authority: embedded.authority,
+    hostnames: [hostname],
+    arnPrefix: ctx.iot.registry.arnPrefix,
+    findDevice: async (certificateId) => {
+      const record = await store.findByCertificate(certificateId);
+      const held = record?.certificates.find((certificate) => certificate.certificateId === certificateId);
+      return record && held ? { thingName: record.thingName, status: held.status, policies: record.policies } : null;
+    },
+    findPerson: (accessKeyId, token) => embedded.tokens.verify(accessKeyId, token),
+    onMessage: messageKeeper(db),
+    onPresence: async ({ thingName, userId, clientId, eventType, timestamp, disconnectReason, sessionIdentifier }: PresenceEvent) => {
+      // a device whose certificate has just died is nobody any more, but its client id is still its thing's name
+      const thing = thingName ?? (userId === null && !clientId.startsWith('u-') ? clientId : null);
+      if (thing === null) return;
+      await putPresence(db, {
+        id: randomUUIDv7(),
+        thingName: thing,
+        eventType,
+        at: timestamp,
+        reason: disconnectReason,
+        session: sessionIdentifier,
+        broker: name,
+      });
+    },
+    onRefusal: (refusal) => log.info(refusal, 'the broker refused a client'),
+    onProblem: (cause) => log.warn({ err: cause }, 'the broker had a problem'),
+  }).catch((error: unknown) => {
+    const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    throw inUse
+      ? new ConfigError(`BROKER_PORT ${port} is in use on ${config.host}; choose another, 0 to have one picked, or BROKER=off.`)
+      : error;
+  });
+  ctx.iot.broker = { port: broker.port, refresh: (thing) => broker.refresh(thing) };
+  const deafen = await db.listen(
+    THINGS_CHANNEL,
+    (thing) => void broker.refresh(thing).catch((error: unknown) => log.warn({ err: error }, 'a thing could not be looked up')),
+  );
+  const beat = setInterval(() => void beatBroker(db, name).catch(() => undefined), BEAT_MS);
+  return async () => {
+    clearInterval(beat);
+    ctx.iot.broker = null;
+    await deafen();
+    await broker.close();
+  };
+}

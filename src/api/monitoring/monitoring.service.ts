@@ -1,0 +1,239 @@
+import type { Context } from '../../context.ts';
+import { errors } from '../../errors.ts';
+import { withConnectivity } from '../devices/devices.service.ts';
+import type {
+  DeviceMonitoring,
+  FirmwareHistory,
+  FirmwareRun,
+  FleetMonitoring,
+  GroupMonitoring,
+  MonitoringBucket,
+  PayloadView,
+} from './monitoring.model.ts';
+import {
+  findEventBefore,
+  findMonitored,
+  findTotals,
+  listBattery,
+  listDeviceThroughput,
+  listEvents,
+  listEventsOf,
+  listExperimentThroughput,
+  listFleet,
+  listGroupDevices,
+  listLastData,
+  listLatestVersions,
+  listRecent,
+  listVersions,
+  type MonitoredDevice,
+  type Range,
+  type VersionHour,
+} from './monitoring.queries.ts';
+import { sessionsOf, uptimeOf } from './sessions.ts';
+
+const DAY = 86_400_000;
+const LONGEST = 31 * DAY;
+const MOST_POINTS = 100_000;
+const MOST_EVENTS = 1_000;
+const MOST_FLEET_EVENTS = 200;
+const MOST_DEVICES = 10_000;
+const MOST_RECENT = 50;
+
+/** A half-open range of at most 31 days. Errors: rangeInvalid. */
+export function rangeOf(from: Date, to: Date): Range {
+  const span = to.getTime() - from.getTime();
+  if (span <= 0) throw errors.rangeInvalid('The range is empty: from must be before to.');
+  if (span > LONGEST) throw errors.rangeInvalid('The range must be at most 31 days.');
+  return { from, to };
+}
+
+function limitPoints(range: Range, bucket: MonitoringBucket, series: number): void {
+  const per = (size: MonitoringBucket) =>
+    Math.ceil((range.to.getTime() - range.from.getTime()) / (size === 'hour' ? DAY / 24 : DAY)) * series;
+  if (per(bucket) <= MOST_POINTS) return;
+  const days = Math.max(1, Math.floor(MOST_POINTS / series / (bucket === 'hour' ? 24 : 1)));
+  throw errors.rangeInvalid(
+    bucket === 'hour' && per('day') <= MOST_POINTS
+      ? `That could be more than ${MOST_POINTS} points for ${series} devices; ask for bucket=day, or at most ${days} days.`
+      : `That could be more than ${MOST_POINTS} points for ${series} devices; ask for at most ${days} days.`,
+  );
+}
+
+/** Reads the sections of an answer side by side; one that fails is empty, and said to be. */
+class Sections {
+  readonly #ctx: Context;
+  failed = false;
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+  }
+
+  async read<T>(work: Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      this.#ctx.log.warn({ err: error }, 'a section of monitoring could not be read');
+      this.failed = true;
+      return otherwise;
+    }
+  }
+}
+
+/** Consecutive hours of one version as one run; a version that comes back is another. */
+export function runsOf(hours: readonly VersionHour[]): FirmwareRun[] {
+  const runs: FirmwareRun[] = [];
+  for (const { version, firstAt, lastAt, count } of hours) {
+    const last = runs.at(-1);
+    if (last?.version === version) {
+      last.count += count;
+      if (lastAt > last.lastSeen) last.lastSeen = lastAt;
+    } else runs.push({ version, firstSeen: firstAt, lastSeen: lastAt, count });
+  }
+  return runs;
+}
+
+const NO_PAYLOAD: PayloadView = {
+  totalMeasurements: 0,
+  withGps: 0,
+  withBattery: 0,
+  workbookRuns: 0,
+  firmwareMix: [],
+  protocolMix: [],
+  workbookMix: [],
+  macroMix: [],
+};
+
+async function thingOf(ctx: Context, deviceId: string): Promise<string> {
+  const found = await findMonitored(ctx.db, deviceId);
+  if (!found) throw errors.resourceNotFound('device');
+  return found.thingName;
+}
+
+export async function monitorDevice(
+  ctx: Context,
+  userId: string,
+  deviceId: string,
+  range: Range,
+  bucket: MonitoringBucket,
+): Promise<DeviceMonitoring> {
+  const thing = await thingOf(ctx, deviceId);
+  const sections = new Sections(ctx);
+  const { db } = ctx;
+  const [newest, before, throughput, battery, payload, versions, recent] = await Promise.all([
+    sections.read(listEvents(db, thing, range, MOST_EVENTS + 1), []),
+    sections.read(findEventBefore(db, thing, range.from), undefined),
+    sections.read(listExperimentThroughput(db, userId, [thing], range, bucket), []),
+    sections.read(listBattery(db, thing, range, bucket), []),
+    sections.read(findTotals(db, userId, thing, range), NO_PAYLOAD),
+    sections.read(listVersions(db, thing, range), []),
+    sections.read(listRecent(db, userId, thing, range, MOST_RECENT), []),
+  ]);
+  const truncated = newest.length > MOST_EVENTS;
+  const events = newest.slice(0, MOST_EVENTS).reverse();
+  // of a truncated history the sessions are those of its newest part, which the first event cut off carries into
+  const cut = truncated ? newest[MOST_EVENTS] : undefined;
+  const start = events[0]?.eventTimestamp;
+  const history = {
+    from: truncated && start ? start : range.from,
+    to: range.to,
+    now: new Date(),
+    before: cut ?? before ?? null,
+    events,
+  };
+  return {
+    bucket,
+    events,
+    sessions: sessionsOf(history),
+    uptimePercent: truncated ? null : uptimeOf(history),
+    truncated,
+    throughput,
+    battery: battery.map((point) => ({ ...point, averageBattery: Number.isFinite(point.averageBattery) ? point.averageBattery : null })),
+    payload: payload ?? NO_PAYLOAD,
+    firmwareHistory: runsOf(versions),
+    recentMeasurements: recent,
+    pipelineUnavailable: sections.failed,
+  };
+}
+
+async function ofDevices(ctx: Context, sections: Sections, devices: readonly MonitoredDevice[], range: Range, bucket: MonitoringBucket) {
+  const ids = new Map(devices.map(({ thingName, id }) => [thingName, id]));
+  const things = [...ids.keys()];
+  const named = <T extends { thingName: string }>({ thingName, ...rest }: T) => ({ ...rest, deviceId: ids.get(thingName) ?? '' });
+  const [last, throughput, events] = await Promise.all([
+    sections.read(listLastData(ctx.db, things), []),
+    sections.read(listDeviceThroughput(ctx.db, things, range, bucket), []),
+    sections.read(listEventsOf(ctx.db, things, range, MOST_FLEET_EVENTS), []),
+  ]);
+  return {
+    things,
+    named,
+    lastDataAt: new Map(last.map(({ thingName, lastAt }) => [thingName, lastAt])),
+    throughput: throughput.map(named),
+    events: events.map(named),
+  };
+}
+
+/** Every device that the caller may read. */
+export async function monitorFleet(ctx: Context, userId: string, range: Range, bucket: MonitoringBucket): Promise<FleetMonitoring> {
+  const devices = await listFleet(ctx.db, userId, MOST_DEVICES);
+  if (devices.length === 0) return { devices: [], throughput: [], events: [], pipelineUnavailable: false };
+  limitPoints(range, bucket, devices.length);
+  const sections = new Sections(ctx);
+  const { lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, range, bucket);
+  return {
+    devices: devices.map(({ id, thingName }) => ({ deviceId: id, lastDataAt: lastDataAt.get(thingName) ?? null })),
+    throughput,
+    events,
+    pipelineUnavailable: sections.failed,
+  };
+}
+
+/** The members of a group that the caller may read. */
+export async function monitorGroup(
+  ctx: Context,
+  userId: string,
+  groupId: string,
+  range: Range,
+  bucket: MonitoringBucket,
+): Promise<GroupMonitoring> {
+  const devices = await listGroupDevices(ctx.db, userId, groupId);
+  limitPoints(range, bucket, Math.max(1, devices.length));
+  const sections = new Sections(ctx);
+  const { things, named, lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, range, bucket);
+  const [dataByExperiment, firmware, connected] = await Promise.all([
+    sections.read(listExperimentThroughput(ctx.db, userId, things, range, bucket), []),
+    sections.read(listLatestVersions(ctx.db, things, range), []),
+    withConnectivity(ctx, devices),
+  ]);
+  return {
+    members: connected.map(({ id, thingName, name, serialNumber, deviceType, connectivity }) => ({
+      deviceId: id,
+      name,
+      serialNumber,
+      deviceType,
+      connectivity,
+      lastDataAt: lastDataAt.get(thingName) ?? null,
+    })),
+    throughput,
+    dataByExperiment,
+    firmware: firmware.map(named),
+    events,
+    pipelineUnavailable: sections.failed,
+  };
+}
+
+export async function activityOf(ctx: Context, deviceId: string) {
+  const thing = await thingOf(ctx, deviceId);
+  const sections = new Sections(ctx);
+  const [last] = await sections.read(listLastData(ctx.db, [thing]), []);
+  return { lastDataAt: last?.lastAt ?? null, pipelineUnavailable: sections.failed };
+}
+
+/** Runs are cut at hours whatever the bucket is; the bucket only has to keep the answer within bounds. */
+export async function firmwareHistoryOf(ctx: Context, deviceId: string, range: Range, bucket: MonitoringBucket): Promise<FirmwareHistory> {
+  limitPoints(range, bucket, 1);
+  const thing = await thingOf(ctx, deviceId);
+  const sections = new Sections(ctx);
+  const versions = runsOf(await sections.read(listVersions(ctx.db, thing, range), []));
+  return { versions, pipelineUnavailable: sections.failed };
+}
