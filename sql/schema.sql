@@ -52,6 +52,32 @@ table audit_events
   CREATE INDEX audit_events_by_organization ON public.audit_events USING btree (organization_id, at DESC)
   CREATE INDEX audit_events_by_resource ON public.audit_events USING btree (resource_id, at DESC)
   CREATE INDEX audit_events_by_subject ON public.audit_events USING btree (subject_id, at DESC)
+table broker_messages
+  id bigint not null generated as identity
+  source bytea not null
+  experiment_id uuid not null
+  client_id text not null
+  user_id uuid
+  sensor_type text not null
+  sensor_version text not null
+  sensor_id text not null
+  protocol_id text
+  payload bytea not null
+  received_at timestamp with time zone not null
+  status text not null default 'waiting'::text
+  reason text
+  constraint broker_messages_source_check CHECK ((length(source) = 20))
+  constraint broker_messages_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'stored'::text, 'quarantined'::text])))
+  constraint broker_messages_pkey PRIMARY KEY (id)
+  constraint broker_messages_source_key UNIQUE (source)
+  CREATE INDEX broker_messages_archived ON public.broker_messages USING btree (experiment_id) WHERE ((status = 'quarantined'::text) AND (reason = 'archived'::text))
+  CREATE INDEX broker_messages_by_experiment ON public.broker_messages USING btree (experiment_id)
+  CREATE INDEX broker_messages_by_person ON public.broker_messages USING btree (experiment_id, user_id) WHERE (user_id IS NOT NULL)
+  CREATE INDEX broker_messages_waiting ON public.broker_messages USING btree (experiment_id, id) WHERE (status = 'waiting'::text)
+table brokers
+  name text not null
+  alive_at timestamp with time zone not null
+  constraint brokers_pkey PRIMARY KEY (name)
 table budgets
   kind text not null
   key bytea not null
@@ -98,18 +124,71 @@ table dashboards
   constraint dashboards_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint dashboards_pkey PRIMARY KEY (id)
   CREATE INDEX dashboards_by_experiment ON public.dashboards USING btree (experiment_id, created_at DESC, id DESC)
+table device_facts
+  experiment_id uuid not null
+  client_id text not null
+  device_id text not null
+  firmware text not null
+  device_name text
+  device_version text
+  device_battery double precision
+  total bigint not null
+  processed_at timestamp with time zone not null
+  constraint device_facts_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint device_facts_pkey PRIMARY KEY (experiment_id, client_id, device_id, firmware)
+table device_group_members
+  group_id uuid not null
+  device_id uuid not null
+  added_by uuid
+  added_at timestamp with time zone not null default now()
+  constraint device_group_members_added_by_fkey FOREIGN KEY (added_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint device_group_members_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE CASCADE
+  constraint device_group_members_group_id_fkey FOREIGN KEY (group_id) REFERENCES device_groups(id) ON DELETE CASCADE
+  constraint device_group_members_pkey PRIMARY KEY (group_id, device_id)
+  CREATE INDEX device_group_members_by_device ON public.device_group_members USING btree (device_id)
 table device_groups
   id uuid not null
   type text not null default 'device_group'::text
   constraint device_groups_type_check CHECK ((type = 'device_group'::text))
   constraint device_groups_id_type_fkey FOREIGN KEY (id, type) REFERENCES resources(id, type) ON DELETE CASCADE
   constraint device_groups_pkey PRIMARY KEY (id)
+table device_presence
+  thing_name text not null
+  connected boolean not null
+  session text
+  broker text not null
+  last_seen_at timestamp with time zone not null
+  constraint device_presence_pkey PRIMARY KEY (thing_name)
+  CREATE INDEX device_presence_live ON public.device_presence USING btree (broker) WHERE connected
 table devices
   id uuid not null
   type text not null default 'device'::text
+  thing_name text not null
+  thing_arn text not null
+  serial_number text not null
+  given_name text
+  device_type text not null
+  state text not null
+  certificate_id text
+  certificate_arn text
+  sequence jsonb
+  sequence_at timestamp with time zone
+  needs_rebind boolean not null default false
+  constraint devices_check CHECK (((device_type = 'mobile'::text) = (state = 'phone'::text)))
+  constraint devices_check1 CHECK (((certificate_id IS NULL) = (certificate_arn IS NULL)))
+  constraint devices_device_type_check CHECK ((device_type = ANY (ARRAY['multispeq'::text, 'ambyte'::text, 'minipar'::text, 'generic'::text, 'ambit'::text, 'mobile'::text])))
+  constraint devices_given_name_check CHECK (((length(given_name) >= 1) AND (length(given_name) <= 255)))
+  constraint devices_serial_number_check CHECK (((length(serial_number) >= 1) AND (length(serial_number) <= 255)))
+  constraint devices_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'rotating'::text, 'revoked'::text, 'phone'::text])))
+  constraint devices_thing_name_check CHECK (((length(thing_name) >= 1) AND (length(thing_name) <= 128)))
   constraint devices_type_check CHECK ((type = 'device'::text))
   constraint devices_id_type_fkey FOREIGN KEY (id, type) REFERENCES resources(id, type) ON DELETE CASCADE
   constraint devices_pkey PRIMARY KEY (id)
+  constraint devices_certificate_id_key UNIQUE (certificate_id)
+  constraint devices_serial_number UNIQUE (device_type, serial_number)
+  constraint devices_thing_name_key UNIQUE (thing_name)
+  CREATE INDEX devices_to_rebind ON public.devices USING btree (id) WHERE needs_rebind
+  CREATE INDEX devices_unfinished ON public.devices USING btree (id) WHERE (sequence IS NOT NULL)
 table erasures
   id uuid not null
   experiment_id uuid not null
@@ -122,6 +201,16 @@ table erasures
   constraint erasures_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES users(id) ON DELETE SET NULL
   constraint erasures_pkey PRIMARY KEY (id)
   constraint erasures_experiment_id_key UNIQUE (experiment_id)
+table experiment_devices
+  experiment_id uuid not null
+  device_id uuid not null
+  added_by uuid
+  added_at timestamp with time zone not null default now()
+  constraint experiment_devices_added_by_fkey FOREIGN KEY (added_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint experiment_devices_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE CASCADE
+  constraint experiment_devices_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint experiment_devices_pkey PRIMARY KEY (experiment_id, device_id)
+  CREATE INDEX experiment_devices_by_device ON public.experiment_devices USING btree (device_id, added_at DESC)
 table experiment_join_requests
   id uuid not null
   experiment_id uuid not null
@@ -199,6 +288,13 @@ table exports
   CREATE INDEX exports_by_table ON public.exports USING btree (experiment_id, table_identifier, created_at DESC, id DESC)
   CREATE INDEX exports_expiring ON public.exports USING btree (expires_at) WHERE ((status = 'completed'::text) AND (expired_at IS NULL))
   CREATE INDEX exports_unfinished ON public.exports USING btree (queued_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
+table firmware_releases
+  repository text not null
+  etag text
+  releases jsonb not null
+  fetched_at timestamp with time zone not null
+  retry_at timestamp with time zone not null default '-infinity'::timestamp with time zone
+  constraint firmware_releases_pkey PRIMARY KEY (repository)
 table flows
   id uuid not null
   experiment_id uuid not null
@@ -420,6 +516,29 @@ table macros
   constraint macros_pkey PRIMARY KEY (id)
   constraint macros_filename_key UNIQUE (filename)
   CREATE INDEX macros_by_source ON public.macros USING btree (forked_from) WHERE (forked_from IS NOT NULL)
+table message_hours
+  client_id text not null
+  experiment_id uuid not null
+  hour timestamp with time zone not null
+  version text not null
+  protocol_id text not null
+  workbook_version_id text not null
+  macros text not null
+  count bigint not null
+  with_gps bigint not null
+  with_battery bigint not null
+  battery_sum double precision not null
+  battery_count bigint not null
+  first_at timestamp with time zone not null
+  last_at timestamp with time zone not null
+  constraint message_hours_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint message_hours_pkey PRIMARY KEY (client_id, hour, experiment_id, version, protocol_id, workbook_version_id, macros)
+  CREATE INDEX message_hours_by_experiment ON public.message_hours USING btree (experiment_id)
+table message_runs
+  client_id text not null
+  run_id text not null
+  hour timestamp with time zone not null
+  constraint message_runs_pkey PRIMARY KEY (client_id, run_id, hour)
 table messages
   id uuid not null
   ordinal bigint not null generated as identity
@@ -570,6 +689,16 @@ table passkeys
   constraint passkeys_pkey PRIMARY KEY (id)
   constraint passkeys_credential_id_key UNIQUE (credential_id)
   CREATE INDEX passkeys_by_user ON public.passkeys USING btree (user_id, created_at)
+table presence_events
+  id uuid not null
+  thing_name text not null
+  event_type text not null
+  at timestamp with time zone not null
+  disconnect_reason text
+  session text
+  constraint presence_events_event_type_check CHECK ((event_type = ANY (ARRAY['connected'::text, 'disconnected'::text])))
+  constraint presence_events_pkey PRIMARY KEY (id)
+  CREATE INDEX presence_events_by_thing ON public.presence_events USING btree (thing_name, at DESC, id DESC)
 table profiles
   user_id uuid not null
   first_name text not null
@@ -634,6 +763,26 @@ table provider_accounts
   constraint provider_accounts_pkey PRIMARY KEY (id)
   constraint provider_accounts_provider_account_id_key UNIQUE (provider, account_id)
   CREATE INDEX provider_accounts_by_user ON public.provider_accounts USING btree (user_id)
+table recent_measurements
+  client_id text not null
+  id text not null
+  experiment_id uuid not null
+  at timestamp with time zone not null
+  protocol_id text
+  workbook_version_id text
+  version text
+  battery double precision
+  latitude double precision
+  longitude double precision
+  sample text
+  constraint recent_measurements_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint recent_measurements_pkey PRIMARY KEY (client_id, at, id)
+  CREATE INDEX recent_measurements_by_experiment ON public.recent_measurements USING btree (experiment_id)
+table registry_things
+  thing_name text not null
+  record jsonb not null
+  constraint registry_things_pkey PRIMARY KEY (thing_name)
+  CREATE INDEX registry_things_certificates ON public.registry_things USING gin (((record -> 'certificates'::text)) jsonb_path_ops)
 table resources
   id uuid not null
   type text not null
@@ -859,17 +1008,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborator_count(resource uuid)
  RETURNS integer
  LANGUAGE sql
@@ -908,6 +1057,14 @@ AS $function$
       where s.organization_id = r.organization_id and s.user_id <> person and (s.is_owner or (s.is_admin and not coalesce(own.is_owner, false))))
     and not exists (select from covering_grants c where c.resource_id = r.id and c.user_id <> person)
 $function$
+CREATE OR REPLACE FUNCTION public.forget_broker_messages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from broker_messages where experiment_id = old.id;
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.forget_newsletter_address()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -969,6 +1126,14 @@ CREATE OR REPLACE FUNCTION public.macro_filename(id uuid)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN ('macro_'::text || "left"(encode(sha256(convert_to((id)::text, 'UTF8'::name)), 'hex'::text), 12))
+CREATE OR REPLACE FUNCTION public.mark_rebind()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update devices set needs_rebind = true where id in (select device_id from changed) and not needs_rebind;
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.readable_resources(caller uuid, asked_types text[], related_only boolean)
  RETURNS SETOF resources
  LANGUAGE sql
