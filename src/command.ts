@@ -3,11 +3,11 @@ import { createUser, userOfEmail } from './api/account/account.service.ts';
 import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
 import { readQuickstart } from './api/sample/sample.service.ts';
 import { loadSeason, SEASON_ROWS } from './api/sample/season.service.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
-import { EmbeddedPostgresError, startEmbeddedPostgres } from './database/embedded.ts';
+import { startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, StartError } from './errors.ts';
 
 const USAGE = `usage:
   npm run user -- create --email ADDRESS --first-name NAME --last-name NAME [--rate-limit N] [--key-name NAME]
@@ -92,7 +92,7 @@ async function main([command, ...args]: string[]): Promise<void> {
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   const expected =
-    error instanceof UsageError || error instanceof ConfigError || error instanceof EmbeddedPostgresError || error instanceof ApiError;
+    error instanceof UsageError || error instanceof StartError || error instanceof ApiError;
   const detail =
     error instanceof ApiError ? (error.details.problems ?? []).map(({ path, message }) => `${path}: ${message}`).join('; ') : '';
   process.stderr.write(

