@@ -52,28 +52,6 @@ table audit_events
   CREATE INDEX audit_events_by_organization ON public.audit_events USING btree (organization_id, at DESC)
   CREATE INDEX audit_events_by_resource ON public.audit_events USING btree (resource_id, at DESC)
   CREATE INDEX audit_events_by_subject ON public.audit_events USING btree (subject_id, at DESC)
-table broker_messages
-  id bigint not null generated as identity
-  source bytea not null
-  experiment_id uuid not null
-  client_id text not null
-  user_id uuid
-  sensor_type text not null
-  sensor_version text not null
-  sensor_id text not null
-  protocol_id text
-  payload bytea not null
-  received_at timestamp with time zone not null
-  status text not null default 'waiting'::text
-  reason text
-  constraint broker_messages_source_check CHECK ((length(source) = 20))
-  constraint broker_messages_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'stored'::text, 'quarantined'::text])))
-  constraint broker_messages_pkey PRIMARY KEY (id)
-  constraint broker_messages_source_key UNIQUE (source)
-  CREATE INDEX broker_messages_archived ON public.broker_messages USING btree (experiment_id) WHERE ((status = 'quarantined'::text) AND (reason = 'archived'::text))
-  CREATE INDEX broker_messages_by_experiment ON public.broker_messages USING btree (experiment_id)
-  CREATE INDEX broker_messages_by_person ON public.broker_messages USING btree (experiment_id, user_id) WHERE (user_id IS NOT NULL)
-  CREATE INDEX broker_messages_waiting ON public.broker_messages USING btree (experiment_id, id) WHERE (status = 'waiting'::text)
 table brokers
   name text not null
   alive_at timestamp with time zone not null
@@ -124,18 +102,6 @@ table dashboards
   constraint dashboards_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint dashboards_pkey PRIMARY KEY (id)
   CREATE INDEX dashboards_by_experiment ON public.dashboards USING btree (experiment_id, created_at DESC, id DESC)
-table device_facts
-  experiment_id uuid not null
-  client_id text not null
-  device_id text not null
-  firmware text not null
-  device_name text
-  device_version text
-  device_battery double precision
-  total bigint not null
-  processed_at timestamp with time zone not null
-  constraint device_facts_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
-  constraint device_facts_pkey PRIMARY KEY (experiment_id, client_id, device_id, firmware)
 table device_group_members
   group_id uuid not null
   device_id uuid not null
@@ -1057,14 +1023,6 @@ AS $function$
       where s.organization_id = r.organization_id and s.user_id <> person and (s.is_owner or (s.is_admin and not coalesce(own.is_owner, false))))
     and not exists (select from covering_grants c where c.resource_id = r.id and c.user_id <> person)
 $function$
-CREATE OR REPLACE FUNCTION public.forget_broker_messages()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  delete from broker_messages where experiment_id = old.id;
-  return null;
-end $function$
 CREATE OR REPLACE FUNCTION public.forget_newsletter_address()
  RETURNS trigger
  LANGUAGE plpgsql

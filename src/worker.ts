@@ -4,7 +4,6 @@ import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
-import { storeWaitingMessages } from './api/measurements/measurements.service.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
@@ -36,7 +35,6 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
   { everyMs: 5_000, run: () => sweepExports(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
-  { everyMs: 500, run: () => storeWaitingMessages(ctx) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 

@@ -20,6 +20,7 @@ export interface DecodedMeasurement {
   sha256: string;
   timezone: string | null;
   protocolId: string | null;
+  workbookVersionId: string | null;
   workbookRunId: string | null;
   /** JSON text of an array of `{id, name, filename}`; an entry with `output` (an object, or one a burst element) or `error` is a delivered macro result. */
   macros: string | null;

@@ -18,11 +18,12 @@ import {
 } from './measurements.ts';
 import { prepareDevices, prepareMacros, prepareMeasurements, type Prepared } from './message-tables.ts';
 import * as queries from './messages.queries.ts';
-import type { Database, MessageReport, Queryable } from './messages.queries.ts';
+import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
 import { functionStatements, type Pipelines } from './pipeline.ts';
 
 export { countTries, insertContributors, knownObjects, listPending, listWaiting, reopenMessages } from './messages.queries.ts';
 export type { InboxMessage, MessageReport } from './messages.queries.ts';
+export type { MeasurementRow } from './measurements.ts';
 
 /** A message that has arrived. Who sent it is what the connection proved, not what the payload says. */
 export interface NewArrival {
@@ -73,12 +74,15 @@ interface MessageDeps {
   db: Database;
   staging: StagingArea;
   pipelines: Pipelines;
+  /** Runs in the transaction that commits a batch, with the measurements that are new by it: never twice with one, and not at all when there are none. */
+  alongside?: (tx: Transaction, experimentId: string, stored: readonly (readonly MeasurementRow[])[]) => Promise<void>;
 }
 
 const TRIES = 8;
 
 interface Sorted {
-  rows: MeasurementRow[];
+  /** Of each measurement that is new: one row, or one for each element of its burst. */
+  measurements: MeasurementRow[][];
   /** Rows of each source that is new. */
   sources: Map<string, number>;
   reports: MessageReport[];
@@ -93,7 +97,7 @@ async function sortOut(db: Database, experimentId: string, messages: readonly Re
     message.refused === undefined ? message.decoded.flatMap((one) => (one.kind === 'measurement' ? [sourceOf(message, one)] : [])) : [],
   );
   const there = new Set(table ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
-  const sorted: Sorted = { rows: [], sources: new Map(), reports: [] };
+  const sorted: Sorted = { measurements: [], sources: new Map(), reports: [] };
   for (const message of messages) {
     const counts = { stored: 0, quarantined: 0, alreadyThere: 0 };
     const reasons: Record<string, number> = {};
@@ -125,7 +129,7 @@ async function sortOut(db: Database, experimentId: string, messages: readonly Re
       for (const column of fresh) columns.add(column);
       there.add(source);
       sorted.sources.set(source, rows.length);
-      sorted.rows.push(...rows);
+      sorted.measurements.push(rows);
       counts.stored += rows.length;
     }
     const status = counts.quarantined === 0 ? 'stored' : counts.stored + counts.alreadyThere === 0 ? 'quarantined' : 'partial';
@@ -135,7 +139,7 @@ async function sortOut(db: Database, experimentId: string, messages: readonly Re
 }
 
 async function attempt(
-  { db, staging, pipelines }: MessageDeps,
+  { db, staging, pipelines, alongside }: MessageDeps,
   experimentId: string,
   given: readonly ReadMessage[],
   work: string,
@@ -151,7 +155,8 @@ async function attempt(
   );
   const messages = given.filter(({ id }) => pending.has(id));
   if (messages.length === 0) return [];
-  const { rows, sources, reports } = await sortOut(db, experimentId, messages);
+  const { measurements, sources, reports } = await sortOut(db, experimentId, messages);
+  const rows = measurements.flat();
   const prepared: Prepared[] = [];
   await mkdir(work, { recursive: true, mode: 0o700 });
   try {
@@ -172,6 +177,7 @@ async function attempt(
       // another worker has handled some of them meanwhile
       if (ended.size < reports.length) throw errors.sourceChanged();
       for (const one of prepared) await one.commit(tx);
+      if (measurements.length > 0) await alongside?.(tx, experimentId, measurements);
       return reports;
     });
   } catch (error) {

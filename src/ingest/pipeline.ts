@@ -10,8 +10,6 @@ const STEPS = {
   uploadedValues: 'silver/uploaded_values.sql',
   uploadedRows: 'gold/uploaded_rows.sql',
   quarantinedRecords: 'gold/quarantined_records.sql',
-  brokerRows: 'gold/broker_rows.sql',
-  sensorRows: 'gold/sensor_rows.sql',
   measurementRows: 'gold/measurement_rows.sql',
   deviceRows: 'gold/device_rows.sql',
   macroRows: 'gold/macro_rows.sql',

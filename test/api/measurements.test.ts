@@ -196,14 +196,47 @@ describe('from broker to table', () => {
     const { db } = site.server.context;
     const state = async () =>
       (
-        await db.rows<{ status: string; reason: string | null }>(
-          sql('test')`select status, reason from broker_messages where experiment_id = ${id}`,
+        await db.rows<{ status: string; reasons: Record<string, number> }>(
+          sql('test')`select status, reasons from messages where experiment_id = ${id}`,
         )
       )[0];
-    await expect.poll(state).toEqual({ status: 'quarantined', reason: 'archived' });
+    await expect.poll(state).toEqual({ status: 'quarantined', reasons: { archived: 1 } });
     expect(await rows(id)).toHaveLength(0);
     await owner()('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'active' } });
     await expect.poll(async () => (await rows(id)).length, { timeout: 5_000 }).toBe(1);
+  });
+
+  test('what is stored is counted, and counted once, whichever way it came; words that no index takes are cut', async () => {
+    const id = await experiment();
+    const { thing, bundle, config, id: deviceId } = await device('third', [id]);
+    const client = await connect(config, thing, bundle);
+    const prefix = config.experiments[0].topicPrefix;
+    const odd = {
+      device_firmware: 'v\0\ud800'.padEnd(5_000, 'x'),
+      workbook_run_id: 'run\0',
+      macros: [{ id: 'm'.repeat(5_000) }, { id: null }],
+    };
+    await publish(client, prefix, [message({ id: 'a' }), message({ id: 'b', ...odd }), { sample: {} }]);
+    await publish(client, prefix, [message({ id: 'b' }), message({ id: 'c' })]);
+    const { uploadUrl } = (await owner()('POST', '/api/v1/iot/upload-url', { body: { experimentId: id } })).body;
+    expect((await fetch(uploadUrl, { method: 'PUT', body: JSON.stringify([message({ id: 'a' }), message({ id: 'd' })]) })).status).toBe(
+      200,
+    );
+    await expect.poll(async () => (await rows(id))?.length, { timeout: 5_000 }).toBe(5);
+    const counts = () =>
+      site.server.context.db.rows<{ client: string; count: number }>(
+        sql(
+          'test',
+        )`select client_id as client, sum(count)::int as count from message_hours where experiment_id = ${id} group by 1 order by 1`,
+      );
+    expect(await counts()).toEqual([
+      { client: '', count: 2 },
+      { client: thing, count: 3 },
+    ]);
+    const query = { from: '2026-05-01T00:00:00Z', to: '2026-05-02T00:00:00Z', bucket: 'hour' };
+    const { payload, recentMeasurements } = (await owner()('GET', `/api/v1/devices/${deviceId}/monitoring`, { query })).body;
+    expect(payload).toMatchObject({ totalMeasurements: 3, workbookRuns: 1 });
+    expect(recentMeasurements).toHaveLength(3);
   });
 
   test('a person’s credentials publish under their own tree, where they may contribute', async () => {

@@ -14,6 +14,7 @@ import { decodePayload, MESSAGE_CAPS, type PayloadCaps } from '../../iot/payload
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { statusOf } from '../experiments/experiments.service.ts';
+import { countMeasurements } from '../measurements/measurements.service.ts';
 import { adoptObjects, LARGEST_OBJECT } from './arrivals.service.ts';
 
 const BATCH = { messages: 2_000, bytes: 16 * 1_048_576 };
@@ -75,7 +76,8 @@ async function ingestBatch(
   // names first, so that the first read of the rows shows them
   if (people.length > 0 && ((await insertContributors(ctx.db, experimentId, people)).length > 0 || pending.some(({ tries }) => tries > 0)))
     await refreshIdentity(ctx, experimentId);
-  return ingestMessages({ db: ctx.db, staging: ctx.staging, pipelines: ctx.pipelines }, experimentId, messages, signal);
+  const { db, staging, pipelines } = ctx;
+  return ingestMessages({ db, staging, pipelines, alongside: countMeasurements }, experimentId, messages, signal);
 }
 
 /** Turns the waiting messages of one experiment into rows, batch by batch. */

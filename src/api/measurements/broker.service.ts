@@ -5,7 +5,7 @@ import { startBroker } from '../../iot/broker.ts';
 import type { PresenceEvent } from '../../iot/connections.ts';
 import { registryStore, THINGS_CHANNEL } from '../devices/lifecycle.service.ts';
 import { messageKeeper } from './measurements.service.ts';
-import { beatBroker, endStalePresence, putPresence } from './messages.queries.ts';
+import { beatBroker, endStalePresence, putPresence } from './measurements.queries.ts';
 
 const BEAT_MS = 5_000;
 

@@ -1,169 +1,77 @@
-import type { MessageRow } from '../../ingest/broker-messages.ts';
-import { decodePayload, type Measurement } from '../../iot/payload.ts';
-import type { Fact, HourCount, RecentRow, Verdict, WaitingMessage } from './messages.queries.ts';
+import type { MeasurementRow } from '../../ingest/messages.ts';
+import type { HourCount, RecentRow } from './measurements.queries.ts';
 
-/** What a batch of messages comes to: rows for the lake, sums for monitoring, and what became of each message. */
+/** What measurements come to for monitoring; of each client the newest. */
 export interface Shaped {
-  rows: MessageRow[];
-  facts: Fact[];
   hours: HourCount[];
   runs: { clientId: string; runId: string; hour: string }[];
   recent: RecentRow[];
-  verdicts: Verdict[];
 }
 
-const clocks = new Map<string, Intl.DateTimeFormat | null>();
+/** How many measurements of a device are kept for a look at them. */
+export const RECENT = 50;
 
-function clockOf(timezone: string): Intl.DateTimeFormat | null {
-  const known = clocks.get(timezone);
-  if (known !== undefined) return known;
-  let clock: Intl.DateTimeFormat | null = null;
-  try {
-    clock = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' });
-  } catch {
-    clock = null;
-  }
-  if (clocks.size < 1_000) clocks.set(timezone, clock);
-  return clock;
-}
+/** Characters that are kept of a word a device says of itself, and of the list of macros: all of them together fit one index entry. */
+const LONGEST_WORD = 100;
+const LONGEST_LIST = 370;
+const LONGEST_SAMPLE = 65_536;
 
-/** `yyyy-MM-dd HH:mm:ss` where the device was; null without a zone that is one. */
-function localTime(timestamp: string, timezone: string | null): string | null {
-  const clock = timezone === null ? null : clockOf(timezone);
-  return clock ? clock.format(new Date(timestamp)) : null;
-}
+// what Postgres takes as text: a device may send others
+const clean = (text: string, longest: number) => text.slice(0, longest).replaceAll('\0', '\ufffd').toWellFormed();
+const word = (text: string | null) => (text === null ? null : clean(text, LONGEST_WORD));
 
-const refusalOf = (message: WaitingMessage): string | null => {
-  if (message.status === null) return 'experiment-gone';
-  if (message.status === 'archived') return 'archived';
-  return message.isAllowed ? null : 'not-allowed';
-};
+// times are of one form, so that their texts sort as they do
+const newest = (rows: readonly RecentRow[]) => rows.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)).slice(0, RECENT);
 
 const hourOf = (timestamp: string) => `${timestamp.slice(0, 13)}:00:00Z`;
 
-// beyond this an instrument's clock is not one that Postgres or a calendar can hold
-const isUsable = (timestamp: string) => /^\d{4}-/.test(timestamp);
-
-function addHour(hours: Map<string, HourCount>, message: WaitingMessage, measured: Measurement, version: string): void {
-  const hour = hourOf(measured.timestamp);
-  const macros = (JSON.parse(measured.macros ?? '[]') as { id?: unknown }[]).flatMap((macro) =>
-    typeof macro.id === 'string' ? [macro.id] : [],
-  );
-  const key = {
-    clientId: message.clientId,
-    hour,
-    version,
-    protocolId: message.protocolId ?? measured.protocolId ?? '',
-    workbookVersionId: measured.workbookVersionId ?? '',
-    macros: macros.join(','),
-  };
-  const name = JSON.stringify(key);
-  const known = hours.get(name) ?? {
-    ...key,
-    count: 0,
-    withGps: 0,
-    withBattery: 0,
-    batterySum: 0,
-    firstAt: measured.timestamp,
-    lastAt: measured.timestamp,
-  };
-  known.count += 1;
-  if (measured.latitude !== null && measured.longitude !== null) known.withGps += 1;
-  if (measured.deviceBattery !== null && Math.abs(measured.deviceBattery) < 1e100) {
-    known.withBattery += 1;
-    known.batterySum += measured.deviceBattery;
-  }
-  if (measured.timestamp < known.firstAt) known.firstAt = measured.timestamp;
-  if (measured.timestamp > known.lastAt) known.lastAt = measured.timestamp;
-  hours.set(name, known);
+/** Ids, comma-separated: whole ones, as many as fit. */
+function macroIds(json: string | null): string {
+  const ids = (JSON.parse(json ?? '[]') as { id: string | null }[]).flatMap(({ id }) => (id === null ? [] : [clean(id, LONGEST_WORD)]));
+  return ids.reduce((list, id) => {
+    const longer = list === '' ? id : `${list},${id}`;
+    return longer.length > LONGEST_LIST ? list : longer;
+  }, '');
 }
 
-function addFact(facts: Map<string, Fact>, message: WaitingMessage, measured: Measurement, processedAt: string): void {
-  const deviceId = measured.deviceId ?? message.sensorId;
-  const firmware = measured.deviceFirmware ?? '';
-  const name = JSON.stringify([message.clientId, deviceId, firmware]);
-  const known = facts.get(name);
-  facts.set(name, {
-    clientId: message.clientId,
-    deviceId,
-    firmware,
-    name: measured.deviceName ?? known?.name ?? null,
-    version: measured.deviceVersion ?? known?.version ?? message.sensorVersion,
-    battery: measured.deviceBattery ?? known?.battery ?? null,
-    total: (known?.total ?? 0) + 1,
-    processedAt,
-  });
-}
-
-/** Row ids are made of the message's identity and the place within it, so that storing it again makes the same ids. */
-function rowsOf(message: WaitingMessage, measured: Measurement, experimentId: string, processedAt: string): MessageRow[] {
-  const source = message.source.toString('hex').slice(0, 20);
-  const local = localTime(measured.timestamp, measured.timezone);
-  const samples: readonly (string | null)[] = measured.samples.length === 0 ? [null] : measured.samples;
-  return samples.map((data, position) => ({
-    id: `${source}-${measured.index}${measured.burst ? `-${position}` : ''}`,
-    device_id: measured.deviceId ?? message.sensorId,
-    device_name: measured.deviceName,
-    timestamp: measured.timestamp,
-    timezone: local === null ? null : measured.timezone,
-    date: measured.timestamp.slice(0, 10),
-    macros: measured.macros,
-    protocol_id: message.protocolId ?? measured.protocolId,
-    workbook_run_id: measured.workbookRunId,
-    latitude: measured.latitude,
-    longitude: measured.longitude,
-    data,
-    processed_timestamp: processedAt,
-    measurement_time_local: local,
-    local_time: local?.slice(11, 16) ?? null,
-    experiment_id: experimentId,
-    contributor_id: message.userId,
-    client_id: message.clientId,
-  }));
-}
-
-/** Takes a batch of one experiment apart. Pure but for the clock that is handed in (ISO 8601). */
-export function shape(experimentId: string, messages: readonly WaitingMessage[], processedAt: string): Shaped {
-  const shaped: Shaped = { rows: [], facts: [], hours: [], runs: [], recent: [], verdicts: [] };
+/** Sums measurements of one experiment, each given by its rows. Pure. What came without a client id, as an uploaded object, is summed under `''`. */
+export function shape(measurements: readonly (readonly MeasurementRow[])[]): Shaped {
   const hours = new Map<string, HourCount>();
-  const facts = new Map<string, Fact>();
-  for (const message of messages) {
-    const refused = refusalOf(message);
-    if (refused !== null) {
-      shaped.verdicts.push({ id: message.id, status: 'quarantined', reason: refused });
-      continue;
+  const runs: Shaped['runs'] = [];
+  const recent = new Map<string, RecentRow[]>();
+  for (const [row] of measurements) {
+    if (!row) continue;
+    const { facts, id, data } = row;
+    const { timestamp, latitude, longitude } = facts;
+    const battery = facts.deviceBattery !== null && Math.abs(facts.deviceBattery) < 1e100 ? facts.deviceBattery : null;
+    const clientId = row.clientId ?? '';
+    const hour = hourOf(timestamp);
+    const version = word(facts.deviceFirmware ?? facts.deviceVersion);
+    const protocolId = word(facts.protocolId);
+    const workbookVersionId = word(facts.workbookVersionId);
+    const key = {
+      ...{ clientId, hour, macros: macroIds(row.macros) },
+      ...{ version: version ?? '', protocolId: protocolId ?? '', workbookVersionId: workbookVersionId ?? '' },
+    };
+    const name = JSON.stringify(key);
+    const sum = hours.get(name) ?? { ...key, count: 0, withGps: 0, withBattery: 0, batterySum: 0, firstAt: timestamp, lastAt: timestamp };
+    sum.count += 1;
+    if (latitude !== null && longitude !== null) sum.withGps += 1;
+    if (battery !== null) {
+      sum.withBattery += 1;
+      sum.batterySum += battery;
     }
-    const decoded = decodePayload(message.payload);
-    const reasons = decoded.flatMap((each) =>
-      each.kind === 'refusal' ? [each.reason] : isUsable(each.timestamp) ? [] : ['timestamp-invalid'],
-    );
-    const good = decoded.filter((each) => each.kind === 'measurement').filter(({ timestamp }) => isUsable(timestamp));
-    shaped.verdicts.push({
-      id: message.id,
-      status: good.length === 0 ? 'quarantined' : 'stored',
-      reason: reasons.length === 0 ? null : [...new Set(reasons)].join(', '),
-    });
-    for (const measured of good) {
-      const version = measured.deviceFirmware ?? measured.deviceVersion ?? message.sensorVersion;
-      const rows = rowsOf(message, measured, experimentId, processedAt);
-      shaped.rows.push(...rows);
-      addHour(hours, message, measured, version);
-      addFact(facts, message, measured, processedAt);
-      if (measured.workbookRunId !== null)
-        shaped.runs.push({ clientId: message.clientId, runId: measured.workbookRunId, hour: hourOf(measured.timestamp) });
-      shaped.recent.push({
-        clientId: message.clientId,
-        id: rows[0]?.id ?? '',
-        at: measured.timestamp,
-        protocolId: message.protocolId ?? measured.protocolId,
-        workbookVersionId: measured.workbookVersionId,
-        version,
-        battery: measured.deviceBattery,
-        latitude: measured.latitude,
-        longitude: measured.longitude,
-        sample: measured.samples[0] === undefined ? null : measured.samples[0].slice(0, 65_536),
-      });
-    }
+    if (timestamp < sum.firstAt) sum.firstAt = timestamp;
+    if (timestamp > sum.lastAt) sum.lastAt = timestamp;
+    hours.set(name, sum);
+    const runId = word(facts.workbookRunId);
+    // a device is watched by its client id: without one there is nobody to look at
+    if (row.clientId === null) continue;
+    if (runId !== null) runs.push({ clientId, runId, hour });
+    const sample = data === null ? null : clean(data, LONGEST_SAMPLE);
+    const list = recent.get(clientId) ?? [];
+    list.push({ clientId, id, at: timestamp, protocolId, workbookVersionId, version, battery, latitude, longitude, sample });
+    recent.set(clientId, list.length < 4 * RECENT ? list : newest(list));
   }
-  return { ...shaped, hours: [...hours.values()], facts: [...facts.values()] };
+  return { hours: [...hours.values()], runs, recent: [...recent.values()].flatMap(newest) };
 }
