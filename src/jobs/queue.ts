@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { PgBoss, type Db } from 'pg-boss';
 import type { Queryable } from '../database/database.ts';
 
@@ -60,6 +61,8 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
   const ensure = async (name: string, retries = 5) => {
     if (known.has(name)) return;
     await boss.createQueue(name, {
+      // one waiting or running job of a name and key
+      policy: 'exclusive',
       retryLimit: retries,
       retryDelay: 1,
       retryBackoff: true,
@@ -77,7 +80,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
       await ensure(name);
       await boss.send(name, payload, {
         ...(tx === undefined ? {} : { db: adapter(tx) }),
-        ...(key === undefined ? {} : { singletonKey: key }),
+        singletonKey: key ?? randomUUID(),
         ...(startAfterSeconds === undefined ? {} : { startAfter: startAfterSeconds }),
       });
     },
