@@ -91,8 +91,7 @@ async function main([command, ...args]: string[]): Promise<void> {
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  const expected =
-    error instanceof UsageError || error instanceof StartError || error instanceof ApiError;
+  const expected = error instanceof UsageError || error instanceof StartError || error instanceof ApiError;
   const detail =
     error instanceof ApiError ? (error.details.problems ?? []).map(({ path, message }) => `${path}: ${message}`).join('; ') : '';
   process.stderr.write(

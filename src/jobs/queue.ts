@@ -31,6 +31,7 @@ interface QueueOptions {
   onError: (error: Error) => void;
 }
 
+const GRANT_LOCK = 7_310_586_412_003;
 const EXPIRES_AFTER_SECONDS = 6 * 3600;
 
 /** pg-boss speaks to whatever runs statements; inside a transaction that is ours. */
@@ -50,13 +51,12 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
   });
   boss.on('error', onError);
   await boss.start();
-  const db = boss.getDb();
-  const grant = async () => {
-    await db.executeSql(
-      `grant usage on schema pgboss to ${role}; grant select, insert, update, delete on all tables in schema pgboss to ${role}`,
+  // one statement at a time, or processes that start together trip over each other's grants
+  await boss
+    .getDb()
+    .executeSql(
+      `select pg_advisory_xact_lock(${GRANT_LOCK}); grant usage on schema pgboss to ${role}; grant select, insert, update, delete on all tables in schema pgboss to ${role}`,
     );
-  };
-  await grant();
   const known = new Set<string>();
   const ensure = async (name: string, retries = 5) => {
     if (known.has(name)) return;
@@ -72,7 +72,6 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
       deleteAfterSeconds: 7 * 86_400,
     });
     known.add(name);
-    await grant();
   };
   const stopping = new AbortController();
   return {

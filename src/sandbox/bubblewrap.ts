@@ -49,8 +49,10 @@ const box = (
     ...Object.entries(options.env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...libraries(),
     ...['--dir', '/dev', '--dev-bind', '/dev/null', '/dev/null', '--ro-bind', '/dev/urandom', '/dev/urandom'],
+    // before the interpreter's files, which may lie under the same path outside
+    ...['--size', String(64 * 1024 * 1024), '--tmpfs', '/tmp'],
     ...binds,
-    ...['--size', String(64 * 1024 * 1024), '--tmpfs', '/tmp', '--remount-ro', '/', '--chdir', '/tmp', '--seccomp', '3', '--'],
+    ...['--remount-ro', '/', '--chdir', '/tmp', '--seccomp', '3', '--'],
     ...command,
   ],
   env: {},
