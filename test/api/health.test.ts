@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+beforeAll(async () => {
+  site = await startTestServer();
+});
+afterAll(() => site.stop());
+
+test('GET /health/time tells one instant three ways, to anybody', async () => {
+  const before = Date.now();
+  const { status, body } = await site.as(null)('GET', '/health/time');
+  expect(status).toBe(200);
+  expect(body.utcTimestampMs).toBeGreaterThanOrEqual(before);
+  expect(body).toEqual({
+    utcTimestampMs: body.utcTimestampMs,
+    utcTimestampSec: Math.floor(body.utcTimestampMs / 1000),
+    iso: new Date(body.utcTimestampMs).toISOString(),
+  });
+});
+
+test('GET /health/live and /health/ready say no more than that; another method is 405 with Allow', async () => {
+  const call = site.as(null);
+  expect((await call('GET', '/health/live')).body).toEqual({ status: 'ok' });
+  expect((await call('GET', '/health/ready')).body).toEqual({ status: 'ready' });
+  const refused = await call('POST', '/health/time');
+  expect(refused).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
+  expect(refused.headers.get('allow')).toBe('GET, HEAD');
+  expect((await call('GET', '/health/nothing')).body.code).toBe('ROUTE_NOT_FOUND');
+});
