@@ -16,7 +16,7 @@ from (
               from `gold`.`upload`
               where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
             )
-            where (`bool` = cast(? as BOOLEAN)) and (`int` = cast(? as INT)) and (`big` = cast(? as BIGINT)) and (`dec` = cast(? as DECIMAL(38,2))) and (`dbl` = cast(? as DOUBLE)) and (`txt` = cast(? as STRING)) and (`day` = cast(? as DATE)) and (`at` = cast(? as TIMESTAMP)) and (`clock` = cast(? as TIMESTAMP_NTZ))
+            where (`bool` = cast(? as BOOLEAN)) and (`int` = cast(? as INT)) and (`big` = cast(? as BIGINT)) and (`dec` = cast(? as DECIMAL(12,3))) and (`dbl` = cast(? as DOUBLE)) and (`txt` = cast(? as STRING)) and (`day` = cast(? as DATE)) and (`at` = cast(? as TIMESTAMP)) and (`clock` = cast(? as TIMESTAMP_NTZ))
           )
           order by `uploaded_at` asc nulls last, `id` asc nulls last
           limit ?
@@ -88,7 +88,7 @@ from (
 -- BOOLEAN: true
 -- INT: 1
 -- BIGINT: 9007199254740993
--- DECIMAL(38,2): 1.25
+-- DECIMAL(12,3): 1.250
 -- DOUBLE: 0.1
 -- STRING: a
 -- DATE: 2024-03-31

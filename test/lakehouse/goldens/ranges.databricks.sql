@@ -16,7 +16,7 @@ from (
               from `gold`.`upload`
               where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
             )
-            where ((`int` >= cast(? as INT)) and (`int` <= cast(? as DECIMAL(38,1)))) and (`dbl` > cast(? as DOUBLE)) and (`at` <= cast(? as TIMESTAMP)) and (`dec` < cast(? as DECIMAL(38,1))) and (`day` >= cast(? as DATE))
+            where ((`int` >= cast(? as INT)) and (`int` <= cast(? as INT))) and (`dbl` > cast(? as DOUBLE)) and (`at` <= cast(? as TIMESTAMP)) and (`dec` < cast(? as DECIMAL(12,3))) and (`day` >= cast(? as DATE))
           )
           order by `uploaded_at` asc nulls last, `id` asc nulls last
           limit ?
@@ -86,10 +86,10 @@ from (
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- STRING: 01990000-0000-7000-8000-0000000000aa
 -- INT: 1
--- DECIMAL(38,1): 2.5
+-- INT: 2
 -- DOUBLE: 1
 -- TIMESTAMP: 2024-03-31T00:00:00.000000Z
--- DECIMAL(38,1): 12.5
+-- DECIMAL(12,3): 12.500
 -- DATE: 2024-01-01
 -- BIGINT: 100
 -- STRING: id
