@@ -1,4 +1,5 @@
 import { sweepJob } from './api/account/sweep.job.ts';
+import { refreshChangedIdentities } from './api/data/identity.service.ts';
 import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
@@ -35,6 +36,7 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
   { everyMs: 5_000, run: () => sweepExports(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
+  { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 

@@ -82,6 +82,6 @@ export const closeAccount = (db: Queryable, userId: string) =>
           updated_at = now()
         where personal_user_id = ${userId}
       ),
-      changed as (insert into identity_changes (user_id) values (${userId}) on conflict (user_id) do update set changed_at = now())
+      changed as (insert into identity_changes (user_id) values (${userId}) on conflict (user_id) do update set changed_at = now(), refreshed_at = null)
     update users set email = null, email_verified = false, image = null, name = 'Deleted User', registered = false, deleted_at = now(), updated_at = now()
     where id = ${userId}`);
