@@ -1,10 +1,12 @@
 import { sweepJob } from './api/account/sweep.job.ts';
+import { refreshChangedIdentities } from './api/data/identity.service.ts';
 import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
+import { disownThingJob } from './api/devices/discarded.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
-import { sendLetterJob } from './api/mail/mail.job.ts';
+import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
@@ -22,10 +24,12 @@ const handlers = (ctx: Context): JobHandler[] => [
   compactJob(ctx),
   sweepLakeJob(ctx),
   sweepObjectsJob(ctx),
+  disownThingJob(ctx),
   eraseExperiment(ctx),
   embargoJob(ctx),
   forgetUnconfirmedJob(ctx),
   sendLetterJob(ctx),
+  forgetLettersJob(ctx),
   sendNoticeJob(ctx),
   sweepJob(ctx),
 ];
@@ -35,6 +39,7 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
   { everyMs: 5_000, run: () => sweepExports(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
+  { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 

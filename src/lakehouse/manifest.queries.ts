@@ -207,6 +207,12 @@ export const listDeletableFiles = (db: Queryable, retiredBefore: Date, limit: nu
       and not exists (select from lake_versions v where v.table_id = f.table_id and v.version >= f.from_version and v.version < f.to_version)
     order by retired_at limit ${limit}`);
 
+/** Files of an experiment's tables of one kind that no current version reads since before a time. */
+export const listRetiredFiles = (db: Queryable, { experimentId, kind, before }: { experimentId: string; kind: string; before: Date }) =>
+  db.rows<{ id: string; path: string }>(sql('lake.listRetiredFiles')`
+    select f.id, f.path from lake_files f join lake_tables t on t.id = f.table_id
+    where t.experiment_id = ${experimentId} and t.kind = ${kind} and f.to_version is not null and f.retired_at < ${before.toISOString()}::timestamptz`);
+
 export const deleteFiles = (db: Queryable, ids: readonly string[]) =>
   db.run(sql('lake.deleteFiles')`delete from lake_files where id = any (${ids}::uuid[]) and to_version is not null`);
 
