@@ -3,6 +3,7 @@ import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenanc
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
+import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
@@ -35,6 +36,7 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
   { everyMs: 5_000, run: () => sweepExports(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
+  { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 

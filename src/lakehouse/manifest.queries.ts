@@ -173,13 +173,20 @@ export interface NewSource {
   source: string;
   rowCount: number;
   quarantinedCount: number;
+  /** The message or upload that it came in. */
+  origin?: string;
+  /** `pipelineVersion` of the definitions that made the rows. */
+  pipelineVersion?: string;
 }
 
 /** Claims sources for a version; answers those that were not there yet. */
 export const insertSources = (tx: Transaction, tableId: string, version: number, sources: readonly NewSource[]) =>
-  tx.rows<{ source: string }>(sql('lake.insertSources')`insert into lake_sources (table_id, source, version, row_count, quarantined_count)
-    select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount"
-    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb) as s(source text, "rowCount" bigint, "quarantinedCount" bigint)
+  tx.rows<{ source: string }>(sql(
+    'lake.insertSources',
+  )`insert into lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
+    select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount", s.origin, s."pipelineVersion"
+    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb)
+      as s(source text, "rowCount" bigint, "quarantinedCount" bigint, origin uuid, "pipelineVersion" text)
     on conflict (table_id, source) do nothing returning encode(source, 'hex') as source`);
 
 export const findSource = (db: Queryable, tableId: string, source: string) =>

@@ -8,6 +8,7 @@ import { parseType, typeText } from './types.ts';
 import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
+export type { NewSource } from './manifest.queries.ts';
 export { findSource, findTable, findTableById, knownPaths, knownSources } from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
@@ -33,6 +34,8 @@ export interface Commit {
   columns?: readonly ColumnState[];
   /** `fingerprint(...)` of the catalogue that the files were typed by; a catalogue that has moved on refuses the commit with a retryable conflict. */
   typedBy?: string;
+  /** The version that was read to make the files; a table that has moved on refuses the commit with a retryable conflict. */
+  basedOn?: number;
 }
 
 export interface Committed {
@@ -158,6 +161,7 @@ async function changeColumns(tx: Transaction, { tableId, columns }: { tableId: s
 export async function commit(tx: Transaction, change: Commit): Promise<Committed> {
   const table = await queries.lockTable(tx, change.tableId);
   if (!table) throw errors.conflict();
+  if (change.basedOn !== undefined && change.basedOn !== table.version) throw errors.sourceChanged();
   const version = table.version + 1;
   const sources = change.sources ?? [];
   if (sources.length > 0) {

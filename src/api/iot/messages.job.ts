@@ -14,6 +14,7 @@ import { decodePayload, MESSAGE_CAPS, type PayloadCaps } from '../../iot/payload
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { statusOf } from '../experiments/experiments.service.ts';
+import { queueMacros } from '../macro-runs/macro-runs.service.ts';
 import { countMeasurements } from '../measurements/measurements.service.ts';
 import { adoptObjects, LARGEST_OBJECT } from './arrivals.service.ts';
 
@@ -77,7 +78,11 @@ async function ingestBatch(
   if (people.length > 0 && ((await insertContributors(ctx.db, experimentId, people)).length > 0 || pending.some(({ tries }) => tries > 0)))
     await refreshIdentity(ctx, experimentId);
   const { db, staging, pipelines } = ctx;
-  return ingestMessages({ db, staging, pipelines, alongside: countMeasurements }, experimentId, messages, signal);
+  const alongside: typeof countMeasurements = async (tx, id, measurements) => {
+    await countMeasurements(tx, id, measurements);
+    await queueMacros(tx, id, measurements);
+  };
+  return ingestMessages({ db, staging, pipelines, alongside }, experimentId, messages, signal);
 }
 
 /** Turns the waiting messages of one experiment into rows, batch by batch. */
