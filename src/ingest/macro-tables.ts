@@ -4,15 +4,14 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, errors } from '../errors.ts';
 import { fixedColumns } from '../lakehouse/catalog.ts';
-import { commit, filesAt, fingerprint, knownPaths, knownSources, type ColumnState } from '../lakehouse/manifest.ts';
-import { physicalType, quote } from '../lakehouse/staging.ts';
-import type { Staged } from '../lakehouse/warehouse.ts';
+import { commit, fingerprint, knownPaths, knownSources, type ColumnState } from '../lakehouse/manifest.ts';
 import { nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from './columns.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { macroRowId, macroSource, outputTokens, type MacroResult, type MeasurementRow } from './measurements.ts';
 import { clean, FACTS, factsOf, openTable, records, type Batch, type MeasuredFacts, type Prepared } from './message-tables.ts';
 import type { Transaction } from './messages.queries.ts';
 import { fill, functionStatements, variable } from './pipeline.ts';
+import { stageWithout } from './replacing.ts';
 import { typeFile, type BronzeField } from './typing.ts';
 
 const RULES: NameRules = { reserved: new Set([...fixedColumns('macro').map(({ name }) => name), ...OWN_NAMES]), prefix: 'output_' };
@@ -137,42 +136,6 @@ export async function prepareMacros(batch: Batch, rows: readonly MeasurementRow[
   return prepared;
 }
 
-/** Stages the files of a table anew that hold rows of these measurements, without those rows. */
-async function stageWithout(batch: Batch, table: MacroTable, rawIds: readonly string[], range: { from: string; to: string }) {
-  const { db, session, staging, experimentId } = batch;
-  const files = await filesAt(db, table.id, table.version, range);
-  const nothing: { retire: string[]; staged?: Staged } = { retire: [] };
-  if (files.length === 0) return nothing;
-  const list = (name: string, values: readonly string[]) => ({
-    sql: `set variable ${name} = $1`,
-    values: [{ type: { kind: 'string' as const }, value: values }],
-  });
-  const full = new Map(files.map(({ id, path }) => [join(staging.lakeFolder, path), id]));
-  await session.prepare([list('files', [...full.keys()]), list('raw_ids', rawIds)]);
-  const held = await session.rows({
-    sql: `select distinct filename from read_parquet(getvariable('files'), filename = true, union_by_name = true, hive_partitioning = false)
-      where raw_id in (select unnest(getvariable('raw_ids')))`,
-    values: [],
-  });
-  if (held.length === 0) return nothing;
-  const paths = held.map(({ filename }) => String(filename));
-  await session.prepare([list('files', paths)]);
-  const typed = table.known.filter(({ hasValues }) => hasValues);
-  const empty = ['null::varchar as id', ...typed.map(({ name, type }) => `null::${physicalType(type)} as ${quote(name)}`)].join(', ');
-  const casts = typed.map(({ name, type }) => `cast(${quote(name)} as ${physicalType(type)}) as ${quote(name)}`).join(', ');
-  const source = `select ${empty} where false union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false)`;
-  const staged = await session.stage({
-    tableId: table.id,
-    experimentId,
-    select: {
-      sql: `select *${casts === '' ? '' : ` replace (${casts})`} from (${source}) where raw_id not in (select unnest(getvariable('raw_ids')))`,
-      values: [],
-    },
-    sortColumn: 'timestamp',
-  });
-  return { retire: paths.map((path) => full.get(path) ?? ''), staged };
-}
-
 const TRIES = 12;
 
 /**
@@ -198,7 +161,7 @@ export async function storeMacroRows(
       await session.prepare(functionStatements(pipelines));
       const batch = { ...deps, session, experimentId, work };
       const table = await openTable(batch, 'macro', macroId);
-      const { retire, staged: rest } = await stageWithout(batch, table, rawIds, range);
+      const { retire, staged: rest } = await stageWithout(batch, table, { key: 'raw_id', values: rawIds }, range);
       paths.push(...(rest?.files ?? []).map(({ path }) => path));
       const { staged, columns } = await stageRows(batch, macroId, table, rows);
       paths.push(...staged.files.map(({ path }) => path));

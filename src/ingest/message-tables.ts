@@ -122,14 +122,13 @@ const questionColumn = (name: string, label: string): ColumnState => ({
   exactDouble: true,
 });
 
-/** Stages the measurements; `sources` are claimed for them in the commit. */
-export async function prepareMeasurements(batch: Batch, rows: readonly MeasurementRow[], sources: readonly NewSource[]): Promise<Prepared> {
+/** Stages measurements as rows of raw_data, and says what columns their answers come to. */
+export async function stageMeasurements(batch: Batch, tableId: string, rows: readonly MeasurementRow[]) {
   const { session, pipelines, experimentId } = batch;
-  const table = await openTable(batch, 'raw_data', 'raw_data');
   const labels = new Map<string, string>();
   for (const { answers } of rows)
     for (const { column, label, text } of answers) if (text !== null && !labels.has(column)) labels.set(column, label);
-  const columns = [...labels.keys()];
+  const names = [...labels.keys()];
   const own = [
     'macros',
     'protocol_id',
@@ -143,7 +142,7 @@ export async function prepareMeasurements(batch: Batch, rows: readonly Measureme
   ];
   await records(
     batch,
-    [...FACTS, ...own, ...columns.map((_, at) => `c${at + 1}`)],
+    [...FACTS, ...own, ...names.map((_, at) => `c${at + 1}`)],
     (function* () {
       for (const row of rows) {
         const { facts } = row;
@@ -153,33 +152,36 @@ export async function prepareMeasurements(batch: Batch, rows: readonly Measureme
           ...factsOf(row),
           ...[clean(row.macros), clean(facts.protocolId), row.data, row.deviceRow, clean(facts.deviceFirmware), clean(facts.deviceVersion)],
           ...[number(facts.deviceBattery), clean(facts.workbookVersionId), clean(facts.macroContext)],
-          ...columns.map((column) => answers.get(column) ?? null),
+          ...names.map((column) => answers.get(column) ?? null),
         ];
       }
     })(),
   );
   await session.prepare([variable('experiment_id', experimentId)]);
-  const questions = columns.map((name, at) => `, c${at + 1} as ${quote(name)}`).join('');
-  const staged = await session.stage({
-    tableId: table.id,
-    experimentId,
-    select: fill(pipelines.measurementRows, { questions }),
-    sortColumn: 'timestamp',
-  });
+  const questions = names.map((name, at) => `, c${at + 1} as ${quote(name)}`).join('');
+  const select = fill(pipelines.measurementRows, { questions });
+  const staged = await session.stage({ tableId, experimentId, select, sortColumn: 'timestamp' });
   if (staged.rowCount !== rows.length) throw new Error(`the engine read ${staged.rowCount} of ${rows.length} measurements`);
+  return { staged, columns: [...labels].map(([name, label]) => questionColumn(name, label)) };
+}
+
+/** Stages the measurements; `sources` are claimed for them in the commit. */
+export async function prepareMeasurements(batch: Batch, rows: readonly MeasurementRow[], sources: readonly NewSource[]): Promise<Prepared> {
+  const table = await openTable(batch, 'raw_data', 'raw_data');
+  const { staged, columns } = await stageMeasurements(batch, table.id, rows);
   return {
     staged,
     commit: async (tx) => {
       await table.ensure(tx);
-      const { added } = await commit(tx, {
+      const change = {
         tableId: table.id,
-        cause: 'ingest',
+        cause: 'ingest' as const,
         files: staged.files,
-        columns: [...labels].map(([name, label]) => questionColumn(name, label)),
+        columns,
         typedBy: fingerprint(table.known),
         sources,
-      });
-      if (!added) throw errors.sourceChanged();
+      };
+      if (!(await commit(tx, change)).added) throw errors.sourceChanged();
     },
   };
 }

@@ -22,7 +22,17 @@ import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
 import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
 
-export { countTries, insertContributors, knownObjects, listPending, listWaiting, reopenMessages } from './messages.queries.ts';
+export {
+  countTries,
+  insertContributors,
+  knownObjects,
+  listExperiments,
+  listHandled,
+  listPending,
+  listWaiting,
+  reopenBetween,
+  reopenMessages,
+} from './messages.queries.ts';
 export type { InboxMessage, MessageReport } from './messages.queries.ts';
 export type { MeasurementRow } from './measurements.ts';
 

@@ -9,7 +9,7 @@ import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
 export type { NewSource } from './manifest.queries.ts';
-export { findSource, findTable, findTableById, knownPaths, knownSources } from './manifest.queries.ts';
+export { findSource, findTable, findTableById, knownPaths, knownSources, restampSources } from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {

@@ -145,6 +145,9 @@ async function settle(ctx: Context, work: Work, outcome: Outcome, signal: AbortS
     },
     signal,
   );
+  const wrong = rows.filter(({ result }) => result.error !== null).length;
+  ctx.metrics.macroRows.inc({ outcome: 'error' }, wrong);
+  ctx.metrics.macroRows.inc({ outcome: 'made' }, rows.length - wrong);
 }
 
 async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<void> {
