@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createUser, userOfEmail } from './api/account/account.service.ts';
 import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
 import { readQuickstart } from './api/sample/sample.service.ts';
 import { loadSeason, SEASON_ROWS } from './api/sample/season.service.ts';
 import { compactTables } from './api/data/compaction.service.ts';
+import { exportDelta } from './api/lake/graduation.service.ts';
 import { lakeStatus, replayLake, verifyLake, type LakeTools } from './api/lake/lake.service.ts';
 import { readConfig } from './config.ts';
 import { withLake } from './context.ts';
@@ -21,6 +23,7 @@ const USAGE = `usage:
   npm run lake -- compact
   npm run lake -- verify
   npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
+  npm run lake -- export-delta DIR
 `;
 
 class UsageError extends Error {}
@@ -93,7 +96,7 @@ function spanOf({ day, from, to }: { day?: string; from?: string; to?: string })
 async function lake(tools: LakeTools, args: string[]): Promise<void> {
   const options = { experiment: { type: 'string' }, day: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
-  const [verb] = positionals;
+  const [verb, target] = positionals;
   const tell = (answer: unknown) => say(JSON.stringify(answer, null, 2));
   if (verb === 'status') tell(await lakeStatus(tools));
   else if (verb === 'compact') tell(await compactTables(tools, { atLeast: 2, limit: 100_000 }));
@@ -102,7 +105,8 @@ async function lake(tools: LakeTools, args: string[]): Promise<void> {
     tell(found);
     if (found.problems.length > 0) process.exitCode = 1;
   } else if (verb === 'replay') tell(await replayLake(tools, { ...spanOf(values), experimentId: values.experiment }));
-  else throw new UsageError('say status, compact, verify or replay');
+  else if (verb === 'export-delta') tell(await exportDelta(tools, resolve(needed(target, 'DIR'))));
+  else throw new UsageError('say status, compact, verify, replay or export-delta');
 }
 
 async function main([command, ...args]: string[]): Promise<void> {
