@@ -61,6 +61,7 @@ export const AUDIT_ACTIONS = [
   'macro.deleted',
   'macro.linked',
   'macro.unlinked',
+  'macro.reprocessed',
   'workbook.created',
   'workbook.updated',
   'workbook.published',

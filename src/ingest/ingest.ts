@@ -10,7 +10,7 @@ import type { StagingArea, StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from './limits.ts';
-import { fill, functionStatements, variable, type Pipelines } from './pipeline.ts';
+import { fill, functionStatements, variable, pipelineVersion, type Pipelines } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
 import { unreadable } from './scan-parquet.ts';
 import { readSource } from './sources.ts';
@@ -193,6 +193,7 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
           : `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
       columns: typed.report,
     };
+    const made = { origin: upload.id, pipelineVersion: pipelineVersion(pipelines) };
     const added = await db.transaction(async (tx) => {
       const committed = await commit(tx, {
         tableId: table.id,
@@ -200,7 +201,7 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
         files: rows.files,
         columns: typed.columns,
         typedBy: fingerprint(known),
-        sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count }],
+        sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count, ...made }],
       });
       if (!committed.added) return false;
       if (quarantine)
@@ -208,7 +209,7 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
           tableId: quarantine.id,
           cause: 'ingest',
           files: written[1]?.files,
-          sources: [{ source, rowCount: refusals.count, quarantinedCount: 0 }],
+          sources: [{ source, rowCount: refusals.count, quarantinedCount: 0, ...made }],
         });
       await uploads.finishFile(tx, upload.id, outcome);
       await uploads.sumUpload(tx, upload.id);
