@@ -9,6 +9,7 @@ import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
+import { deliverJob, forgetDeliveriesJob, retryJob, sweepWebhooks } from './api/webhooks/webhooks.job.ts';
 import type { Context } from './context.ts';
 import type { JobHandler } from './jobs/queue.ts';
 
@@ -17,6 +18,9 @@ const handlers = (ctx: Context): JobHandler[] => [
   ingestUploadJob(ctx),
   writeExportJob(ctx),
   expireExportsJob(ctx),
+  deliverJob(ctx),
+  retryJob(ctx),
+  forgetDeliveriesJob(ctx),
   adoptObjectsJob(ctx),
   forgetMessagesJob(ctx),
   compactJob(ctx),
@@ -34,6 +38,7 @@ const handlers = (ctx: Context): JobHandler[] => [
 const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) => Promise<void> }[] => [
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
   { everyMs: 5_000, run: () => sweepExports(ctx) },
+  { everyMs: 1_000, run: () => sweepWebhooks(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
