@@ -5,6 +5,7 @@ import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
 import { sendLetterJob } from './api/mail/mail.job.ts';
+import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
@@ -28,6 +29,7 @@ const handlers = (ctx: Context): JobHandler[] => [
   sweepObjectsJob(ctx),
   eraseExperiment(ctx),
   embargoJob(ctx),
+  refreshMetadataJob(ctx),
   forgetUnconfirmedJob(ctx),
   sendLetterJob(ctx),
   sendNoticeJob(ctx),
