@@ -6,11 +6,15 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
-const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = { access: benchAccess };
+const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = {
+  access: benchAccess,
+  metadata: benchMetadata,
+};
 
 const results: Measured[] = [];
 for (const [name, bench] of Object.entries(BENCHES)) {

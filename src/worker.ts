@@ -8,10 +8,12 @@ import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/ex
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
 import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';
+import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
+import { deliverJob, forgetDeliveriesJob, retryJob, sweepWebhooks } from './api/webhooks/webhooks.job.ts';
 import type { Context } from './context.ts';
 import type { JobHandler } from './jobs/queue.ts';
 
@@ -20,6 +22,9 @@ const handlers = (ctx: Context): JobHandler[] => [
   ingestUploadJob(ctx),
   writeExportJob(ctx),
   expireExportsJob(ctx),
+  deliverJob(ctx),
+  retryJob(ctx),
+  forgetDeliveriesJob(ctx),
   adoptObjectsJob(ctx),
   forgetMessagesJob(ctx),
   compactJob(ctx),
@@ -28,6 +33,7 @@ const handlers = (ctx: Context): JobHandler[] => [
   disownThingJob(ctx),
   eraseExperiment(ctx),
   embargoJob(ctx),
+  refreshMetadataJob(ctx),
   forgetUnconfirmedJob(ctx),
   sendLetterJob(ctx),
   forgetLettersJob(ctx),
@@ -39,6 +45,7 @@ const handlers = (ctx: Context): JobHandler[] => [
 const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) => Promise<void> }[] => [
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
   { everyMs: 5_000, run: () => sweepExports(ctx) },
+  { everyMs: 1_000, run: () => sweepWebhooks(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
   { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal) },
   { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },

@@ -4,6 +4,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Transaction } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { columnsAt, commit, createTable, findSource, findTableById, fingerprint, knownPaths } from '../lakehouse/manifest.ts';
 import type { StagingArea, StagingSession } from '../lakehouse/staging.ts';
@@ -31,6 +32,8 @@ export interface IngestOptions {
   signal?: AbortSignal;
   /** After every file, in order. */
   onFile?: (file: FileOutcome) => void;
+  /** In the transaction that ends the upload. */
+  onEnd?: (tx: Transaction, status: UploadReport['status']) => Promise<void>;
   /** Milliseconds between heartbeats; 5,000 by default. */
   heartbeatMs?: number;
 }
@@ -66,8 +69,12 @@ export async function ingestUpload(deps: IngestDeps, uploadId: string, options: 
       done.push(outcome);
       options.onFile?.(outcome);
     }
-    const ended = await uploads.finishUpload(deps.db, uploadId);
-    return { status: (ended?.status ?? 'completed') as UploadReport['status'], files: done };
+    const status = await deps.db.transaction(async (tx) => {
+      const ended = await uploads.finishUpload(tx, uploadId);
+      if (ended) await options.onEnd?.(tx, ended.status as UploadReport['status']);
+      return ended?.status;
+    });
+    return { status: (status ?? 'completed') as UploadReport['status'], files: done };
   } finally {
     clearInterval(beat);
   }
