@@ -76,6 +76,8 @@ const Environment = z.object({
   FIRMWARE_MINIPAR_REPOSITORY: repository.optional(),
   FIRMWARE_AMBIT_REPOSITORY: repository.optional(),
   FIRMWARE_GITHUB_TOKEN: z.string().min(1).optional(),
+  /** Of one record of an uploaded file, such as a CSV record with its quoted line breaks. */
+  UPLOAD_RECORD_KIB: number(1, 16_384).default(8_192),
   EXPORTS_PER_CALLER: number(1, 100).default(2),
   EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
@@ -142,7 +144,7 @@ export interface Config {
   };
   /** Identity providers that are on. */
   providers: { github: ProviderSettings | undefined; orcid: ProviderSettings | undefined };
-  limits: { callerStatements: number; organizationStatements: number; statementTimeoutMs: number };
+  limits: { callerStatements: number; organizationStatements: number; statementTimeoutMs: number; uploadRecordBytes: number };
   macros: {
     languages: readonly ('python' | 'r' | 'javascript')[];
     level: 'best' | 'bubblewrap' | 'embedded';
@@ -319,6 +321,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       callerStatements: env.CALLER_STATEMENTS,
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,
+      uploadRecordBytes: env.UPLOAD_RECORD_KIB * 1024,
     },
     macros: {
       languages: env.MACRO_LANGUAGES,

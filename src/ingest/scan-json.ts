@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from './limits.ts';
-import { FileRefused, HexCounter, type BufferedFile, type Refusals, type RefusalReason } from './record-writer.ts';
+import { FileRefused, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from './record-writer.ts';
 import { refuseForeignBytes } from './signatures.ts';
 
 const CHUNK = 4 * 1_048_576;
@@ -19,6 +19,7 @@ interface JsonSource {
   kind: 'json' | 'ndjson';
   records: BufferedFile;
   refusals: Refusals;
+  numbering: Numbering;
   signal?: AbortSignal;
   maxRecordBytes?: number;
 }
@@ -156,6 +157,7 @@ export async function scanJson({
   kind,
   records,
   refusals,
+  numbering,
   signal,
   maxRecordBytes = MAX_RECORD_BYTES,
 }: JsonSource): Promise<ScannedJson> {
@@ -169,19 +171,19 @@ export async function scanJson({
     refuseForeignBytes(window.bytes, kind);
     if (window.bytes[0] === 0xef && window.bytes[1] === 0xbb && window.bytes[2] === 0xbf) window.start = 3;
     const writer = new TokenWriter(records);
-    const row = new HexCounter();
     let line = 1;
 
     const take = async ({ start, end }: { start: number; end: number }) => {
+      const row = numbering.next(window.base + start);
+      if (!row) return;
       const bytes = window.bytes.subarray(start, end);
       const problem: RefusalReason | undefined =
         bytes.length > maxRecordBytes
           ? 'record_too_long'
           : !window.clean && !isUtf8(bytes)
             ? 'invalid_utf8'
-            : writer.write(row.digits, bytes.toString('utf8'));
-      if (problem !== undefined) await refusals.add(row.digits, { line, byteOffset: window.base + start }, problem, bytes);
-      row.advance();
+            : writer.write(row, bytes.toString('utf8'));
+      if (problem !== undefined) await refusals.add(row, { line, byteOffset: window.base + start }, problem, bytes);
       if (records.full) await records.drain();
     };
 

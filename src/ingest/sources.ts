@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import type { SourceKind } from './limits.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
-import { BufferedFile, type Refusals } from './record-writer.ts';
+import { BufferedFile, HexCounter, type Numbering, type Refusals } from './record-writer.ts';
 import { AMBYTE_COLUMNS, scanAmbyte } from './scan-ambyte.ts';
 import { scanCsv } from './scan-csv.ts';
 import { scanJson } from './scan-json.ts';
@@ -20,6 +20,10 @@ export interface SourceRequest {
   /** The file's path in the upload. */
   path: string;
   refusals: Refusals;
+  /** Every record, unless said otherwise. A Parquet file is always read whole. */
+  numbering?: Numbering;
+  /** Bytes of one record at most. */
+  maxRecordBytes?: number;
   signal?: AbortSignal;
 }
 
@@ -45,31 +49,43 @@ export async function readSource(request: SourceRequest): Promise<BronzeSource> 
   }
 }
 
-async function readAmbyte({ session, pipelines, original, work, path, refusals }: SourceRequest): Promise<BronzeSource> {
+async function readAmbyte({
+  session,
+  pipelines,
+  original,
+  work,
+  path,
+  refusals,
+  numbering = new HexCounter(),
+}: SourceRequest): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const { rows } = await scanAmbyte({ path: original, name: path, records, refusals }).finally(() => records.close());
+  const { rows } = await scanAmbyte({ path: original, name: path, records, refusals, numbering }).finally(() => records.close());
   const fields = AMBYTE_COLUMNS.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
   await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: false });
   return { fields, rows };
 }
 
 async function readDelimited(
-  { session, pipelines, original, work, refusals, signal }: SourceRequest,
+  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, signal }: SourceRequest,
   kind: 'csv' | 'tsv',
 ): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const scanned = await scanCsv({ path: original, kind, records, refusals, signal }).finally(() => records.close());
+  const scanned = await scanCsv({ path: original, kind, records, refusals, numbering, maxRecordBytes, signal }).finally(() =>
+    records.close(),
+  );
   const fields = scanned.header.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'text' }));
   await openRecords(session, pipelines, { path: records.path, fields, delimiter: scanned.delimiter, multiline: scanned.multiline });
   return { fields, rows: scanned.rows };
 }
 
 async function readJson(
-  { session, pipelines, original, work, refusals, signal }: SourceRequest,
+  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, signal }: SourceRequest,
   kind: 'json' | 'ndjson',
 ): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const scanned = await scanJson({ path: original, kind, records, refusals, signal }).finally(() => records.close());
+  const scanned = await scanJson({ path: original, kind, records, refusals, numbering, maxRecordBytes, signal }).finally(() =>
+    records.close(),
+  );
   const fields = scanned.keys.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
   await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: scanned.multiline, padding: true });
   return { fields, rows: scanned.rows };

@@ -186,6 +186,16 @@ export const findSource = (db: Queryable, tableId: string, source: string) =>
   db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",
     quarantined_count as "quarantinedCount" from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`);
 
+/** Notes that refused records of a source are stored now; zero when another writer was faster. */
+export const moveSource = (
+  tx: Transaction,
+  tableId: string,
+  change: { source: string; from: Omit<NewSource, 'source'>; to: Omit<NewSource, 'source'> },
+) =>
+  tx.run(sql('lake.moveSource')`update lake_sources set row_count = ${change.to.rowCount}, quarantined_count = ${change.to.quarantinedCount}
+    where table_id = ${tableId} and source = decode(${change.source}, 'hex') and row_count = ${change.from.rowCount}
+      and quarantined_count = ${change.from.quarantinedCount}`);
+
 /** Of these sources, those that the table has. */
 export const knownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>
   db.rows<{ source: string }>(sql('lake.knownSources')`select encode(s.source, 'hex') as source from lake_sources s

@@ -8,7 +8,7 @@ import { parseType, typeText } from './types.ts';
 import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
-export { findSource, findTable, findTableById, knownPaths, knownSources } from './manifest.queries.ts';
+export { findSource, findTable, findTableById, knownPaths, knownSources, moveSource } from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {
