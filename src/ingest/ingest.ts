@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { columnsAt, commit, createTable, findSource, findTableById, fingerprint } from '../lakehouse/manifest.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
+import { NotPlain } from './json-lines.ts';
 import { functionStatements, type Pipelines } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
 import { replayFile } from './replay.ts';
@@ -57,13 +58,15 @@ async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
   const work = join(deps.staging.workFolder, 'ingest', randomUUID());
   await mkdir(work, { recursive: true, mode: 0o700 });
   try {
+    let exact = false;
     for (let tries = 1; ; tries += 1) {
-      const task = { upload, file, work: join(work, String(tries)) };
+      const task = { upload, file, work: join(work, String(tries)), exact };
       await mkdir(task.work);
       try {
         return await (file.status === 'pending' ? attempt(deps, task, signal) : replayFile(deps, task, signal));
       } catch (error) {
-        if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
+        if (error instanceof NotPlain && !exact) exact = true;
+        else if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
       }
     }
   } catch (error) {
@@ -93,7 +96,7 @@ const finish = (db: Database, uploadId: string, outcome: FileOutcome) =>
     await uploads.sumUpload(tx, uploadId);
   });
 
-async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: AbortSignal): Promise<FileOutcome> {
+async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, signal?: AbortSignal): Promise<FileOutcome> {
   const { db, staging, pipelines } = deps;
   const { objectKey, sha256 } = file;
   if (objectKey === null || sha256 === null) throw new FileRefused('not_received', 'The file did not arrive whole.');
@@ -120,7 +123,7 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
     await session.prepare(functionStatements(pipelines));
     const read = await readSource({
       ...{ session, pipelines, kind, original, work, path: file.path },
-      ...{ refusals, maxRecordBytes: deps.maxRecordBytes, signal },
+      ...{ refusals, maxRecordBytes: deps.maxRecordBytes, exact, signal },
     });
     await refusedFile.close();
     const table = await findTableById(db, upload.tableId);

@@ -5,7 +5,8 @@ import { fill, variable, type Pipelines } from './pipeline.ts';
 import { BufferedFile, HexCounter, type Numbering, type Refusals } from './record-writer.ts';
 import { AMBYTE_COLUMNS, scanAmbyte } from './scan-ambyte.ts';
 import { scanCsv } from './scan-csv.ts';
-import { scanJson } from './scan-json.ts';
+import { LineWriter, type KeyStats } from './json-lines.ts';
+import { scanJson, TokenWriter } from './scan-json.ts';
 import { openParquet } from './scan-parquet.ts';
 import type { BronzeField } from './typing.ts';
 
@@ -24,6 +25,8 @@ export interface SourceRequest {
   numbering?: Numbering;
   /** Bytes of one record at most. */
   maxRecordBytes?: number;
+  /** JSON is read the long way, in which every digit is kept. */
+  exact?: boolean;
   signal?: AbortSignal;
 }
 
@@ -31,6 +34,8 @@ export interface SourceRequest {
 export interface BronzeSource {
   fields: readonly BronzeField[];
   rows: number;
+  /** Lines that the engine's JSON reader is yet to be pointed at, once the types are known. */
+  lines?: { path: string; longest: number; stats: ReadonlyMap<string, KeyStats> };
 }
 
 /** Makes `bronze_records` of a file of any kind. Throws FileRefused when the file as a whole cannot be read. */
@@ -78,17 +83,23 @@ async function readDelimited(
   return { fields, rows: scanned.rows };
 }
 
-async function readJson(
-  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, signal }: SourceRequest,
-  kind: 'json' | 'ndjson',
-): Promise<BronzeSource> {
+async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {
+  const { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, exact = false, signal } = request;
   const records = await BufferedFile.create(join(work, 'records'));
-  const scanned = await scanJson({ path: original, kind, records, refusals, numbering, maxRecordBytes, signal }).finally(() =>
-    records.close(),
-  );
-  const fields = scanned.keys.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
-  await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: scanned.multiline, padding: true });
-  return { fields, rows: scanned.rows };
+  const source = { path: original, kind, records, refusals, numbering, maxRecordBytes, signal };
+  const fieldOf = (key: string, index: number, form: 'token' | 'json'): BronzeField => ({ key, column: `c${index + 1}`, form });
+  if (!exact) {
+    const writer = new LineWriter(records);
+    await scanJson({ ...source, writer }).finally(() => records.close());
+    const fields = writer.fields.map(({ key }, index) => fieldOf(key, index, 'json'));
+    const stats = new Map(writer.fields.map((each, index) => [`c${index + 1}`, each]));
+    return { fields, rows: writer.rows, lines: { path: records.path, longest: writer.longest, stats } };
+  }
+  const writer = new TokenWriter(records);
+  await scanJson({ ...source, writer }).finally(() => records.close());
+  const fields = writer.keys.map((key, index) => fieldOf(key, index, 'token'));
+  await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: writer.multiline, padding: true });
+  return { fields, rows: writer.rows };
 }
 
 export interface Records {

@@ -13,8 +13,11 @@ import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType, type D
 export interface BronzeField {
   key: string;
   column: string;
-  /** `text`: as sent. `token`: a letter for the JSON kind (n s b j) and the text. Otherwise a type that the file itself declares. */
-  form: 'text' | 'token' | ColumnType;
+  /**
+   * `text`: as sent. `token`: a letter for the JSON kind (n s b j) and the text. `json`: as the engine's JSON reader gives it, in the type that `typeLines` chose.
+   * Otherwise a type that the file itself declares.
+   */
+  form: 'text' | 'token' | 'json' | ColumnType;
 }
 
 /** What the report says of one column of one file. */
@@ -35,7 +38,7 @@ export interface TypedFile {
   values: string;
 }
 
-interface Stats {
+export interface Stats {
   classes: number;
   /** Values by JSON kind; for text all count as `s`. */
   kinds: Readonly<Record<'n' | 's' | 'b' | 'j', number>>;
@@ -44,7 +47,7 @@ interface Stats {
 
 const BATCH = 100;
 const SAMPLE = 2_000;
-const NONE: Digits = { whole: 0, part: 0 };
+export const NONE: Digits = { whole: 0, part: 0 };
 
 const isDeclared = (form: BronzeField['form']): form is ColumnType => typeof form === 'object';
 const textOf = ({ column, form }: BronzeField): string =>
@@ -109,7 +112,7 @@ async function countDigits(
   }
 }
 
-const KIND_CLASSES = {
+export const KIND_CLASSES = {
   n: TEXT_CLASSES.int | TEXT_CLASSES.long | TEXT_CLASSES.bigint | TEXT_CLASSES.double | TEXT_CLASSES.decimal,
   s: TEXT_CLASSES.date | TEXT_CLASSES.instant | TEXT_CLASSES.localTime | TEXT_CLASSES.text | TEXT_CLASSES.empty,
   b: TEXT_CLASSES.boolean,
@@ -119,15 +122,15 @@ const KIND_CLASSES = {
 const NUMERIC = new Set<ColumnType['kind']>(['int', 'bigint', 'double', 'decimal']);
 
 /** A JSON key whose values are of several kinds takes the kind that its column has, or else that of most of them; a tie is text. */
-function ownClasses(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
-  if (field.form !== 'token') return classes;
+export function ownClasses(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
+  if (field.form !== 'token' && field.form !== 'json') return classes;
   if (before?.hasValues === true && NUMERIC.has(before.type.kind)) return classes & KIND_CLASSES.n;
   const most = Math.max(kinds.n, kinds.s, kinds.b, kinds.j);
   const kind = (['s', 'n', 'b', 'j'] as const).find((each) => kinds[each] === most) ?? 's';
   return classes & KIND_CLASSES[kind];
 }
 
-const sameType = (a: ColumnType, b: ColumnType) => typeText(a) === typeText(b);
+export const sameType = (a: ColumnType, b: ColumnType) => typeText(a) === typeText(b);
 
 /** The predicate under which a value of a field fits a type, or null when every value does. */
 function fits(field: BronzeField, type: ColumnType): string | null {
@@ -259,10 +262,15 @@ export async function typeFile(
     const line = report[at];
     if (line) line.oddValues = count;
   }
-  const total = new Set([...byName.keys(), ...columns.map(({ name }) => name.toLowerCase())]).size;
+  requireRoom(byName, columns);
+  return { columns, report, values: values.join(', ') };
+}
+
+/** Refuses a file whose columns a table cannot hold beside those that it has. */
+export function requireRoom(known: ReadonlyMap<string, unknown>, columns: readonly ColumnState[]): void {
+  const total = new Set([...known.keys(), ...columns.map(({ name }) => name.toLowerCase())]).size;
   if (total > MAX_COLUMNS)
     throw new FileRefused('too_many_columns', `The table would have ${total} columns; a table holds at most ${MAX_COLUMNS}.`);
-  return { columns, report, values: values.join(', ') };
 }
 
 async function countOdd(

@@ -13,6 +13,8 @@ import { fill, variable, type Pipelines } from './pipeline.ts';
 import type { Refusals } from './record-writer.ts';
 import { unreadable } from './scan-parquet.ts';
 import type { BronzeSource } from './sources.ts';
+import { NotPlain } from './json-lines.ts';
+import { typeLines } from './type-lines.ts';
 import { typeFile, type TypedFile } from './typing.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
 
@@ -32,6 +34,8 @@ export interface Task {
   file: UploadFileRow;
   /** Folder of this try; removed by the caller. */
   work: string;
+  /** JSON is read the long way. */
+  exact?: boolean;
 }
 
 /** Identity of the rows of one uploaded file: 20 hex digits of SHA-256 over table, object and path. */
@@ -54,6 +58,12 @@ export async function fetchOriginal({ store }: IngestDeps, objectKey: string, wo
   return original;
 }
 
+/** What the engine's JSON reader refuses, such as a key that comes twice, the long way may take. */
+function orNotPlain(cause: unknown): never {
+  if ((cause as Error).name === 'AbortError') throw cause;
+  throw new NotPlain('the engine did not read the lines', { cause });
+}
+
 interface RowsOf {
   session: StagingSession;
   read: BronzeSource;
@@ -64,13 +74,13 @@ interface RowsOf {
   refused: string;
 }
 
-/** Types `bronze_records` and stages its rows. */
+/** Types `bronze_records` and stages its rows. Throws NotPlain when JSON has to be read the long way. */
 export async function stageRows(
   { pipelines }: IngestDeps,
   { upload, file }: Task,
   { session, read, source, tableId, known, refused }: RowsOf,
 ): Promise<{ typed: TypedFile; rows: Staged }> {
-  const typing = typeFile(session, pipelines, read.fields, known);
+  const typing = read.lines ? typeLines(session, pipelines, read, known) : typeFile(session, pipelines, read.fields, known);
   const typed = await (kindOf(upload.sourceKind) === 'parquet' ? typing.catch(unreadable) : typing);
   await session.prepare([
     ...Object.entries({
@@ -85,16 +95,12 @@ export async function stageRows(
     }).map(([name, value]) => variable(name, value)),
     fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values }),
   ]);
-  const rows = await session.stage({
-    tableId,
-    experimentId: upload.experimentId,
-    select: {
-      sql: typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,
-      values: [],
-    },
-    sortColumn: 'uploaded_at',
-    sorted: true,
-  });
+  const select = {
+    sql: typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,
+    values: [],
+  };
+  const staging = session.stage({ tableId, experimentId: upload.experimentId, select, sortColumn: 'uploaded_at', sorted: true });
+  const rows = await (read.lines ? staging.catch(orNotPlain) : staging);
   if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of ${upload.id}`);
   return { typed, rows };
 }
