@@ -37,7 +37,7 @@ async function writeFile(path: string, kind: 'csv' | 'ndjson'): Promise<void> {
       ok: row % 3 === 0,
       day: at.slice(0, 10),
     };
-    const cell = (value: unknown) =>
+    const cell = (value: string | number | boolean | null) =>
       value === null ? '' : /[",]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
     const line = kind === 'ndjson' ? JSON.stringify(record) : Object.values(record).map(cell).join(',');
     if (!file.write(`${line}\n`)) await once(file, 'drain');

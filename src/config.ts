@@ -4,6 +4,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { StartError } from './errors.ts';
+import { S3_ENVIRONMENT, s3Settings, type S3Settings } from './storage/s3-settings.ts';
 
 /** A setting that is wrong. */
 export class ConfigError extends StartError {}
@@ -76,6 +77,7 @@ const Environment = z.object({
   FIRMWARE_MINIPAR_REPOSITORY: repository.optional(),
   FIRMWARE_AMBIT_REPOSITORY: repository.optional(),
   FIRMWARE_GITHUB_TOKEN: z.string().min(1).optional(),
+  ...S3_ENVIRONMENT,
   /** Of one record of an uploaded file, such as a CSV record with its quoted line breaks. */
   UPLOAD_RECORD_KIB: number(1, 16_384).default(8_192),
   EXPORTS_PER_CALLER: number(1, 100).default(2),
@@ -110,7 +112,6 @@ const Environment = z.object({
 
 /** Settings of engines that are not built in yet: naming one must stop the start rather than be ignored. */
 const NOT_YET: readonly { prefix: RegExp; sentence: string }[] = [
-  { prefix: /^S3_/, sentence: 'storing objects in S3 is not available in this version; unset the S3_ variables to use the object folder.' },
   { prefix: /^DATABRICKS_/, sentence: 'Databricks is not available in this version; unset the DATABRICKS_ variables to use DuckDB.' },
 ];
 
@@ -128,6 +129,8 @@ export interface Config {
   worker: boolean;
   logLevel: string;
   duckdb: { threads: number; memoryMb: number };
+  /** Undefined: the object folder. */
+  s3: S3Settings | undefined;
   iot: IotSettings;
   firmware: { apiUrl: string; token: string | undefined; repositories: Readonly<Record<FirmwareFamilyName, string | undefined>> };
   mail: { smtpUrl: string | undefined; from: string };
@@ -184,12 +187,13 @@ export interface ProviderSettings {
   apiUrl: string;
 }
 
+const isLoopback = (url: string) => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname);
 const withoutSlash = (url: string) => url.replace(/\/$/, '');
 
 function provider(name: string, id: string | undefined, secret: string | undefined, urls: { url: string; apiUrl: string }) {
   if (id === undefined && secret === undefined) return undefined;
   for (const url of [urls.url, urls.apiUrl])
-    if (url.startsWith('http:') && !/^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname))
+    if (url.startsWith('http:') && !isLoopback(url))
       throw new ConfigError(`${name}_URL and ${name}_API_URL must be https; only a loopback address may be http.`);
   if (id === undefined || secret === undefined)
     throw new ConfigError(`${name}_CLIENT_ID and ${name}_CLIENT_SECRET must be given together.`);
@@ -295,6 +299,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     worker: env.WORKER,
     logLevel: env.LOG_LEVEL,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
+    s3: s3Settings(env),
     iot: iotSettings(env),
     firmware: {
       apiUrl: withoutSlash(env.GITHUB_API_URL),

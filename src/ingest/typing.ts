@@ -92,6 +92,49 @@ async function classify(
   return all;
 }
 
+/** True for a value of one of these classes, said more cheaply than `text_class` says which; null when there is no cheaper way. */
+function quickTest(column: string, classes: number): string | null {
+  const C = TEXT_CLASSES;
+  const tests: [number, string][] = [
+    [C.int, `coalesce(try_cast(${column} as integer)::varchar = ${column}, false)`],
+    [
+      C.long,
+      `coalesce(try_cast(${column} as bigint)::varchar = ${column} and abs(try_cast(${column} as hugeint)) <= 9007199254740992, false)`,
+    ],
+    [C.double, `coalesce(isfinite(try_cast(${column} as double)) and try_cast(${column} as double)::varchar = ${column}, false)`],
+    [C.date, `(length(${column}) = 10 and coalesce(try_cast(${column} as date)::varchar = ${column}, false))`],
+    [C.instant, `is_instant(${column})`],
+    [C.localTime, `is_local_time(${column})`],
+    [C.empty, `${column} = ''`],
+  ];
+  if (tests.reduce((rest, [one]) => rest & ~one, classes) !== 0) return null;
+  const asked = tests.filter(([one]) => (classes & one) !== 0).map(([, test]) => test);
+  return asked.length === 0 ? 'false' : asked.join(' or ');
+}
+
+/** Of these text columns, those whose every value is of the classes that the first values have. */
+async function confirm(
+  session: StagingSession,
+  pipelines: Pipelines,
+  fields: readonly BronzeField[],
+  sample: ReadonlyMap<string, Stats>,
+): Promise<Set<string>> {
+  const confirmed = new Set<string>();
+  const tests = fields.flatMap(({ column, form }) => {
+    const test = form === 'text' ? quickTest(column, sample.get(column)?.classes ?? 0) : null;
+    return test === null ? [] : [{ column, test }];
+  });
+  for (let at = 0; at < tests.length; at += BATCH) {
+    const batch = tests.slice(at, at + BATCH);
+    const classes = batch.map(({ column, test }, index) => `count(*) filter (where ${column} is not null and not (${test})) as u${index}`);
+    const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
+    batch.forEach(({ column }, index) => {
+      if (Number(row[`u${index}`]) === 0) confirmed.add(column);
+    });
+  }
+  return confirmed;
+}
+
 async function countDigits(
   session: StagingSession,
   pipelines: Pipelines,
@@ -194,7 +237,9 @@ export async function typeFile(
     field.form === 'text' &&
     ((sample.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0 &&
     (byName.get(nameOf(index).toLowerCase())?.hasValues !== true || byName.get(nameOf(index).toLowerCase())?.type.kind === 'string');
-  const open = fields.filter((field, index) => !settled(field, index));
+  const unsettled = fields.filter((field, index) => !settled(field, index));
+  const confirmed = await confirm(session, pipelines, unsettled, sample);
+  const open = unsettled.filter(({ column }) => !confirmed.has(column));
   const stats = new Map([...sample, ...(await classify(session, pipelines, open, sample))]);
   const counted = fields.filter(
     ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
