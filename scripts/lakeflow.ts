@@ -50,7 +50,7 @@ const RULES: readonly (readonly [RegExp, string | ((...found: string[]) => strin
   // what one file or batch has one of is a column of every record there
   [/getvariable\('(experiment_id|macro_id)'\) as \1/g, '$1'],
   [/"timestamp"/g, '`timestamp`'],
-  [/\{\{questions\}\}/g, ', try_parse_json(answers) as questions_data'],
+  [/\{\{questions\}\}/g, ', try_parse_json(answers) as questions_data, cast(null as variant) as custom_metadata'],
   [/\{\{values\}\}/g, ', try_parse_json(outputs) as macro_output'],
   // the table so far is in the stream already: a materialised view counts it again
   [/\s+union all by name\s+\{\{known\}\}/g, ''],

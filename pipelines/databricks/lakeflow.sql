@@ -22,7 +22,7 @@ AS select fieldlake_row as id, device_id, device_name, try_cast(measured_at as t
   try_cast(processed_at as timestamp) as processed_timestamp,
   date_format(convert_timezone('UTC', case when timezone rlike '^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$' and not timezone rlike '^(Z|(UTC?|GMT)[+-].*|UT)$' and try_cast(concat('2000-01-01 00:00:00 ', timezone) as timestamp) is not null then timezone end, timestampadd(MICROSECOND, unix_micros(try_cast(measured_at as timestamp)), timestamp_ntz'1970-01-01 00:00:00')), 'yyyy-MM-dd HH:mm:ss') as measurement_time_local,
   date_format(convert_timezone('UTC', case when timezone rlike '^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$' and not timezone rlike '^(Z|(UTC?|GMT)[+-].*|UT)$' and try_cast(concat('2000-01-01 00:00:00 ', timezone) as timestamp) is not null then timezone end, timestampadd(MICROSECOND, unix_micros(try_cast(measured_at as timestamp)), timestamp_ntz'1970-01-01 00:00:00')), 'HH:mm') as local_time,
-  experiment_id, contributor_id, client_id, workbook_version_id, macro_context, try_parse_json(answers) as questions_data
+  experiment_id, contributor_id, client_id, workbook_version_id, macro_context, try_parse_json(answers) as questions_data, cast(null as variant) as custom_metadata
 from STREAM(bronze_measurements);
 
 CREATE OR REFRESH STREAMING TABLE raw_data (
