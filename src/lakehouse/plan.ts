@@ -2,6 +2,7 @@
  * A read as plain data: relations over relations, expressions over columns. Made by `planner.ts`, printed by `compile.ts`.
  * Nothing in a plan is SQL text; whatever a caller sent is in a `value` node or was found in the catalogue.
  */
+import type { FileExtent } from './extents.ts';
 import type { Column, ColumnOrigin, ColumnType, ReadableKind, TableKind } from './catalog.ts';
 
 declare const scoped: unique symbol;
@@ -27,6 +28,8 @@ export interface TableSource {
   /** Paths that the warehouse can open, newest first; pruned by the caller where the sort key allows. */
   files: readonly string[];
   version: string;
+  /** The same files with what the manifest knows of each, so that a page in the default order opens few of them. */
+  extents?: readonly FileExtent[];
   /** Rows in those files, when the manifest knows; saves the count of an unfiltered read. */
   rowCount?: number;
   /** Files of the experiment's identity dimension; without them every contributor is null. */
@@ -114,6 +117,8 @@ export type Plan =
     }
   /** Each row of `left` once, with the columns `adds` of the row of `right` that has its key, or nulls. `right` has each key once. */
   | { kind: 'join'; left: Plan; right: Plan; leftKey: string; rightKey: string; adds: readonly Output[] }
+  /** The rows of `left` whose key, which is never null, is among those of `right`. */
+  | { kind: 'among'; left: Plan; right: Plan; key: string }
   | { kind: 'filter'; from: Plan; where: Expr }
   | { kind: 'project'; from: Plan; outputs: readonly Output[]; /** Columns of `from` are kept beside the outputs. */ keep: boolean }
   | { kind: 'group'; from: Plan; keys: readonly Output[]; measures: readonly Output[] }

@@ -35,6 +35,11 @@ export interface StagedFile {
   /** ISO 8601 with microseconds, of the table's default sort column; null when every value is null. */
   minKey: string | null;
   maxKey: string | null;
+  /** Least and greatest row id; null of files without row ids. */
+  minId: string | null;
+  maxId: string | null;
+  /** Rows whose sort column is null. */
+  nullKeys: number;
 }
 
 /** What a write made: its files, ready for `commit` in the caller's transaction. */

@@ -126,6 +126,9 @@ class DuckdbSession implements StagingSession {
           byteCount: (await stat(join(this.#lakeFolder, path))).size,
           minKey: part.min,
           maxKey: part.max,
+          minId: part.minId,
+          maxId: part.maxId,
+          nullKeys: part.nulls,
         });
       }
       if (staged.length > 0) {
@@ -142,15 +145,32 @@ class DuckdbSession implements StagingSession {
     const names = (await readdir(folder)).sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
     const key = (aggregate: string) =>
       `strftime((${aggregate}(${identifier(sortColumn)})::timestamptz at time zone 'UTC'), '%Y-%m-%dT%H:%M:%S.%fZ')`;
-    const parts: { file: string; rows: number; min: string | null; max: string | null }[] = [];
+    const parts: {
+      file: string;
+      rows: number;
+      min: string | null;
+      max: string | null;
+      minId: string | null;
+      maxId: string | null;
+      nulls: number;
+    }[] = [];
     for (const file of names) {
       const result = await this.#run({
-        sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high from read_parquet(${text(join(folder, file))})`,
+        sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high, min(id) as first_id, max(id) as last_id,
+          count(*) - count(${identifier(sortColumn)}) as nulls from (select null::varchar as id where false union all by name select * from read_parquet(${text(join(folder, file))}))`,
         values: [],
       });
       const [row] = result.getRowObjectsJson();
       if (row && Number(row.rows) > 0)
-        parts.push({ file, rows: Number(row.rows), min: row.low as string | null, max: row.high as string | null });
+        parts.push({
+          file,
+          rows: Number(row.rows),
+          min: row.low as string | null,
+          max: row.high as string | null,
+          minId: row.first_id as string | null,
+          maxId: row.last_id as string | null,
+          nulls: Number(row.nulls),
+        });
     }
     return parts;
   }
