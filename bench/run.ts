@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|reads]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +7,11 @@ import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
 import type { Measured } from './pairs.ts';
+import { benchReads } from './reads.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
-const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = { access: benchAccess };
+const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = { access: benchAccess, reads: benchReads };
 
 const results: Measured[] = [];
 for (const [name, bench] of Object.entries(BENCHES)) {
