@@ -4,7 +4,8 @@
  */
 import { CONTRIBUTOR, DEVICE, STRING, fixedColumns } from './catalog.ts';
 import type { TableKind } from './catalog.ts';
-import type { ExperimentScope, Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
+import type { Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
+import type { ExperimentScope } from './scope.ts';
 
 const text = (name: string): Expr => ({ kind: 'column', name, type: STRING });
 const greatest = (name: string): Output => ({ as: name, name, expr: { kind: 'aggregate', how: 'max', of: text(name), type: STRING } });

@@ -2,22 +2,9 @@
  * A read as plain data: relations over relations, expressions over columns. Made by `planner.ts`, printed by `compile.ts`.
  * Nothing in a plan is SQL text; whatever a caller sent is in a `value` node or was found in the catalogue.
  */
-import type { FileExtent } from './extents.ts';
 import type { Column, ColumnOrigin, ColumnType, ReadableKind, TableKind } from './catalog.ts';
-
-declare const scoped: unique symbol;
-
-/** Proof that the authorization procedure allowed this caller to read this experiment's table. */
-export interface ExperimentScope {
-  readonly experimentId: string;
-  /** Identity-bearing fields show pseudonyms. */
-  readonly anonymised: boolean;
-  readonly [scoped]: true;
-}
-
-/** The only maker of a scope. To be called from `src/authorization` and nowhere else (a dependency rule holds that), with the decision it just made. */
-export const experimentScope = (decision: { experimentId: string; anonymised: boolean }): ExperimentScope =>
-  Object.freeze({ experimentId: decision.experimentId, anonymised: decision.anonymised }) as ExperimentScope;
+import type { FileExtent } from './extents.ts';
+import type { ExperimentScope } from './scope.ts';
 
 /** One version of one table, as the manifest lists it: what a read stands on. There is no read without one. */
 export interface TableSource {
