@@ -122,10 +122,9 @@ async function loopLag(site: ReadsSite): Promise<number> {
 }
 
 /** Reads of a 12-column upload table against statements that were written by hand. `ROWS` makes it smaller than 5 million. */
-export async function benchReads(url: string, dataDir: string): Promise<Measured[]> {
+export async function benchReads(url: string, dataDir: string, onMeasured: (line: Measured) => void): Promise<void> {
   const rows = Number(process.env['ROWS'] ?? 5_000_000);
   const site = await startReadsSite({ url, dataDir, rows, threads: THREADS, memoryMb: MEMORY_MB });
-  const results: Measured[] = [];
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(THREADS),
     memory_limit: `${MEMORY_MB}MB`,
@@ -145,7 +144,7 @@ export async function benchReads(url: string, dataDir: string): Promise<Measured
       };
       await ours();
       await took(connection, statements);
-      results.push(await pairs(`${name} over ${rows} rows, ms`, ours, () => took(connection, statements)));
+      onMeasured(await pairs(`${name} over ${rows} rows, ms`, ours, () => took(connection, statements)));
     }
 
     const csv = `${site.path}?${new URLSearchParams({ tableName: 'bench', columns: SHOWN }).toString()}`;
@@ -157,7 +156,7 @@ export async function benchReads(url: string, dataDir: string): Promise<Measured
       peakMb = Math.max(peakMb, peak);
       return value.milliseconds;
     };
-    results.push(
+    onMeasured(
       await pairs(
         'CSV of every row against COPY, ms',
         stream,
@@ -165,7 +164,7 @@ export async function benchReads(url: string, dataDir: string): Promise<Measured
         Math.min(5, Number(process.env['PAIRS'] ?? 5)),
       ),
     );
-    results.push(against('CSV of every row, peak memory of the server, MB', peakMb, 512));
+    onMeasured(against('CSV of every row, peak memory of the server, MB', peakMb, 512));
 
     await loopLag(site);
     const watching = watch(site);
@@ -173,15 +172,14 @@ export async function benchReads(url: string, dataDir: string): Promise<Measured
     const { p99, most } = await watching.stop();
     if (new Set(five.value.map(({ bytes, status }) => `${status} ${bytes}`)).size !== 1)
       throw new Error('five streams gave different answers');
-    results.push(against('five CSV streams at once, peak memory of the server, MB', five.peakMb, 512));
-    results.push(against('five CSV streams at once, p99 of a health check, ms', p99, 250));
-    results.push(against('five CSV streams at once, slowest health check, ms', most, 1_000));
-    results.push(against('five CSV streams at once, p99 of event-loop delay, ms', (await loopLag(site)) * 1_000, 50));
+    onMeasured(against('five CSV streams at once, peak memory of the server, MB', five.peakMb, 512));
+    onMeasured(against('five CSV streams at once, p99 of a health check, ms', p99, 250));
+    onMeasured(against('five CSV streams at once, slowest health check, ms', most, 1_000));
+    onMeasured(against('five CSV streams at once, p99 of event-loop delay, ms', (await loopLag(site)) * 1_000, 50));
     connection.closeSync();
   } finally {
     agent.destroy();
     instance.closeSync();
     await site.stop();
   }
-  return results;
 }

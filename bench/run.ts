@@ -11,21 +11,27 @@ import { benchReads } from './reads.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
-const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = { access: benchAccess, reads: benchReads };
+const BENCHES: Record<string, (url: string, dataDir: string, onMeasured: (line: Measured) => void) => Promise<unknown>> = {
+  access: async (url, dataDir, onMeasured) => {
+    for (const line of await benchAccess(url, dataDir)) onMeasured(line);
+  },
+  reads: benchReads,
+};
 
 const results: Measured[] = [];
+const note = (line: Measured) => {
+  results.push(line);
+  process.stdout.write(
+    `${line.name}: ours ${line.ours.toFixed(2)}, yardstick ${line.yardstick.toFixed(2)}, ratio ${line.ratio.toFixed(3)}\n`,
+  );
+};
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (values.only !== undefined && values.only !== name) continue;
   const dataDir = mkdtempSync(join(tmpdir(), 'fieldlake-bench-'));
   const postgres = await startEmbeddedPostgres({ dataDir });
   try {
     await migrate({ url: postgres.url, folder: join(import.meta.dirname, '..', 'sql') });
-    for (const line of await bench(postgres.url, dataDir)) {
-      results.push(line);
-      process.stdout.write(
-        `${line.name}: ours ${line.ours.toFixed(2)}, yardstick ${line.yardstick.toFixed(2)}, ratio ${line.ratio.toFixed(3)}\n`,
-      );
-    }
+    await bench(postgres.url, dataDir, note);
   } finally {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });

@@ -7,7 +7,7 @@ export interface FileExtent {
   /** ISO 8601, UTC, microseconds; null when every key is null. */
   minKey: string | null;
   maxKey: string | null;
-  /** Of every row in the file; null when unknown. */
+  /** Of every row in the file, whose rows are in the default order; null when that is not known. */
   minId: string | null;
   maxId: string | null;
   /** Rows without a key; null when unknown. */
@@ -49,6 +49,15 @@ const spanOf = (extent: FileExtent, descending: boolean): Span => {
     from: first === null ? [2, '', minId] : [1, first, minId],
     to: last === null || nullKeys > 0 ? [2, '', maxId] : [1, last, maxId],
   };
+};
+
+/** Every file in such an order that the rows of one after the other are in the table's own ascending order; null when rows of two files are mixed, or nothing is known. */
+export const filesInOrder = (extents: readonly FileExtent[]): string[] | null => {
+  const compare = comparing(false);
+  const spans = extents.map((extent) => spanOf(extent, false)).sort((a, b) => compare(a.from, b.from));
+  if (spans.some(({ from }) => from[0] === 0)) return null;
+  const areApart = spans.every((span, index) => compare(spans[index - 1]?.to ?? [0, '', ''], span.from) < 0);
+  return areApart ? spans.map(({ extent }) => extent.path) : null;
 };
 
 /** The files that can hold a row of the page, and the offset that is left when whole files before it are not opened. Rows without a file of theirs do not exist. */

@@ -3,8 +3,8 @@ import type { Builder } from './builder.ts';
 import { columnNames } from './builder.ts';
 import { DEFAULT_SORT } from './catalog.ts';
 import { withDerived } from './derived.ts';
-import { filesOfPage } from './extents.ts';
-import type { Expr, Plan, Sort } from './plan.ts';
+import { filesInOrder, filesOfPage } from './extents.ts';
+import type { Expr, Plan, Sort, TableSource } from './plan.ts';
 import type { ReadRequest } from './request.ts';
 import { exprType } from './types.ts';
 
@@ -39,19 +39,30 @@ interface Asked {
   window: Window;
 }
 
+const isOwnOrder = ({ table }: TableSource, [first, second, ...more]: readonly Sort[]): boolean =>
+  first?.expr.kind === 'column' &&
+  first.expr.name === DEFAULT_SORT[table.kind] &&
+  second?.expr.kind === 'column' &&
+  second.expr.name === 'id' &&
+  !second.descending &&
+  more.length === 0;
+
 /** The files that can hold the window, when nothing is filtered, the order is the table's own and the manifest knows what its files hold. */
 const nearFiles = ({ source }: Builder, { where, by, window }: Asked) => {
   const { limit, offset } = cutOf(window);
-  const [first, second, ...more] = by;
-  const isDefault =
-    first?.expr.kind === 'column' &&
-    first.expr.name === DEFAULT_SORT[source.table.kind] &&
-    second?.expr.kind === 'column' &&
-    second.expr.name === 'id' &&
-    !second.descending &&
-    more.length === 0;
-  if (where !== null || limit === null || !isDefault || !source.extents) return null;
-  return filesOfPage(source.extents, { descending: first.descending, offset, limit });
+  if (where !== null || limit === null || !isOwnOrder(source, by) || !source.extents) return null;
+  return filesOfPage(source.extents, { descending: by[0]?.descending === true, offset, limit });
+};
+
+/**
+ * The files in an order in which nothing is left to be sorted, for a stream of every row in the table's own ascending order. The engine keeps the order of
+ * files and of rows in them up to a join, which gives it up; so not where a column is joined.
+ */
+const sortedFiles = (builder: Builder, { where, by, printed, window }: Asked): string[] | null => {
+  const { source } = builder;
+  const isWhole = cutOf(window).limit === null && by[0]?.descending === false && isOwnOrder(source, by);
+  if (!isWhole || !source.extents || builder.derives([...printed, ...(where ? [where] : [])])) return null;
+  return filesInOrder(source.extents);
 };
 
 const MOST_LATE = 1_000;
@@ -81,6 +92,8 @@ export const windowRows = (builder: Builder, asked: Asked): Plan => {
   const { where, by, printed, window } = asked;
   const order = by.map((sort) => sort.expr);
   const cut = cutOf(window);
+  const lined = sortedFiles(builder, asked);
+  if (lined) return builder.over(lined).from(where, printed).from;
   const near = nearFiles(builder, asked);
   if (near === null && isLate(builder, asked)) {
     const ids: Plan = { kind: 'sort', from: builder.from(where, order).from, by, ...cut };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { filesOfPage, type FileExtent } from '../../src/lakehouse/extents.ts';
+import { filesInOrder, filesOfPage, type FileExtent } from '../../src/lakehouse/extents.ts';
 
 interface Row {
   key: string | null;
@@ -61,6 +61,8 @@ test(`the files of a page hold that page, in both directions (FC_SEED=${seed})`,
           extents.push(extentOf(`f${at}`, some, lie === 'none' || at % 3 > 0));
           from += some.length;
         }
+        const lined = filesInOrder(extents);
+        if (lined) expect(lined.flatMap((path) => inOrder(files.get(path)!, false))).toEqual(inOrder(rows, false));
         const page = filesOfPage(extents, { descending, offset, limit });
         const read = inOrder(
           page.files.flatMap((path) => files.get(path)!),
@@ -87,6 +89,8 @@ test('a page of a table of disjoint files opens one or two of them, wherever it 
   expect(filesOfPage(tied, { descending: true, offset: 0, limit: 100 })).toEqual({ files: ['f0'], offset: 0 });
   expect(filesOfPage(tied, { descending: false, offset: 4_950, limit: 100 })).toEqual({ files: ['f49'], offset: 50 });
   expect(filesOfPage(tied, { descending: false, offset: 2_450, limit: 100 })).toEqual({ files: ['f24', 'f25'], offset: 50 });
+  expect(filesInOrder([...tied].reverse())).toEqual(tied.map(({ path }) => path));
+  expect(filesInOrder([...tied, tied[7]!])).toBeNull();
   const timed = Array.from({ length: 6 }, (_, at) => extentOf(`f${at}`, [{ key: keyOf(at), id: id(60 - at) }], true));
   expect(filesOfPage(timed, { descending: true, offset: 1, limit: 1 })).toEqual({ files: ['f4'], offset: 0 });
 });

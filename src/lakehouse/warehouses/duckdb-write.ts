@@ -142,6 +142,7 @@ class DuckdbSession implements StagingSession {
   }
 
   async #describe(folder: string, sortColumn: string) {
+    const sorting = identifier(sortColumn);
     const names = (await readdir(folder)).sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
     const key = (aggregate: string) =>
       `strftime((${aggregate}(${identifier(sortColumn)})::timestamptz at time zone 'UTC'), '%Y-%m-%dT%H:%M:%S.%fZ')`;
@@ -156,8 +157,12 @@ class DuckdbSession implements StagingSession {
     }[] = [];
     for (const file of names) {
       const result = await this.#run({
-        sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high, min(id) as first_id, max(id) as last_id,
-          count(*) - count(${identifier(sortColumn)}) as nulls from (select null::varchar as id where false union all by name select * from read_parquet(${text(join(folder, file))}))`,
+        sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high, count(*) - count(${sorting}) as nulls,
+            min(id) as first_id, max(id) as last_id,
+            coalesce(bool_and(coalesce(case when ${sorting} is not distinct from before then id > id_before else ${sorting} > before or ${sorting} is null end, false))
+              filter (where place > 1), true) as in_order
+          from (select ${sorting}, id, lag(${sorting}) over () as before, lag(id) over () as id_before, row_number() over () as place
+            from (select null::varchar as id where false union all by name select * from read_parquet(${text(join(folder, file))})))`,
         values: [],
       });
       const [row] = result.getRowObjectsJson();
@@ -167,8 +172,9 @@ class DuckdbSession implements StagingSession {
           rows: Number(row.rows),
           min: row.low as string | null,
           max: row.high as string | null,
-          minId: row.first_id as string | null,
-          maxId: row.last_id as string | null,
+          // a file whose rows are in no order says nothing of what lies where
+          minId: row.in_order === true ? (row.first_id as string | null) : null,
+          maxId: row.in_order === true ? (row.last_id as string | null) : null,
           nulls: Number(row.nulls),
         });
     }
