@@ -113,6 +113,7 @@ export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): P
     // the newest rows are asked for most
     files: absolute(files.map(({ path }) => path)).reverse(),
     version: String(version),
+    extents: files.map((file) => ({ ...file, path: join(ctx.lakeFolder, file.path) })),
     rowCount,
   };
 }
