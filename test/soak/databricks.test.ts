@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { abortMany, settled } from '../lakehouse/databricks-aborts.ts';
+import { DatabricksLake } from '../lakehouse/databricks-lake.ts';
+
+const CALLERS = 1_000 * Math.max(1, Number(process.env['SOAK'] ?? 1));
+
+let lake: DatabricksLake;
+beforeAll(async () => {
+  lake = await DatabricksLake.open();
+});
+afterAll(() => lake.close());
+
+test(
+  'no operation is left after callers have gone',
+  async () => {
+    const { gone, sent, cancelled } = await abortMany(lake, CALLERS);
+    console.log({ gone, sent, cancelled, sessionsOpened: lake.server.count('OpenSession') });
+    expect(await settled(lake)).toEqual([0, 0, 0]);
+    expect(gone).toBe(CALLERS);
+    expect(cancelled).toBe(sent);
+  },
+  CALLERS * 300,
+);
