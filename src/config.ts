@@ -27,6 +27,7 @@ const Environment = z.object({
   SAMPLE_DATA: onOff.optional(),
   WORKER: onOff.default(true),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
+  LOG_FILE: z.string().min(1).optional(),
   DUCKDB_THREADS: number(1, 256).optional(),
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
@@ -125,6 +126,8 @@ export interface Config {
   sampleData: boolean;
   worker: boolean;
   logLevel: string;
+  /** Where log lines go instead of standard error. */
+  logFile: string | undefined;
   duckdb: { threads: number; memoryMb: number };
   iot: IotSettings;
   firmware: { apiUrl: string; token: string | undefined; repositories: Readonly<Record<FirmwareFamilyName, string | undefined>> };
@@ -292,6 +295,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     sampleData: env.SAMPLE_DATA ?? env.DATABASE_URL === undefined,
     worker: env.WORKER,
     logLevel: env.LOG_LEVEL,
+    logFile: env.LOG_FILE,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
     iot: iotSettings(env),
     firmware: {

@@ -152,7 +152,7 @@ const late = () =>
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
     { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ fd: 2, sync: false }),
+    pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true }),
   );
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
