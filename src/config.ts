@@ -4,6 +4,8 @@ import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { StartError } from './errors.ts';
+import { databricksSettings, databricksVariables } from './lakehouse/warehouses/databricks-settings.ts';
+import type { DatabricksSettings } from './lakehouse/warehouses/databricks-settings.ts';
 
 /** A setting that is wrong. */
 export class ConfigError extends StartError {}
@@ -32,6 +34,7 @@ const Environment = z.object({
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
+  ...databricksVariables,
   /** Languages that macros run in, or `none`. */
   MACRO_LANGUAGES: z
     .string()
@@ -110,7 +113,6 @@ const Environment = z.object({
 /** Settings of engines that are not built in yet: naming one must stop the start rather than be ignored. */
 const NOT_YET: readonly { prefix: RegExp; sentence: string }[] = [
   { prefix: /^S3_/, sentence: 'storing objects in S3 is not available in this version; unset the S3_ variables to use the object folder.' },
-  { prefix: /^DATABRICKS_/, sentence: 'Databricks is not available in this version; unset the DATABRICKS_ variables to use DuckDB.' },
 ];
 
 export interface Config {
@@ -129,6 +131,8 @@ export interface Config {
   /** Where log lines go instead of standard error. */
   logFile: string | undefined;
   duckdb: { threads: number; memoryMb: number };
+  /** Undefined: measurements are read by DuckDB. */
+  databricks: DatabricksSettings | undefined;
   iot: IotSettings;
   firmware: { apiUrl: string; token: string | undefined; repositories: Readonly<Record<FirmwareFamilyName, string | undefined>> };
   mail: { smtpUrl: string | undefined; from: string };
@@ -297,6 +301,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: env.LOG_LEVEL,
     logFile: env.LOG_FILE,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
+    databricks: databricksSettings(env),
     iot: iotSettings(env),
     firmware: {
       apiUrl: withoutSlash(env.GITHUB_API_URL),

@@ -79,14 +79,17 @@ export class DatabricksWarehouse implements Warehouse {
   readonly dialect = databricks;
   readonly #client: DBSQLClient;
   readonly #sessions: DatabricksSessions;
+  readonly #options: DatabricksOptions;
+  readonly #ownsClient: boolean;
   readonly #startMs: number;
   readonly #startPauseMs: number;
 
-  private constructor(client: DBSQLClient, options: DatabricksOptions) {
+  private constructor(client: DBSQLClient, options: DatabricksOptions, ownsClient: boolean) {
+    this.#options = options;
+    this.#ownsClient = ownsClient;
     const { catalog, statements = 8, idleMs = 600_000, startMs = 300_000, startPauseMs = 1_000, longestStatementSeconds = 3_600 } = options;
     const configuration = { TIMEZONE: 'UTC', ANSI_MODE: 'true', STATEMENT_TIMEOUT: String(longestStatementSeconds) };
-    const open: OpenSession = () =>
-      client.openSession({ initialCatalog: catalog, configuration, queryTags: { application: 'fieldlake' } });
+    const open: OpenSession = () => client.openSession({ initialCatalog: catalog, configuration, queryTags: { application: 'fieldlake' } });
     this.#client = client;
     this.#sessions = new DatabricksSessions(open, { most: statements, idleMs });
     this.#startMs = startMs;
@@ -95,7 +98,12 @@ export class DatabricksWarehouse implements Warehouse {
 
   /** Prepares one client for a warehouse; nothing is sent before the first statement. */
   static async open(options: DatabricksOptions): Promise<DatabricksWarehouse> {
-    return new DatabricksWarehouse(await connect(options), options);
+    return new DatabricksWarehouse(await connect(options), options, true);
+  }
+
+  /** A pool of its own over the same client, for statements that others must not wait behind. It is closed before this one. */
+  beside(statements: number): DatabricksWarehouse {
+    return new DatabricksWarehouse(this.#client, { ...this.#options, statements }, false);
   }
 
   get running(): number {
@@ -139,7 +147,7 @@ export class DatabricksWarehouse implements Warehouse {
   async close(): Promise<void> {
     await this.#sessions.close();
     // what a dead server does not confirm is not worth an error here
-    await this.#client.close().catch(() => undefined);
+    if (this.#ownsClient) await this.#client.close().catch(() => undefined);
   }
 
   /**
