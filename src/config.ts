@@ -4,8 +4,8 @@ import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { StartError } from './errors.ts';
-import { databricksSettings, databricksVariables } from './lakehouse/warehouses/databricks-settings.ts';
-import type { DatabricksSettings } from './lakehouse/warehouses/databricks-settings.ts';
+import { databricksSettings, databricksVariables } from './lakehouse/databricks-settings.ts';
+import type { DatabricksSettings } from './lakehouse/databricks-settings.ts';
 
 /** A setting that is wrong. */
 export class ConfigError extends StartError {}

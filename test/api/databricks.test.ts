@@ -83,7 +83,9 @@ test('a filter, an aggregate and a download are answered too; Parquet is not, an
 
 test('rows that came since are seen: no answer is taken for unchanged', async () => {
   const before = await ask();
-  await lake.engine.run(`delete from gold.upload where upload_table_id = '${tableId}' and variant_extract(uploaded_data, 'plot')::integer = 3`);
+  await lake.engine.run(
+    `delete from gold.upload where upload_table_id = '${tableId}' and variant_extract(uploaded_data, 'plot')::integer = 3`,
+  );
   const after = await ask({}, { 'if-none-match': before.headers.get('etag') ?? '' });
   expect([after.status, after.body[0].totalRows]).toEqual([200, 2]);
 });

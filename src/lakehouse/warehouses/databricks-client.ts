@@ -2,10 +2,8 @@
 import type { ClientRequest } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { DBSQLClient, auth } from '@databricks/sql';
+import type { DatabricksCredentials } from '../databricks-settings.ts';
 import { principalToken } from './databricks-token.ts';
-
-/** A personal access token, or the client id and secret of a service principal. */
-export type DatabricksCredentials = { token: string } | { clientId: string; clientSecret: string };
 
 export interface DatabricksOptions {
   /** Of the workspace, without a scheme. */

@@ -1,8 +1,7 @@
 /** How Databricks is set up: the variables of the environment, and what they mean together. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { StartError } from '../../errors.ts';
-import type { DatabricksCredentials } from './databricks-client.ts';
+import { StartError } from '../errors.ts';
 
 export const databricksVariables = {
   /** Of the workspace, such as `dbc-0123.cloud.databricks.com`; unset: DuckDB over the lake folder. */
@@ -24,6 +23,9 @@ export const databricksVariables = {
   DATABRICKS_CA_FILE: z.string().min(1).optional(),
 };
 
+/** A personal access token, or the client id and secret of a service principal. */
+export type DatabricksCredentials = { token: string } | { clientId: string; clientSecret: string };
+
 export interface DatabricksSettings {
   host: string;
   port: number;
@@ -35,10 +37,10 @@ export interface DatabricksSettings {
   authority: string | undefined;
 }
 
-const Variables = z.object(databricksVariables);
+type Variables = z.infer<z.ZodObject<typeof databricksVariables>>;
 
 /** Undefined when nothing is set. Throws StartError with one sentence when it is half set. */
-export function databricksSettings(env: z.infer<typeof Variables>): DatabricksSettings | undefined {
+export function databricksSettings(env: Variables): DatabricksSettings | undefined {
   const { DATABRICKS_HOST: address, DATABRICKS_HTTP_PATH: path, DATABRICKS_CATALOG: catalog } = env;
   const { DATABRICKS_TOKEN: token, DATABRICKS_CLIENT_ID: clientId, DATABRICKS_CLIENT_SECRET: clientSecret } = env;
   const caFile = env.DATABRICKS_CA_FILE;
