@@ -6,11 +6,12 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchLists } from './lists.ts';
 import type { Measured } from './pairs.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
-const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = { access: benchAccess };
+const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = { access: benchAccess, lists: benchLists };
 
 const results: Measured[] = [];
 for (const [name, bench] of Object.entries(BENCHES)) {
