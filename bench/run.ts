@@ -7,11 +7,16 @@ import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
 import { benchLists } from './lists.ts';
+import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
-const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = { access: benchAccess, lists: benchLists };
+const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = {
+  access: benchAccess,
+  lists: benchLists,
+  metadata: benchMetadata,
+};
 
 const results: Measured[] = [];
 for (const [name, bench] of Object.entries(BENCHES)) {

@@ -4,13 +4,14 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Transaction } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { columnsAt, commit, createTable, findSource, findTableById, fingerprint, knownPaths } from '../lakehouse/manifest.ts';
 import type { StagingArea, StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from './limits.ts';
-import { fill, functionStatements, variable, type Pipelines } from './pipeline.ts';
+import { fill, functionStatements, variable, pipelineVersion, type Pipelines } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
 import { unreadable } from './scan-parquet.ts';
 import { readSource } from './sources.ts';
@@ -31,6 +32,8 @@ export interface IngestOptions {
   signal?: AbortSignal;
   /** After every file, in order. */
   onFile?: (file: FileOutcome) => void;
+  /** In the transaction that ends the upload. */
+  onEnd?: (tx: Transaction, status: UploadReport['status']) => Promise<void>;
   /** Milliseconds between heartbeats; 5,000 by default. */
   heartbeatMs?: number;
 }
@@ -66,8 +69,12 @@ export async function ingestUpload(deps: IngestDeps, uploadId: string, options: 
       done.push(outcome);
       options.onFile?.(outcome);
     }
-    const ended = await uploads.finishUpload(deps.db, uploadId);
-    return { status: (ended?.status ?? 'completed') as UploadReport['status'], files: done };
+    const status = await deps.db.transaction(async (tx) => {
+      const ended = await uploads.finishUpload(tx, uploadId);
+      if (ended) await options.onEnd?.(tx, ended.status as UploadReport['status']);
+      return ended?.status;
+    });
+    return { status: (status ?? 'completed') as UploadReport['status'], files: done };
   } finally {
     clearInterval(beat);
   }
@@ -193,6 +200,7 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
           : `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
       columns: typed.report,
     };
+    const made = { origin: upload.id, pipelineVersion: pipelineVersion(pipelines) };
     const added = await db.transaction(async (tx) => {
       const committed = await commit(tx, {
         tableId: table.id,
@@ -200,7 +208,7 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
         files: rows.files,
         columns: typed.columns,
         typedBy: fingerprint(known),
-        sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count }],
+        sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count, ...made }],
       });
       if (!committed.added) return false;
       if (quarantine)
@@ -208,7 +216,7 @@ async function attempt(deps: IngestDeps, { upload, file, work }: Task, signal?: 
           tableId: quarantine.id,
           cause: 'ingest',
           files: written[1]?.files,
-          sources: [{ source, rowCount: refusals.count, quarantinedCount: 0 }],
+          sources: [{ source, rowCount: refusals.count, quarantinedCount: 0, ...made }],
         });
       await uploads.finishFile(tx, upload.id, outcome);
       await uploads.sumUpload(tx, upload.id);

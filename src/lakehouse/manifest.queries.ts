@@ -173,22 +173,43 @@ export interface NewSource {
   source: string;
   rowCount: number;
   quarantinedCount: number;
+  /** The message or upload that it came in. */
+  origin?: string;
+  /** `pipelineVersion` of the definitions that made the rows. */
+  pipelineVersion?: string;
 }
 
 /** Claims sources for a version; answers those that were not there yet. */
 export const insertSources = (tx: Transaction, tableId: string, version: number, sources: readonly NewSource[]) =>
-  tx.rows<{ source: string }>(sql('lake.insertSources')`insert into lake_sources (table_id, source, version, row_count, quarantined_count)
-    select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount"
-    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb) as s(source text, "rowCount" bigint, "quarantinedCount" bigint)
+  tx.rows<{ source: string }>(sql(
+    'lake.insertSources',
+  )`insert into lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
+    select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount", s.origin, s."pipelineVersion"
+    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb)
+      as s(source text, "rowCount" bigint, "quarantinedCount" bigint, origin uuid, "pipelineVersion" text)
     on conflict (table_id, source) do nothing returning encode(source, 'hex') as source`);
 
 export const findSource = (db: Queryable, tableId: string, source: string) =>
   db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",
     quarantined_count as "quarantinedCount" from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`);
 
-/** Of these sources, those that the table has. */
+/** Notes that the rows of sources were made anew. */
+export const restampSources = (
+  tx: Transaction,
+  tableId: string,
+  sources: readonly { source: string; version: number; rowCount: number; pipelineVersion: string }[],
+) =>
+  tx.run(sql(
+    'lake.restampSources',
+  )`update lake_sources s set version = n.version, row_count = n."rowCount", pipeline_version = n."pipelineVersion", committed_at = now()
+    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb) as n(source text, version bigint, "rowCount" bigint, "pipelineVersion" text)
+    where s.table_id = ${tableId} and s.source = decode(n.source, 'hex')`);
+
+/** Of these sources, those that the table has, and what each came in. */
 export const knownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>
-  db.rows<{ source: string }>(sql('lake.knownSources')`select encode(s.source, 'hex') as source from lake_sources s
+  db.rows<{ source: string; origin: string | null }>(sql(
+    'lake.knownSources',
+  )`select encode(s.source, 'hex') as source, s.origin from lake_sources s
     join unnest(${sources}::text[]) as asked(source) on s.source = decode(asked.source, 'hex') where s.table_id = ${tableId}`);
 
 /** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */

@@ -4,6 +4,7 @@ export interface Letter {
   subject: string;
   text: string;
   html: string;
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends letters: an SMTP server, or a folder. */
