@@ -228,6 +228,7 @@ const catalogue = {
   annotationNotYours: say(403, 'Another person wrote this annotation; changing it needs the manage action on the experiment.'),
   uploadNotFound: say(404, 'There is no such upload in this experiment.'),
   erasureNotFound: say(404, 'There is no such erasure of yours.'),
+  uploadRunning: say(409, 'This upload is still being read; wait until it has ended.'),
   uploadRefused: say(400, (sentence: string) => sentence),
   objectNotFound: say(404, 'There is no such object.'),
   objectMismatch: say(400, (what: string) => `The bytes that arrived do not have the ${what} that was announced.`),

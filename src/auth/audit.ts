@@ -104,6 +104,7 @@ export const AUDIT_ACTIONS = [
   'resource.deleted',
   'upload.created',
   'upload.completed',
+  'upload.replayed',
   'export.created',
   'export.completed',
   'export.cancelled',

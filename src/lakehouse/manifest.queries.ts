@@ -205,6 +205,16 @@ export const restampSources = (
     from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb) as n(source text, version bigint, "rowCount" bigint, "pipelineVersion" text)
     where s.table_id = ${tableId} and s.source = decode(n.source, 'hex')`);
 
+/** Notes that refused records of a source are stored now; zero when another writer was faster. */
+export const moveSource = (
+  tx: Transaction,
+  tableId: string,
+  change: { source: string; from: Omit<NewSource, 'source'>; to: Omit<NewSource, 'source'> },
+) =>
+  tx.run(sql('lake.moveSource')`update lake_sources set row_count = ${change.to.rowCount}, quarantined_count = ${change.to.quarantinedCount}
+    where table_id = ${tableId} and source = decode(${change.source}, 'hex') and row_count = ${change.from.rowCount}
+      and quarantined_count = ${change.from.quarantinedCount}`);
+
 /** Of these sources, those that the table has, and what each came in. */
 export const knownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>
   db.rows<{ source: string; origin: string | null }>(sql(

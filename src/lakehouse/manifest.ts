@@ -9,7 +9,7 @@ import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
 export type { NewSource } from './manifest.queries.ts';
-export { findSource, findTable, findTableById, knownPaths, knownSources, restampSources } from './manifest.queries.ts';
+export { findSource, findTable, findTableById, knownPaths, knownSources, moveSource, restampSources } from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {
@@ -36,8 +36,6 @@ export interface Commit {
   columns?: readonly ColumnState[];
   /** `fingerprint(...)` of the catalogue that the files were typed by; a catalogue that has moved on refuses the commit with a retryable conflict. */
   typedBy?: string;
-  /** The version that was read to make the files; a table that has moved on refuses the commit with a retryable conflict. */
-  basedOn?: number;
 }
 
 export interface Committed {
