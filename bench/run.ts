@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|ingest]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchIngest } from './ingest.ts';
 import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
 
@@ -13,6 +14,7 @@ const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type
 
 const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = {
   access: benchAccess,
+  ingest: benchIngest,
   metadata: benchMetadata,
 };
 

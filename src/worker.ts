@@ -1,10 +1,13 @@
 import { sweepJob } from './api/account/sweep.job.ts';
+import { refreshChangedIdentities } from './api/data/identity.service.ts';
 import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
+import { disownThingJob } from './api/devices/discarded.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
+import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
-import { sendLetterJob } from './api/mail/mail.job.ts';
+import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';
 import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
@@ -27,11 +30,13 @@ const handlers = (ctx: Context): JobHandler[] => [
   compactJob(ctx),
   sweepLakeJob(ctx),
   sweepObjectsJob(ctx),
+  disownThingJob(ctx),
   eraseExperiment(ctx),
   embargoJob(ctx),
   refreshMetadataJob(ctx),
   forgetUnconfirmedJob(ctx),
   sendLetterJob(ctx),
+  forgetLettersJob(ctx),
   sendNoticeJob(ctx),
   sweepJob(ctx),
 ];
@@ -42,6 +47,8 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 5_000, run: () => sweepExports(ctx) },
   { everyMs: 1_000, run: () => sweepWebhooks(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
+  { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal) },
+  { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 

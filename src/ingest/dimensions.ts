@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../database/database.ts';
 import type { ColumnType } from '../lakehouse/catalog.ts';
-import { commit, createTable, filesAt } from '../lakehouse/manifest.ts';
+import { commit, createTable, filesAt, findTable } from '../lakehouse/manifest.ts';
 import { physicalType, quote, type StagingArea } from '../lakehouse/staging.ts';
 
 export interface IdentityRow {
@@ -15,18 +15,13 @@ interface DimensionDeps {
   staging: StagingArea;
 }
 
-const TRIES = 5;
+const TRIES = 10;
 
 const isStale = (error: unknown) => (error as { code?: unknown }).code === 'SOURCE_CHANGED';
 
-/**
- * Replaces the identity dimension of an experiment as a whole, as a new version. Two at once: the later one is tried again, so that what was asked
- * last is what stays.
- */
-export async function replaceIdentity({ db, staging }: DimensionDeps, experimentId: string, rows: readonly IdentityRow[]): Promise<void> {
-  const table = await createTable(db, { experimentId, kind: 'identity' });
-  const staged = await staging.stage({
-    tableId: table.id,
+const stageRows = (staging: StagingArea, tableId: string, experimentId: string, rows: readonly IdentityRow[]) =>
+  staging.stage({
+    tableId,
     experimentId,
     select: {
       sql: `select $1 as experiment_id, person."userId" as user_id, person.name, person.avatar, person.pseudonym, person."userId" as id, now() as replaced_at
@@ -38,18 +33,31 @@ export async function replaceIdentity({ db, staging }: DimensionDeps, experiment
     },
     sortColumn: 'replaced_at',
   });
+
+/**
+ * Replaces the identity dimension of an experiment as a whole, as a new version; nobody to name is nothing to do. The people are read after the version
+ * that is replaced: whoever finds that version gone reads again, so that a name read before a change is never written after it.
+ */
+export async function replaceIdentity(
+  { db, staging }: DimensionDeps,
+  experimentId: string,
+  readPeople: () => Promise<readonly IdentityRow[]>,
+): Promise<void> {
   for (let tries = 1; ; tries += 1) {
+    const before = (await findTable(db, experimentId, 'identity'))?.version ?? 0;
+    const rows = await readPeople();
+    if (rows.length === 0) return;
+    const table = await createTable(db, { experimentId, kind: 'identity' });
+    const staged = await stageRows(staging, table.id, experimentId, rows);
     try {
       await db.transaction(async (tx) => {
-        const current = await createTable(tx, { experimentId, kind: 'identity' });
-        const live = await filesAt(tx, current.id, current.version);
-        await commit(tx, { tableId: table.id, cause: 'replace', files: staged.files, retire: live.map(({ id }) => id) });
+        const live = await filesAt(tx, table.id, before);
+        await commit(tx, { tableId: table.id, cause: 'replace', basedOn: before, files: staged.files, retire: live.map(({ id }) => id) });
       });
       return;
     } catch (error) {
-      if (isStale(error) && tries < TRIES) continue;
       await staging.remove(staged.files.map(({ path }) => path));
-      throw error;
+      if (!isStale(error) || tries === TRIES) throw error;
     }
   }
 }

@@ -102,6 +102,8 @@ const FIXED: Record<TableKind, readonly Column[]> = {
     hidden('experiment_id'),
     hidden('contributor_id'),
     hidden('client_id'),
+    hidden('workbook_version_id'),
+    hidden('macro_context'),
   ],
   device: [
     base('id', STRING),
@@ -139,6 +141,7 @@ const FIXED: Record<TableKind, readonly Column[]> = {
     hidden('macro_id'),
     hidden('macro_name'),
     hidden('macro_filename'),
+    hidden('macro_version'),
     hidden('date', DATE),
     hidden('contributor_id'),
     hidden('client_id'),

@@ -24,6 +24,7 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
         store: ctx.objects,
         staging: ctx.staging,
         pipelines: ctx.pipelines,
+        maxRecordBytes: ctx.config.limits.uploadRecordBytes,
         log: (message, facts) => ctx.log.warn(facts, message),
       },
       uploadId,

@@ -27,8 +27,11 @@ import {
   listObjectKeys,
   listUploadFiles,
   listUploadsToErase,
+  lockUpload,
   markFileReceived,
   markReceived,
+  reopenUpload,
+  requestReplay,
 } from './uploads.queries.ts';
 
 export const INGEST_UPLOAD = 'uploads.ingest';
@@ -198,6 +201,27 @@ async function reportOf(db: Pick<Transaction, 'rows' | 'one' | 'run'>, experimen
 /** One upload with the report of every file. */
 export const uploadReport = (ctx: Context, experimentId: string, uploadId: string): Promise<UploadReport> =>
   reportOf(ctx.db, experimentId, uploadId);
+
+/** Has a job read the quarantined records of an upload again. Errors: not found, archived, still being read. */
+export async function replayUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
+  return ctx.db.transaction(async (tx) => {
+    await requireWritable(tx, experimentId);
+    const upload = await lockUpload(tx, experimentId, uploadId);
+    if (!upload) throw errors.uploadNotFound();
+    if (upload.status === 'pending' || upload.status === 'running') throw errors.uploadRunning();
+    if ((await requestReplay(tx, uploadId)) > 0) {
+      await reopenUpload(tx, uploadId);
+      await audit(tx, caller, {
+        action: 'upload.replayed',
+        organizationId: caller.organizationId,
+        resource: { type: 'experiment', id: experimentId },
+        details: { uploadId },
+      });
+      await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
+    }
+    return reportOf(tx, experimentId, uploadId);
+  });
+}
 
 /** Whose upload it is, and where it goes; undefined when it is gone. */
 export const uploadOwner = (ctx: Context, uploadId: string) => findUploadOwner(ctx.db, uploadId);
