@@ -5,6 +5,8 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { StartError } from './errors.ts';
 import { S3_ENVIRONMENT, s3Settings, type S3Settings } from './storage/s3-settings.ts';
+import { databricksSettings, databricksVariables } from './lakehouse/databricks-settings.ts';
+import type { DatabricksSettings } from './lakehouse/databricks-settings.ts';
 
 /** A setting that is wrong. */
 export class ConfigError extends StartError {}
@@ -33,6 +35,7 @@ const Environment = z.object({
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
+  ...databricksVariables,
   /** Languages that macros run in, or `none`. */
   MACRO_LANGUAGES: z
     .string()
@@ -115,11 +118,6 @@ const Environment = z.object({
   PLACES_KIND: z.enum(['photon', 'nominatim']).default('photon'),
 });
 
-/** Settings of engines that are not built in yet: naming one must stop the start rather than be ignored. */
-const NOT_YET: readonly { prefix: RegExp; sentence: string }[] = [
-  { prefix: /^DATABRICKS_/, sentence: 'Databricks is not available in this version; unset the DATABRICKS_ variables to use DuckDB.' },
-];
-
 export interface Config {
   /** Folder of package.json: where sql/ and pipelines/ are. */
   root: string;
@@ -138,6 +136,8 @@ export interface Config {
   duckdb: { threads: number; memoryMb: number };
   /** Undefined: the object folder. */
   s3: S3Settings | undefined;
+  /** Undefined: measurements are read by DuckDB. */
+  databricks: DatabricksSettings | undefined;
   iot: IotSettings;
   firmware: { apiUrl: string; token: string | undefined; repositories: Readonly<Record<FirmwareFamilyName, string | undefined>> };
   mail: { smtpUrl: string | undefined; from: string };
@@ -282,8 +282,6 @@ const halfOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4
 
 /** Reads the environment, once. Throws ConfigError with one sentence when a setting is wrong or half given. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
-  for (const name of Object.keys(environment))
-    for (const { prefix, sentence } of NOT_YET) if (prefix.test(name)) throw new ConfigError(`${name} is set, but ${sentence}`);
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(given);
   if (!parsed.success) {
@@ -310,6 +308,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logFile: env.LOG_FILE,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
     s3: s3Settings(env),
+    databricks: databricksSettings(env),
     iot: iotSettings(env),
     firmware: {
       apiUrl: withoutSlash(env.GITHUB_API_URL),

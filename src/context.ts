@@ -177,6 +177,25 @@ async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => strin
   return { objects: objectFolder, objectFolder };
 }
 
+/** Two pools of one engine: short reads, and reads that may take long. */
+async function openWarehouses(config: Config, lakeFolder: string): Promise<{ warehouse: Warehouse; exporter: Warehouse }> {
+  if (config.databricks) {
+    // a large driver: loaded only where it is used
+    const { DatabricksWarehouse } = await import('./lakehouse/warehouses/databricks.ts');
+    const warehouse = await DatabricksWarehouse.open(config.databricks);
+    return { warehouse, exporter: warehouse.beside(4) };
+  }
+  const { threads, memoryMb } = config.duckdb;
+  const options = { lakeFolder, temporaryFolder: join(config.dataDir, 'tmp'), threads };
+  const warehouse = await DuckDbWarehouse.open({ ...options, memoryLimit: `${memoryMb}MB` });
+  const memoryLimit = `${Math.max(128, Math.floor(memoryMb / 4))}MB`;
+  const exporter = await DuckDbWarehouse.open({ ...options, memoryLimit, connections: 4 }).catch(async (error: unknown) => {
+    await warehouse.close();
+    throw error;
+  });
+  return { warehouse, exporter };
+}
+
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
@@ -220,23 +239,11 @@ export async function createContext(config: Config): Promise<Context> {
       },
     });
     const lakeFolder = join(config.dataDir, 'lake');
-    const { threads, memoryMb } = config.duckdb;
-    const warehouse = await DuckDbWarehouse.open({
-      lakeFolder,
-      temporaryFolder: join(config.dataDir, 'tmp'),
-      threads,
-      memoryLimit: `${memoryMb}MB`,
-    });
+    const { warehouse, exporter } = await openWarehouses(config, lakeFolder);
     opened.push(() => warehouse.close());
-    const exporter = await DuckDbWarehouse.open({
-      lakeFolder,
-      temporaryFolder: join(config.dataDir, 'tmp'),
-      threads,
-      memoryLimit: `${Math.max(128, Math.floor(memoryMb / 4))}MB`,
-      connections: 4,
-    });
     opened.push(() => exporter.close());
-    const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads });
+    if (config.databricks) log.warn('measurements are read from Databricks; what is uploaded or annotated here has to be carried there');
+    const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads: config.duckdb.threads });
     opened.push(() => staging.close());
     const links = { baseUrl: config.baseUrl ?? '' };
     const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);

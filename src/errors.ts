@@ -258,6 +258,8 @@ const catalogue = {
   mailUnavailable: say(503, 'The mail server cannot be reached right now.'),
   mailRefused: say(503, 'The mail server refuses this letter.'),
   warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),
+  warehouseStarting: say(503, 'The warehouse is starting; try again in a minute or two.'),
+  warehouseRefused: say(500, 'The warehouse does not accept our credentials or configuration.'),
   warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
   callerBusy: say(429, 'You have too many statements running; wait for one to finish.'),
   macroQueueFull: say(429, (bound: number) => `You have ${bound} macro runs waiting already; wait for one to finish.`),

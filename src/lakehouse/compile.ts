@@ -118,6 +118,10 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     const keys = raw(`l.${dialect.quote(leftKey)} = r.${dialect.quote(rightKey)}`);
     return q`select l.*, ${names}${line}from (${nested(left)}) as l${line}left join (${added}) as r on ${keys}`;
   },
+  among: ({ left, right, key }, { dialect, line, nested }) => {
+    const name = raw(dialect.quote(key));
+    return q`select *${line}from (${nested(left)})${line}where ${name} in (select ${name} from (${nested(right)}))`;
+  },
   filter: ({ from, where }, { dialect, line, nested }) =>
     q`select *${line}from (${nested(from)})${line}where ${expression(where, dialect)}`,
   project: ({ from, outputs: made, keep }, { dialect, line, nested }) =>

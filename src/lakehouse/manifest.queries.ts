@@ -27,6 +27,10 @@ export interface LakeFile {
   /** ISO 8601, UTC, microseconds; null when every value of the sort column is null. */
   minKey: string | null;
   maxKey: string | null;
+  /** Least and greatest row id, and rows without a key; null in files of before they were noted. */
+  minId: string | null;
+  maxId: string | null;
+  nullKeys: number | null;
 }
 
 /** One row of the column catalogue; `type` is a Databricks type text. */
@@ -51,7 +55,8 @@ const isoKey = (column: 'min_key' | 'max_key') =>
   column === 'min_key'
     ? fragment`to_char(min_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
     : fragment`to_char(max_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "byteCount", ${isoKey('min_key')} as "minKey", ${isoKey('max_key')} as "maxKey"`;
+const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "byteCount", ${isoKey('min_key')} as "minKey", ${isoKey('max_key')} as "maxKey",
+  min_id as "minId", max_id as "maxId", null_keys as "nullKeys"`;
 
 /** A table by its identifier, or an upload table by its name in any case. */
 export const findTable = (db: Queryable, experimentId: string, identifier: string) =>
@@ -94,13 +99,19 @@ export interface NewFile {
   byteCount: number;
   minKey: string | null;
   maxKey: string | null;
+  minId: string | null;
+  maxId: string | null;
+  nullKeys: number;
 }
 
 export const insertFiles = (tx: Transaction, tableId: string, version: number, files: readonly NewFile[]) =>
-  tx.run(sql('lake.insertFiles')`insert into lake_files (id, table_id, path, row_count, byte_count, min_key, max_key, from_version)
-    select f.id, ${tableId}, f.path, f."rowCount", f."byteCount", f."minKey", f."maxKey", ${version}
+  tx.run(sql(
+    'lake.insertFiles',
+  )`insert into lake_files (id, table_id, path, row_count, byte_count, min_key, max_key, min_id, max_id, null_keys, from_version)
+    select f.id, ${tableId}, f.path, f."rowCount", f."byteCount", f."minKey", f."maxKey", f."minId", f."maxId", f."nullKeys", ${version}
     from jsonb_to_recordset(${JSON.stringify(files)}::jsonb)
-      as f(id uuid, path text, "rowCount" bigint, "byteCount" bigint, "minKey" timestamptz, "maxKey" timestamptz)`);
+      as f(id uuid, path text, "rowCount" bigint, "byteCount" bigint, "minKey" timestamptz, "maxKey" timestamptz,
+        "minId" text, "maxId" text, "nullKeys" bigint)`);
 
 /** Retires live files; answers the rows they held. Fewer than asked for means that someone else retired one. */
 export const retireFiles = (tx: Transaction, tableId: string, version: number, fileIds: readonly string[]) =>

@@ -4,7 +4,8 @@
  */
 import { STRING, fixedColumns, physicalColumns } from './catalog.ts';
 import type { Column, ColumnType } from './catalog.ts';
-import type { ExperimentScope, Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
+import type { Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
+import type { ExperimentScope } from './scope.ts';
 
 /** A column that metadata adds to a table. */
 export interface MetadataColumn {

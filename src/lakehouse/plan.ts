@@ -4,20 +4,8 @@
  */
 import type { MetadataSource } from './metadata.ts';
 import type { Column, ColumnOrigin, ColumnType, ReadableKind, TableKind } from './catalog.ts';
-
-declare const scoped: unique symbol;
-
-/** Proof that the authorization procedure allowed this caller to read this experiment's table. */
-export interface ExperimentScope {
-  readonly experimentId: string;
-  /** Identity-bearing fields show pseudonyms. */
-  readonly anonymised: boolean;
-  readonly [scoped]: true;
-}
-
-/** The only maker of a scope. To be called from `src/authorization` and nowhere else (a dependency rule holds that), with the decision it just made. */
-export const experimentScope = (decision: { experimentId: string; anonymised: boolean }): ExperimentScope =>
-  Object.freeze({ experimentId: decision.experimentId, anonymised: decision.anonymised }) as ExperimentScope;
+import type { FileExtent } from './extents.ts';
+import type { ExperimentScope } from './scope.ts';
 
 /** One version of one table, as the manifest lists it: what a read stands on. There is no read without one. */
 export interface TableSource {
@@ -28,6 +16,8 @@ export interface TableSource {
   /** Paths that the warehouse can open, newest first; pruned by the caller where the sort key allows. */
   files: readonly string[];
   version: string;
+  /** The same files with what the manifest knows of each, so that a page in the default order opens few of them. */
+  extents?: readonly FileExtent[];
   /** Rows in those files, when the manifest knows; saves the count of an unfiltered read. */
   rowCount?: number;
   /** Files of the experiment's identity dimension; without them every contributor is null. */
@@ -119,6 +109,8 @@ export type Plan =
     }
   /** Each row of `left` once, with the columns `adds` of the row of `right` that has its key, or nulls. `right` has each key once. */
   | { kind: 'join'; left: Plan; right: Plan; leftKey: string; rightKey: string; adds: readonly Output[] }
+  /** The rows of `left` whose key, which is never null, is among those of `right`. */
+  | { kind: 'among'; left: Plan; right: Plan; key: string }
   | { kind: 'filter'; from: Plan; where: Expr }
   | { kind: 'project'; from: Plan; outputs: readonly Output[]; /** Columns of `from` are kept beside the outputs. */ keep: boolean }
   | { kind: 'group'; from: Plan; keys: readonly Output[]; measures: readonly Output[] }

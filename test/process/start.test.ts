@@ -94,6 +94,8 @@ describe('the embedded Postgres', () => {
   }, 120_000);
 });
 
+const DATABRICKS = { DATABRICKS_HOST: 'x', DATABRICKS_HTTP_PATH: '/sql/1.0/warehouses/a', DATABRICKS_CATALOG: 'field' };
+
 describe('a wrong setting stops the start with one sentence', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT'],
@@ -103,7 +105,10 @@ describe('a wrong setting stops the start with one sentence', () => {
       { S3_ACCESS_KEY_ID: 'x', S3_BUCKET: 'lake', S3_REGION: 'eu-central-1' },
       'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be given together',
     ],
-    [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST is set, but'],
+    [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST, DATABRICKS_HTTP_PATH and DATABRICKS_CATALOG must be given together.'],
+    [{ DATABRICKS_HOST: 'https://x/' }, 'DATABRICKS_HOST is not valid: it must be a host name'],
+    [{ ...DATABRICKS, DATABRICKS_CLIENT_ID: 'a' }, 'DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET must be given together.'],
+    [DATABRICKS, 'Databricks needs either DATABRICKS_TOKEN or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET.'],
     [{ SAMPLE_DATA: 'maybe' }, 'SAMPLE_DATA'],
   ])('%j', async (setting, sentence) => {
     const { code, text } = await failing({ DATA_DIR: folder(), ...(setting as Record<string, string>) });

@@ -295,7 +295,13 @@ export interface Fired {
 /** Many acts at once, until so many have been answered. `upUrls` answers where a server is up; while there is none, everybody waits. */
 export async function fire(
   scene: Scene,
-  { seed, acts, lanes, upUrls }: { seed: number; acts: number; lanes: number; upUrls: () => readonly string[] },
+  {
+    seed,
+    acts,
+    lanes,
+    upUrls,
+    onAnswer,
+  }: { seed: number; acts: number; lanes: number; upUrls: () => readonly string[]; onAnswer?: () => void },
 ): Promise<Fired> {
   const fired: Fired = { answered: {}, cutOff: 0 };
   let left = acts;
@@ -313,6 +319,7 @@ export async function fire(
           const done = await act(scene, roll, baseUrl);
           if (!done) continue;
           left -= 1;
+          onAnswer?.();
           const row = (fired.answered[done.name] ??= {});
           row[done.status] = (row[done.status] ?? 0) + 1;
         } catch (error) {

@@ -41,12 +41,12 @@ export async function fireUnderKills({ seed, people, acts, kills, lanes }: Order
   try {
     const scene = await makeScene(db, people);
     await check();
-    const state = { killersAt: 2 };
+    const state = { killersAt: 2, answered: 0 };
     const killers = [0, 1].map(async (victim) => {
       const roll = random(seed * 7 + victim);
       for (let kill = victim; kill < kills; kill += 2) {
-        // long enough for some acts, short enough to meet others midway
-        await sleep(50 + roll() * 400);
+        // spread over the acts, at a moment when others are midway
+        while (state.answered < ((kill + roll()) * acts) / kills && state.answered < acts) await sleep(10);
         const server = up[victim];
         up[victim] = null;
         await server?.kill('SIGKILL');
@@ -62,7 +62,13 @@ export async function fireUnderKills({ seed, people, acts, kills, lanes }: Order
     for (let done = 0; done < acts || state.killersAt > 0; done += portion)
       addFired(
         fired,
-        await fire(scene, { seed: seed + done, acts: portion, lanes, upUrls: () => up.flatMap((server) => server?.baseUrl ?? []) }),
+        await fire(scene, {
+          seed: seed + done,
+          acts: portion,
+          lanes,
+          upUrls: () => up.flatMap((server) => server?.baseUrl ?? []),
+          onAnswer: () => (state.answered += 1),
+        }),
       );
     await Promise.all(killers);
     await check();

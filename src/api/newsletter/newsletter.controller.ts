@@ -2,6 +2,7 @@ import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Middlewares, Post, Query, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { sendPage } from '../../http/pages.ts';
 import { publicWrite } from '../../http/public.ts';
 import type { NewsletterAccepted, NewsletterAddress, NewsletterState, WhatsNewSeen } from './newsletter.model.ts';
 import { findSeen, markSeen } from './newsletter.queries.ts';
@@ -13,7 +14,7 @@ import {
   unsubscribeAddress,
   unsubscribeCaller,
 } from './newsletter.service.ts';
-import { shownState } from './pages.ts';
+import { statePage } from './pages.ts';
 
 @Route('api/v1/newsletter')
 @Tags('Newsletter')
@@ -35,7 +36,7 @@ export class NewsletterController extends ApiController {
   @SuccessResponse(200)
   public async confirm(@Request() request: HttpRequest, @Query() token: string): Promise<NewsletterState> {
     this.response.setHeader('Cache-Control', 'no-store');
-    return shownState(request, await confirmAddress(this.ctx, token));
+    return this.#shown(request, await confirmAddress(this.ctx, token));
   }
 
   /**
@@ -46,7 +47,7 @@ export class NewsletterController extends ApiController {
   @SuccessResponse(200)
   public async unsubscribe(@Request() request: HttpRequest, @Query() token: string): Promise<NewsletterState> {
     this.response.setHeader('Cache-Control', 'no-store');
-    return shownState(request, await unsubscribeAddress(this.ctx, token));
+    return this.#shown(request, await unsubscribeAddress(this.ctx, token));
   }
 
   /** Whether your own address is subscribed. */
@@ -69,6 +70,12 @@ export class NewsletterController extends ApiController {
   @Security('caller')
   public async unsubscribeMe(): Promise<NewsletterState> {
     return unsubscribeCaller(this.ctx, this.caller);
+  }
+
+  /** Answers a browser's form with a page, and everybody else with the state itself. */
+  #shown(request: HttpRequest, state: NewsletterState): NewsletterState {
+    if (request.accepts(['json', 'html']) === 'html') sendPage(this.response, statePage(state));
+    return state;
   }
 }
 

@@ -1,5 +1,4 @@
-import type { Request } from 'express';
-import { html, sendPage, type Html } from '../../http/pages.ts';
+import { html, type Html } from '../../http/pages.ts';
 import type { NewsletterState } from './newsletter.model.ts';
 
 const SAID: Record<NewsletterState['status'], { title: string; sentence: string }> = {
@@ -9,14 +8,8 @@ const SAID: Record<NewsletterState['status'], { title: string; sentence: string 
   none: { title: 'You are not subscribed', sentence: 'No newsletter comes to your address.' },
 };
 
-/** Answers a browser's form with a page, and everybody else with the state itself. */
-export function shownState(request: Request, state: NewsletterState): NewsletterState {
-  if (request.accepts(['json', 'html']) === 'html' && request.res) {
-    const { title, sentence } = SAID[state.status];
-    sendPage(request.res, { title, body: html`<p>${sentence}</p>` });
-  }
-  return state;
-}
+/** The page that answers a browser's form. */
+export const statePage = ({ status }: NewsletterState) => ({ title: SAID[status].title, body: html`<p>${SAID[status].sentence}</p>` });
 
 /** One button that posts the token: whatever only follows links presses none. */
 export const buttonBody = (act: 'confirm' | 'unsubscribe', token: string): Html =>

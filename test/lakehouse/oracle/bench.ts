@@ -29,7 +29,7 @@ export interface Bench {
 }
 
 /** Three files that do not all have every column, one of them with another experiment's rows inside. */
-export const layBench = async (lake: Lake, seed: number, count: number): Promise<Bench> => {
+export const layBench = async (lake: Pick<Lake, 'write'>, seed: number, count: number): Promise<Bench> => {
   const rows = makeRows(seed, count);
   const third = Math.ceil(rows.length / 3);
   const parts = [rows.slice(0, third), rows.slice(third, 2 * third), rows.slice(2 * third)];

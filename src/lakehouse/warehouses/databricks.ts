@@ -1,0 +1,243 @@
+/** Databricks SQL through its own driver: the reading half of a warehouse whose tables are Delta. */
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DBSQLClient } from '@databricks/sql';
+import { stringify } from 'csv-stringify/sync';
+import { ApiError, errors } from '../../errors.ts';
+import { databricks } from '../dialects/databricks.ts';
+import type { RunOptions, Staged, Statement, StreamFormat, Warehouse } from '../warehouse.ts';
+import { connect } from './databricks-client.ts';
+import type { DatabricksOptions } from './databricks-client.ts';
+import { answerOf, failureOf } from './databricks-failures.ts';
+import { DatabricksSessions } from './databricks-sessions.ts';
+import type { Lease, OpenSession } from './databricks-sessions.ts';
+import { bindStatement, startStatement } from './databricks-statement.ts';
+import type { Row, RunningStatement } from './databricks-statement.ts';
+
+const LONGEST_PAUSE_MS = 30_000;
+const UNREACHABLE_PAUSE_MS = 200;
+
+/** Why a statement was stopped from here. */
+class Stop {
+  readonly signal: AbortSignal;
+  readonly #abort = new AbortController();
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #followed: AbortSignal | undefined;
+  readonly #follow = () => {
+    const reason: unknown = this.#followed?.reason;
+    this.#abort.abort(reason instanceof Error ? reason : new Error('The statement was cancelled.'));
+  };
+  /** The warehouse was starting when last heard of: what the deadline then says. */
+  starting = false;
+
+  constructor({ signal, timeoutMs }: RunOptions) {
+    this.signal = this.#abort.signal;
+    this.#followed = signal;
+    if (signal?.aborted) this.#follow();
+    signal?.addEventListener('abort', this.#follow, { once: true });
+    if (timeoutMs !== undefined)
+      this.#timer = setTimeout(
+        () => this.#abort.abort(this.starting ? answerOf('starting', undefined) : errors.warehouseTimeout()),
+        timeoutMs,
+      );
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#followed?.removeEventListener('abort', this.#follow);
+  }
+}
+
+const exact = (row: Row): Row => {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value === 'bigint') row[name] = String(value);
+    else if (value instanceof Date)
+      throw errors.internal().with({ cause: new Error(`Column ${name} is a time; print it as text in SQL.`) });
+  }
+  return row;
+};
+
+/** As DuckDB writes it: an empty text is quoted, so that it is not taken for null. */
+const CSV = {
+  record_delimiter: '\n',
+  quoted_match: /\r/,
+  cast: { string: (value: string) => (value === '' ? { value, quoted_empty: true } : value) },
+} as const;
+
+const PRINTED: Record<'csv' | 'json' | 'ndjson', (rows: readonly Row[]) => string> = {
+  csv: (rows) =>
+    stringify(
+      rows.map((row) => Object.values(row)),
+      CSV,
+    ),
+  json: (rows) => rows.map((row) => `${String(row.line)}\n`).join(''),
+  ndjson: (rows) => rows.map((row) => `${String(row.line)}\n`).join(''),
+};
+
+export class DatabricksWarehouse implements Warehouse {
+  readonly name = 'databricks';
+  readonly dialect = databricks;
+  readonly #client: DBSQLClient;
+  readonly #sessions: DatabricksSessions;
+  readonly #options: DatabricksOptions;
+  readonly #ownsClient: boolean;
+  readonly #startMs: number;
+  readonly #startPauseMs: number;
+
+  private constructor(client: DBSQLClient, options: DatabricksOptions, ownsClient: boolean) {
+    this.#options = options;
+    this.#ownsClient = ownsClient;
+    const { catalog, statements = 8, idleMs = 600_000, startMs = 300_000, startPauseMs = 1_000, longestStatementSeconds = 3_600 } = options;
+    const configuration = { TIMEZONE: 'UTC', ANSI_MODE: 'true', STATEMENT_TIMEOUT: String(longestStatementSeconds) };
+    const open: OpenSession = () => client.openSession({ initialCatalog: catalog, configuration, queryTags: { application: 'fieldlake' } });
+    this.#client = client;
+    this.#sessions = new DatabricksSessions(open, { most: statements, idleMs });
+    this.#startMs = startMs;
+    this.#startPauseMs = startPauseMs;
+  }
+
+  /** Prepares one client for a warehouse; nothing is sent before the first statement. */
+  static async open(options: DatabricksOptions): Promise<DatabricksWarehouse> {
+    return new DatabricksWarehouse(await connect(options), options, true);
+  }
+
+  /** A pool of its own over the same client, for statements that others must not wait behind. It is closed before this one. */
+  beside(statements: number): DatabricksWarehouse {
+    return new DatabricksWarehouse(this.#client, { ...this.#options, statements }, false);
+  }
+
+  get running(): number {
+    return this.#sessions.inUse;
+  }
+
+  async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
+    const all: Row[] = [];
+    for await (const rows of this.#pages(statement, options)) for (const row of rows) all.push(exact(row));
+    return all;
+  }
+
+  async stream(statement: Statement, format: StreamFormat, options: RunOptions = {}): Promise<Readable> {
+    if (format === 'arrow' || format === 'parquet') throw errors.notAcceptable('json, ndjson or csv');
+    const print = PRINTED[format];
+    const gone = new AbortController();
+    const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
+    const pages = this.#pages(statement, { ...options, signal });
+    return new Readable({
+      // one page is asked for when the reader has room, and the next one not before
+      read() {
+        pages.next().then(
+          ({ done, value }) => this.push(done ? null : Buffer.from(print(value))),
+          (error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))),
+        );
+      },
+      destroy(error, done) {
+        gone.abort(error ?? new Error('Nobody reads this any more.'));
+        pages.return(undefined).then(
+          () => done(error),
+          () => done(error),
+        );
+      },
+    });
+  }
+
+  async stage(): Promise<Staged> {
+    throw errors.internal();
+  }
+
+  async close(): Promise<void> {
+    await this.#sessions.close();
+    // what a dead server does not confirm is not worth an error here
+    if (this.#ownsClient) await this.#client.close().catch(() => undefined);
+  }
+
+  /**
+   * The pages of a statement. Until the first page has been handed over it may be sent again: once more when its session had died or the
+   * connection broke, and for a bounded time while the warehouse says that it is starting. After that, never: no row comes twice.
+   */
+  async *#pages(statement: Statement, options: RunOptions): AsyncGenerator<Row[]> {
+    const bound = bindStatement(statement);
+    const stop = new Stop(options);
+    const again = new Again(this.#startMs, this.#startPauseMs);
+    try {
+      for (;;) {
+        let lease: Lease | undefined;
+        let running: RunningStatement | undefined;
+        let passed = false;
+        let how: Parameters<RunningStatement['end']>[0] = 'left';
+        try {
+          lease = await this.#sessions.acquire(stop.signal);
+          running = await startStatement(this.#sessions, lease, bound, { signal: stop.signal, tag: options.tag });
+          for await (const rows of running.pages()) {
+            passed = true;
+            yield rows;
+          }
+          how = 'read';
+          return;
+        } catch (error) {
+          if (stop.signal.aborted) throw stop.signal.reason;
+          if (error instanceof ApiError) throw error;
+          const failure = failureOf(error);
+          how = failure === 'session-lost' || failure === 'unreachable' || failure === 'starting' ? 'in doubt' : 'failed';
+          const pause = passed ? null : again.pauseAfter(failure, lease?.reused === true);
+          if (pause === null) throw answerOf(passed ? failure : again.meaning(failure, lease), error);
+          if (failure === 'session-lost') this.#sessions.forget();
+          stop.starting = again.starting;
+          running?.end(how);
+          running = undefined;
+          await sleep(pause, undefined, { signal: stop.signal }).catch(() => stop.signal.throwIfAborted());
+        } finally {
+          running?.end(how);
+        }
+      }
+    } finally {
+      stop.clear();
+    }
+  }
+}
+
+/** How often, and after how long, a read is sent again. */
+class Again {
+  starting = false;
+  #reopened = false;
+  #reconnected = false;
+  #pause: number;
+  readonly #until: number;
+
+  constructor(startMs: number, pauseMs: number) {
+    this.#until = performance.now() + startMs;
+    this.#pause = pauseMs;
+  }
+
+  /** A session that was opened just now and is not known is how a stopped warehouse answers. */
+  meaning(failure: ReturnType<typeof failureOf>, lease: Pick<Lease, 'reused'> | undefined): ReturnType<typeof failureOf> {
+    return failure === 'session-lost' && lease?.reused === false ? 'starting' : failure;
+  }
+
+  /** Milliseconds to wait before it is sent again, or null when it is not. */
+  pauseAfter(failure: ReturnType<typeof failureOf>, reused: boolean): number | null {
+    switch (this.meaning(failure, { reused })) {
+      case 'session-lost': {
+        const first = !this.#reopened;
+        this.#reopened = true;
+        return first ? 0 : null;
+      }
+      case 'unreachable': {
+        const first = !this.#reconnected;
+        this.#reconnected = true;
+        return first ? UNREACHABLE_PAUSE_MS : null;
+      }
+      case 'starting': {
+        this.starting = true;
+        const pause = this.#pause;
+        this.#pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+        return performance.now() + pause > this.#until ? null : pause;
+      }
+      case 'busy':
+      case 'refused':
+      case 'timeout':
+      case 'stopped':
+      case 'failed':
+        return null;
+    }
+  }
+}

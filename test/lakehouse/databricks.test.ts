@@ -1,0 +1,280 @@
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BIGINT, fixedColumns, physicalColumns } from '../../src/lakehouse/catalog.ts';
+import { typeText } from '../../src/lakehouse/types.ts';
+import type { Statement } from '../../src/lakehouse/warehouse.ts';
+import { DatabricksWarehouse } from '../../src/lakehouse/warehouses/databricks.ts';
+import type { DatabricksOptions } from '../../src/lakehouse/warehouses/databricks-client.ts';
+import { problemDocument } from '../../src/http/errors.ts';
+import { ApiError } from '../../src/errors.ts';
+import type { Fault, Method } from '../support/thrift-server.ts';
+import { abortMany, settled as settledAt } from './databricks-aborts.ts';
+import { DatabricksLake, addressOf, deltaTables } from './databricks-lake.ts';
+import { layBench, put } from './oracle/bench.ts';
+import type { Bench } from './oracle/bench.ts';
+import { random } from './oracle/data.ts';
+import { makeRequest } from './oracle/generate.ts';
+
+const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000_000);
+
+let lake: DatabricksLake;
+let bench: Bench;
+beforeAll(async () => {
+  console.log(`oracle: FC_SEED=${seed}`);
+  lake = await DatabricksLake.open();
+  bench = await layBench(lake, seed, 300);
+});
+afterAll(() => lake.close());
+
+const one: Statement = { sql: 'select cast(1 as INT) as one', values: [] };
+const numbers = (most: number): Statement => ({ sql: `select cast(i as STRING) as line from range(${most}) as t(i)`, values: [] });
+const endless: Statement = {
+  sql: 'select cast(sum(a.i * b.i) as STRING) as line from range(10000000) as a(i), range(10000000) as b(i)',
+  values: [],
+};
+
+const settled = (warehouse = lake.warehouse) => settledAt(lake, () => warehouse.running);
+
+const openAnother = (options: Partial<DatabricksOptions> = {}) => DatabricksWarehouse.open({ ...addressOf(lake.server), ...options });
+const failureOf = (work: Promise<unknown>): Promise<ApiError> =>
+  work.then(
+    () => Promise.reject(new Error('It succeeded.')),
+    (error: unknown) => (error instanceof ApiError ? error : Promise.reject(error as Error)),
+  );
+
+test('generated requests are answered as the oracle answers them', async () => {
+  const r = random(seed);
+  for (let index = 0; index < 60; index += 1) {
+    const asked = makeRequest(index, bench.rows, r);
+    const found = await put(lake.warehouse, bench, asked, index % 4 === 3);
+    expect(found, `FC_SEED=${seed}, request ${index}: ${JSON.stringify(asked)}`).toBeNull();
+  }
+  expect(await settled()).toEqual([0, 0, 0]);
+});
+
+test('the script makes the tables that the catalogue and the dialect read', () => {
+  const shared: Record<string, string[]> = {
+    raw_data: ['questions_data VARIANT', 'custom_metadata VARIANT'],
+    macro: ['macro_output VARIANT'],
+    upload: ['upload_table_id STRING', 'uploaded_data VARIANT'],
+  };
+  expect(
+    deltaTables()
+      .map(({ kind }) => kind)
+      .sort(),
+  ).toEqual(['raw_data', 'device', 'macro', 'upload', 'identity', 'registry', 'annotation', 'metadata_record', 'quarantine'].sort());
+  for (const { kind, columns } of deltaTables())
+    expect(columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      ...physicalColumns(fixedColumns(kind)).map(({ name, type }) => `${name} ${typeText(type)}`),
+      ...(shared[kind] ?? []),
+    ]);
+});
+
+describe('what goes over the wire', () => {
+  test('values are bound, never in the text, and the request is named', async () => {
+    const secret = `x' or 1=1 -- \\`;
+    const value = lake.warehouse.dialect.value(secret, { kind: 'string' });
+    const from = lake.server.statements.length;
+    const [row] = await lake.warehouse.rows({ sql: `select ${value.text} as v`, values: value.values }, { tag: 'request:1,2' });
+    expect(row).toEqual({ v: secret });
+    const [sent] = lake.server.statements.slice(from);
+    expect(sent?.sql).toBe('select cast(? as STRING) as v');
+    expect(sent?.parameters).toEqual([{ type: 'STRING', value: secret }]);
+    expect(sent?.overlay).toEqual({ query_tags: 'request:request\\:1\\,2' });
+    expect(lake.server.sessionsOpened[0]).toMatchObject({
+      catalog: 'field',
+      configuration: { TIMEZONE: 'UTC', ANSI_MODE: 'true', STATEMENT_TIMEOUT: '3600', QUERY_TAGS: 'application:fieldlake' },
+    });
+  });
+
+  test('nothing but statements is sent: no telemetry, no feature flags', async () => {
+    await lake.warehouse.rows(one);
+    expect(lake.server.otherRequests).toEqual([]);
+  });
+
+  test('a service principal is asked for a token once, and its secret stays here', async () => {
+    lake.server.principals = { 'client:s%3Aecret': 'oauth-token' };
+    lake.server.accepted.add('oauth-token');
+    const warehouse = await openAnother({ credentials: { clientId: 'client', clientSecret: 's:ecret' } });
+    await Promise.all([warehouse.rows(one), warehouse.rows(one), warehouse.rows(one)]);
+    expect(lake.server.statements.at(-1)?.authorization).toBe('Bearer oauth-token');
+    expect(lake.server.tokenRequests.map(({ form }) => form)).toEqual(['grant_type=client_credentials&scope=all-apis']);
+    await warehouse.close();
+    for (const credentials of [{ clientId: 'client', clientSecret: 'wrong-secret' }, { token: 'wrong-token' }]) {
+      const refused = await openAnother({ credentials });
+      const error = await failureOf(refused.rows(one));
+      expect([error.code, error.status]).toEqual(['WAREHOUSE_REFUSED', 500]);
+      expect(JSON.stringify([error, error.details.cause, String(error.details.cause)])).not.toContain('wrong-secret');
+      await refused.close();
+    }
+  });
+
+  test('a server whose certificate is not trusted is told nothing', async () => {
+    const calls = lake.server.calls.length;
+    const warehouse = await openAnother({ authority: undefined });
+    expect((await failureOf(warehouse.rows(one))).code).toBe('WAREHOUSE_REFUSED');
+    expect(lake.server.calls.length).toBe(calls);
+    await warehouse.close();
+  });
+
+  test('a page is asked for when the reader has room, and not before', async () => {
+    const before = lake.server.count('FetchResults');
+    const stream = await lake.warehouse.stream(numbers(2_000_000), 'json');
+    await new Promise((resolve) => stream.once('readable', resolve));
+    await sleep(300);
+    expect(lake.server.count('FetchResults') - before).toBeLessThanOrEqual(4);
+    stream.destroy();
+    expect(await settled()).toEqual([0, 0, 0]);
+  });
+});
+
+describe('sessions', () => {
+  test('a dead session is opened once more, and the statement is answered', async () => {
+    await lake.warehouse.rows(one);
+    await lake.server.expireSessions();
+    const [opened, executed] = [lake.server.count('OpenSession'), lake.server.count('ExecuteStatement')];
+    expect(await lake.warehouse.rows(one)).toEqual([{ one: 1 }]);
+    expect([lake.server.count('OpenSession') - opened, lake.server.count('ExecuteStatement') - executed]).toEqual([1, 2]);
+  });
+
+  test('a night kills every session of the pool, and every caller is answered', async () => {
+    const ask = () => Promise.all(Array.from({ length: 6 }, () => lake.warehouse.rows(one)));
+    await ask();
+    await lake.server.expireSessions();
+    expect(await ask()).toEqual(Array.from({ length: 6 }, () => [{ one: 1 }]));
+  });
+
+  test('no more statements at once than allowed, and sessions that lie about are closed', async () => {
+    const warehouse = await openAnother({ statements: 2, idleMs: 50 });
+    const sessions = lake.server.count('OpenSession');
+    lake.server.inject({ method: 'ExecuteStatement', times: 6, how: { kind: 'slow', ms: 30 } });
+    await Promise.all(Array.from({ length: 6 }, () => warehouse.rows(one)));
+    expect(lake.server.count('OpenSession') - sessions).toBe(2);
+    const closed = lake.server.count('CloseSession');
+    await sleep(80);
+    await warehouse.rows(one);
+    await settled(warehouse);
+    expect(lake.server.count('CloseSession') - closed).toBe(2);
+    await warehouse.close();
+  });
+
+  test('whoever waits for a place can leave, and is refused at the end', async () => {
+    const warehouse = await openAnother({ statements: 1 });
+    const first = warehouse.rows(endless).catch((error: unknown) => error);
+    const waiting = warehouse.rows(one, { timeoutMs: 50 });
+    await expect(waiting).rejects.toMatchObject({ code: 'WAREHOUSE_TIMEOUT' });
+    const refused = warehouse.rows(one);
+    const [, , , ended] = await Promise.all([
+      expect(refused).rejects.toMatchObject({ code: 'SHUTTING_DOWN' }),
+      sleep(100).then(() => lake.server.expireSessions()),
+      warehouse.close(),
+      first,
+    ]);
+    expect(ended).toBeInstanceOf(ApiError);
+    await expect(warehouse.rows(one)).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+  });
+});
+
+describe('a stopped warehouse', () => {
+  test.each(['http', 'status'] as const)('is waited for, as it says by %s', async (how) => {
+    await lake.server.stopFor(200, how);
+    expect(await lake.warehouse.rows(one, { timeoutMs: 10_000 })).toEqual([{ one: 1 }]);
+    await settled();
+  });
+
+  test('is not waited for longer than the caller does, who is told so', async () => {
+    await lake.server.stopFor(60_000, 'status');
+    const error = await failureOf(lake.warehouse.rows(one, { timeoutMs: 200 }));
+    expect([error.code, error.status, error.details.retryAfter]).toEqual(['WAREHOUSE_STARTING', 503, 30]);
+    const impatient = await openAnother({ startMs: 100 });
+    expect((await failureOf(impatient.rows(one))).code).toBe('WAREHOUSE_STARTING');
+    await impatient.close();
+    await lake.server.stopFor(0, 'status');
+    expect(await lake.warehouse.rows(one)).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('broken answers', () => {
+  const all = Array.from({ length: 12_000 }, (_, index) => `${index}\n`).join('');
+  const streamed = async () => text(await lake.warehouse.stream(numbers(12_000), 'json'));
+
+  test('what breaks before the first row is asked again, and no row comes twice', async () => {
+    expect(await streamed()).toBe(all);
+    for (const method of ['OpenSession', 'ExecuteStatement', 'GetOperationStatus', 'GetResultSetMetadata', 'FetchResults'] as const) {
+      if (method === 'OpenSession') await lake.server.expireSessions();
+      lake.server.inject({ method, how: { kind: 'cut' } });
+      expect(await streamed(), method).toBe(all);
+      expect(lake.server.pendingFaults, method).toBe(0);
+      expect(await settled(), method).toEqual([0, 0, 0]);
+    }
+  });
+
+  test('what breaks after that ends the stream, and is never asked again', async () => {
+    const faults: Fault['how'][] = [
+      { kind: 'cut' },
+      { kind: 'torn' },
+      { kind: 'status', message: 'Invalid SessionHandle: SessionHandle [x]' },
+    ];
+    for (const how of faults) {
+      const executed = lake.server.count('ExecuteStatement');
+      lake.server.inject({ method: 'FetchResults', after: 2, how });
+      await expect(streamed(), how.kind).rejects.toBeInstanceOf(Error);
+      expect(lake.server.count('ExecuteStatement') - executed).toBe(1);
+      expect(await settled()).toEqual([0, 0, 0]);
+    }
+  });
+
+  test('a batch that is not whole is never taken for the end', async () => {
+    lake.server.inject({ method: 'FetchResults', times: 5, how: { kind: 'torn' } });
+    await expect(streamed()).rejects.toBeInstanceOf(Error);
+    lake.server.clearFaults();
+    expect(await settled()).toEqual([0, 0, 0]);
+  });
+
+  test('slow answers do not outlast a deadline', async () => {
+    for (const method of ['ExecuteStatement', 'GetOperationStatus', 'FetchResults'] as const) {
+      lake.server.inject({ method, how: { kind: 'slow', ms: 400 } });
+      const from = performance.now();
+      await expect(lake.warehouse.rows(one, { timeoutMs: 100 }), method).rejects.toMatchObject({ code: 'WAREHOUSE_TIMEOUT' });
+      expect(performance.now() - from).toBeLessThan(390);
+      expect(await settled(), method).toEqual([0, 0, 0]);
+    }
+  });
+
+  test('no answer holds a word of the driver or the server', async () => {
+    const words = 'org.apache.secret.Exception: table gold.hidden at 10.0.0.7';
+    const methods: Method[] = ['OpenSession', 'ExecuteStatement', 'GetOperationStatus', 'GetResultSetMetadata', 'FetchResults'];
+    const hows: Fault['how'][] = [
+      { kind: 'status', message: words },
+      { kind: 'http', status: 400, headers: { 'x-thriftserver-error-message': words } },
+      { kind: 'http', status: 403, headers: { 'x-thriftserver-error-message': words } },
+      { kind: 'http', status: 429 },
+      { kind: 'http', status: 404 },
+    ];
+    for (const method of methods)
+      for (const how of hows) {
+        if (method === 'OpenSession') await lake.server.expireSessions();
+        lake.server.inject({ method, times: how.kind === 'http' && how.status === 429 ? 4 : 1, how });
+        const error = await failureOf(lake.warehouse.rows(one));
+        const body = JSON.stringify(problemDocument(error, 'r'));
+        expect(body, method).not.toMatch(/secret|hidden|10\.0|hive|thrift|driver|session|status code/i);
+        lake.server.clearFaults();
+      }
+    const wrong = await failureOf(lake.warehouse.rows({ sql: 'select nonsense from nowhere', values: [] }));
+    expect([wrong.code, wrong.message]).toEqual(['INTERNAL', 'Something went wrong on our side. The request id names it in our log.']);
+    expect((wrong.details.cause as Error).message).toContain('nowhere');
+    expect(await settled()).toEqual([0, 0, 0]);
+  });
+});
+
+test('aborted requests leave no operation behind', async () => {
+  const { gone, sent, cancelled } = await abortMany(lake, 50);
+  expect(await settled()).toEqual([0, 0, 0]);
+  expect(gone).toBe(50);
+  expect(sent).toBeGreaterThan(10);
+  expect(cancelled).toBe(sent);
+  expect(lake.server.sessions).toBeLessThanOrEqual(8);
+  const counted = { sql: 'select count(*) as n from (select i from range(20) as t(i) limit ?)', values: [{ value: 7n, type: BIGINT }] };
+  expect(await lake.warehouse.rows(counted)).toEqual([{ n: '7' }]);
+});
