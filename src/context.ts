@@ -23,6 +23,8 @@ import type { Warehouse } from './lakehouse/warehouse.ts';
 import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
 import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
 import { openFolderStore, type FolderStore } from './storage/folder.ts';
+import type { ObjectStore } from './storage/objects.ts';
+import { openS3Store } from './storage/s3.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
@@ -51,7 +53,9 @@ export interface Context {
   lakeFolder: string;
   pipelines: Pipelines;
   /** Uploaded bytes. */
-  objects: FolderStore;
+  objects: ObjectStore;
+  /** The same store when it is the folder, whose signed URLs this service answers; undefined with S3. */
+  objectFolder: FolderStore | undefined;
   shares: FairShares;
   /** Devices: registry, changes of certificates, credentials. */
   iot: DeviceRoom;
@@ -166,11 +170,18 @@ const late = () =>
     setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
   });
 
+/** The bucket of the configuration, or the folder. */
+async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => string): Promise<Pick<Context, 'objects' | 'objectFolder'>> {
+  if (s3 !== undefined) return { objects: openS3Store(s3), objectFolder: undefined };
+  const objectFolder = await openFolderStore({ folder: join(dataDir, 'objects'), secret, baseUrl });
+  return { objects: objectFolder, objectFolder };
+}
+
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
     { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ fd: 2, sync: false }),
+    pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true }),
   );
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
@@ -228,11 +239,7 @@ export async function createContext(config: Config): Promise<Context> {
     const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads });
     opened.push(() => staging.close());
     const links = { baseUrl: config.baseUrl ?? '' };
-    const objects = await openFolderStore({
-      folder: join(config.dataDir, 'objects'),
-      secret: config.secret,
-      baseUrl: () => `${links.baseUrl}/objects`,
-    });
+    const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);
     opened.push(() => objects.close());
     const iot = await openDeviceRoom({ config, db, onProblem: (cause, what) => log.warn({ err: cause }, what) });
     opened.push(() => iot.close());
@@ -275,12 +282,14 @@ export async function createContext(config: Config): Promise<Context> {
       iot,
       pipelines,
       objects,
+      objectFolder,
       shares,
       openapi,
       operations: indexOperations(openapi),
       checks: {
         postgres: () => db.ping(),
         macros: macros.levels,
+        objects: () => objects.check(),
         warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
         // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
         mail: () =>

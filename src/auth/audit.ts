@@ -104,6 +104,7 @@ export const AUDIT_ACTIONS = [
   'resource.deleted',
   'upload.created',
   'upload.completed',
+  'upload.replayed',
   'export.created',
   'export.completed',
   'export.cancelled',
@@ -111,6 +112,11 @@ export const AUDIT_ACTIONS = [
   'annotation.created',
   'annotation.updated',
   'annotation.deleted',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'webhook.secret-rotated',
+  'webhook.disabled',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -6,6 +6,7 @@ import type { BoundValue, Statement } from '../lakehouse/warehouse.ts';
 const STEPS = {
   functions: 'functions.sql',
   uploadedRecords: 'bronze/uploaded_records.sql',
+  uploadedLines: 'bronze/uploaded_lines.sql',
   uploadedParquet: 'bronze/uploaded_parquet.sql',
   uploadedClasses: 'silver/uploaded_classes.sql',
   uploadedValues: 'silver/uploaded_values.sql',

@@ -22,7 +22,9 @@ export interface Column {
   /** Hidden columns can be filtered on by us, never named by a caller. */
   hidden?: boolean;
   /** Made at read time from a hidden column and a dimension or change log; no file holds it. */
-  derived?: 'contributor' | 'device' | 'annotations';
+  derived?: 'contributor' | 'device' | 'annotations' | 'metadata';
+  /** What a derived column is made from, where its kind does not say: physical columns of its table. */
+  madeFrom?: readonly string[];
 }
 
 /** Tables a caller can read by name. */
@@ -177,7 +179,7 @@ const FIXED: Record<TableKind, readonly Column[]> = {
     hidden('created_at', TIMESTAMP),
     hidden('updated_at', TIMESTAMP),
   ],
-  metadata_record: [hidden('experiment_id'), hidden('metadata_id'), hidden('key'), hidden('record', VARIANT)],
+  metadata_record: [hidden('experiment_id'), hidden('matched_column'), hidden('key'), hidden('custom_metadata', VARIANT)],
   quarantine: [
     hidden('experiment_id'),
     hidden('source'),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { ingestMessages, listPending, storeMessages } from '../../src/ingest/messages.ts';
-import { replayMessages } from '../../src/ingest/replay.ts';
+import { replayMessages } from '../../src/ingest/replay-messages.ts';
 import { listHandled } from '../../src/ingest/messages.queries.ts';
 import { decodePayload } from '../../src/iot/payload.ts';
 import { findTable, findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';

@@ -2,7 +2,7 @@ import { decide } from '../../authorization/access.ts';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { uploadSource } from '../../ingest/ingest.ts';
+import { uploadSource } from '../../ingest/upload-rows.ts';
 import { findRow } from '../../ingest/measured.ts';
 import { findTable } from '../../lakehouse/manifest.ts';
 import type { Lineage, LineageSource } from './lineage.model.ts';

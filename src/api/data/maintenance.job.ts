@@ -32,6 +32,6 @@ export const sweepObjectsJob = (ctx: Context): JobHandler => ({
   name: 'objects.sweep',
   schedule: '5 * * * *',
   run: async () => {
-    await ctx.objects.sweep();
+    await ctx.objectFolder?.sweep();
   },
 });

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { listExperiments, listHandled, reopenBetween } from '../../ingest/messages.ts';
-import { replayMessages } from '../../ingest/replay.ts';
+import { replayMessages } from '../../ingest/replay-messages.ts';
 import { columnsAt, filesAt } from '../../lakehouse/manifest.ts';
 import { physicalType, quote } from '../../lakehouse/staging.ts';
 import { decodeStored } from '../iot/reading.service.ts';
