@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|reads]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|ingest|metadata|reads]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,15 +6,25 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchIngest } from './ingest.ts';
+import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
 import { benchReads } from './reads.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
-const BENCHES: Record<string, (url: string, dataDir: string, onMeasured: (line: Measured) => void) => Promise<unknown>> = {
-  access: async (url, dataDir, onMeasured) => {
-    for (const line of await benchAccess(url, dataDir)) onMeasured(line);
-  },
+type Bench = (url: string, dataDir: string, onMeasured: (line: Measured) => void) => Promise<unknown>;
+
+const whole =
+  (bench: (url: string, dataDir: string) => Promise<Measured[]>): Bench =>
+  async (url, dataDir, onMeasured) => {
+    for (const line of await bench(url, dataDir)) onMeasured(line);
+  };
+
+const BENCHES: Record<string, Bench> = {
+  access: whole(benchAccess),
+  ingest: whole(benchIngest),
+  metadata: whole(benchMetadata),
   reads: benchReads,
 };
 

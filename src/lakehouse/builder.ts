@@ -65,7 +65,7 @@ export class Builder {
     const wanted = [...early, ...late, ...(where ? [where] : [])];
     const first = derivedOf([...early, ...(where ? [where] : [])]);
     const all = derivedOf(wanted);
-    const used = new Set([...columnNames(wanted), ...[...all].flatMap((name) => withDerived.needs(this.#columns.get(name)?.derived))]);
+    const used = new Set([...columnNames(wanted), ...[...all].flatMap((name) => withDerived.needs(this.#columns.get(name)))]);
     let from = withDerived(scan(this.source, used), this.source, first);
     if (where) from = { kind: 'filter', from, where };
     return { from, pending: new Set([...all].filter((name) => !first.has(name))) };

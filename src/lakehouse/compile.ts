@@ -22,6 +22,11 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
     return q`case when ${expression(unless, dialect)} is not null then ${made} end`;
   },
   list: ({ of, type }, dialect) => (of ? q`coalesce(${expression(of, dialect)}, ${dialect.emptyList(type)})` : dialect.emptyList(type)),
+  coalesce: ({ of }, dialect) =>
+    q`coalesce(${joined(
+      of.map((part) => expression(part, dialect)),
+      ', ',
+    )})`,
   compare: ({ how, left, right }, dialect) => {
     const sides = [expression(left, dialect), expression(right, dialect)] as const;
     return how === 'differs' ? dialect.differs(...sides) : q`${sides[0]} ${raw(COMPARISONS[how])} ${sides[1]}`;

@@ -2,6 +2,7 @@
  * A read as plain data: relations over relations, expressions over columns. Made by `planner.ts`, printed by `compile.ts`.
  * Nothing in a plan is SQL text; whatever a caller sent is in a `value` node or was found in the catalogue.
  */
+import type { MetadataSource } from './metadata.ts';
 import type { Column, ColumnOrigin, ColumnType, ReadableKind, TableKind } from './catalog.ts';
 import type { FileExtent } from './extents.ts';
 import type { ExperimentScope } from './scope.ts';
@@ -25,6 +26,8 @@ export interface TableSource {
   registry?: { files: readonly string[] };
   /** Files of the experiment's annotation log; without them every row has no annotations. */
   annotations?: { files: readonly string[] };
+  /** What people have said of plots, plants and devices; its columns are among `columns`, derived. */
+  metadata?: MetadataSource;
 }
 
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
@@ -57,6 +60,8 @@ export type Expr =
   /** `differs` is true when exactly one side is null; the others are null when a side is. NaN equals NaN and is the greatest number. */
   /** `of`, or the empty array where it is null or absent. */
   | { kind: 'list'; of: Expr | null; type: ColumnType }
+  /** The first that is not null. */
+  | { kind: 'coalesce'; of: readonly Expr[]; type: ColumnType }
   | { kind: 'compare'; how: 'equals' | 'differs' | 'less' | 'at_most' | 'greater' | 'at_least'; left: Expr; right: Expr }
   /** `negated` keeps nulls. */
   | { kind: 'in'; of: Expr; values: readonly ValueExpr[]; negated: boolean }

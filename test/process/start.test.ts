@@ -98,7 +98,11 @@ describe('a wrong setting stops the start with one sentence', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT'],
     [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL'],
-    [{ S3_BUCKET: 'lake' }, 'S3_BUCKET is set, but'],
+    [{ S3_BUCKET: 'lake' }, 'S3_BUCKET and S3_REGION must be given together'],
+    [
+      { S3_ACCESS_KEY_ID: 'x', S3_BUCKET: 'lake', S3_REGION: 'eu-central-1' },
+      'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be given together',
+    ],
     [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST is set, but'],
     [{ SAMPLE_DATA: 'maybe' }, 'SAMPLE_DATA'],
   ])('%j', async (setting, sentence) => {
