@@ -6,9 +6,10 @@ import { columnsAt, commit, createTable, filesAt, findTable, fingerprint, knownS
 import { quote, type StagingArea, type StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { errors } from '../errors.ts';
+import { stageChanges } from './annotation-log.ts';
 import { nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from './columns.ts';
 import { macroSource, outputTokens, rowId, type MacroResult, type MeasurementRow } from './measurements.ts';
-import type { Database, Transaction } from './messages.queries.ts';
+import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
 import { BufferedFile } from './record-writer.ts';
 import { openRecords } from './sources.ts';
@@ -294,4 +295,15 @@ export async function prepareMacros(batch: Batch, rows: readonly MeasurementRow[
     if (one) prepared.push(one);
   }
   return prepared;
+}
+
+/** Stages the annotations that the messages brought, for the annotation log: at most one file. */
+export async function prepareAnnotations({ db, staging, experimentId }: Batch, rows: readonly MeasurementRow[]): Promise<Prepared[]> {
+  const brought = rows.flatMap(({ annotations }) => annotations);
+  if (brought.length === 0) return [];
+  const sequence = await nextAnnotationChange(db);
+  const changes = brought.map((one) => ({ ...one, tableId: 'raw_data', sequence, deleted: false }));
+  const staged = await stageChanges({ db, staging }, experimentId, changes);
+  const { tableId, files } = staged;
+  return [{ staged, commit: async (tx) => void (await commit(tx, { tableId, cause: 'ingest', files })) }];
 }

@@ -16,7 +16,7 @@ import {
   type DecodedRefusal,
   type MeasurementRow,
 } from './measurements.ts';
-import { prepareDevices, prepareMacros, prepareMeasurements, type Prepared } from './message-tables.ts';
+import { prepareAnnotations, prepareDevices, prepareMacros, prepareMeasurements, type Prepared } from './message-tables.ts';
 import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
 import { functionStatements, type Pipelines } from './pipeline.ts';
@@ -168,6 +168,7 @@ async function attempt(
         prepared.push(await prepareMeasurements(batch, rows, sources));
         prepared.push(await prepareDevices(batch));
         prepared.push(...(await prepareMacros(batch, rows)));
+        prepared.push(...(await prepareAnnotations(batch, rows)));
       } finally {
         session.close();
       }
