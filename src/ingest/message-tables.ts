@@ -305,5 +305,8 @@ export async function prepareAnnotations({ db, staging, experimentId }: Batch, r
   const changes = brought.map((one) => ({ ...one, tableId: 'raw_data', sequence, deleted: false }));
   const staged = await stageChanges({ db, staging }, experimentId, changes);
   const { tableId, files } = staged;
-  return [{ staged, commit: async (tx) => void (await commit(tx, { tableId, cause: 'ingest', files })) }];
+  const put = async (tx: Transaction) => {
+    await commit(tx, { tableId, cause: 'ingest', files });
+  };
+  return [{ staged, commit: put }];
 }

@@ -1,6 +1,7 @@
 /** Annotations that a message brings with its measurement. Pure. */
 import { createHash } from 'node:crypto';
 import type { AnnotationChange } from './annotation-log.ts';
+import { cut } from './columns.ts';
 
 /** One annotation of one row, before it has its place in the log. */
 export type BroughtAnnotation = Omit<AnnotationChange, 'tableId' | 'sequence' | 'deleted'>;
@@ -35,8 +36,7 @@ const instant = (value: unknown): string | undefined => {
 
 function contentOf(type: unknown, content: unknown): Pick<BroughtAnnotation, 'type' | 'text' | 'flagType'> | undefined {
   const { text: given, flagType } = isRecord(content) ? content : { text: content, flagType: undefined };
-  const text =
-    typeof given === 'string' && given !== '' ? [...given.toWellFormed().replaceAll('\0', '\ufffd')].slice(0, LONGEST_TEXT).join('') : null;
+  const text = typeof given === 'string' && given !== '' ? cut(given.toWellFormed().replaceAll('\0', '\ufffd'), LONGEST_TEXT) : null;
   if (type === 'flag') return typeof flagType === 'string' && FLAG_TYPES.includes(flagType) ? { type, text, flagType } : undefined;
   return type === 'comment' && text !== null ? { type, text, flagType: null } : undefined;
 }
