@@ -974,22 +974,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
-CREATE OR REPLACE FUNCTION public.collaborator_count(resource uuid)
- RETURNS integer
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
  LANGUAGE sql
- STABLE PARALLEL SAFE
-RETURN (SELECT ((((count(*) FILTER (WHERE m.is_owner) + max(CASE WHEN (m.is_admin AND (NOT m.is_owner) AND (g.id IS NULL)) THEN 1 ELSE 0 END)) + max(CASE WHEN (m.is_member AND (NOT m.is_admin) AND (g.id IS NULL)) THEN 1 ELSE 0 END)) + (SELECT count(*) AS count FROM grants other WHERE ((other.resource_id = collaborator_count.resource) AND (NOT (EXISTS (SELECT FROM organization_members o WHERE ((o.organization_id = r.organization_id) AND (o.user_id = other.user_id) AND o.is_owner))))))))::integer AS int4 FROM (((resources r JOIN organization_members m ON ((m.organization_id = r.organization_id))) JOIN users u ON (((u.id = m.user_id) AND (u.deleted_at IS NULL)))) LEFT JOIN grants g ON (((g.resource_id = r.id) AND (g.user_id = m.user_id)))) WHERE (r.id = collaborator_count.resource) GROUP BY r.id)
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.decide(caller uuid, asked_type text, resource uuid, action text)
  RETURNS TABLE(organization_id uuid, source text)
  LANGUAGE sql
@@ -1338,6 +1333,24 @@ AS $function$
     join lateral (select * from workbook_versions of_it where of_it.workbook_id = w.id order by of_it.version desc limit 1) v on true
     where w.id = workbook), false)
 $function$
+view collaborator_counts as
+ SELECT id AS resource_id,
+    COALESCE(( SELECT (((((count(*) FILTER (WHERE m.is_owner) + max(
+                CASE
+                    WHEN (m.is_admin AND (NOT m.is_owner) AND (m.user_id <> ALL (g.holders))) THEN 1
+                    ELSE 0
+                END)) + max(
+                CASE
+                    WHEN (m.is_member AND (NOT m.is_admin) AND (m.user_id <> ALL (g.holders))) THEN 1
+                    ELSE 0
+                END)) + g.grants) - count(*) FILTER (WHERE (m.is_owner AND (m.user_id = ANY (g.holders))))))::integer AS int4
+           FROM (( SELECT count(*) AS grants,
+                    COALESCE(array_agg(grants.user_id) FILTER (WHERE (grants.user_id IS NOT NULL)), '{}'::uuid[]) AS holders
+                   FROM grants
+                  WHERE (grants.resource_id = r.id)) g
+             JOIN organization_members m ON ((m.organization_id = r.organization_id)))
+          GROUP BY g.grants), 0) AS collaborators
+   FROM resources r;
 view covering_grants as
  SELECT g.id,
     g.resource_id,

@@ -28,6 +28,7 @@ const Environment = z.object({
   SAMPLE_DATA: onOff.optional(),
   WORKER: onOff.default(true),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
+  LOG_FILE: z.string().min(1).optional(),
   DUCKDB_THREADS: number(1, 256).optional(),
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
@@ -56,6 +57,10 @@ const Environment = z.object({
         .filter((word) => word !== ''),
     )
     .pipe(z.array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'each must be whsec_ and the base64 of at least 24 random bytes'))),
+  /** `on` lets webhooks call this machine, over http too; for tests and laptops, never where strangers can register one. */
+  WEBHOOK_ALLOW_LOOPBACK: onOff.default(false),
+  WEBHOOK_TIMEOUT_SECONDS: number(1, 30).default(10),
+  WEBHOOK_RETENTION_DAYS: number(1, 365).default(30),
   STATEMENT_TIMEOUT_SECONDS: number(1, 600).default(30),
   /** `off` runs no MQTT broker in this process; `on` runs one with the worker, unless the registry is AWS IoT. */
   BROKER: onOff.default(true),
@@ -128,6 +133,8 @@ export interface Config {
   sampleData: boolean;
   worker: boolean;
   logLevel: string;
+  /** Where log lines go instead of standard error. */
+  logFile: string | undefined;
   duckdb: { threads: number; memoryMb: number };
   /** Undefined: the object folder. */
   s3: S3Settings | undefined;
@@ -159,6 +166,8 @@ export interface Config {
   transferSource: string;
   /** Of the project import, `whsec_` and base64; none: every call is refused. */
   webhookSecrets: readonly string[];
+  /** Calls that we make for organizations. */
+  webhooks: { allowLoopback: boolean; timeoutMs: number; keepDays: number };
   /** Undefined: the embedded places. */
   places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
   /** How many exports of a person run at once, and how long files are kept. */
@@ -298,6 +307,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     sampleData: env.SAMPLE_DATA ?? env.DATABASE_URL === undefined,
     worker: env.WORKER,
     logLevel: env.LOG_LEVEL,
+    logFile: env.LOG_FILE,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
     s3: s3Settings(env),
     iot: iotSettings(env),
@@ -337,6 +347,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     transferSource: env.TRANSFER_SOURCE,
     webhookSecrets: env.WEBHOOK_SECRETS,
+    webhooks: {
+      allowLoopback: env.WEBHOOK_ALLOW_LOOPBACK,
+      timeoutMs: env.WEBHOOK_TIMEOUT_SECONDS * 1000,
+      keepDays: env.WEBHOOK_RETENTION_DAYS,
+    },
     places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
     secret: readSecret(dataDir),

@@ -5,6 +5,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
 import { claimInvitations } from './api/invitations/invitations.service.ts';
 import { openDeviceRoom, type DeviceRoom } from './api/devices/room.service.ts';
+import { registerPipelineGauges } from './api/lake/gauges.service.ts';
+import type { LakeTools } from './api/lake/lake.service.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
@@ -77,6 +79,10 @@ export interface Metrics {
   requests: Histogram<'method' | 'route' | 'status'>;
   queries: Histogram<'label'>;
   jobErrors: Counter;
+  /** Measurements of messages, by what became of them. */
+  measurements: Counter<'outcome'>;
+  /** Rows that macros made, with an error or without. */
+  macroRows: Counter<'outcome'>;
 }
 
 function createMetrics(): Metrics {
@@ -99,6 +105,18 @@ function createMetrics(): Metrics {
       registers: [registry],
     }),
     jobErrors: new Counter({ name: 'job_queue_errors_total', help: 'Errors that the job queue reported.', registers: [registry] }),
+    measurements: new Counter({
+      name: 'pipeline_measurements_total',
+      help: 'Measurements of messages that this process handled, by what became of them.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    macroRows: new Counter({
+      name: 'pipeline_macro_rows_total',
+      help: 'Rows that macros made in this process.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
   };
 }
 
@@ -163,7 +181,7 @@ async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => strin
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
     { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ fd: 2, sync: false }),
+    pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true }),
   );
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
@@ -240,6 +258,7 @@ export async function createContext(config: Config): Promise<Context> {
         this.set(db.pool.waiting);
       },
     });
+    registerPipelineGauges(metrics.registry, db);
     const macros = sandboxOnce(config);
     opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
@@ -291,5 +310,18 @@ export async function createContext(config: Config): Promise<Context> {
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Opens the lake for one command, beside a service that may be running, and closes it again. */
+export async function withLake<T>(config: Config, db: Database, work: (tools: LakeTools) => Promise<T>): Promise<T> {
+  const lakeFolder = join(config.dataDir, 'lake');
+  const objects = await openFolderStore({ folder: join(config.dataDir, 'objects'), secret: config.secret, baseUrl: () => '' });
+  const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads: config.duckdb.threads });
+  try {
+    return await work({ db, staging, pipelines: await loadPipelines(join(config.root, 'pipelines')), objects, lakeFolder });
+  } finally {
+    await staging.close();
+    await objects.close();
   }
 }

@@ -1,16 +1,16 @@
 -- Rows that the collaborator list of a resource shows: its living owners, one row for all admins and one for all members that hold no grant
 -- of their own, and every grant but an owner's own.
-create or replace function collaborator_count(resource uuid) returns integer language sql stable parallel safe
-  return (
-    select (count(*) filter (where m.is_owner)
-        + max(case when m.is_admin and not m.is_owner and g.id is null then 1 else 0 end)
-        + max(case when m.is_member and not m.is_admin and g.id is null then 1 else 0 end)
-        + (select count(*) from grants other where other.resource_id = resource
-             and not exists (select from organization_members o where o.organization_id = r.organization_id and o.user_id = other.user_id and o.is_owner)))::integer
-    from resources r
-    join organization_members m on m.organization_id = r.organization_id
-    join users u on u.id = m.user_id and u.deleted_at is null
-    left join grants g on g.resource_id = r.id and g.user_id = m.user_id
-    where r.id = resource
-    group by r.id
-  );
+drop function if exists collaborator_count(uuid);
+create or replace view collaborator_counts as
+select r.id as resource_id, coalesce((
+  select (count(*) filter (where m.is_owner)
+      + max(case when m.is_admin and not m.is_owner and m.user_id <> all (g.holders) then 1 else 0 end)
+      + max(case when m.is_member and not m.is_admin and m.user_id <> all (g.holders) then 1 else 0 end)
+      + g.grants - count(*) filter (where m.is_owner and m.user_id = any (g.holders)))::integer
+  from (
+    select count(*) as grants, coalesce(array_agg(grants.user_id) filter (where grants.user_id is not null), '{}') as holders
+    from grants where grants.resource_id = r.id
+  ) g
+  join organization_members m on m.organization_id = r.organization_id
+  group by g.grants), 0) as collaborators
+from resources r;

@@ -12,6 +12,8 @@ export interface Admission {
   keyId: string;
   userId: string;
   rateLimit: number;
+  /** Whether the key's time of last use is to be written: once a minute. */
+  touch: boolean;
   /** Accepted requests in the last 60 seconds with this one; null when the limit refuses it. */
   used: number | null;
   /** Null when there is no question, or the resource does not exist. */
@@ -30,7 +32,8 @@ export const admitKey = (db: Queryable, hash: Buffer, question: Question | null)
     : fragment`left join (select null::uuid as organization_id, null::text as source) d on true`;
   return db.one<Admission>(sql('http.admitKey')`
     with k as (
-      select api_keys.id, api_keys.user_id, api_keys.rate_limit, api_keys.last_request_at, floor(extract(epoch from clock_timestamp()))::bigint as second
+      select api_keys.id, api_keys.user_id, api_keys.rate_limit,
+        coalesce(api_keys.last_request_at < now() - interval '1 minute', true) as touch, floor(extract(epoch from clock_timestamp()))::bigint as second
       from api_keys
       join users on users.id = api_keys.user_id and users.deleted_at is null
       where hash = ${hash} and enabled and revoked_at is null and (expires_at is null or expires_at > now())
@@ -42,14 +45,15 @@ export const admitKey = (db: Queryable, hash: Buffer, question: Question | null)
         counts = array[(window_shifted(w.counts, excluded.second - w.second))[1] + 1] || (window_shifted(w.counts, excluded.second - w.second))[2:61]
       where window_total(window_shifted(w.counts, excluded.second - w.second)) < (select rate_limit from k)
       returning window_total(counts)::integer as used
-    ), touched as (
-      update api_keys set last_request_at = now()
-      where id = (select id from k) and (last_request_at is null or last_request_at < now() - interval '1 minute')
     )
-    select k.id as "keyId", k.user_id as "userId", k.rate_limit as "rateLimit", (select used from counted) as used,
+    select k.id as "keyId", k.user_id as "userId", k.rate_limit as "rateLimit", k.touch, (select used from counted) as used,
       d.organization_id as "organizationId", d.source
     from k ${decision}`);
 };
+
+export const touchKey = (db: Queryable, keyId: string) =>
+  db.run(sql('http.touchKey')`
+    update api_keys set last_request_at = now() where id = ${keyId} and (last_request_at is null or last_request_at < now() - interval '1 minute')`);
 
 /** Seconds until a key that has used up its window may call again. */
 export const findKeyWait = (db: Queryable, keyId: string) =>

@@ -4,7 +4,7 @@ import type { Caller } from '../auth/caller.ts';
 import { granted, type Decision } from '../authorization/access.ts';
 import { ACTIONS, RESOURCE_TYPES, type Action, type ResourceType } from '../authorization/roles.ts';
 import { errors } from '../errors.ts';
-import { admitKey, findKeyWait, type Admission, type Question, type SessionAdmission } from './authentication.queries.ts';
+import { admitKey, findKeyWait, touchKey, type Admission, type Question, type SessionAdmission } from './authentication.queries.ts';
 import { readJsonBody } from './body.ts';
 import { contextOf, exchangeOf, timed } from './exchange.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
@@ -80,6 +80,7 @@ async function admitByKey(request: Request, response: Response, key: string, que
   if (!isWellFormedApiKey(key)) throw errors.apiKeyMalformed();
   const admission = await admitKey(contextOf(request).admission, hashApiKey(key), question);
   if (admission) await spendRate(request, response, admission);
+  if (admission?.touch === true) await touchKey(contextOf(request).admission, admission.keyId);
   return admission ?? null;
 }
 

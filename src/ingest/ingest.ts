@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Transaction } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { columnsAt, commit, createTable, findSource, findTableById, fingerprint } from '../lakehouse/manifest.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { NotPlain } from './json-lines.ts';
-import { functionStatements, type Pipelines } from './pipeline.ts';
+import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
-import { replayFile } from './replay.ts';
+import { replayFile } from './replay-file.ts';
 import { readSource } from './sources.ts';
 import { explain, fetchOriginal, kindOf, removeUncommitted, stageRows, uploadSource } from './upload-rows.ts';
 import type { IngestDeps, Task } from './upload-rows.ts';
@@ -19,6 +20,8 @@ export interface IngestOptions {
   signal?: AbortSignal;
   /** After every file, in order. */
   onFile?: (file: FileOutcome) => void;
+  /** In the transaction that ends the upload. */
+  onEnd?: (tx: Transaction, status: UploadReport['status']) => Promise<void>;
   /** Milliseconds between heartbeats; 5,000 by default. */
   heartbeatMs?: number;
 }
@@ -47,8 +50,12 @@ export async function ingestUpload(deps: IngestDeps, uploadId: string, options: 
       done.push(outcome);
       options.onFile?.(outcome);
     }
-    const ended = await uploads.finishUpload(deps.db, uploadId);
-    return { status: (ended?.status ?? 'completed') as UploadReport['status'], files: done };
+    const status = await deps.db.transaction(async (tx) => {
+      const ended = await uploads.finishUpload(tx, uploadId);
+      if (ended) await options.onEnd?.(tx, ended.status as UploadReport['status']);
+      return ended?.status;
+    });
+    return { status: (status ?? 'completed') as UploadReport['status'], files: done };
   } finally {
     clearInterval(beat);
   }
@@ -142,6 +149,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       ...explain(rows.rowCount, refusals),
       columns: typed.report,
     };
+    const made = { origin: upload.id, pipelineVersion: pipelineVersion(pipelines) };
     const added = await db.transaction(async (tx) => {
       const committed = await commit(tx, {
         tableId: table.id,
@@ -149,7 +157,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
         files: rows.files,
         columns: typed.columns,
         typedBy: fingerprint(known),
-        sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count }],
+        sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count, ...made }],
       });
       if (!committed.added) return false;
       if (quarantine)
@@ -157,7 +165,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
           tableId: quarantine.id,
           cause: 'ingest',
           files: written[1]?.files,
-          sources: [{ source, rowCount: refusals.count, quarantinedCount: 0 }],
+          sources: [{ source, rowCount: refusals.count, quarantinedCount: 0, ...made }],
         });
       await uploads.finishFile(tx, upload.id, outcome);
       await uploads.sumUpload(tx, upload.id);

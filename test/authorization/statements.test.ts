@@ -51,6 +51,8 @@ test('a list costs the same number of statements however long it is', async () =
     }
     return seen;
   };
+  // the first call of a minute also writes when the key was last used
+  await site.as(site.cast.owner)('GET', '/api/v1/organizations');
   const macro = await makeResource(db, 'macro', { organizationId: site.cast.leafLab, createdBy: site.cast.owner.id });
   expect(await ask()).toEqual(STATEMENTS);
   for (let index = 0; index < 20; index += 1) {

@@ -1,8 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetPolicyCommand, IoTClient, ListAttachedPoliciesCommand } from '@aws-sdk/client-iot';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
@@ -13,12 +11,12 @@ import { registryContract } from '../contracts/registry.suite.ts';
 import { storageContract } from '../contracts/storage.suite.ts';
 import { stsCredentials } from '../../src/iot/registries/sts.ts';
 import { openS3Store } from '../../src/storage/s3.ts';
+import { pythonWith } from '../support/python.ts';
 
 /**
- * The AWS implementations against moto, an AWS-API server from PyPI, installed into a folder of its own (or MOTO_ENDPOINT, if one runs already).
+ * The AWS implementations against moto, an AWS-API server from PyPI, installed from there (or MOTO_ENDPOINT, if one runs already).
  * Not part of `npm test`: it needs Python and a package index.
  */
-const folder = mkdtempSync(join(tmpdir(), 'fieldlake-moto-'));
 let endpoint = process.env['MOTO_ENDPOINT'] ?? '';
 let stop: () => Promise<unknown> = () => Promise.resolve();
 
@@ -33,11 +31,10 @@ async function freePort(): Promise<number> {
 
 beforeAll(async () => {
   if (endpoint) return;
-  execFileSync('python3', ['-m', 'venv', folder]);
-  execFileSync(join(folder, 'bin', 'pip'), ['install', '--quiet', 'moto[server,iot,sts,s3]']);
+  const programs = pythonWith('moto[server,iot,sts,s3]');
   const port = await freePort();
   endpoint = `http://127.0.0.1:${port}`;
-  const server = spawn(join(folder, 'bin', 'moto_server'), ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
+  const server = spawn(join(programs, 'moto_server'), ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
   stop = () => {
     server.kill();
     return once(server, 'exit');
@@ -55,7 +52,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const access = () => ({ region: 'eu-central-1', endpoint, credentials: { accessKeyId: 'testing', secretAccessKey: 'testing' } });

@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { forgetSecrets, searchLogs } from './canaries.ts';
 import { forgetSeenOperations, writeSeenOperations } from './seen.ts';
 
 declare module 'vitest' {
@@ -18,6 +19,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** One real Postgres for the whole run, with a migrated template that every test file clones. */
 export default async function setup(project: TestProject) {
   forgetSeenOperations();
+  forgetSecrets();
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDir: folder,
@@ -31,7 +33,10 @@ export default async function setup(project: TestProject) {
   project.provide('postgresUrl', postgres.urlOf('postgres'));
   return async () => {
     writeSeenOperations();
+    const searched = searchLogs();
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
+    process.stdout.write(`${searched.secrets} secrets searched in ${searched.lines} log lines: ${searched.leaks.length} found\n`);
+    if (searched.leaks.length > 0) throw new Error(`a secret stands in the log:\n${searched.leaks.join('\n')}`);
   };
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { noteSecret } from './canaries.ts';
 import type { TestServer } from './server.ts';
 
 /** Letters in the server's outbox to an address, oldest first, as their files hold them. */
@@ -26,5 +27,6 @@ export async function nextLetter(site: Pick<TestServer, 'server'>, address: stri
 export const codeIn = (letter: string): string => {
   const code = /^\s*(\d{6})\s*$/m.exec(letter)?.[1];
   if (code === undefined) throw new Error('the letter holds no code');
+  noteSecret(code);
   return code;
 };

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testLog } from './canaries.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -25,7 +26,7 @@ export async function spawnServer(environment: Record<string, string>): Promise<
       UV_THREADPOOL_SIZE: '32',
       PORT: '0',
       BROKER_PORT: '0',
-      LOG_LEVEL: 'warn',
+      ...testLog(),
       SAMPLE_DATA: 'off',
       MACRO_LANGUAGES: 'none',
       DUCKDB_MEMORY_MB: '512',

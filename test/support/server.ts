@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { startServer, type RunningServer } from '../../src/server.ts';
+import { noteSecretsOf, testLog } from './canaries.ts';
 import { makeCast, type Cast, type Person } from './cast.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { recordOperation } from './operations-seen.ts';
@@ -41,7 +42,7 @@ export async function startTestServer(environment: Record<string, string> = {}):
       PORT: '0',
       DATA_DIR: folder,
       DATABASE_URL: database.url,
-      LOG_LEVEL: 'silent',
+      ...testLog(),
       SAMPLE_DATA: 'off',
       BROKER_PORT: '0',
       DUCKDB_MEMORY_MB: '1024',
@@ -67,6 +68,7 @@ export async function startTestServer(environment: Record<string, string> = {}):
         ...(body === undefined ? {} : { body: form || typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
+      noteSecretsOf(text);
       const contentType = response.headers.get('content-type') ?? '';
       const isJson = contentType.includes('json') && !contentType.includes('ndjson');
       const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : undefined;

@@ -11,12 +11,13 @@ const columns = fragment`
   e.workbook_id as "workbookId", e.workbook_version_id as "workbookVersionId",
   r.organization_id as "organizationId", case when o.personal_user_id is null then o.name end as "organizationName",
   r.created_by as "createdBy", p.first_name as "ownerFirstName", p.last_name as "ownerLastName",
-  coalesce(collaborator_count(r.id), 0) as "membersCount", r.created_at as "createdAt", r.updated_at as "updatedAt"`;
+  c.collaborators as "membersCount", r.created_at as "createdAt", r.updated_at as "updatedAt"`;
 
 const joins = fragment`
   join experiments e on e.id = r.id
   join organizations o on o.id = r.organization_id
-  join people p on p.user_id = r.created_by`;
+  join people p on p.user_id = r.created_by
+  join collaborator_counts c on c.resource_id = r.id`;
 
 export interface ExperimentFilter {
   userId: string;
@@ -27,7 +28,9 @@ export interface ExperimentFilter {
 
 /** Archived experiments only when asked for. */
 const matches = ({ status }: ExperimentFilter) =>
-  status === undefined ? fragment`e.status <> 'archived'` : fragment`e.status = ${status}`;
+  status === undefined
+    ? fragment`not exists (select from experiments e where e.id = r.id and e.status = 'archived')`
+    : fragment`exists (select from experiments e where e.id = r.id and e.status = ${status})`;
 
 /** What the caller reaches by an organization, a grant, or having made it; public rows only where the caller made them. */
 const related = ({ userId }: ExperimentFilter) => fragment`
@@ -40,18 +43,19 @@ const related = ({ userId }: ExperimentFilter) => fragment`
  * Matching ids with their sort key. Public rows come from their own two indexes, in order and no more than are asked for, so that a page
  * costs the same whatever the table holds.
  */
-const matching = (filter: ExperimentFilter, most: number) => {
-  const order = fragment`order by r.updated_at desc, r.id desc limit ${most}`;
+const matching = (filter: ExperimentFilter, most: number, isOrdered = true) => {
+  const order = isOrdered ? fragment`order by r.updated_at desc, r.id desc limit ${most}` : fragment`limit ${most}`;
+  const columns = isOrdered ? fragment`r.id, r.updated_at` : fragment`r.id`;
   const own = fragment`
-    (select r.id, r.updated_at, r.name from (${related(filter)}) reachable join resources r on r.id = reachable.id join experiments e on e.id = r.id where ${matches(filter)} ${order})`;
+    (select ${columns} from (${related(filter)}) reachable join resources r on r.id = reachable.id where ${matches(filter)} ${order})`;
   if (filter.scope === 'related') return own;
   return fragment`
     ${own}
     union
-    (select r.id, r.updated_at, r.name from resources r join experiments e on e.id = r.id
+    (select ${columns} from resources r
      where r.type = 'experiment' and r.visibility = 'public' and ${matches(filter)} ${order})
     union
-    (select r.id, r.updated_at, r.name from resources r join experiments e on e.id = r.id
+    (select ${columns} from resources r
      where r.type = 'experiment' and r.visibility = 'private' and r.public_from <= now() and ${matches(filter)} ${order})`;
 };
 
@@ -73,7 +77,7 @@ export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: {
 
 /** How many match, counting no further than `most`. */
 export const countExperiments = async (db: Queryable, filter: ExperimentFilter, most: number) => {
-  const counted = filter.search === undefined ? fragment`(${matching(filter, most)})` : found(filter, most);
+  const counted = filter.search === undefined ? fragment`(${matching(filter, most, false)})` : found(filter, most);
   return (
     (
       await db.one<{ count: number }>(

@@ -49,8 +49,8 @@ export const listAnswerable = (db: Queryable, experimentId: string) =>
 
 export const findAnonymity = (db: Queryable, experimentId: string) =>
   db.one<{ isAnonymised: boolean; secret: Buffer; collaboratorCount: number }>(sql('experiments.findAnonymity')`
-    select anonymize_contributors as "isAnonymised", pseudonym_secret as secret, coalesce(collaborator_count(id), 0) as "collaboratorCount"
-    from experiments where id = ${experimentId}`);
+    select anonymize_contributors as "isAnonymised", pseudonym_secret as secret, collaborators as "collaboratorCount"
+    from experiments join collaborator_counts on resource_id = id where id = ${experimentId}`);
 
 /** The creator and everybody with a direct grant, by name. */
 export const listContributors = (db: Queryable, experimentId: string) =>

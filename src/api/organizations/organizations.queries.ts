@@ -92,10 +92,11 @@ export const listResources = (db: Queryable, id: string, userId: string, page: {
       order by r.updated_at desc, r.id desc limit ${page.limit} offset ${page.offset}
     )
     select r.id, r.name, r.description, case when r.visibility = 'public' or r.public_from <= now() then 'public' else 'private' end as visibility,
-      r.updated_at as "updatedAt", coalesce(collaborator_count(r.id), 0) as "collaboratorCount", r.type,
+      r.updated_at as "updatedAt", n.collaborators as "collaboratorCount", r.type,
       coalesce(e.status, to_jsonb(d) ->> 'status') as status, to_jsonb(p) ->> 'family' as family, to_jsonb(c) ->> 'language' as language,
       to_jsonb(d) ->> 'device_type' as "deviceType"
     from page r
+    join collaborator_counts n on n.resource_id = r.id
     left join experiments e on e.id = r.id
     left join protocols p on p.id = r.id
     left join macros c on c.id = r.id

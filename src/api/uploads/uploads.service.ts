@@ -11,6 +11,7 @@ import { LIMITS, SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
 import { isTableName, nameFile } from '../../ingest/names.ts';
 import { createTable, findUploadTable } from '../../lakehouse/manifest.ts';
 import { objectKey } from '../../storage/objects.ts';
+import { publishEvent } from '../events/events.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import type { UploadReport } from './uploads.model.ts';
 import {
@@ -114,9 +115,16 @@ async function receiveFile(
 }
 
 /** Ends an upload that did not arrive, and removes its bytes and the table that it was to make. */
-export async function abandon(ctx: Context, uploadId: string, reason: string): Promise<void> {
+export async function abandon(ctx: Context, uploadId: string, reason: string, isRepeat = false): Promise<void> {
   const keys = await listObjectKeys(ctx.db, uploadId);
-  if ((await failReceiving(ctx.db, uploadId, reason)) === 0) return;
+  const isAbandoned = await ctx.db.transaction(async (tx) => {
+    if ((await failReceiving(tx, uploadId, reason)) === 0) return false;
+    const owner = await findUploadOwner(tx, uploadId);
+    if (owner && !isRepeat)
+      await publishEvent(ctx, tx, { kind: 'upload.failed', experimentId: owner.experimentId, facts: { uploadId, status: 'failed' } });
+    return true;
+  });
+  if (!isAbandoned) return;
   for (const { objectKey: key } of keys) await ctx.objects.delete(key);
   await deleteTableOf(ctx.db, uploadId);
 }
@@ -167,7 +175,7 @@ export async function receiveUpload(
         .update(JSON.stringify([given, received]))
         .digest(),
     ).catch(async (error: unknown) => {
-      await abandon(ctx, uploadId, 'This upload was a repeat of an earlier one.');
+      await abandon(ctx, uploadId, 'This upload was a repeat of an earlier one.', true);
       await deleteUpload(ctx.db, uploadId);
       throw error;
     });
