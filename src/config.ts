@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { originList, relyingParty, sharedDomain } from './auth/web-settings.ts';
 import { StartError } from './errors.ts';
+import { readSecret } from './storage/secret.ts';
 import { S3_ENVIRONMENT, s3Settings, type S3Settings } from './storage/s3-settings.ts';
 import { databricksSettings, databricksVariables } from './lakehouse/databricks-settings.ts';
 import type { DatabricksSettings } from './lakehouse/databricks-settings.ts';
@@ -225,17 +225,6 @@ function packageRoot(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
   return folder;
-}
-
-function readSecret(dataDir: string): Buffer {
-  const file = join(dataDir, 'secret');
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  try {
-    writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  return Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
 }
 
 const halfOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4));
