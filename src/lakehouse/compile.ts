@@ -64,7 +64,7 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
       type,
     }),
   running: ({ of, partition, order, type }, dialect) => {
-    const total = of ? q`sum(${expression(of, dialect)})` : raw('count(*)');
+    const total = of ? q`sum(${dialect.addend(expression(of, dialect), type)})` : raw('count(*)');
     const by =
       partition.length === 0
         ? raw('')

@@ -64,6 +64,8 @@ export interface Dialect {
   instant(local: Fragment, zone: string): Fragment;
   /** Engines differ in result types, in errors on NaN, and in what may be ordered inside an aggregate. */
   aggregate(parts: AggregateParts): Fragment;
+  /** What a running sum of this type adds up: one engine's sums of whole numbers overflow where the other's widen. */
+  addend(of: Fragment, type: ColumnType): Fragment;
   /** One ordering term; nulls last is always written, because defaults differ. */
   order(of: Fragment, descending: boolean): Fragment;
   /** The value as JSON text, or null. */

@@ -49,7 +49,11 @@ const clock = (reading: Fragment, suffix: string) => {
   return q`case when ${micros} % 1000 = 0 then ${written('SSS')} else ${written('SSSSSS')} end`;
 };
 
-const finite = (of: Fragment) => q`(${of} = ${of} and not isnan(${of}) and abs(${of}) < cast('Infinity' as DOUBLE))`;
+const INFINITE = "cast('Infinity' as DOUBLE)";
+/** NaN is greater than infinity here. */
+const finite = (of: Fragment) => q`abs(${of}) < ${raw(INFINITE)}`;
+/** Null instead of NaN and infinity: as a NaN it would be ordered before the numbers. */
+const settled = (of: Fragment) => q`case when ${finite(of)} then ${of} end`;
 const SAFE = '9007199254740992';
 
 const bare = (of: Fragment, type: ColumnType): Fragment => {
@@ -145,20 +149,30 @@ const edge = ({ of, order }: AggregateParts & { of: Fragment }) => {
 const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
   // whole numbers are widened first: a BIGINT sum overflows here
   sum: ({ of, ofType, type }) => (ofType?.kind === 'double' ? q`sum(${of})` : q`cast(sum(${as(of, type)}) as ${raw(cast(type))})`),
-  avg: ({ of }) => q`avg(cast(${of} as DOUBLE))`,
+  // a sum of doubles would lose what whole numbers and decimals keep; an empty group divides by null
+  avg: ({ of, ofType }) => {
+    if (ofType?.kind === 'double') return q`avg(${of})`;
+    const total = q`sum(${as(of, { kind: 'decimal', precision: 38, scale: ofType?.kind === 'decimal' ? ofType.scale : 0 })})`;
+    return q`cast(${total} as DOUBLE) / nullif(count(${of}), 0)`;
+  },
   count: ({ of }) => q`count(${of})`,
   min: ({ of }) => q`min(${of})`,
   max: ({ of }) => q`max(${of})`,
   count_distinct: ({ of }) => q`count(distinct ${of})`,
-  std: ({ of }) => q`stddev_samp(cast(${of} as DOUBLE))`,
-  var: ({ of }) => q`var_samp(cast(${of} as DOUBLE))`,
+  std: ({ of }) => settled(q`stddev_samp(cast(${of} as DOUBLE))`),
+  var: ({ of }) => settled(q`var_samp(cast(${of} as DOUBLE))`),
   quantile: ({ of, fraction }) => q`percentile(cast(${of} as DOUBLE), ${raw(String(fraction))})`,
   first: edge,
   collect: ({ of, order }) => {
     const ranked = q`struct(${rank(order, false)} as k, ${of} as v)`;
     return q`transform(array_sort(collect_list(${ranked})), e -> e.v)`;
   },
-  corr: ({ of, second }) => q`nullif(corr(cast(${of} as DOUBLE), cast(${second ?? of} as DOUBLE)), cast('NaN' as DOUBLE))`,
+  // corr divides by zero where a side does not vary, which is an error here
+  corr: ({ of, second }) => {
+    const [x, y] = [q`cast(${of} as DOUBLE)`, q`cast(${second ?? of} as DOUBLE)`];
+    const spreads = q`(stddev_samp(${x}) filter (where ${y} is not null) * stddev_samp(${y}) filter (where ${x} is not null))`;
+    return q`case when ${spreads} > 0 and ${spreads} < ${raw(INFINITE)} then ${settled(q`covar_samp(${x}, ${y})`)} / ${spreads} end`;
+  },
 };
 
 const guarded = (of: Fragment) => q`case when ascii(${of}) in (61, 43, 45, 64, 9, 13) then concat('\\'', ${of}) else ${of} end`;
@@ -175,7 +189,9 @@ export const databricks: Dialect = {
   },
   expanded: ({ name, type, origin }) => {
     const column = origin === 'base' ? 'data' : VARIANTS[origin];
-    return q`try_variant_get(${raw(quote(column))}, ${bound(pathOf(name), STRING)}, ${bound(cast(type), STRING)})`;
+    const found = q`try_variant_get(${raw(quote(column))}, ${bound(pathOf(name), STRING)}, ${bound(cast(type), STRING)})`;
+    // a null inside a VARIANT is a value of its own; of every other type it is null
+    return type.kind === 'variant' ? q`case when not is_variant_null(${found}) then ${found} end` : found;
   },
   field,
   struct: (fields) =>
@@ -191,6 +207,7 @@ export const databricks: Dialect = {
   // a repeated local hour is read as its first instant here, and a skipped one moves forward
   instant: (local, zone) => instant(q`convert_timezone(${bound(zone, STRING)}, 'UTC', ${local})`),
   aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
+  addend: (of, type) => (type.kind === 'double' ? of : as(of, type)),
   order: (of, descending) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls last`,
   json,
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),

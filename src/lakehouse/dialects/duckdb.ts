@@ -201,6 +201,7 @@ export const duckdb: Dialect = {
   bucket,
   instant: firstInstant,
   aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
+  addend: (of) => of,
   order: ordered,
   json,
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),

@@ -1,8 +1,8 @@
-select concat(cast(? as STRING), coalesce(case when (`c0` = `c0` and not isnan(`c0`) and abs(`c0`) < cast('Infinity' as DOUBLE)) then cast(`c0` as STRING) end, 'null'), '}') as `line`
+select concat(cast(? as STRING), coalesce(case when abs(`c0`) < cast('Infinity' as DOUBLE) then cast(`c0` as STRING) end, 'null'), '}') as `line`
 from (
   select *
   from (
-    select avg(cast(`dbl` as DOUBLE)) as `c0`
+    select avg(`dbl`) as `c0`
     from (
       select try_variant_get(`uploaded_data`, ?, ?) as `dbl`
       from `gold`.`upload`

@@ -23,7 +23,7 @@ from (
                 from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
                 where "experiment_id" = cast(? as varchar)
               )
-              where ("bool" = cast(? as boolean)) and ("int" = cast(? as integer)) and ("big" = cast(? as bigint)) and ("dec" = cast(? as decimal(38, 2))) and ("dbl" = cast(? as double)) and ("txt" = cast(? as varchar)) and ("day" = cast(? as date)) and ("at" = cast(? as timestamptz)) and ("clock" = cast(? as timestamp))
+              where ("bool" = cast(? as boolean)) and ("int" = cast(? as integer)) and ("big" = cast(? as bigint)) and ("dec" = cast(? as decimal(12, 3))) and ("dbl" = cast(? as double)) and ("txt" = cast(? as varchar)) and ("day" = cast(? as date)) and ("at" = cast(? as timestamptz)) and ("clock" = cast(? as timestamp))
             )
             order by "uploaded_at" asc nulls last, "id" asc nulls last
             limit ?
@@ -78,7 +78,7 @@ from (
 -- BOOLEAN: true
 -- INT: 1
 -- BIGINT: 9007199254740993
--- DECIMAL(38,2): 1.25
+-- DECIMAL(12,3): 1.250
 -- DOUBLE: 0.1
 -- STRING: a
 -- DATE: 2024-03-31

@@ -1,8 +1,8 @@
-select concat(cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c0`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), cast(? as STRING), coalesce(case when (`c1` = `c1` and not isnan(`c1`) and abs(`c1`) < cast('Infinity' as DOUBLE)) then cast(`c1` as STRING) end, 'null'), '}') as `line`
+select concat(cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c0`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), cast(? as STRING), coalesce(case when abs(`c1`) < cast('Infinity' as DOUBLE) then cast(`c1` as STRING) end, 'null'), '}') as `line`
 from (
   select *
   from (
-    select timestamp_micros(timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', date_trunc('HOUR', timestampadd(MICROSECOND, unix_micros(`at`), timestamp_ntz'1970-01-01 00:00:00')))) as `c0`, avg(cast(`dbl` as DOUBLE)) as `c1`
+    select timestamp_micros(timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', date_trunc('HOUR', timestampadd(MICROSECOND, unix_micros(`at`), timestamp_ntz'1970-01-01 00:00:00')))) as `c0`, avg(`dbl`) as `c1`
     from (
       select try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `at`
       from `gold`.`upload`

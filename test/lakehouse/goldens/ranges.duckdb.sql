@@ -23,7 +23,7 @@ from (
                 from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
                 where "experiment_id" = cast(? as varchar)
               )
-              where (("int" >= cast(? as integer)) and ("int" <= cast(? as decimal(38, 1)))) and ("dbl" > cast(? as double)) and ("at" <= cast(? as timestamptz)) and ("dec" < cast(? as decimal(38, 1))) and ("day" >= cast(? as date))
+              where (("int" >= cast(? as integer)) and ("int" <= cast(? as integer))) and ("dbl" > cast(? as double)) and ("at" <= cast(? as timestamptz)) and ("dec" < cast(? as decimal(12, 3))) and ("day" >= cast(? as date))
             )
             order by "uploaded_at" asc nulls last, "id" asc nulls last
             limit ?
@@ -76,10 +76,10 @@ from (
 -- ARRAY<STRING>: ["rows.parquet"]
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- INT: 1
--- DECIMAL(38,1): 2.5
+-- INT: 2
 -- DOUBLE: 1
 -- TIMESTAMP: 2024-03-31T00:00:00.000000Z
--- DECIMAL(38,1): 12.5
+-- DECIMAL(12,3): 12.500
 -- DATE: 2024-01-01
 -- BIGINT: 100
 -- STRING: 01990000-0000-7000-8000-000000000001

@@ -4,7 +4,7 @@ from (
   from (
     select *
     from (
-      select *, cast(sum(`dec`) over (order by `at` desc nulls last, `uploaded_at` asc nulls last, `id` asc nulls last rows between unbounded preceding and current row) as DECIMAL(38,3)) as `running0`
+      select *, cast(sum(cast(`dec` as DECIMAL(38,3))) over (order by `at` desc nulls last, `uploaded_at` asc nulls last, `id` asc nulls last rows between unbounded preceding and current row) as DECIMAL(38,3)) as `running0`
       from (
         select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `at`
         from `gold`.`upload`

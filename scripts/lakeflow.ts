@@ -1,0 +1,185 @@
+/** Prints `pipelines/databricks/`: the gold steps of `pipelines/` as a Lakeflow declarative pipeline. `npm run lakeflow`. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One step of `pipelines/`: what its header says, and its one SELECT. */
+export interface Step {
+  grain: string;
+  key: string;
+  from: string;
+  select: string;
+}
+
+export const readStep = (text: string): Step => {
+  const said = (name: string) => new RegExp(`^-- ${name}: (.*)$`, 'm').exec(text)?.[1] ?? '';
+  const select = text
+    .split('\n')
+    .filter((line) => !line.startsWith('--'))
+    .join('\n')
+    .trim();
+  return { grain: said('grain'), key: said('key'), from: said('from'), select };
+};
+
+const OPERAND = String.raw`[a-z_]+(?:\.[a-z_]+)?`;
+const clock = (of: string) => `timestampadd(MICROSECOND, unix_micros(try_cast(${of} as timestamp)), timestamp_ntz'1970-01-01 00:00:00')`;
+const PATTERNS: Readonly<Record<string, string>> = { '%Y-%m-%d %H:%M:%S': 'yyyy-MM-dd HH:mm:ss', '%H:%M': 'HH:mm' };
+
+/** A zone's name, if it is one of a list and not an offset, and Spark can use it; null else, as for names that DuckDB does not list. */
+const ZONE = `case when timezone rlike '^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$' and not timezone rlike '^(Z|(UTC?|GMT)[+-].*|UT)$' and try_cast(concat('2000-01-01 00:00:00 ', timezone) as timestamp) is not null then timezone end`;
+
+/** Where the two engines spell one thing differently, most particular first. The order matters: later rules see what earlier ones left. */
+const RULES: readonly (readonly [RegExp, string | ((...found: string[]) => string)])[] = [
+  [
+    new RegExp(`strftime\\((${OPERAND})::timestamptz at time zone zones\\.name, '([^']+)'\\)`, 'g'),
+    (_all, of = '', pattern = '') => `date_format(convert_timezone('UTC', ${ZONE}, ${clock(of)}), '${PATTERNS[pattern] ?? pattern}')`,
+  ],
+  [new RegExp(`cast\\((${OPERAND})::timestamptz at time zone 'UTC' as date\\)`, 'g'), (_all, of = '') => `cast(${clock(of)} as date)`],
+  // a stream cannot be joined with a list of zones that each engine keeps in its own place
+  [/ ?left join \(select distinct name from pg_timezone_names\(\)\) zones on zones\.name = [a-z_]+\.timezone/g, ''],
+  [/\bzones\.name\b/g, () => ZONE],
+  [
+    /from_json\(([a-z_]+), '\[\{(.*?)\}\]'\)/g,
+    (_all, of = '', fields = '') =>
+      `from_json(${of}, 'array<struct<${fields.replaceAll(/"([a-z]+)":"VARCHAR"/g, '$1: string').replaceAll(',', ', ')}>>')`,
+  ],
+  [new RegExp(`\\b(${OPERAND})::json\\b`, 'g'), 'try_parse_json($1)'],
+  [new RegExp(`\\b(${OPERAND})::timestamptz\\b`, 'g'), 'try_cast($1 as timestamp)'],
+  [new RegExp(`\\b(${OPERAND}|\\d+|sum\\([a-z_]+\\))::(double|bigint)\\b`, 'g'), 'try_cast($1 as $2)'],
+  // there a null may be the newest
+  [/\barg_max\(([a-z_]+), ([a-z_]+)\)/g, 'max_by($1, $2) filter (where $1 is not null)'],
+  // what one file or batch has one of is a column of every record there
+  [/getvariable\('(experiment_id|macro_id)'\) as \1/g, '$1'],
+  [/"timestamp"/g, '`timestamp`'],
+  [/\{\{questions\}\}/g, ', try_parse_json(answers) as questions_data, cast(null as variant) as custom_metadata'],
+  [/\{\{values\}\}/g, ', try_parse_json(outputs) as macro_output'],
+  // the table so far is in the stream already: a materialised view counts it again
+  [/\s+union all by name\s+\{\{known\}\}/g, ''],
+  [/\bfrom said group by id$/g, 'from said group by id, experiment_id'],
+  [/(select device_row as id, )/g, '$1experiment_id, '],
+];
+
+const FOREIGN = /::|\{\{|getvariable|strftime|arg_max|pg_timezone_names|by name/;
+
+/** A step's SELECT in Databricks SQL, over `source`. Throws when something is left that only DuckDB reads. */
+export const onDatabricks = (select: string, source: string): string => {
+  const text = RULES.reduce((before, [found, to]) => before.replaceAll(found, to as string), select).replaceAll(
+    /\bfrom bronze_records\b/g,
+    `from ${source}`,
+  );
+  const left = FOREIGN.exec(text);
+  if (left) throw new Error(`Only DuckDB reads '${left[0]}' in: ${text}`);
+  return text;
+};
+
+interface Table {
+  file: string;
+  name: string;
+  source: string;
+  /** Rows that fail are counted and kept out; those without a key end the update. */
+  expects: Readonly<Record<string, string>>;
+  cluster: string;
+  kind: 'stream' | 'view';
+}
+
+export const TABLES: readonly Table[] = [
+  {
+    file: 'gold/measurement_rows.sql',
+    name: 'raw_data',
+    source: 'bronze_measurements',
+    expects: { 'has an experiment': 'experiment_id is not null', 'has a time': '`timestamp` is not null' },
+    cluster: 'experiment_id, date',
+    kind: 'stream',
+  },
+  {
+    file: 'gold/macro_rows.sql',
+    name: 'macro',
+    source: 'bronze_macro_outputs',
+    expects: { 'has an experiment': 'experiment_id is not null', 'names its macro': 'macro_id is not null' },
+    cluster: 'experiment_id, macro_id',
+    kind: 'stream',
+  },
+  { file: 'gold/device_rows.sql', name: 'device', source: 'bronze_measurements', expects: {}, cluster: 'experiment_id', kind: 'view' },
+];
+
+const quoted = (text: string) => `'${text.replaceAll("'", "\\'")}'`;
+
+const bronze = (
+  name: string,
+  folder: string,
+) => `-- ${name}: one record a line, every field as text, as the service hands records to the gold steps
+CREATE OR REFRESH STREAMING TABLE ${name} (
+  CONSTRAINT \`has a key\` EXPECT (fieldlake_row IS NOT NULL) ON VIOLATION DROP ROW
+) CLUSTER BY (experiment_id)
+AS SELECT *, _metadata.file_path AS source_file
+FROM STREAM read_files('\${landing}/${folder}', format => 'json', inferColumnTypes => false, rescuedDataColumn => 'rescued');`;
+
+const constraints = ({ expects }: Table, key: string) =>
+  [
+    ...Object.entries(expects).map(([name, what]) => `  CONSTRAINT \`${name}\` EXPECT (${what}) ON VIOLATION DROP ROW`),
+    `  CONSTRAINT \`has a key\` EXPECT (${key} IS NOT NULL) ON VIOLATION FAIL UPDATE`,
+  ].join(',\n');
+
+const declared = (table: Table, step: Step): string => {
+  const comment = `COMMENT ${quoted(step.grain)}`;
+  if (table.kind === 'view')
+    return `CREATE OR REFRESH MATERIALIZED VIEW ${table.name} (
+${constraints(table, step.key)}
+) ${comment} CLUSTER BY (${table.cluster})
+AS ${onDatabricks(step.select, table.source)};`;
+  return `CREATE TEMPORARY VIEW ${table.name}_rows
+AS ${onDatabricks(step.select, `STREAM(${table.source})`)};
+
+CREATE OR REFRESH STREAMING TABLE ${table.name} (
+${constraints(table, step.key)}
+) ${comment} CLUSTER BY (${table.cluster});
+
+-- a second delivery of a record changes nothing
+CREATE FLOW ${table.name}_by_key AS AUTO CDC INTO ${table.name}
+FROM STREAM(${table.name}_rows) KEYS (${step.key}) SEQUENCE BY processed_timestamp STORED AS SCD TYPE 1;`;
+};
+
+const BUNDLE = `# Generated by scripts/lakeflow.ts. Deploy: databricks bundle deploy --var landing=s3://BUCKET/landing
+bundle:
+  name: fieldlake
+
+variables:
+  catalog:
+    description: Catalog of the gold tables, as sql/databricks makes it
+    default: field
+  landing:
+    description: Folder of the bucket where records arrive, one folder a kind
+
+resources:
+  pipelines:
+    fieldlake:
+      name: fieldlake
+      catalog: \${var.catalog}
+      schema: gold
+      serverless: true
+      continuous: false
+      channel: CURRENT
+      configuration:
+        landing: \${var.landing}
+      libraries:
+        - file:
+            path: lakeflow.sql
+
+targets:
+  production:
+    mode: production
+    default: true
+`;
+
+/** The files of \`pipelines/databricks\`, by name. */
+export const lakeflow = (pipelines: string): Readonly<Record<string, string>> => {
+  const tables = TABLES.map((table) => declared(table, readStep(readFileSync(join(pipelines, table.file), 'utf8'))));
+  const head = '-- Generated by scripts/lakeflow.ts from the headers and SELECTs of pipelines/gold; edit those.';
+  const arrivals = [bronze('bronze_measurements', 'measurements'), bronze('bronze_macro_outputs', 'macro_outputs')];
+  return { 'lakeflow.sql': `${[head, ...arrivals, ...tables].join('\n\n')}\n`, 'databricks.yml': BUNDLE };
+};
+
+if (import.meta.main) {
+  const pipelines = join(import.meta.dirname, '..', 'pipelines');
+  mkdirSync(join(pipelines, 'databricks'), { recursive: true });
+  for (const [name, text] of Object.entries(lakeflow(pipelines))) writeFileSync(join(pipelines, 'databricks', name), text);
+}

@@ -1,0 +1,200 @@
+/**
+ * The Databricks dialect on a real Spark (pyspark from PyPI, on Java 17), beside DuckDB on the same rows: every golden is bound, and generated
+ * requests get one answer. Not part of `npm test`: it needs Python, Java and a package index.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ApiError } from '../../src/errors.ts';
+import { compile } from '../../src/lakehouse/compile.ts';
+import { databricks } from '../../src/lakehouse/dialects/databricks.ts';
+import type { TableSource } from '../../src/lakehouse/plan.ts';
+import { planRead } from '../../src/lakehouse/planner.ts';
+import { readDistinct } from '../../src/lakehouse/read.ts';
+import { MAX_LIMIT } from '../../src/lakehouse/request.ts';
+import { parseType } from '../../src/lakehouse/types.ts';
+import type { BoundValue, Statement, Warehouse } from '../../src/lakehouse/warehouse.ts';
+import { parseStrict } from '../ingest/rfc4180.ts';
+import { FAULTS as ORACLE_FAULTS } from '../lakehouse/faults.ts';
+import type { Patch } from '../lakehouse/faults.ts';
+import { KINDS, random } from '../lakehouse/oracle/data.ts';
+import type { Asked } from '../lakehouse/oracle/evaluate.ts';
+import { Lake, download, page } from '../lakehouse/support.ts';
+import { Spark } from '../support/spark.ts';
+import { layBench, sent } from './spark/bench.ts';
+import type { Bench } from './spark/bench.ts';
+import { csvDifference, pageDifference } from './spark/compare.ts';
+import { FAULTS } from './spark/faults.ts';
+import { makeHarshRequest } from './spark/harsh.ts';
+import { SparkWarehouse } from './spark/lake.ts';
+
+const soak = Number(process.env.SOAK ?? 0);
+const requests = soak > 0 ? 5_000 * soak : 600;
+const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000_000);
+
+let lake: Lake;
+let spark: Spark;
+let bench: Bench;
+beforeAll(async () => {
+  console.log(`spark: FC_SEED=${seed}, ${requests} requests`);
+  [lake, spark] = await Promise.all([Lake.open(), Spark.start()]);
+  bench = await layBench(lake, spark, seed, 300);
+}, 600_000);
+afterAll(async () => {
+  await spark.stop();
+  await lake.close();
+}, 60_000);
+
+const GOLDENS = join(import.meta.dirname, '..', 'lakehouse', 'goldens');
+
+/** A golden file as the statement that it shows. */
+const golden = (name: string): Statement => {
+  const [sql = '', values = ''] = readFileSync(join(GOLDENS, name), 'utf8').split('\n\n');
+  const value = (line: string): BoundValue => {
+    const [, type = '', text = ''] = /^-- ([A-Z_]+(?:\([0-9,]+\))?): (.*)$/.exec(line) ?? [];
+    const { kind } = parseType(type);
+    const read =
+      kind === 'bigint'
+        ? BigInt
+        : kind === 'int' || kind === 'double'
+          ? Number
+          : kind === 'boolean'
+            ? (one: string) => one === 'true'
+            : String;
+    return { type: parseType(type), value: read(text) };
+  };
+  return { sql, values: values.split('\n').filter(Boolean).map(value) };
+};
+
+test('Spark binds every golden', async () => {
+  const names = readdirSync(GOLDENS).filter((name) => name.endsWith('.databricks.sql'));
+  const statements = names.map(golden);
+  const results = await spark.run(statements, 'explain');
+  for (const [index, name] of names.entries()) expect(results[index], name).not.toHaveProperty('error');
+  expect(names.length).toBeGreaterThanOrEqual(23);
+  const [unknown] = await spark.run([{ sql: 'select strftime(`id`) from `gold`.`upload`', values: [] }], 'explain');
+  expect(unknown).toMatchObject({ error: expect.stringContaining('UNRESOLVED_ROUTINE') as string });
+}, 120_000);
+
+/** Every so many requests are asked as CSV too. */
+const DOWNLOADED = 6;
+
+/** Both engines' answers to one request: their difference in words, null, or 'refused' where no engine is asked. */
+const difference = async (warehouse: Warehouse, from: TableSource, asked: Asked, csv: 'guarded' | 'raw' | null): Promise<string | null> => {
+  try {
+    sent(asked);
+    planRead(from, sent(asked), MAX_LIMIT);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400) return 'refused';
+    throw error;
+  }
+  const request = sent(asked);
+  const [ours, theirs] = await Promise.all([page(lake.warehouse, from, request), page(warehouse, from, request)]);
+  const found = pageDifference(asked, ours, theirs);
+  if (found !== null || csv === null) return found;
+  const options = { format: 'csv', raw: csv === 'raw' } as const;
+  const texts = await Promise.all([download(lake.warehouse, from, request, options), download(warehouse, from, request, options)]);
+  const [left = [], right = []] = texts.map((text) => parseStrict(text));
+  return csvDifference(asked, ours.data.columns, left, right);
+};
+
+const sourceOf = (index: number) => (index % 4 === 3 ? bench.sources.anonymised : bench.sources.named);
+/** Requests that are on their way at once: half of them in each of two jobs, of which one is planned while the other runs. */
+const TOGETHER = 16;
+
+test(
+  'Spark and DuckDB give one answer',
+  async () => {
+    const warehouse = new SparkWarehouse(spark);
+    const r = random(seed);
+    const counts = { answered: 0, refused: 0, downloaded: 0 };
+    const differences: string[] = [];
+    for (let start = 0; start < requests && differences.length < 10; start += TOGETHER) {
+      const asked = Array.from({ length: Math.min(TOGETHER, requests - start) }, (_, at) => makeHarshRequest(start + at, bench.rows, r));
+      const found = await Promise.all(
+        asked.map((one, at) => {
+          const place = start + at;
+          const csv = one.aggregation || place % DOWNLOADED > 0 ? null : place % (2 * DOWNLOADED) === 0 ? 'guarded' : 'raw';
+          if (csv) counts.downloaded += 1;
+          return difference(warehouse, sourceOf(start + at), one, csv).catch(String);
+        }),
+      );
+      for (const [at, difference] of found.entries()) {
+        if (difference === null) counts.answered += 1;
+        else if (difference === 'refused') counts.refused += 1;
+        else differences.push(`request ${start + at}: ${difference}\n${JSON.stringify(asked[at])}`);
+      }
+    }
+    expect(differences, `FC_SEED=${seed}`).toEqual([]);
+    console.log(`spark: ${counts.answered} answers alike, 0 different, ${counts.downloaded} of them as CSV too; ${counts.refused} refused`);
+    expect(counts.refused).toBeLessThan(requests / 20);
+  },
+  120_000 + requests * 3_000,
+);
+
+test('distinct values', async () => {
+  const warehouse = new SparkWarehouse(spark);
+  const columns = [...KINDS, 'wide', 'fine', 'note', 'id', 'uploaded_at', 'contributor.id', 'contributor.name', 'contributor.avatar'];
+  for (const from of [bench.sources.named, bench.sources.anonymised]) {
+    // as text: of zero and minus zero, which are one value, an engine shows either
+    const ask = async (one: Warehouse) =>
+      (await Promise.all(columns.flatMap((column) => [3, 1000].map((limit) => readDistinct(one, from, column, limit))))).map((found) =>
+        JSON.stringify(found),
+      );
+    expect(await ask(warehouse)).toStrictEqual(await ask(lake.warehouse));
+  }
+}, 180_000);
+
+test('every fault of the oracle is seeded here', () => {
+  expect(Object.keys(FAULTS)).toEqual(expect.arrayContaining(Object.keys(ORACLE_FAULTS)));
+});
+
+interface Candidate {
+  index: number;
+  asked: Asked;
+  statements: readonly Statement[];
+}
+let candidates: readonly Candidate[] = [];
+/** Requests with the statements that a page of theirs may take. */
+const prepared = (): readonly Candidate[] => {
+  if (candidates.length > 0) return candidates;
+  const r = random(seed);
+  candidates = Array.from({ length: 3_000 }, (_, index) => ({ index, asked: makeHarshRequest(index, bench.rows, r) })).flatMap(
+    ({ index, asked }) => {
+      try {
+        const plan = planRead(sourceOf(index), sent(asked), MAX_LIMIT);
+        const outputs = plan.columns.map(({ as, name, type }) => ({ as, name, expr: { kind: 'column', name: as, type } as const }));
+        const rows = compile({ kind: 'print', from: plan.rows, format: 'json', outputs, guard: false }, databricks);
+        return [{ index, asked, statements: plan.window.kind === 'page' ? [rows, compile(plan.count, databricks)] : [rows] }];
+      } catch {
+        return [];
+      }
+    },
+  );
+  return candidates;
+};
+
+const touches = (patch: Patch, statement: Statement) => {
+  const patched = patch(statement);
+  return patched.sql !== statement.sql || patched.values.some((bound, index) => bound.value !== statement.values[index]?.value);
+};
+
+const lengthOf = ({ statements }: Candidate) => statements.reduce((total, { sql }) => total + sql.length, 0);
+
+test.each(Object.entries(FAULTS))('%s: caught', { timeout: 300_000 }, async (name, patch) => {
+  const warehouse = new SparkWarehouse(spark, patch);
+  const touched = prepared().filter(({ statements }) => statements.some((statement) => touches(patch, statement)));
+  // of the first hundred the shortest first: those are quick to plan
+  const tried = [...touched.slice(0, 100).sort((a, b) => lengthOf(a) - lengthOf(b)), ...touched.slice(100)];
+  for (let start = 0, size = 3; start < tried.length; start += size, size = 8) {
+    const found = await Promise.all(
+      tried.slice(start, start + size).map(({ index, asked }) => difference(warehouse, sourceOf(index), asked, null).catch(String)),
+    );
+    // a fault that no engine would bind is none
+    expect(found.filter((difference) => difference !== null && /PARSE_SYNTAX_ERROR|UNRESOLVED|DATATYPE_MISMATCH/.test(difference))).toEqual(
+      [],
+    );
+    if (found.some((difference) => difference !== null)) return;
+  }
+  expect.unreachable(`${name} went unnoticed by ${touched.length} requests that it touched`);
+});

@@ -1,0 +1,70 @@
+/** One table in both engines: DuckDB's Parquet files, and the same rows in Spark's `gold`. */
+import { BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, VARIANT, decimal } from '../../../src/lakehouse/catalog.ts';
+import type { TableSource } from '../../../src/lakehouse/plan.ts';
+import { readRequest } from '../../../src/lakehouse/request.ts';
+import type { ReadRequest } from '../../../src/lakehouse/request.ts';
+import { PEOPLE } from '../../lakehouse/oracle/data.ts';
+import type { Asked } from '../../lakehouse/oracle/evaluate.ts';
+import { EXPERIMENT, OTHER_EXPERIMENT, source, uploaded } from '../../lakehouse/support.ts';
+import type { Lake } from '../../lakehouse/support.ts';
+import type { Spark } from '../../support/spark.ts';
+import { makeHarshRows, selectHarshRows } from './harsh.ts';
+import type { HarshRow } from './harsh.ts';
+import { createTables, fill, fillUploads } from './lake.ts';
+
+const COLUMNS = [
+  uploaded('bool', BOOLEAN),
+  uploaded('int', INT),
+  uploaded('big', BIGINT),
+  uploaded('dec', decimal(12, 3)),
+  uploaded('dbl', DOUBLE),
+  uploaded('txt', STRING),
+  uploaded('day', DATE),
+  uploaded('at', TIMESTAMP),
+  uploaded('clock', TIMESTAMP_NTZ),
+  uploaded('wide', decimal(38, 0)),
+  uploaded('fine', decimal(38, 10)),
+  uploaded('json', VARIANT),
+  uploaded('note', STRING),
+];
+
+export interface Bench {
+  rows: readonly HarshRow[];
+  sources: { named: TableSource; anonymised: TableSource };
+}
+
+/** The rows, beside another experiment's in a file of both, and beside another upload's in Spark's one table. */
+export const layBench = async (lake: Lake, spark: Spark, seed: number, count: number): Promise<Bench> => {
+  const rows = makeHarshRows(seed, count);
+  const half = Math.ceil(rows.length / 2);
+  const foreign = selectHarshRows(makeHarshRows(seed + 1, 30), OTHER_EXPERIMENT);
+  const files = [
+    await lake.write(selectHarshRows(rows.slice(0, half), EXPERIMENT)),
+    await lake.write(`${selectHarshRows(rows.slice(half), EXPERIMENT)} union all ${foreign}`),
+  ];
+  const elsewhere = await lake.write(selectHarshRows(makeHarshRows(seed + 2, 30), EXPERIMENT));
+  const text = (value: string | null) => (value === null ? 'null' : `'${value}'`);
+  const people = PEOPLE.map(
+    ({ id, name, avatar, pseudonym }) =>
+      `select '${EXPERIMENT}' as experiment_id, '${id}' as user_id, ${text(name)}::varchar as name, ${text(avatar)}::varchar as avatar, '${pseudonym}' as pseudonym`,
+  );
+  const identity = {
+    files: [await lake.write(`${people.join(' union all ')} union all select '${OTHER_EXPERIMENT}', 'u3', 'Eve', null, 'Contributor-3'`)],
+  };
+  const made = (anonymised: boolean) => source(files, { expanded: COLUMNS, identity, anonymised });
+  const named = made(false);
+  await createTables(spark);
+  await fillUploads(spark, { files, tableId: named.table.identifier, expanded: COLUMNS });
+  await fillUploads(spark, { files: [elsewhere], tableId: '01990000-0000-7000-8000-0000000000bb', expanded: COLUMNS });
+  await fill(spark, 'identity', identity.files);
+  return { rows, sources: { named, anonymised: made(true) } };
+};
+
+/** The request as a client sends it. Throws the 400s of a request that no engine is asked. */
+export const sent = ({ columns, filters, aggregation, ...rest }: Asked): ReadRequest =>
+  readRequest({
+    ...rest,
+    columns: columns && JSON.stringify(columns),
+    filters: JSON.stringify(filters),
+    aggregation: aggregation && JSON.stringify(aggregation),
+  });
