@@ -30,8 +30,19 @@ export default tseslint.config(
         'error',
         { object: 'process', property: 'env', message: 'Configuration is read in src/config.ts only.' },
       ],
-      'no-restricted-syntax': ['error', { selector: 'ExportDefaultDeclaration', message: 'No default exports.' }],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'No default exports.' },
+        {
+          selector: ':matches(TSAsExpression, TSTypeAssertion, TSSatisfiesExpression) TSTypeReference[typeName.name="ExperimentScope"]',
+          message: 'A scope is made by src/authorization with the decision that it proves; nothing is cast to one.',
+        },
+      ],
     },
+  },
+  {
+    files: ['src/lakehouse/scope.ts'],
+    rules: { 'no-restricted-syntax': ['error', { selector: 'ExportDefaultDeclaration', message: 'No default exports.' }] },
   },
   {
     files: ['src/config.ts', 'test/**', 'bench/**', 'scripts/**', '*.config.ts', '*.config.js'],

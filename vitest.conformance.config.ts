@@ -2,5 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 /** Our cloud implementations against other people's servers of the same interfaces; needs Python and a package index. */
 export default defineConfig({
-  test: { include: ['test/conformance/**/*.test.ts'], pool: 'forks', maxWorkers: 1, testTimeout: 60_000, hookTimeout: 300_000 },
+  test: {
+    include: ['test/conformance/**/*.test.ts'],
+    globalSetup: ['test/support/global.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 60_000,
+    hookTimeout: 300_000,
+  },
 });

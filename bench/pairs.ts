@@ -13,10 +13,10 @@ export const quantile = (values: readonly number[], share: number): number => {
 
 const PAIRS = Number(process.env['PAIRS'] ?? 21);
 
-/** Ours and the yardstick in turn, 21 times; the medians and the median of the ratios. */
-export async function pairs(name: string, ours: () => Promise<number>, yardstick: () => Promise<number>): Promise<Measured> {
+/** Ours and the yardstick in turn, 21 times unless told; the medians and the median of the ratios. */
+export async function pairs(name: string, ours: () => Promise<number>, yardstick: () => Promise<number>, times = PAIRS): Promise<Measured> {
   const rounds: { ours: number; yardstick: number }[] = [];
-  for (let round = 0; round < PAIRS; round += 1) {
+  for (let round = 0; round < times; round += 1) {
     const first = round % 2 === 0;
     const a = first ? await ours() : await yardstick();
     const b = first ? await yardstick() : await ours();

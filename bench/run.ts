@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|ingest|lists|metadata|reads]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,25 +6,44 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchIngest } from './ingest.ts';
+import { benchLists } from './lists.ts';
+import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
+import { benchReads } from './reads.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
-const BENCHES: Record<string, (url: string, dataDir: string) => Promise<Measured[]>> = { access: benchAccess };
+type Bench = (url: string, dataDir: string, onMeasured: (line: Measured) => void) => Promise<unknown>;
+
+const whole =
+  (bench: (url: string, dataDir: string) => Promise<Measured[]>): Bench =>
+  async (url, dataDir, onMeasured) => {
+    for (const line of await bench(url, dataDir)) onMeasured(line);
+  };
+
+const BENCHES: Record<string, Bench> = {
+  access: whole(benchAccess),
+  ingest: whole(benchIngest),
+  lists: whole(benchLists),
+  metadata: whole(benchMetadata),
+  reads: benchReads,
+};
 
 const results: Measured[] = [];
+const note = (line: Measured) => {
+  results.push(line);
+  process.stdout.write(
+    `${line.name}: ours ${line.ours.toFixed(2)}, yardstick ${line.yardstick.toFixed(2)}, ratio ${line.ratio.toFixed(3)}\n`,
+  );
+};
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (values.only !== undefined && values.only !== name) continue;
   const dataDir = mkdtempSync(join(tmpdir(), 'fieldlake-bench-'));
   const postgres = await startEmbeddedPostgres({ dataDir });
   try {
     await migrate({ url: postgres.url, folder: join(import.meta.dirname, '..', 'sql') });
-    for (const line of await bench(postgres.url, dataDir)) {
-      results.push(line);
-      process.stdout.write(
-        `${line.name}: ours ${line.ours.toFixed(2)}, yardstick ${line.yardstick.toFixed(2)}, ratio ${line.ratio.toFixed(3)}\n`,
-      );
-    }
+    await bench(postgres.url, dataDir, note);
   } finally {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });

@@ -47,10 +47,12 @@ export function createApp(context: Context): Express {
   app.get('/docs/page.js', documentationScript);
   app.use('/docs', documentationPolicy, express.static(swaggerUi.getAbsoluteFSPath(), { index: false }));
   app.use('/platform/assets', express.static(join(context.config.root, 'web'), { index: false }));
-  app.use(
-    '/objects',
-    objectRoutes({ store: context.objects, maxBytes: LARGEST_OBJECT, arrived: (key, stored) => objectArrived(context, key, stored) }),
-  );
+  const { objectFolder } = context;
+  if (objectFolder)
+    app.use(
+      '/objects',
+      objectRoutes({ store: objectFolder, maxBytes: LARGEST_OBJECT, arrived: (key, stored) => objectArrived(context, key, stored) }),
+    );
   RegisterRoutes(app);
   app.use(refuseTheRest);
   app.use(renderErrors);

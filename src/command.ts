@@ -1,9 +1,14 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createUser, userOfEmail } from './api/account/account.service.ts';
 import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
 import { readQuickstart } from './api/sample/sample.service.ts';
 import { loadSeason, SEASON_ROWS } from './api/sample/season.service.ts';
+import { compactTables } from './api/data/compaction.service.ts';
+import { exportDelta } from './api/lake/graduation.service.ts';
+import { lakeStatus, replayLake, verifyLake, type LakeTools } from './api/lake/lake.service.ts';
 import { readConfig } from './config.ts';
+import { withLake } from './context.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
@@ -14,6 +19,11 @@ const USAGE = `usage:
   npm run user -- create-key --email ADDRESS [--rate-limit N] [--key-name NAME] [--days N]
   npm run user -- revoke-key KEY_OR_ID
   npm run sample -- [--rows N]        (the server must be running)
+  npm run lake -- status
+  npm run lake -- compact
+  npm run lake -- verify
+  npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
+  npm run lake -- export-delta DIR
 `;
 
 class UsageError extends Error {}
@@ -74,6 +84,31 @@ async function season(dataDir: string, args: string[]): Promise<void> {
   await loadSeason(quickstart, { rows, say });
 }
 
+/** The span of a replay: a day in UTC, or from one time to another. */
+function spanOf({ day, from, to }: { day?: string; from?: string; to?: string }): { from: string; to: string } {
+  const start = Date.parse(day === undefined ? needed(from, 'from') : `${day}T00:00:00Z`);
+  const end = day === undefined ? Date.parse(needed(to, 'to')) : start + 86_400_000;
+  if (Number.isNaN(start) || Number.isNaN(end) || start >= end)
+    throw new UsageError('--day is YYYY-MM-DD; --from and --to are times, the first before the second');
+  return { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
+}
+
+async function lake(tools: LakeTools, args: string[]): Promise<void> {
+  const options = { experiment: { type: 'string' }, day: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' } } as const;
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
+  const [verb, target] = positionals;
+  const tell = (answer: unknown) => say(JSON.stringify(answer, null, 2));
+  if (verb === 'status') tell(await lakeStatus(tools));
+  else if (verb === 'compact') tell(await compactTables(tools, { atLeast: 2, limit: 100_000 }));
+  else if (verb === 'verify') {
+    const found = await verifyLake(tools);
+    tell(found);
+    if (found.problems.length > 0) process.exitCode = 1;
+  } else if (verb === 'replay') tell(await replayLake(tools, { ...spanOf(values), experimentId: values.experiment }));
+  else if (verb === 'export-delta') tell(await exportDelta(tools, resolve(needed(target, 'DIR'))));
+  else throw new UsageError('say status, compact, verify, replay or export-delta');
+}
+
 async function main([command, ...args]: string[]): Promise<void> {
   const config = readConfig();
   if (command === 'sample') return season(config.dataDir, args);
@@ -83,6 +118,7 @@ async function main([command, ...args]: string[]): Promise<void> {
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   try {
     if (command === 'user') await user(db, args);
+    else if (command === 'lake') await withLake(config, db, (tools) => lake(tools, args));
     else throw new UsageError(`there is no command ${command ?? ''}`);
   } finally {
     await db.close();

@@ -4,6 +4,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { StartError } from './errors.ts';
+import { S3_ENVIRONMENT, s3Settings, type S3Settings } from './storage/s3-settings.ts';
 import { databricksSettings, databricksVariables } from './lakehouse/databricks-settings.ts';
 import type { DatabricksSettings } from './lakehouse/databricks-settings.ts';
 
@@ -59,6 +60,10 @@ const Environment = z.object({
         .filter((word) => word !== ''),
     )
     .pipe(z.array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'each must be whsec_ and the base64 of at least 24 random bytes'))),
+  /** `on` lets webhooks call this machine, over http too; for tests and laptops, never where strangers can register one. */
+  WEBHOOK_ALLOW_LOOPBACK: onOff.default(false),
+  WEBHOOK_TIMEOUT_SECONDS: number(1, 30).default(10),
+  WEBHOOK_RETENTION_DAYS: number(1, 365).default(30),
   STATEMENT_TIMEOUT_SECONDS: number(1, 600).default(30),
   /** `off` runs no MQTT broker in this process; `on` runs one with the worker, unless the registry is AWS IoT. */
   BROKER: onOff.default(true),
@@ -80,6 +85,9 @@ const Environment = z.object({
   FIRMWARE_MINIPAR_REPOSITORY: repository.optional(),
   FIRMWARE_AMBIT_REPOSITORY: repository.optional(),
   FIRMWARE_GITHUB_TOKEN: z.string().min(1).optional(),
+  ...S3_ENVIRONMENT,
+  /** Of one record of an uploaded file, such as a CSV record with its quoted line breaks. */
+  UPLOAD_RECORD_KIB: number(1, 16_384).default(8_192),
   EXPORTS_PER_CALLER: number(1, 100).default(2),
   EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
@@ -110,11 +118,6 @@ const Environment = z.object({
   PLACES_KIND: z.enum(['photon', 'nominatim']).default('photon'),
 });
 
-/** Settings of engines that are not built in yet: naming one must stop the start rather than be ignored. */
-const NOT_YET: readonly { prefix: RegExp; sentence: string }[] = [
-  { prefix: /^S3_/, sentence: 'storing objects in S3 is not available in this version; unset the S3_ variables to use the object folder.' },
-];
-
 export interface Config {
   /** Folder of package.json: where sql/ and pipelines/ are. */
   root: string;
@@ -131,6 +134,8 @@ export interface Config {
   /** Where log lines go instead of standard error. */
   logFile: string | undefined;
   duckdb: { threads: number; memoryMb: number };
+  /** Undefined: the object folder. */
+  s3: S3Settings | undefined;
   /** Undefined: measurements are read by DuckDB. */
   databricks: DatabricksSettings | undefined;
   iot: IotSettings;
@@ -149,7 +154,7 @@ export interface Config {
   };
   /** Identity providers that are on. */
   providers: { github: ProviderSettings | undefined; orcid: ProviderSettings | undefined };
-  limits: { callerStatements: number; organizationStatements: number; statementTimeoutMs: number };
+  limits: { callerStatements: number; organizationStatements: number; statementTimeoutMs: number; uploadRecordBytes: number };
   macros: {
     languages: readonly ('python' | 'r' | 'javascript')[];
     level: 'best' | 'bubblewrap' | 'embedded';
@@ -161,6 +166,8 @@ export interface Config {
   transferSource: string;
   /** Of the project import, `whsec_` and base64; none: every call is refused. */
   webhookSecrets: readonly string[];
+  /** Calls that we make for organizations. */
+  webhooks: { allowLoopback: boolean; timeoutMs: number; keepDays: number };
   /** Undefined: the embedded places. */
   places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
   /** How many exports of a person run at once, and how long files are kept. */
@@ -189,12 +196,13 @@ export interface ProviderSettings {
   apiUrl: string;
 }
 
+const isLoopback = (url: string) => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname);
 const withoutSlash = (url: string) => url.replace(/\/$/, '');
 
 function provider(name: string, id: string | undefined, secret: string | undefined, urls: { url: string; apiUrl: string }) {
   if (id === undefined && secret === undefined) return undefined;
   for (const url of [urls.url, urls.apiUrl])
-    if (url.startsWith('http:') && !/^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname))
+    if (url.startsWith('http:') && !isLoopback(url))
       throw new ConfigError(`${name}_URL and ${name}_API_URL must be https; only a loopback address may be http.`);
   if (id === undefined || secret === undefined)
     throw new ConfigError(`${name}_CLIENT_ID and ${name}_CLIENT_SECRET must be given together.`);
@@ -274,8 +282,6 @@ const halfOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4
 
 /** Reads the environment, once. Throws ConfigError with one sentence when a setting is wrong or half given. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
-  for (const name of Object.keys(environment))
-    for (const { prefix, sentence } of NOT_YET) if (prefix.test(name)) throw new ConfigError(`${name} is set, but ${sentence}`);
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(given);
   if (!parsed.success) {
@@ -301,6 +307,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: env.LOG_LEVEL,
     logFile: env.LOG_FILE,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
+    s3: s3Settings(env),
     databricks: databricksSettings(env),
     iot: iotSettings(env),
     firmware: {
@@ -328,6 +335,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       callerStatements: env.CALLER_STATEMENTS,
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,
+      uploadRecordBytes: env.UPLOAD_RECORD_KIB * 1024,
     },
     macros: {
       languages: env.MACRO_LANGUAGES,
@@ -338,6 +346,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     transferSource: env.TRANSFER_SOURCE,
     webhookSecrets: env.WEBHOOK_SECRETS,
+    webhooks: {
+      allowLoopback: env.WEBHOOK_ALLOW_LOOPBACK,
+      timeoutMs: env.WEBHOOK_TIMEOUT_SECONDS * 1000,
+      keepDays: env.WEBHOOK_RETENTION_DAYS,
+    },
     places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
     secret: readSecret(dataDir),

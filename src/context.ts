@@ -5,6 +5,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
 import { claimInvitations } from './api/invitations/invitations.service.ts';
 import { openDeviceRoom, type DeviceRoom } from './api/devices/room.service.ts';
+import { registerPipelineGauges } from './api/lake/gauges.service.ts';
+import type { LakeTools } from './api/lake/lake.service.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
@@ -21,6 +23,8 @@ import type { Warehouse } from './lakehouse/warehouse.ts';
 import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
 import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
 import { openFolderStore, type FolderStore } from './storage/folder.ts';
+import type { ObjectStore } from './storage/objects.ts';
+import { openS3Store } from './storage/s3.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
@@ -49,7 +53,9 @@ export interface Context {
   lakeFolder: string;
   pipelines: Pipelines;
   /** Uploaded bytes. */
-  objects: FolderStore;
+  objects: ObjectStore;
+  /** The same store when it is the folder, whose signed URLs this service answers; undefined with S3. */
+  objectFolder: FolderStore | undefined;
   shares: FairShares;
   /** Devices: registry, changes of certificates, credentials. */
   iot: DeviceRoom;
@@ -73,6 +79,10 @@ export interface Metrics {
   requests: Histogram<'method' | 'route' | 'status'>;
   queries: Histogram<'label'>;
   jobErrors: Counter;
+  /** Measurements of messages, by what became of them. */
+  measurements: Counter<'outcome'>;
+  /** Rows that macros made, with an error or without. */
+  macroRows: Counter<'outcome'>;
 }
 
 function createMetrics(): Metrics {
@@ -95,6 +105,18 @@ function createMetrics(): Metrics {
       registers: [registry],
     }),
     jobErrors: new Counter({ name: 'job_queue_errors_total', help: 'Errors that the job queue reported.', registers: [registry] }),
+    measurements: new Counter({
+      name: 'pipeline_measurements_total',
+      help: 'Measurements of messages that this process handled, by what became of them.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    macroRows: new Counter({
+      name: 'pipeline_macro_rows_total',
+      help: 'Rows that macros made in this process.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
   };
 }
 
@@ -147,6 +169,13 @@ const late = () =>
   new Promise<never>((_resolve, reject) => {
     setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
   });
+
+/** The bucket of the configuration, or the folder. */
+async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => string): Promise<Pick<Context, 'objects' | 'objectFolder'>> {
+  if (s3 !== undefined) return { objects: openS3Store(s3), objectFolder: undefined };
+  const objectFolder = await openFolderStore({ folder: join(dataDir, 'objects'), secret, baseUrl });
+  return { objects: objectFolder, objectFolder };
+}
 
 /** Two pools of one engine: short reads, and reads that may take long. */
 async function openWarehouses(config: Config, lakeFolder: string): Promise<{ warehouse: Warehouse; exporter: Warehouse }> {
@@ -217,11 +246,7 @@ export async function createContext(config: Config): Promise<Context> {
     const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads: config.duckdb.threads });
     opened.push(() => staging.close());
     const links = { baseUrl: config.baseUrl ?? '' };
-    const objects = await openFolderStore({
-      folder: join(config.dataDir, 'objects'),
-      secret: config.secret,
-      baseUrl: () => `${links.baseUrl}/objects`,
-    });
+    const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);
     opened.push(() => objects.close());
     const iot = await openDeviceRoom({ config, db, onProblem: (cause, what) => log.warn({ err: cause }, what) });
     opened.push(() => iot.close());
@@ -240,6 +265,7 @@ export async function createContext(config: Config): Promise<Context> {
         this.set(db.pool.waiting);
       },
     });
+    registerPipelineGauges(metrics.registry, db);
     const macros = sandboxOnce(config);
     opened.push(macros.close);
     const openapi = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
@@ -263,12 +289,14 @@ export async function createContext(config: Config): Promise<Context> {
       iot,
       pipelines,
       objects,
+      objectFolder,
       shares,
       openapi,
       operations: indexOperations(openapi),
       checks: {
         postgres: () => db.ping(),
         macros: macros.levels,
+        objects: () => objects.check(),
         warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
         // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
         mail: () =>
@@ -289,5 +317,18 @@ export async function createContext(config: Config): Promise<Context> {
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Opens the lake for one command, beside a service that may be running, and closes it again. */
+export async function withLake<T>(config: Config, db: Database, work: (tools: LakeTools) => Promise<T>): Promise<T> {
+  const lakeFolder = join(config.dataDir, 'lake');
+  const objects = await openFolderStore({ folder: join(config.dataDir, 'objects'), secret: config.secret, baseUrl: () => '' });
+  const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads: config.duckdb.threads });
+  try {
+    return await work({ db, staging, pipelines: await loadPipelines(join(config.root, 'pipelines')), objects, lakeFolder });
+  } finally {
+    await staging.close();
+    await objects.close();
   }
 }

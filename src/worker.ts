@@ -1,14 +1,19 @@
 import { sweepJob } from './api/account/sweep.job.ts';
+import { refreshChangedIdentities } from './api/data/identity.service.ts';
 import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
+import { disownThingJob } from './api/devices/discarded.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
+import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
-import { sendLetterJob } from './api/mail/mail.job.ts';
+import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';
+import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
+import { deliverJob, forgetDeliveriesJob, retryJob, sweepWebhooks } from './api/webhooks/webhooks.job.ts';
 import type { Context } from './context.ts';
 import type { JobHandler } from './jobs/queue.ts';
 
@@ -17,15 +22,21 @@ const handlers = (ctx: Context): JobHandler[] => [
   ingestUploadJob(ctx),
   writeExportJob(ctx),
   expireExportsJob(ctx),
+  deliverJob(ctx),
+  retryJob(ctx),
+  forgetDeliveriesJob(ctx),
   adoptObjectsJob(ctx),
   forgetMessagesJob(ctx),
   compactJob(ctx),
   sweepLakeJob(ctx),
   sweepObjectsJob(ctx),
+  disownThingJob(ctx),
   eraseExperiment(ctx),
   embargoJob(ctx),
+  refreshMetadataJob(ctx),
   forgetUnconfirmedJob(ctx),
   sendLetterJob(ctx),
+  forgetLettersJob(ctx),
   sendNoticeJob(ctx),
   sweepJob(ctx),
 ];
@@ -34,7 +45,10 @@ const handlers = (ctx: Context): JobHandler[] => [
 const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) => Promise<void> }[] => [
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
   { everyMs: 5_000, run: () => sweepExports(ctx) },
+  { everyMs: 1_000, run: () => sweepWebhooks(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
+  { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal) },
+  { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 

@@ -61,6 +61,7 @@ export const AUDIT_ACTIONS = [
   'macro.deleted',
   'macro.linked',
   'macro.unlinked',
+  'macro.reprocessed',
   'workbook.created',
   'workbook.updated',
   'workbook.published',
@@ -103,6 +104,7 @@ export const AUDIT_ACTIONS = [
   'resource.deleted',
   'upload.created',
   'upload.completed',
+  'upload.replayed',
   'export.created',
   'export.completed',
   'export.cancelled',
@@ -110,6 +112,11 @@ export const AUDIT_ACTIONS = [
   'annotation.created',
   'annotation.updated',
   'annotation.deleted',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'webhook.secret-rotated',
+  'webhook.disabled',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 /** What a key is for. Every purpose has a key of its own, so that nothing made for one is accepted for another. */
-type Purpose = 'sign-in-code' | 'budget' | 'letter' | 'browser' | 'ceremony' | 'newsletter';
+type Purpose = 'sign-in-code' | 'budget' | 'letter' | 'recipient' | 'browser' | 'ceremony' | 'newsletter' | 'webhook';
 
 const derived = (secret: Buffer, purpose: Purpose): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), `fieldlake/${purpose}`, 32));

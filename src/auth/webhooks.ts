@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** Seconds that a delivery may be old, or ahead of our clock. */
 export const WEBHOOK_TOLERANCE = 300;
@@ -10,6 +10,22 @@ export interface SignedCall {
   /** One or more of `v1,<base64>`, apart from each other by spaces. */
   signature: string | undefined;
   body: Buffer;
+}
+
+const hmac = (secret: string, id: string, timestamp: string, body: Buffer | string): Buffer =>
+  createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
+    .update(`${id}.${timestamp}.`)
+    .update(body)
+    .digest();
+
+/** A new signing secret: `whsec_` and the base64 of 32 random bytes. */
+export const makeWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+/** Headers of a call that we make, signed by each of the secrets. */
+export function signedHeaders(id: string, body: string, secrets: readonly string[], now = Date.now()): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000));
+  const signatures = secrets.map((secret) => `v1,${hmac(secret, id, timestamp, body).toString('base64')}`);
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
 const matches = (given: Buffer, wanted: Buffer) => given.length === wanted.length && timingSafeEqual(given, wanted);
@@ -26,8 +42,7 @@ export function isSigned({ id, timestamp, signature, body }: SignedCall, secrets
     .slice(0, 20)
     .flatMap((one) => (one.startsWith('v1,') ? [Buffer.from(one.slice(3), 'base64')] : []));
   return secrets.some((secret) => {
-    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-    const wanted = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+    const wanted = hmac(secret, id, timestamp, body);
     return given.some((one) => matches(one, wanted));
   });
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.ts';
 import { errors } from '../errors.ts';
 import type { ReadableKind } from '../lakehouse/catalog.ts';
-import { experimentScope, type ExperimentScope } from '../lakehouse/plan.ts';
+import { experimentScope, type ExperimentScope } from '../lakehouse/scope.ts';
 import { decide } from './access.ts';
 import { findTableAccess } from './tables.queries.ts';
 

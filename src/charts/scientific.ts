@@ -30,7 +30,7 @@ function grid(
 
 const finite = (chart: Chart, most: number) =>
   flatten(chart, most)
-    .map((point) => ({ x: asNumber(point['x']), y: asNumber(point['y']), z: asNumber(point['z'] ?? 0) }))
+    .map((point) => ({ x: asNumber(point['x']), y: asNumber(point['y']), z: point['z'] === undefined ? 0 : asNumber(point['z']) }))
     .filter(({ x, y, z }) => Number.isFinite(x) && Number.isFinite(y) && Number.isFinite(z));
 
 const banded = (chart: Chart, values: Grid[], valueTitle: string) => {
@@ -80,14 +80,25 @@ const density2d: SpecMaker = (chart) => {
   );
 };
 
+/** A time as the name of a row or column of cells: its day, and its minute where times are not all midnights. */
+const named = (values: readonly unknown[]) => {
+  const hasClock = values.some((value) => typeof value === 'string' && !value.includes('T00:00:00'));
+  return (value: unknown) => (typeof value === 'string' ? value.slice(0, hasClock ? 16 : 10).replace('T', ' ') : value);
+};
+
+/** Cells side by side, whatever lies between their values: on a scale of time they would have no extent. */
 const heatmap: SpecMaker = (chart) => {
-  const side = (channel: string) => ({ ...field(chart, channel), type: chart.axes[channel]?.kind === 'temporal' ? 'temporal' : 'ordinal' });
+  const points = flatten(chart, 20_000);
+  const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
+  const label = (channel: string) => (isTime(channel) ? named(points.map((point) => point[channel])) : (value: unknown) => value);
+  const [x, y] = [label('x'), label('y')];
+  const side = (channel: string) => ({ ...field(chart, channel), type: 'ordinal', scale: {}, axis: { labelOverlap: true } });
   return {
-    data: { values: flatten(chart, 20_000) },
+    data: { values: points.map((point) => ({ ...point, x: x(point['x']), y: y(point['y']) })) },
     mark: 'rect',
     encoding: {
       x: side('x'),
-      y: side('y'),
+      y: { ...side('y'), sort: 'descending' },
       color: { field: 'z', type: 'quantitative', aggregate: 'mean', title: title(chart, 'z'), scale: { scheme: 'viridis' } },
     },
   };
@@ -115,7 +126,7 @@ const carpet: SpecMaker = (chart) => {
 
 const ternary: SpecMaker = (chart) => {
   const values = flatten(chart).flatMap((point) => {
-    const [a, b, c] = [Number(point['x']), Number(point['y']), Number(point['z'])];
+    const [a, b, c] = [asNumber(point['x']), asNumber(point['y']), asNumber(point['z'])];
     const sum = a + b + c;
     return sum > 0 ? [{ ...point, px: (b + 0.5 * c) / sum, py: (Math.sqrt(0.75) * c) / sum }] : [];
   });
@@ -142,22 +153,42 @@ const circle = (radius: number) =>
   }));
 const rings = () => [0.25, 0.5, 0.75, 1].map((radius) => drawn(circle(radius), { type: 'line', color: '#ddd' }));
 
-/** One corner for each y, one shape for each row (of at most twelve), every y scaled to its own range. */
+const mean = (values: readonly unknown[]): number => {
+  const numbers = numbersOf(values);
+  return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+};
+
+/**
+ * One corner for each y, scaled to its own range. With colours one shape for each, of its means; else one for each row, of at most twelve.
+ * What is missing is drawn at its least.
+ */
 const radar: SpecMaker = (chart) => {
-  const corners = chart.series.map(({ name, points }, index) => ({
+  const columns = [...new Set(chart.series.map(({ name }) => name))];
+  const valuesOf = (name: string, group?: string) =>
+    chart.series
+      .filter((series) => series.name === name && (group === undefined || series.color === group))
+      .flatMap(({ points }) => points['y'] ?? []);
+  const corners = columns.map((name, index) => ({
     name,
-    values: points['y'] ?? [],
-    range: extent(numbersOf(points['y'])),
-    angle: (2 * Math.PI * index) / chart.series.length,
+    range: extent(numbersOf(valuesOf(name))),
+    angle: (2 * Math.PI * index) / columns.length,
   }));
+  const groups = [...new Set(chart.series.flatMap(({ color: group }) => group ?? []))];
   const rows = Math.min(12, Math.max(0, ...chart.series.map(lengthOf)));
-  const label = (row: number) => textOf(chart.series[0]?.points['color']?.[row], chart.series[0]?.color ?? String(row + 1));
-  const shapes = Array.from({ length: rows }, (_, row) =>
-    [...corners, ...corners.slice(0, 1)].map(({ values, range: [low, high], angle }, o) => {
-      const radius = 0.1 + (0.9 * (Number(values[row] ?? low) - low)) / (high - low);
-      return { px: radius * Math.sin(angle), py: radius * Math.cos(angle), o, s: label(row) };
+  const asked =
+    groups.length > 0
+      ? groups.map((group) => ({ label: group, at: (name: string): unknown => mean(valuesOf(name, group)) }))
+      : Array.from({ length: rows }, (_, row) => ({
+          label: textOf(chart.series[0]?.points['color']?.[row], String(row + 1)),
+          at: (name: string): unknown => valuesOf(name)[row],
+        }));
+  const shapes = asked.flatMap(({ label, at }) =>
+    [...corners, ...corners.slice(0, 1)].map(({ name, range: [low, high], angle }, o) => {
+      const value = asNumber(at(name));
+      const radius = 0.1 + (0.9 * ((Number.isFinite(value) ? value : low) - low)) / (high - low);
+      return { px: radius * Math.sin(angle), py: radius * Math.cos(angle), o, s: label };
     }),
-  ).flat();
+  );
   const names = corners.map(({ name, angle }) => ({ px: 1.15 * Math.sin(angle), py: 1.15 * Math.cos(angle), t: name }));
   return {
     layer: [

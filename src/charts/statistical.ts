@@ -6,10 +6,14 @@ const groups = (chart: Chart): Spec =>
   chart.axes['x'] ? { field: 'x', type: 'nominal', title: chart.axes['x'].title } : { field: 's', type: 'nominal', title: '' };
 const groupField = (chart: Chart) => (chart.axes['x'] ? 'x' : 's');
 
+/** Boxes of one group stand beside each other, or one would hide the other. */
+const besideEachOther = (chart: Chart) =>
+  new Set(chart.series.map((series) => series.color)).size > 1 ? { xOffset: { field: 's', type: 'nominal' } } : {};
+
 const boxes: SpecMaker = (chart) => ({
   data: { values: flatten(chart) },
   mark: { type: 'boxplot' },
-  encoding: { x: groups(chart), y: field(chart, 'y'), color: color(chart) },
+  encoding: { x: groups(chart), y: field(chart, 'y'), color: color(chart), ...besideEachOther(chart) },
 });
 
 const density = (chart: Chart, groupby: string[]) => ({

@@ -176,6 +176,8 @@ function launch(
     shared_buffers: '256MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
+    // the details of a refused row repeat its values, addresses among them
+    log_error_verbosity: 'terse',
     jit: 'off',
     ...settings,
   };

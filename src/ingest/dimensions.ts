@@ -1,6 +1,7 @@
-import type { Database } from '../database/database.ts';
-import { commit, createTable, filesAt } from '../lakehouse/manifest.ts';
-import type { StagingArea } from '../lakehouse/staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import type { ColumnType } from '../lakehouse/catalog.ts';
+import { commit, createTable, filesAt, findTable } from '../lakehouse/manifest.ts';
+import { physicalType, quote, type StagingArea } from '../lakehouse/staging.ts';
 
 export interface IdentityRow {
   userId: string;
@@ -14,18 +15,13 @@ interface DimensionDeps {
   staging: StagingArea;
 }
 
-const TRIES = 5;
+const TRIES = 10;
 
 const isStale = (error: unknown) => (error as { code?: unknown }).code === 'SOURCE_CHANGED';
 
-/**
- * Replaces the identity dimension of an experiment as a whole, as a new version. Two at once: the later one is tried again, so that what was asked
- * last is what stays.
- */
-export async function replaceIdentity({ db, staging }: DimensionDeps, experimentId: string, rows: readonly IdentityRow[]): Promise<void> {
-  const table = await createTable(db, { experimentId, kind: 'identity' });
-  const staged = await staging.stage({
-    tableId: table.id,
+const stageRows = (staging: StagingArea, tableId: string, experimentId: string, rows: readonly IdentityRow[]) =>
+  staging.stage({
+    tableId,
     experimentId,
     select: {
       sql: `select $1 as experiment_id, person."userId" as user_id, person.name, person.avatar, person.pseudonym, person."userId" as id, now() as replaced_at
@@ -37,18 +33,76 @@ export async function replaceIdentity({ db, staging }: DimensionDeps, experiment
     },
     sortColumn: 'replaced_at',
   });
+
+/**
+ * Replaces the identity dimension of an experiment as a whole, as a new version; nobody to name is nothing to do. The people are read after the version
+ * that is replaced: whoever finds that version gone reads again, so that a name read before a change is never written after it.
+ */
+export async function replaceIdentity(
+  { db, staging }: DimensionDeps,
+  experimentId: string,
+  readPeople: () => Promise<readonly IdentityRow[]>,
+): Promise<void> {
   for (let tries = 1; ; tries += 1) {
+    const before = (await findTable(db, experimentId, 'identity'))?.version ?? 0;
+    const rows = await readPeople();
+    if (rows.length === 0) return;
+    const table = await createTable(db, { experimentId, kind: 'identity' });
+    const staged = await stageRows(staging, table.id, experimentId, rows);
     try {
       await db.transaction(async (tx) => {
-        const current = await createTable(tx, { experimentId, kind: 'identity' });
-        const live = await filesAt(tx, current.id, current.version);
-        await commit(tx, { tableId: table.id, cause: 'replace', files: staged.files, retire: live.map(({ id }) => id) });
+        const live = await filesAt(tx, table.id, before);
+        await commit(tx, { tableId: table.id, cause: 'replace', basedOn: before, files: staged.files, retire: live.map(({ id }) => id) });
       });
       return;
     } catch (error) {
-      if (isStale(error) && tries < TRIES) continue;
       await staging.remove(staged.files.map(({ path }) => path));
-      throw error;
+      if (!isStale(error) || tries === TRIES) throw error;
     }
+  }
+}
+
+export interface MetadataRows {
+  columns: readonly { name: string; type: ColumnType }[];
+  /** A value for each column, in order. */
+  rows: readonly { matchedBy: string; key: string; values: readonly (string | number | null)[] }[];
+}
+
+/** Replaces the metadata dimension of an experiment as a whole, in the caller's transaction, which keeps others from doing so at the same time. */
+export async function replaceMetadata(
+  staging: StagingArea,
+  tx: Transaction,
+  experimentId: string,
+  { columns, rows }: MetadataRows,
+): Promise<void> {
+  const table = await createTable(tx, { experimentId, kind: 'metadata_record' });
+  const live = (await filesAt(tx, table.id, table.version)).map(({ id }) => id);
+  if (rows.length === 0) {
+    await commit(tx, { tableId: table.id, cause: 'replace', retire: live });
+    return;
+  }
+  // names of ours inside the JSON, so that no name of theirs has to be written in it
+  const shape = { m: 'VARCHAR', k: 'VARCHAR', ...Object.fromEntries(columns.map(({ type }, at) => [`c${at}`, physicalType(type)])) };
+  const values = rows.map(({ matchedBy, key, values: cells }) => ({
+    m: matchedBy,
+    k: key,
+    ...Object.fromEntries(cells.map((cell, at) => [`c${at}`, cell])),
+  }));
+  const typed = columns.map(({ name }, at) => `, entry.c${at} as ${quote(name)}`).join('');
+  const staged = await staging.stage({
+    tableId: table.id,
+    experimentId,
+    select: {
+      sql: `select $1 as experiment_id, entry.m as matched_column, entry.k as key${typed}, entry.m || chr(0) || entry.k as id, now() as replaced_at
+        from (select unnest(from_json($2, $3)) as entry)`,
+      values: [experimentId, JSON.stringify(values), JSON.stringify([shape])].map((value) => ({ type: { kind: 'string' }, value })),
+    },
+    sortColumn: 'replaced_at',
+  });
+  try {
+    await commit(tx, { tableId: table.id, cause: 'replace', files: staged.files, retire: live });
+  } catch (error) {
+    await staging.remove(staged.files.map(({ path }) => path));
+    throw error;
   }
 }

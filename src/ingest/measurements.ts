@@ -22,6 +22,8 @@ export interface DecodedMeasurement {
   protocolId: string | null;
   workbookVersionId: string | null;
   workbookRunId: string | null;
+  /** JSON text of what the macros see as `ctx`. */
+  macroContext: string | null;
   /** JSON text of an array of `{id, name, filename}`; an entry with `output` (an object, or one a burst element) or `error` is a delivered macro result. */
   macros: string | null;
   /** JSON text of an array of `{question_label, question_text, question_answer}`. */
@@ -72,7 +74,12 @@ export interface MeasurementRow {
   data: string | null;
   answers: readonly Answer[];
   results: readonly MacroResult[];
+  /** Ids of the macros that are to run on it: those that it names and that delivered nothing with it. */
+  toRun: readonly string[];
 }
+
+/** Macros of one measurement that are run; a message that names more names the rest in vain. */
+const MACROS_RUN = 20;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const RESERVED: ReadonlySet<string> = new Set([...fixedColumns('raw_data').map(({ name }) => name), ...OWN_NAMES]);
@@ -89,6 +96,10 @@ export const messageSource = (experimentId: string, arrival: Arrival, message: P
 
 /** Identity of what one macro made of one measurement. */
 export const macroSource = (rawId: string, macroId: string): string => digest('macro', rawId, macroId.toLowerCase());
+
+/** The row id of the n-th thing that a macro made of a measurement: 32 hex digits, within a burst in the order of its elements. Stays when the macro is run again. */
+export const macroRowId = (rawId: string, macroId: string, index: number): string =>
+  rowId(digest('macro row', rawId.slice(0, 20), macroId.toLowerCase()), Number.parseInt(rawId.slice(20), 16) * 2 ** 24 + index);
 
 /** The row id of the n-th row of a source: 32 hex digits, in the order of the rows. */
 export const rowId = (source: string, index: number): string => source + index.toString(16).padStart(12, '0');
@@ -139,6 +150,12 @@ export function measurementRows(experimentId: string, arrival: Arrival, message:
     if (data !== undefined && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
     const all = macrosOf(named, data);
     const shown = all.map((macro) => ({ id: text(macro['id']), name: text(macro['name']), filename: text(macro['filename']) }));
+    const results = all.flatMap((macro) => resultOf(macro, index, samples.length > 1));
+    const delivered = new Set(results.map(({ macroId }) => macroId));
+    const toRun = all.flatMap((macro) => {
+      const id = text(macro['id']);
+      return id !== null && UUID.test(id) && !delivered.has(id.toLowerCase()) ? [id.toLowerCase()] : [];
+    });
     rows.push({
       id: rowId(source, index),
       deviceRow: rowId(digest('device', experimentId, message.deviceId, message.deviceFirmware), 0),
@@ -149,7 +166,8 @@ export function measurementRows(experimentId: string, arrival: Arrival, message:
       macros: shown.length === 0 ? null : JSON.stringify(shown),
       data: data ?? null,
       answers,
-      results: all.flatMap((macro) => resultOf(macro, index, samples.length > 1)),
+      results,
+      toRun: [...new Set(toRun)].slice(0, MACROS_RUN),
     });
   }
   return rows;

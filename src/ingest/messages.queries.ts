@@ -50,6 +50,27 @@ export const listPending = (db: Queryable, experimentId: string, most: { message
       m.object_key as "objectKey", m.byte_count as "byteCount", m.tries
     from oldest join messages m on m.id = oldest.id where oldest.before < ${most.bytes} order by m.ordinal`);
 
+/** Messages of an experiment that have been handled and arrived in a time, from one of them on, oldest first. */
+export const listHandled = (
+  db: Queryable,
+  experimentId: string,
+  { from, to, after, limit }: { from: string; to: string; after: number; limit: number },
+) =>
+  db.rows<InboxMessage & { ordinal: number }>(sql('messages.listHandled')`
+    select id, ordinal, client_id as "clientId", user_id as "userId", protocol_id as "protocolId", arrived_at as "arrivedAt", body, object_key as "objectKey",
+      byte_count as "byteCount", tries
+    from messages where experiment_id = ${experimentId} and status <> 'pending' and arrived_at >= ${from}::timestamptz and arrived_at < ${to}::timestamptz
+      and ordinal > ${after} order by ordinal limit ${limit}`);
+
+/** Experiments that have messages. */
+export const listExperiments = (db: Queryable) =>
+  db.rows<{ experimentId: string }>(sql('messages.listExperiments')`select distinct experiment_id as "experimentId" from messages`);
+
+/** Makes messages that were set aside, wholly or in part, and arrived in a time pending again; answers how many. */
+export const reopenBetween = (db: Queryable, experimentId: string, from: string, to: string) =>
+  db.run(sql('messages.reopenBetween')`update messages set status = 'pending', tries = 0, handled_at = null
+    where experiment_id = ${experimentId} and status in ('partial', 'quarantined') and arrived_at >= ${from}::timestamptz and arrived_at < ${to}::timestamptz`);
+
 /** Experiments with pending messages, those that wait longest first. */
 export const listWaiting = (db: Queryable, limit: number) =>
   db.rows<{ experimentId: string }>(sql('messages.listWaiting')`

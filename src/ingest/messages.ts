@@ -3,7 +3,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, errors } from '../errors.ts';
-import { columnsAt, findTable, knownPaths, knownSources } from '../lakehouse/manifest.ts';
+import { columnsAt, findTable, knownPaths, knownSources, type NewSource } from '../lakehouse/manifest.ts';
 import type { StagingArea } from '../lakehouse/staging.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import {
@@ -16,12 +16,23 @@ import {
   type DecodedRefusal,
   type MeasurementRow,
 } from './measurements.ts';
-import { prepareDevices, prepareMacros, prepareMeasurements, type Prepared } from './message-tables.ts';
+import { prepareMacros } from './macro-tables.ts';
+import { prepareDevices, prepareMeasurements, type Prepared } from './message-tables.ts';
 import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
-import { functionStatements, type Pipelines } from './pipeline.ts';
+import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
 
-export { countTries, insertContributors, knownObjects, listPending, listWaiting, reopenMessages } from './messages.queries.ts';
+export {
+  countTries,
+  insertContributors,
+  knownObjects,
+  listExperiments,
+  listHandled,
+  listPending,
+  listWaiting,
+  reopenBetween,
+  reopenMessages,
+} from './messages.queries.ts';
 export type { InboxMessage, MessageReport } from './messages.queries.ts';
 export type { MeasurementRow } from './measurements.ts';
 
@@ -83,13 +94,14 @@ const TRIES = 8;
 interface Sorted {
   /** Of each measurement that is new: one row, or one for each element of its burst. */
   measurements: MeasurementRow[][];
-  /** Rows of each source that is new. */
-  sources: Map<string, number>;
+  /** The sources that are new. */
+  sources: NewSource[];
   reports: MessageReport[];
 }
 
 /** Decides for every measurement of a batch whether it is stored, there already, or set aside. */
-async function sortOut(db: Database, experimentId: string, messages: readonly ReadMessage[]): Promise<Sorted> {
+async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, messages: readonly ReadMessage[]): Promise<Sorted> {
+  const version = pipelineVersion(pipelines);
   const table = await findTable(db, experimentId, 'raw_data');
   const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
   const sourceOf = (message: ReadMessage, one: DecodedMeasurement) => messageSource(experimentId, message.arrival, one);
@@ -97,7 +109,7 @@ async function sortOut(db: Database, experimentId: string, messages: readonly Re
     message.refused === undefined ? message.decoded.flatMap((one) => (one.kind === 'measurement' ? [sourceOf(message, one)] : [])) : [],
   );
   const there = new Set(table ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
-  const sorted: Sorted = { measurements: [], sources: new Map(), reports: [] };
+  const sorted: Sorted = { measurements: [], sources: [], reports: [] };
   for (const message of messages) {
     const counts = { stored: 0, quarantined: 0, alreadyThere: 0 };
     const reasons: Record<string, number> = {};
@@ -128,7 +140,7 @@ async function sortOut(db: Database, experimentId: string, messages: readonly Re
       }
       for (const column of fresh) columns.add(column);
       there.add(source);
-      sorted.sources.set(source, rows.length);
+      sorted.sources.push({ source, rowCount: rows.length, quarantinedCount: 0, origin: message.id, pipelineVersion: version });
       sorted.measurements.push(rows);
       counts.stored += rows.length;
     }
@@ -139,12 +151,13 @@ async function sortOut(db: Database, experimentId: string, messages: readonly Re
 }
 
 async function attempt(
-  { db, staging, pipelines, alongside }: MessageDeps,
+  deps: MessageDeps,
   experimentId: string,
   given: readonly ReadMessage[],
   work: string,
   signal?: AbortSignal,
 ): Promise<MessageReport[]> {
+  const { db, staging, pipelines, alongside } = deps;
   const pending = new Set(
     (
       await queries.stillPending(
@@ -155,7 +168,7 @@ async function attempt(
   );
   const messages = given.filter(({ id }) => pending.has(id));
   if (messages.length === 0) return [];
-  const { measurements, sources, reports } = await sortOut(db, experimentId, messages);
+  const { measurements, sources, reports } = await sortOut(deps, experimentId, messages);
   const rows = measurements.flat();
   const prepared: Prepared[] = [];
   await mkdir(work, { recursive: true, mode: 0o700 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BoundValue, Statement } from '../lakehouse/warehouse.ts';
@@ -5,6 +6,7 @@ import type { BoundValue, Statement } from '../lakehouse/warehouse.ts';
 const STEPS = {
   functions: 'functions.sql',
   uploadedRecords: 'bronze/uploaded_records.sql',
+  uploadedLines: 'bronze/uploaded_lines.sql',
   uploadedParquet: 'bronze/uploaded_parquet.sql',
   uploadedClasses: 'silver/uploaded_classes.sql',
   uploadedValues: 'silver/uploaded_values.sql',
@@ -30,6 +32,13 @@ export async function loadPipelines(folder: string): Promise<Pipelines> {
     [step, withoutComments(await readFile(join(folder, file), 'utf8'))] as const;
   return Object.fromEntries(await Promise.all(Object.entries(STEPS).map(read))) as Pipelines;
 }
+
+/** Names the definitions that made a row: 12 hex digits, others after any change of the SQL. */
+export const pipelineVersion = (pipelines: Pipelines): string =>
+  createHash('sha256')
+    .update(JSON.stringify(Object.entries(pipelines)))
+    .digest('hex')
+    .slice(0, 12);
 
 /** Fills the `{{slots}}` of a step. Slots hold what this file prints: quoted identifiers and expressions over them, never a value. */
 export function fill(step: string, slots: Readonly<Record<string, string>> = {}, values: readonly BoundValue[] = []): Statement {

@@ -4,19 +4,50 @@ const FLUSH_AT = 1_048_576;
 const ZERO = 0x30;
 const DIGITS = 12;
 
-/** Counts 0, 1, 2… as 12 hex digits, in place. */
-export class HexCounter {
-  readonly digits = Buffer.alloc(DIGITS, ZERO);
+/** Which records of a file are read, and the number that each has in its row id. */
+export interface Numbering {
+  /** 12 hex digits, good until the next call, for the record that begins at this byte; undefined: it is passed over. Called once for every record, in order. */
+  next(byteOffset: number): Buffer | undefined;
+}
 
-  advance(): void {
+/** Every record, as 0, 1, 2… */
+export class HexCounter implements Numbering {
+  readonly #digits = Buffer.alloc(DIGITS, ZERO);
+  #isFirst = true;
+
+  next(): Buffer {
+    if (this.#isFirst) this.#isFirst = false;
+    else this.#advance();
+    return this.#digits;
+  }
+
+  #advance(): void {
     for (let at = DIGITS - 1; at >= 0; at -= 1) {
-      const digit = this.digits[at] ?? ZERO;
-      if (digit === 0x66) this.digits[at] = ZERO;
+      const digit = this.#digits[at] ?? ZERO;
+      if (digit === 0x66) this.#digits[at] = ZERO;
       else {
-        this.digits[at] = digit === 0x39 ? 0x61 : digit + 1;
+        this.#digits[at] = digit === 0x39 ? 0x61 : digit + 1;
         return;
       }
     }
+  }
+}
+
+/** Only records that begin where one was refused before, under the number that it had then. */
+export class RefusedBefore implements Numbering {
+  /** Records that were none of these. */
+  passed = 0;
+  readonly #rows: ReadonlyMap<number, Buffer>;
+
+  /** Numbers of 12 hex digits by byte offset. */
+  constructor(rows: ReadonlyMap<number, string>) {
+    this.#rows = new Map([...rows].map(([offset, digits]) => [offset, Buffer.from(digits, 'latin1')]));
+  }
+
+  next(byteOffset: number): Buffer | undefined {
+    const row = this.#rows.get(byteOffset);
+    if (!row) this.passed += 1;
+    return row;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Ambyte trace text → one record a trace. */
 import { readFile } from 'node:fs/promises';
-import { FileRefused, HexCounter, type BufferedFile, type Refusals } from './record-writer.ts';
+import { FileRefused, type BufferedFile, type Numbering, type Refusals } from './record-writer.ts';
 
 /** The columns of a trace record, in order; what an instrument leaves out is null. */
 export const AMBYTE_COLUMNS = [
@@ -147,10 +147,11 @@ interface AmbyteScan {
   name: string;
   records: BufferedFile;
   refusals: Refusals;
+  numbering: Numbering;
 }
 
 /** Reads the traces of one file into token records. A trace without 8 points, or whose signal and reference differ in length, is refused as `bad_trace`. */
-export async function scanAmbyte({ path, name, records, refusals }: AmbyteScan): Promise<{ rows: number }> {
+export async function scanAmbyte({ path, name, records, refusals, numbering }: AmbyteScan): Promise<{ rows: number }> {
   const text = (await readFile(path)).toString('utf8');
   const lines = text.split('\n');
   const epoch = numberOf(lines[0]?.split('\t')[2]);
@@ -158,15 +159,16 @@ export async function scanAmbyte({ path, name, records, refusals }: AmbyteScan):
     throw new FileRefused('wrong_type', 'This is no Ambyte trace file: the third field of its first line must be the time in seconds.');
   const [, ambyte, ambit] = FOLDER.exec(name) ?? [];
   const around = new Surroundings(epoch);
-  const row = new HexCounter();
   let rows = 0;
   let traces = 0;
 
   const end = async (trace: Trace | undefined) => {
     if (!trace) return;
     traces += 1;
+    const row = numbering.next(trace.byteOffset);
+    if (!row) return;
     if (isWhole(trace)) {
-      records.bytes(row.digits);
+      records.bytes(row);
       // what was said of light and temperature within the trace is about it
       const cells: Cells = {
         ...around.cells,
@@ -182,8 +184,7 @@ export async function scanAmbyte({ path, name, records, refusals }: AmbyteScan):
       records.byte(0x0a);
       if (records.full) await records.drain();
       rows += 1;
-    } else await refusals.add(row.digits, trace, 'bad_trace', Buffer.from(trace.lines.join('\n')));
-    row.advance();
+    } else await refusals.add(row, trace, 'bad_trace', Buffer.from(trace.lines.join('\n')));
   };
 
   let open: Trace | undefined;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from './limits.ts';
-import { FileRefused, HexCounter, type BufferedFile, type Refusals, type RefusalReason } from './record-writer.ts';
+import { FileRefused, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from './record-writer.ts';
 import { refuseForeignBytes } from './signatures.ts';
 
 const QUOTE = 0x22;
@@ -18,6 +18,7 @@ interface CsvSource {
   kind: 'csv' | 'tsv';
   records: BufferedFile;
   refusals: Refusals;
+  numbering: Numbering;
   signal?: AbortSignal;
   maxRecordBytes?: number;
 }
@@ -167,6 +168,7 @@ export async function scanCsv({
   kind,
   records,
   refusals,
+  numbering,
   signal,
   maxRecordBytes = MAX_RECORD_BYTES,
 }: CsvSource): Promise<ScannedCsv> {
@@ -178,7 +180,6 @@ export async function scanCsv({
     let final = false;
     let checked = true;
     const found: Found = { end: -1, next: 0, fields: 0, quoted: false, strayQuote: false, problem: undefined };
-    const row = new HexCounter();
     let line = 1;
     let header: string[] | undefined;
     let delimiter = kind === 'tsv' ? TAB : COMMA;
@@ -254,9 +255,12 @@ export async function scanCsv({
       } else if (found.fields !== header.length) problem = found.fields < header.length ? 'too_few_fields' : 'too_many_fields';
       if (problem === undefined && !checked && !isUtf8(bytes.subarray(start, end))) problem = 'invalid_utf8';
 
-      if (problem !== undefined) await refusals.add(row.digits, { line, byteOffset: base + start }, problem, bytes.subarray(start, end));
+      const row = numbering.next(base + start);
+      if (!row) {
+        // passed over
+      } else if (problem !== undefined) await refusals.add(row, { line, byteOffset: base + start }, problem, bytes.subarray(start, end));
       else {
-        records.bytes(row.digits);
+        records.bytes(row);
         records.byte(delimiter);
         if (found.strayQuote) {
           const fields = splitRecord(bytes.toString('utf8', start, end), String.fromCharCode(delimiter));
@@ -266,7 +270,6 @@ export async function scanCsv({
         rows += 1;
         if (records.full) await records.drain();
       }
-      row.advance();
       if (found.quoted || problem !== undefined) {
         const breaks = countBreaks(bytes, start, next);
         if (breaks > 1) multiline = true;

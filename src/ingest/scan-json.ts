@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from './limits.ts';
-import { FileRefused, HexCounter, type BufferedFile, type Refusals, type RefusalReason } from './record-writer.ts';
+import { FileRefused, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from './record-writer.ts';
+import type { JsonWriter } from './json-lines.ts';
 import { refuseForeignBytes } from './signatures.ts';
 
 const CHUNK = 4 * 1_048_576;
@@ -18,16 +19,12 @@ interface JsonSource {
   path: string;
   kind: 'json' | 'ndjson';
   records: BufferedFile;
+  /** Takes the records, and writes them to `records`. */
+  writer: JsonWriter;
   refusals: Refusals;
+  numbering: Numbering;
   signal?: AbortSignal;
   maxRecordBytes?: number;
-}
-
-export interface ScannedJson {
-  /** Top-level keys in the order in which they were first seen. */
-  keys: readonly string[];
-  rows: number;
-  multiline: boolean;
 }
 
 interface Piece {
@@ -148,17 +145,19 @@ class Window {
 const WRAPPER = /^\s*\{\s*"data"\s*:\s*\[/;
 
 /**
- * Reads JSON once, record by record: lines of NDJSON; or the elements of a list, of `{"data": [...]}`, or a single object. Writes each object as one line of tokens by key
- * (index first), so that numbers keep every digit that was sent; everything else goes to `refusals`.
+ * Reads JSON once, record by record: lines of NDJSON; or the elements of a list, of `{"data": [...]}`, or a single object. Hands each to the writer; what that
+ * does not take goes to `refusals`.
  */
 export async function scanJson({
   path,
   kind,
   records,
+  writer,
   refusals,
+  numbering,
   signal,
   maxRecordBytes = MAX_RECORD_BYTES,
-}: JsonSource): Promise<ScannedJson> {
+}: JsonSource): Promise<void> {
   const handle = await open(path, 'r');
   try {
     const window = new Window(async (into) => {
@@ -168,20 +167,15 @@ export async function scanJson({
     await window.more();
     refuseForeignBytes(window.bytes, kind);
     if (window.bytes[0] === 0xef && window.bytes[1] === 0xbb && window.bytes[2] === 0xbf) window.start = 3;
-    const writer = new TokenWriter(records);
-    const row = new HexCounter();
     let line = 1;
 
     const take = async ({ start, end }: { start: number; end: number }) => {
+      const row = numbering.next(window.base + start);
+      if (!row) return;
       const bytes = window.bytes.subarray(start, end);
       const problem: RefusalReason | undefined =
-        bytes.length > maxRecordBytes
-          ? 'record_too_long'
-          : !window.clean && !isUtf8(bytes)
-            ? 'invalid_utf8'
-            : writer.write(row.digits, bytes.toString('utf8'));
-      if (problem !== undefined) await refusals.add(row.digits, { line, byteOffset: window.base + start }, problem, bytes);
-      row.advance();
+        bytes.length > maxRecordBytes ? 'record_too_long' : !window.clean && !isUtf8(bytes) ? 'invalid_utf8' : writer.write(row, bytes);
+      if (problem !== undefined) await refusals.add(row, { line, byteOffset: window.base + start }, problem, bytes);
       if (records.full) await records.drain();
     };
 
@@ -200,7 +194,7 @@ export async function scanJson({
         await window.more();
       }
       if (writer.rows === 0 && refusals.count === 0) throw new FileRefused('empty_file', 'The file is empty.');
-      return { keys: writer.keys, rows: writer.rows, multiline: writer.multiline };
+      return;
     }
 
     const counted = { at: 0 };
@@ -215,7 +209,7 @@ export async function scanJson({
       while (!window.final && window.bytes.length <= maxRecordBytes) await window.more();
       const [start, end] = trim(window.bytes, window.start, window.bytes.length);
       await take({ start, end });
-      return { keys: writer.keys, rows: writer.rows, multiline: writer.multiline };
+      return;
     }
     window.start += wrapper ? wrapper[0].length : first.index + 1;
     let elements = 0;
@@ -246,7 +240,6 @@ export async function scanJson({
     }
     if (!closed && elements === 0) throw new FileRefused('invalid_json', 'The list of records is never closed.');
     await checkRest(window, wrapper !== null, closed);
-    return { keys: writer.keys, rows: writer.rows, multiline: writer.multiline };
   } finally {
     await handle.close();
   }
@@ -264,9 +257,12 @@ async function checkRest(window: Window, wrapped: boolean, closed: boolean): Pro
     );
 }
 
-class TokenWriter {
+/** Writes each object as one line of tokens by key (its number first), so that numbers keep every digit that was sent. */
+export class TokenWriter implements JsonWriter {
+  /** In the order in which they were first seen. */
   readonly keys: string[] = [];
   rows = 0;
+  /** Whether any value holds a line break. */
   multiline = false;
   readonly #places = new Map<string, number>();
   readonly #records: BufferedFile;
@@ -277,7 +273,8 @@ class TokenWriter {
   }
 
   /** Writes one object; answers why not. */
-  write(row: Buffer, text: string): RefusalReason | undefined {
+  write(row: Buffer, record: Buffer): RefusalReason | undefined {
+    const text = record.toString('utf8');
     let value: unknown;
     try {
       value = parseRecord(text);

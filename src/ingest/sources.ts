@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import type { SourceKind } from './limits.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
-import { BufferedFile, type Refusals } from './record-writer.ts';
+import { BufferedFile, HexCounter, type Numbering, type Refusals } from './record-writer.ts';
 import { AMBYTE_COLUMNS, scanAmbyte } from './scan-ambyte.ts';
 import { scanCsv } from './scan-csv.ts';
-import { scanJson } from './scan-json.ts';
+import { LineWriter, type KeyStats } from './json-lines.ts';
+import { scanJson, TokenWriter } from './scan-json.ts';
 import { openParquet } from './scan-parquet.ts';
 import type { BronzeField } from './typing.ts';
 
@@ -20,6 +21,12 @@ export interface SourceRequest {
   /** The file's path in the upload. */
   path: string;
   refusals: Refusals;
+  /** Every record, unless said otherwise. A Parquet file is always read whole. */
+  numbering?: Numbering;
+  /** Bytes of one record at most. */
+  maxRecordBytes?: number;
+  /** JSON is read the long way, in which every digit is kept. */
+  exact?: boolean;
   signal?: AbortSignal;
 }
 
@@ -27,6 +34,8 @@ export interface SourceRequest {
 export interface BronzeSource {
   fields: readonly BronzeField[];
   rows: number;
+  /** Lines that the engine's JSON reader is yet to be pointed at, once the types are known. */
+  lines?: { path: string; longest: number; stats: ReadonlyMap<string, KeyStats> };
 }
 
 /** Makes `bronze_records` of a file of any kind. Throws FileRefused when the file as a whole cannot be read. */
@@ -45,34 +54,52 @@ export async function readSource(request: SourceRequest): Promise<BronzeSource> 
   }
 }
 
-async function readAmbyte({ session, pipelines, original, work, path, refusals }: SourceRequest): Promise<BronzeSource> {
+async function readAmbyte({
+  session,
+  pipelines,
+  original,
+  work,
+  path,
+  refusals,
+  numbering = new HexCounter(),
+}: SourceRequest): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const { rows } = await scanAmbyte({ path: original, name: path, records, refusals }).finally(() => records.close());
+  const { rows } = await scanAmbyte({ path: original, name: path, records, refusals, numbering }).finally(() => records.close());
   const fields = AMBYTE_COLUMNS.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
   await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: false });
   return { fields, rows };
 }
 
 async function readDelimited(
-  { session, pipelines, original, work, refusals, signal }: SourceRequest,
+  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, signal }: SourceRequest,
   kind: 'csv' | 'tsv',
 ): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const scanned = await scanCsv({ path: original, kind, records, refusals, signal }).finally(() => records.close());
+  const scanned = await scanCsv({ path: original, kind, records, refusals, numbering, maxRecordBytes, signal }).finally(() =>
+    records.close(),
+  );
   const fields = scanned.header.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'text' }));
   await openRecords(session, pipelines, { path: records.path, fields, delimiter: scanned.delimiter, multiline: scanned.multiline });
   return { fields, rows: scanned.rows };
 }
 
-async function readJson(
-  { session, pipelines, original, work, refusals, signal }: SourceRequest,
-  kind: 'json' | 'ndjson',
-): Promise<BronzeSource> {
+async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {
+  const { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, exact = false, signal } = request;
   const records = await BufferedFile.create(join(work, 'records'));
-  const scanned = await scanJson({ path: original, kind, records, refusals, signal }).finally(() => records.close());
-  const fields = scanned.keys.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
-  await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: scanned.multiline, padding: true });
-  return { fields, rows: scanned.rows };
+  const source = { path: original, kind, records, refusals, numbering, maxRecordBytes, signal };
+  const fieldOf = (key: string, index: number, form: 'token' | 'json'): BronzeField => ({ key, column: `c${index + 1}`, form });
+  if (!exact) {
+    const writer = new LineWriter(records);
+    await scanJson({ ...source, writer }).finally(() => records.close());
+    const fields = writer.fields.map(({ key }, index) => fieldOf(key, index, 'json'));
+    const stats = new Map(writer.fields.map((each, index) => [`c${index + 1}`, each]));
+    return { fields, rows: writer.rows, lines: { path: records.path, longest: writer.longest, stats } };
+  }
+  const writer = new TokenWriter(records);
+  await scanJson({ ...source, writer }).finally(() => records.close());
+  const fields = writer.keys.map((key, index) => fieldOf(key, index, 'token'));
+  await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: writer.multiline, padding: true });
+  return { fields, rows: writer.rows };
 }
 
 export interface Records {

@@ -13,8 +13,11 @@ import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType, type D
 export interface BronzeField {
   key: string;
   column: string;
-  /** `text`: as sent. `token`: a letter for the JSON kind (n s b j) and the text. Otherwise a type that the file itself declares. */
-  form: 'text' | 'token' | ColumnType;
+  /**
+   * `text`: as sent. `token`: a letter for the JSON kind (n s b j) and the text. `json`: as the engine's JSON reader gives it, in the type that `typeLines` chose.
+   * Otherwise a type that the file itself declares.
+   */
+  form: 'text' | 'token' | 'json' | ColumnType;
 }
 
 /** What the report says of one column of one file. */
@@ -35,7 +38,7 @@ export interface TypedFile {
   values: string;
 }
 
-interface Stats {
+export interface Stats {
   classes: number;
   /** Values by JSON kind; for text all count as `s`. */
   kinds: Readonly<Record<'n' | 's' | 'b' | 'j', number>>;
@@ -44,7 +47,7 @@ interface Stats {
 
 const BATCH = 100;
 const SAMPLE = 2_000;
-const NONE: Digits = { whole: 0, part: 0 };
+export const NONE: Digits = { whole: 0, part: 0 };
 
 const isDeclared = (form: BronzeField['form']): form is ColumnType => typeof form === 'object';
 const textOf = ({ column, form }: BronzeField): string =>
@@ -89,6 +92,49 @@ async function classify(
   return all;
 }
 
+/** True for a value of one of these classes, said more cheaply than `text_class` says which; null when there is no cheaper way. */
+function quickTest(column: string, classes: number): string | null {
+  const C = TEXT_CLASSES;
+  const tests: [number, string][] = [
+    [C.int, `coalesce(try_cast(${column} as integer)::varchar = ${column}, false)`],
+    [
+      C.long,
+      `coalesce(try_cast(${column} as bigint)::varchar = ${column} and abs(try_cast(${column} as hugeint)) <= 9007199254740992, false)`,
+    ],
+    [C.double, `coalesce(isfinite(try_cast(${column} as double)) and try_cast(${column} as double)::varchar = ${column}, false)`],
+    [C.date, `(length(${column}) = 10 and coalesce(try_cast(${column} as date)::varchar = ${column}, false))`],
+    [C.instant, `is_instant(${column})`],
+    [C.localTime, `is_local_time(${column})`],
+    [C.empty, `${column} = ''`],
+  ];
+  if (tests.reduce((rest, [one]) => rest & ~one, classes) !== 0) return null;
+  const asked = tests.filter(([one]) => (classes & one) !== 0).map(([, test]) => test);
+  return asked.length === 0 ? 'false' : asked.join(' or ');
+}
+
+/** Of these text columns, those whose every value is of the classes that the first values have. */
+async function confirm(
+  session: StagingSession,
+  pipelines: Pipelines,
+  fields: readonly BronzeField[],
+  sample: ReadonlyMap<string, Stats>,
+): Promise<Set<string>> {
+  const confirmed = new Set<string>();
+  const tests = fields.flatMap(({ column, form }) => {
+    const test = form === 'text' ? quickTest(column, sample.get(column)?.classes ?? 0) : null;
+    return test === null ? [] : [{ column, test }];
+  });
+  for (let at = 0; at < tests.length; at += BATCH) {
+    const batch = tests.slice(at, at + BATCH);
+    const classes = batch.map(({ column, test }, index) => `count(*) filter (where ${column} is not null and not (${test})) as u${index}`);
+    const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
+    batch.forEach(({ column }, index) => {
+      if (Number(row[`u${index}`]) === 0) confirmed.add(column);
+    });
+  }
+  return confirmed;
+}
+
 async function countDigits(
   session: StagingSession,
   pipelines: Pipelines,
@@ -109,7 +155,7 @@ async function countDigits(
   }
 }
 
-const KIND_CLASSES = {
+export const KIND_CLASSES = {
   n: TEXT_CLASSES.int | TEXT_CLASSES.long | TEXT_CLASSES.bigint | TEXT_CLASSES.double | TEXT_CLASSES.decimal,
   s: TEXT_CLASSES.date | TEXT_CLASSES.instant | TEXT_CLASSES.localTime | TEXT_CLASSES.text | TEXT_CLASSES.empty,
   b: TEXT_CLASSES.boolean,
@@ -119,15 +165,15 @@ const KIND_CLASSES = {
 const NUMERIC = new Set<ColumnType['kind']>(['int', 'bigint', 'double', 'decimal']);
 
 /** A JSON key whose values are of several kinds takes the kind that its column has, or else that of most of them; a tie is text. */
-function ownClasses(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
-  if (field.form !== 'token') return classes;
+export function ownClasses(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
+  if (field.form !== 'token' && field.form !== 'json') return classes;
   if (before?.hasValues === true && NUMERIC.has(before.type.kind)) return classes & KIND_CLASSES.n;
   const most = Math.max(kinds.n, kinds.s, kinds.b, kinds.j);
   const kind = (['s', 'n', 'b', 'j'] as const).find((each) => kinds[each] === most) ?? 's';
   return classes & KIND_CLASSES[kind];
 }
 
-const sameType = (a: ColumnType, b: ColumnType) => typeText(a) === typeText(b);
+export const sameType = (a: ColumnType, b: ColumnType) => typeText(a) === typeText(b);
 
 /** The predicate under which a value of a field fits a type, or null when every value does. */
 function fits(field: BronzeField, type: ColumnType): string | null {
@@ -191,7 +237,9 @@ export async function typeFile(
     field.form === 'text' &&
     ((sample.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0 &&
     (byName.get(nameOf(index).toLowerCase())?.hasValues !== true || byName.get(nameOf(index).toLowerCase())?.type.kind === 'string');
-  const open = fields.filter((field, index) => !settled(field, index));
+  const unsettled = fields.filter((field, index) => !settled(field, index));
+  const confirmed = await confirm(session, pipelines, unsettled, sample);
+  const open = unsettled.filter(({ column }) => !confirmed.has(column));
   const stats = new Map([...sample, ...(await classify(session, pipelines, open, sample))]);
   const counted = fields.filter(
     ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
@@ -259,10 +307,15 @@ export async function typeFile(
     const line = report[at];
     if (line) line.oddValues = count;
   }
-  const total = new Set([...byName.keys(), ...columns.map(({ name }) => name.toLowerCase())]).size;
+  requireRoom(byName, columns);
+  return { columns, report, values: values.join(', ') };
+}
+
+/** Refuses a file whose columns a table cannot hold beside those that it has. */
+export function requireRoom(known: ReadonlyMap<string, unknown>, columns: readonly ColumnState[]): void {
+  const total = new Set([...known.keys(), ...columns.map(({ name }) => name.toLowerCase())]).size;
   if (total > MAX_COLUMNS)
     throw new FileRefused('too_many_columns', `The table would have ${total} columns; a table holds at most ${MAX_COLUMNS}.`);
-  return { columns, report, values: values.join(', ') };
 }
 
 async function countOdd(

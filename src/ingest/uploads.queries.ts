@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import type { ColumnReport } from './typing.ts';
 
 export type { Database, Queryable };
 
@@ -27,6 +28,9 @@ export interface UploadFileRow {
   alreadyThere: number;
   reason: string | null;
   message: string | null;
+  columns: readonly ColumnReport[];
+  /** Its refused records are to be read again. */
+  replayRequested: boolean;
 }
 
 /** Marks an upload as running and alive; undefined when it has ended already or is not there. */
@@ -45,7 +49,7 @@ export const listUploadFiles = (db: Queryable, uploadId: string) =>
   db.rows<UploadFileRow>(sql(
     'ingest.listUploadFiles',
   )`select path, ordinal, object_key as "objectKey", encode(sha256, 'hex') as sha256, status,
-      rows_in as "rowsIn", stored, quarantined, already_there as "alreadyThere", reason, message
+      rows_in as "rowsIn", stored, quarantined, already_there as "alreadyThere", reason, message, columns, replay_requested_at is not null as "replayRequested"
     from upload_files where upload_id = ${uploadId} order by ordinal`);
 
 export interface FileOutcome {
@@ -56,7 +60,7 @@ export interface FileOutcome {
   alreadyThere: number;
   reason: string | null;
   message: string | null;
-  columns: readonly unknown[];
+  columns: readonly ColumnReport[];
 }
 
 /** Writes what became of one file; zero when another process has done so already. */
@@ -67,6 +71,15 @@ export const finishFile = (db: Queryable, uploadId: string, file: FileOutcome) =
       already_there = ${file.alreadyThere}, rows_in = ${file.stored + file.quarantined + file.alreadyThere}, reason = ${file.reason},
       message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now()
     where upload_id = ${uploadId} and path = ${file.path} and status = 'pending'`);
+
+/** Writes what became of a file whose refused records were read again; zero when another process has done so already. */
+export const finishReplay = (db: Queryable, uploadId: string, file: FileOutcome) =>
+  db.run(sql(
+    'ingest.finishReplay',
+  )`update upload_files set status = ${file.status}, stored = ${file.stored}, quarantined = ${file.quarantined},
+      already_there = ${file.alreadyThere}, rows_in = ${file.stored + file.quarantined + file.alreadyThere}, reason = ${file.reason},
+      message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now(), replay_requested_at = null
+    where upload_id = ${uploadId} and path = ${file.path} and replay_requested_at is not null`);
 
 /** Brings the counts of an upload up to date with its files. */
 export const sumUpload = (db: Queryable, uploadId: string) =>

@@ -91,11 +91,12 @@ export interface LifecycleOptions {
 }
 
 export function deviceLifecycle({ registry, store, group = null }: LifecycleOptions) {
-  const retire = async (device: DeviceRow, keep: string | null) => {
-    for (const { certificateId } of await registry.listCertificates(device.thingName)) {
-      if (certificateId !== keep) await registry.deleteCertificate(device.thingName, certificateId);
+  const endCertificates = async (thingName: string, keep: string | null) => {
+    for (const { certificateId } of await registry.listCertificates(thingName)) {
+      if (certificateId !== keep) await registry.deleteCertificate(thingName, certificateId);
     }
   };
+  const retire = (device: DeviceRow, keep: string | null) => endCertificates(device.thingName, keep);
 
   const steps: Record<Step, (run: Run) => Promise<void>> = {
     async thing({ device }) {
@@ -220,6 +221,23 @@ export function deviceLifecycle({ registry, store, group = null }: LifecycleOpti
     /** Certificates, thing and row; an unknown device is nothing to do. */
     async remove(deviceId: string): Promise<void> {
       await perform(deviceId, 'delete', null);
+    },
+    /**
+     * Ends what the registry holds of a device whose row is gone: certificates and thing. `holder` tells of a device that has been registered anew under
+     * the same name; that one keeps the thing, and the certificate that its row names.
+     */
+    async disown(
+      deviceId: string,
+      thingName: string,
+      holder: () => Promise<{ id: string; certificateId: string | null } | null>,
+    ): Promise<void> {
+      await store.lock(deviceId, async () => {
+        const anew = await holder();
+        // nobody else may give that one a certificate meanwhile
+        if (anew) return store.lock(anew.id, async () => endCertificates(thingName, (await holder())?.certificateId ?? null));
+        await endCertificates(thingName, null);
+        await registry.deleteThing(thingName);
+      });
     },
     /** Ends all interrupted changes; to be called at start, and now and then. A device that cannot be settled now stays for the next time; answers how many were settled and what failed. */
     async recover(): Promise<{ settled: number; failures: unknown[] }> {

@@ -17,6 +17,8 @@ export interface JobHandler<P extends object = object> {
 export interface JobQueue {
   /** Adds a job; with a transaction, it exists exactly when that commits. `key`: at most one waiting or running job of this name and key. */
   enqueue(name: string, payload: object, options?: { tx?: Queryable; key?: string; startAfterSeconds?: number }): Promise<void>;
+  /** Removes the jobs of a name, waiting, running or done, whose payload has these members. */
+  remove(name: string, about: object, tx: Queryable): Promise<void>;
   /** Starts working. Resolves once every queue exists. */
   work(handlers: readonly JobHandler[]): Promise<void>;
   /** Lets running jobs see their signal, waits for them, and disconnects. */
@@ -81,6 +83,14 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
         ...(tx === undefined ? {} : { db: adapter(tx) }),
         singletonKey: key ?? randomUUID(),
         ...(startAfterSeconds === undefined ? {} : { startAfter: startAfterSeconds }),
+      });
+    },
+    remove: async (name, about, tx) => {
+      await tx.run({
+        label: 'jobs.remove',
+        text: 'delete from pgboss.job where name = $1 and data @> $2::jsonb',
+        values: [name, JSON.stringify(about)],
+        name: '',
       });
     },
     work: async (handlers) => {

@@ -6,7 +6,8 @@ import { ANNOTATIONS, BIGINT, BOOLEAN, STRING, TIMESTAMP, array, fixedColumns, s
 import type { ColumnType } from './catalog.ts';
 import { compile } from './compile.ts';
 import { dimension } from './identity.ts';
-import type { ExperimentScope, Expr, Output, Plan, ScanColumn, TableSource, ValueExpr } from './plan.ts';
+import type { Expr, Output, Plan, ScanColumn, TableSource, ValueExpr } from './plan.ts';
+import type { ExperimentScope } from './scope.ts';
 import type { RunOptions, Warehouse } from './warehouse.ts';
 
 const column = (name: string, type: ColumnType = STRING): Expr => ({ kind: 'column', name, type });

@@ -22,7 +22,9 @@ export interface Column {
   /** Hidden columns can be filtered on by us, never named by a caller. */
   hidden?: boolean;
   /** Made at read time from a hidden column and a dimension or change log; no file holds it. */
-  derived?: 'contributor' | 'device' | 'annotations';
+  derived?: 'contributor' | 'device' | 'annotations' | 'metadata';
+  /** What a derived column is made from, where its kind does not say: physical columns of its table. */
+  madeFrom?: readonly string[];
 }
 
 /** Tables a caller can read by name. */
@@ -100,6 +102,8 @@ const FIXED: Record<TableKind, readonly Column[]> = {
     hidden('experiment_id'),
     hidden('contributor_id'),
     hidden('client_id'),
+    hidden('workbook_version_id'),
+    hidden('macro_context'),
   ],
   device: [
     base('id', STRING),
@@ -137,6 +141,7 @@ const FIXED: Record<TableKind, readonly Column[]> = {
     hidden('macro_id'),
     hidden('macro_name'),
     hidden('macro_filename'),
+    hidden('macro_version'),
     hidden('date', DATE),
     hidden('contributor_id'),
     hidden('client_id'),
@@ -174,7 +179,7 @@ const FIXED: Record<TableKind, readonly Column[]> = {
     hidden('created_at', TIMESTAMP),
     hidden('updated_at', TIMESTAMP),
   ],
-  metadata_record: [hidden('experiment_id'), hidden('metadata_id'), hidden('key'), hidden('record', VARIANT)],
+  metadata_record: [hidden('experiment_id'), hidden('matched_column'), hidden('key'), hidden('custom_metadata', VARIANT)],
   quarantine: [
     hidden('experiment_id'),
     hidden('source'),

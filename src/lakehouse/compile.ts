@@ -22,6 +22,11 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
     return q`case when ${expression(unless, dialect)} is not null then ${made} end`;
   },
   list: ({ of, type }, dialect) => (of ? q`coalesce(${expression(of, dialect)}, ${dialect.emptyList(type)})` : dialect.emptyList(type)),
+  coalesce: ({ of }, dialect) =>
+    q`coalesce(${joined(
+      of.map((part) => expression(part, dialect)),
+      ', ',
+    )})`,
   compare: ({ how, left, right }, dialect) => {
     const sides = [expression(left, dialect), expression(right, dialect)] as const;
     return how === 'differs' ? dialect.differs(...sides) : q`${sides[0]} ${raw(COMPARISONS[how])} ${sides[1]}`;
@@ -112,6 +117,10 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     const names = list(adds.map(({ as }) => raw(`r.${dialect.quote(as)}`)));
     const keys = raw(`l.${dialect.quote(leftKey)} = r.${dialect.quote(rightKey)}`);
     return q`select l.*, ${names}${line}from (${nested(left)}) as l${line}left join (${added}) as r on ${keys}`;
+  },
+  among: ({ left, right, key }, { dialect, line, nested }) => {
+    const name = raw(dialect.quote(key));
+    return q`select *${line}from (${nested(left)})${line}where ${name} in (select ${name} from (${nested(right)}))`;
   },
   filter: ({ from, where }, { dialect, line, nested }) =>
     q`select *${line}from (${nested(from)})${line}where ${expression(where, dialect)}`,

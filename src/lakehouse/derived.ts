@@ -1,12 +1,15 @@
-/** Columns that no file holds: who contributed a row, which device measured it, what people wrote about it. */
+/** Columns that no file holds: who contributed a row, which device measured it, what people wrote about it, what they said of its plot. */
 import { withAnnotations } from './annotations.ts';
 import type { Column } from './catalog.ts';
 import { withContributor, withDevice } from './identity.ts';
+import { withMetadata } from './metadata.ts';
 import type { Plan, TableSource } from './plan.ts';
 
 type Derived = NonNullable<Column['derived']>;
+/** Kinds that are one column of their own name. */
+type Single = Exclude<Derived, 'metadata'>;
 
-const MAKERS: Record<Derived, { needs: readonly string[]; add: (from: Plan, source: TableSource) => Plan }> = {
+const MAKERS: Record<Single, { needs: readonly string[]; add: (from: Plan, source: TableSource) => Plan }> = {
   contributor: { needs: ['contributor_id'], add: withContributor },
   device: { needs: ['client_id'], add: withDevice },
   annotations: { needs: ['id'], add: withAnnotations },
@@ -14,7 +17,13 @@ const MAKERS: Record<Derived, { needs: readonly string[]; add: (from: Plan, sour
 
 /** `from` with these derived columns beside its own. */
 export const withDerived = (from: Plan, source: TableSource, names: ReadonlySet<string>): Plan =>
-  (Object.keys(MAKERS) as Derived[]).reduce((plan, name) => (names.has(name) ? MAKERS[name].add(plan, source) : plan), from);
+  (Object.keys(MAKERS) as Single[]).reduce(
+    (plan, name) => (names.has(name) ? MAKERS[name].add(plan, source) : plan),
+    withMetadata(from, source, names),
+  );
 
 /** The physical columns that a derived one is made from. */
-withDerived.needs = (name: Derived | undefined): readonly string[] => (name ? MAKERS[name].needs : []);
+withDerived.needs = (column: Column | undefined): readonly string[] => {
+  if (!column?.derived) return [];
+  return column.derived === 'metadata' ? (column.madeFrom ?? []) : MAKERS[column.derived].needs;
+};

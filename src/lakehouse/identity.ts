@@ -4,7 +4,8 @@
  */
 import { CONTRIBUTOR, DEVICE, STRING, fixedColumns } from './catalog.ts';
 import type { TableKind } from './catalog.ts';
-import type { ExperimentScope, Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
+import type { Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
+import type { ExperimentScope } from './scope.ts';
 
 const text = (name: string): Expr => ({ kind: 'column', name, type: STRING });
 const greatest = (name: string): Output => ({ as: name, name, expr: { kind: 'aggregate', how: 'max', of: text(name), type: STRING } });
@@ -102,11 +103,12 @@ const pseudonymous = (expr: Expr): Expr => {
 };
 
 const scanOf = (plan: Plan): Extract<Plan, { kind: 'scan' }> =>
-  plan.kind === 'scan' ? plan : scanOf(plan.kind === 'join' ? plan.left : plan.from);
+  plan.kind === 'scan' ? plan : scanOf('left' in plan ? plan.left : plan.from);
 
 /** The same plan, in which every join with the identity dimension of an anonymised experiment reads pseudonyms and nothing else of it. */
 export const anonymise = (plan: Plan): Plan => {
   if (plan.kind === 'scan') return plan;
+  if (plan.kind === 'among') return { ...plan, left: anonymise(plan.left), right: anonymise(plan.right) };
   if (plan.kind !== 'join') return { ...plan, from: anonymise(plan.from) };
   const left = anonymise(plan.left);
   const { scope, table, files } = scanOf(plan.right);

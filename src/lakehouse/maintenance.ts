@@ -102,8 +102,11 @@ export async function compactTable(
 }
 
 /** Tables that compaction should look at, the most fragmented first. */
-export const listFragmentedTables = (db: Database, limit = 20): Promise<{ id: string; kind: string; smallFiles: number }[]> =>
-  queries.listFragmentedTables(db, { smallRows: ROWS_PER_FILE / 2, atLeast: 8, limit });
+export const listFragmentedTables = (
+  db: Database,
+  { atLeast = 8, limit = 20 }: { atLeast?: number; limit?: number } = {},
+): Promise<{ id: string; kind: string; smallFiles: number }[]> =>
+  queries.listFragmentedTables(db, { smallRows: ROWS_PER_FILE / 2, atLeast, limit });
 
 export interface Swept {
   versions: number;

@@ -27,6 +27,10 @@ export interface LakeFile {
   /** ISO 8601, UTC, microseconds; null when every value of the sort column is null. */
   minKey: string | null;
   maxKey: string | null;
+  /** Least and greatest row id, and rows without a key; null in files of before they were noted. */
+  minId: string | null;
+  maxId: string | null;
+  nullKeys: number | null;
 }
 
 /** One row of the column catalogue; `type` is a Databricks type text. */
@@ -51,7 +55,8 @@ const isoKey = (column: 'min_key' | 'max_key') =>
   column === 'min_key'
     ? fragment`to_char(min_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
     : fragment`to_char(max_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "byteCount", ${isoKey('min_key')} as "minKey", ${isoKey('max_key')} as "maxKey"`;
+const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "byteCount", ${isoKey('min_key')} as "minKey", ${isoKey('max_key')} as "maxKey",
+  min_id as "minId", max_id as "maxId", null_keys as "nullKeys"`;
 
 /** A table by its identifier, or an upload table by its name in any case. */
 export const findTable = (db: Queryable, experimentId: string, identifier: string) =>
@@ -94,13 +99,19 @@ export interface NewFile {
   byteCount: number;
   minKey: string | null;
   maxKey: string | null;
+  minId: string | null;
+  maxId: string | null;
+  nullKeys: number;
 }
 
 export const insertFiles = (tx: Transaction, tableId: string, version: number, files: readonly NewFile[]) =>
-  tx.run(sql('lake.insertFiles')`insert into lake_files (id, table_id, path, row_count, byte_count, min_key, max_key, from_version)
-    select f.id, ${tableId}, f.path, f."rowCount", f."byteCount", f."minKey", f."maxKey", ${version}
+  tx.run(sql(
+    'lake.insertFiles',
+  )`insert into lake_files (id, table_id, path, row_count, byte_count, min_key, max_key, min_id, max_id, null_keys, from_version)
+    select f.id, ${tableId}, f.path, f."rowCount", f."byteCount", f."minKey", f."maxKey", f."minId", f."maxId", f."nullKeys", ${version}
     from jsonb_to_recordset(${JSON.stringify(files)}::jsonb)
-      as f(id uuid, path text, "rowCount" bigint, "byteCount" bigint, "minKey" timestamptz, "maxKey" timestamptz)`);
+      as f(id uuid, path text, "rowCount" bigint, "byteCount" bigint, "minKey" timestamptz, "maxKey" timestamptz,
+        "minId" text, "maxId" text, "nullKeys" bigint)`);
 
 /** Retires live files; answers the rows they held. Fewer than asked for means that someone else retired one. */
 export const retireFiles = (tx: Transaction, tableId: string, version: number, fileIds: readonly string[]) =>
@@ -173,22 +184,53 @@ export interface NewSource {
   source: string;
   rowCount: number;
   quarantinedCount: number;
+  /** The message or upload that it came in. */
+  origin?: string;
+  /** `pipelineVersion` of the definitions that made the rows. */
+  pipelineVersion?: string;
 }
 
 /** Claims sources for a version; answers those that were not there yet. */
 export const insertSources = (tx: Transaction, tableId: string, version: number, sources: readonly NewSource[]) =>
-  tx.rows<{ source: string }>(sql('lake.insertSources')`insert into lake_sources (table_id, source, version, row_count, quarantined_count)
-    select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount"
-    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb) as s(source text, "rowCount" bigint, "quarantinedCount" bigint)
+  tx.rows<{ source: string }>(sql(
+    'lake.insertSources',
+  )`insert into lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
+    select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount", s.origin, s."pipelineVersion"
+    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb)
+      as s(source text, "rowCount" bigint, "quarantinedCount" bigint, origin uuid, "pipelineVersion" text)
     on conflict (table_id, source) do nothing returning encode(source, 'hex') as source`);
 
 export const findSource = (db: Queryable, tableId: string, source: string) =>
   db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",
     quarantined_count as "quarantinedCount" from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`);
 
-/** Of these sources, those that the table has. */
+/** Notes that the rows of sources were made anew. */
+export const restampSources = (
+  tx: Transaction,
+  tableId: string,
+  sources: readonly { source: string; version: number; rowCount: number; pipelineVersion: string }[],
+) =>
+  tx.run(sql(
+    'lake.restampSources',
+  )`update lake_sources s set version = n.version, row_count = n."rowCount", pipeline_version = n."pipelineVersion", committed_at = now()
+    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb) as n(source text, version bigint, "rowCount" bigint, "pipelineVersion" text)
+    where s.table_id = ${tableId} and s.source = decode(n.source, 'hex')`);
+
+/** Notes that refused records of a source are stored now; zero when another writer was faster. */
+export const moveSource = (
+  tx: Transaction,
+  tableId: string,
+  change: { source: string; from: Omit<NewSource, 'source'>; to: Omit<NewSource, 'source'> },
+) =>
+  tx.run(sql('lake.moveSource')`update lake_sources set row_count = ${change.to.rowCount}, quarantined_count = ${change.to.quarantinedCount}
+    where table_id = ${tableId} and source = decode(${change.source}, 'hex') and row_count = ${change.from.rowCount}
+      and quarantined_count = ${change.from.quarantinedCount}`);
+
+/** Of these sources, those that the table has, and what each came in. */
 export const knownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>
-  db.rows<{ source: string }>(sql('lake.knownSources')`select encode(s.source, 'hex') as source from lake_sources s
+  db.rows<{ source: string; origin: string | null }>(sql(
+    'lake.knownSources',
+  )`select encode(s.source, 'hex') as source, s.origin from lake_sources s
     join unnest(${sources}::text[]) as asked(source) on s.source = decode(asked.source, 'hex') where s.table_id = ${tableId}`);
 
 /** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */
@@ -206,6 +248,12 @@ export const listDeletableFiles = (db: Queryable, retiredBefore: Date, limit: nu
     where to_version is not null and retired_at < ${retiredBefore.toISOString()}::timestamptz
       and not exists (select from lake_versions v where v.table_id = f.table_id and v.version >= f.from_version and v.version < f.to_version)
     order by retired_at limit ${limit}`);
+
+/** Files of an experiment's tables of one kind that no current version reads since before a time. */
+export const listRetiredFiles = (db: Queryable, { experimentId, kind, before }: { experimentId: string; kind: string; before: Date }) =>
+  db.rows<{ id: string; path: string }>(sql('lake.listRetiredFiles')`
+    select f.id, f.path from lake_files f join lake_tables t on t.id = f.table_id
+    where t.experiment_id = ${experimentId} and t.kind = ${kind} and f.to_version is not null and f.retired_at < ${before.toISOString()}::timestamptz`);
 
 export const deleteFiles = (db: Queryable, ids: readonly string[]) =>
   db.run(sql('lake.deleteFiles')`delete from lake_files where id = any (${ids}::uuid[]) and to_version is not null`);

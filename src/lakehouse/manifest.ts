@@ -8,7 +8,8 @@ import { parseType, typeText } from './types.ts';
 import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
-export { findSource, findTable, findTableById, knownPaths, knownSources } from './manifest.queries.ts';
+export type { NewSource } from './manifest.queries.ts';
+export { findSource, findTable, findTableById, knownPaths, knownSources, moveSource, restampSources } from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {
@@ -27,6 +28,8 @@ export interface Commit {
   files?: readonly StagedFile[];
   /** Ids of live files to retire. One that is no longer live refuses the whole commit with a retryable conflict. */
   retire?: readonly string[];
+  /** The version that the change was made from: a table that has moved on refuses the commit with a retryable conflict. */
+  basedOn?: number;
   /** Source identities whose rows these are (20 hex digits each): either all are new, or all are there and nothing happens. */
   sources?: readonly NewSource[];
   /** The columns that were delivered; others stay as they are. */
@@ -158,6 +161,7 @@ async function changeColumns(tx: Transaction, { tableId, columns }: { tableId: s
 export async function commit(tx: Transaction, change: Commit): Promise<Committed> {
   const table = await queries.lockTable(tx, change.tableId);
   if (!table) throw errors.conflict();
+  if (change.basedOn !== undefined && change.basedOn !== table.version) throw errors.sourceChanged();
   const version = table.version + 1;
   const sources = change.sources ?? [];
   if (sources.length > 0) {
@@ -206,4 +210,18 @@ export async function eraseTables(
   const { bytes } = await staging.remove(files.map(({ path }) => path));
   await queries.deleteTables(db, experimentId, kind);
   return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
+}
+
+/** Removes the files of internal tables of one kind that were retired before a time, whatever version they belonged to. */
+export async function eraseRetired(
+  db: Queryable,
+  staging: Pick<StagingArea, 'remove'>,
+  { experimentId, kind, before }: { experimentId: string; kind: InternalKind; before: Date },
+): Promise<void> {
+  const files = await queries.listRetiredFiles(db, { experimentId, kind, before });
+  await staging.remove(files.map(({ path }) => path));
+  await queries.deleteFiles(
+    db,
+    files.map(({ id }) => id),
+  );
 }

@@ -1,10 +1,8 @@
 /** Values as callers send them → typed values, by the type of the column that they are compared with. */
-import { BIGINT, decimal } from './catalog.ts';
 import type { ColumnType } from './catalog.ts';
 import type { ValueExpr } from './plan.ts';
-import type { Operand } from './request.ts';
+import type { Operand as Sent } from './request.ts';
 
-const INT64 = 2n ** 63n;
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 
 /** Plain digits of a decimal or exponent number: `1.25e1` → `12.5`. Null when it is no number or needs more than 38 digits. */
@@ -24,20 +22,49 @@ const plainDecimal = (text: string): { text: string; whole: number; scale: numbe
   return { text: `${sign === '-' ? '-' : ''}${integer}${fraction ? `.${fraction}` : ''}`, whole, scale: fraction.length };
 };
 
-/** Numbers keep their exact value, whatever the column: 2.5 against an INT column is compared as 2.5. */
-const exact = (given: Operand, column: ColumnType): ValueExpr | null => {
-  if (typeof given === 'boolean') return null;
-  const number = plainDecimal(String(given).trim());
-  if (!number) return null;
-  if (column.kind !== 'decimal' && number.scale === 0) {
-    const whole = BigInt(number.text);
-    if (column.kind === 'int' && whole >= -(2n ** 31n) && whole < 2n ** 31n) return { kind: 'value', value: Number(whole), type: column };
-    if (whole >= -INT64 && whole < INT64) return { kind: 'value', value: whole, type: BIGINT };
-  }
-  return { kind: 'value', value: number.text, type: decimal(38, number.scale) };
+/** Where a number lies among the values that a column can hold: on one, or between one and the next. */
+export interface Operand {
+  /** The greatest value of the column's own type that is not above what was sent; null when every one is. */
+  value: ValueExpr | null;
+  /** Whether it is what was sent. */
+  exact: boolean;
+}
+
+const on = (value: ValueExpr): Operand => ({ value, exact: true });
+
+/** The least and greatest value of an exact type, in units of its last digit. */
+const range = (type: ColumnType): [bigint, bigint] => {
+  if (type.kind === 'decimal') return [1n - 10n ** BigInt(type.precision), 10n ** BigInt(type.precision) - 1n];
+  const half = type.kind === 'int' ? 2n ** 31n : 2n ** 63n;
+  return [-half, half - 1n];
 };
 
-const approximate = (given: Operand, type: ColumnType): ValueExpr | null => {
+const written = (units: bigint, type: ColumnType): ValueExpr['value'] => {
+  if (type.kind === 'int') return Number(units);
+  if (type.kind !== 'decimal') return units;
+  const digits = String(units < 0n ? -units : units).padStart(type.scale + 1, '0');
+  const point = digits.length - type.scale;
+  return `${units < 0n ? '-' : ''}${digits.slice(0, point)}${type.scale > 0 ? `.${digits.slice(point)}` : ''}`;
+};
+
+/**
+ * Numbers keep their exact value, whatever the column: 2.5 lies between the 2 and the 3 of an INT column. No engine is asked to compare
+ * two types: each widens them in its own way, and one of them drops digits for it.
+ */
+const exact = (given: Sent, column: ColumnType): Operand | null => {
+  const number = typeof given === 'boolean' ? null : plainDecimal(String(given).trim());
+  if (!number) return null;
+  const scale = column.kind === 'decimal' ? column.scale : 0;
+  const shift = 10n ** BigInt(Math.max(0, number.scale - scale));
+  const units = BigInt(number.text.replace('.', '')) * 10n ** BigInt(Math.max(0, scale - number.scale));
+  const floor = units / shift - (units < 0n && units % shift !== 0n ? 1n : 0n);
+  const [least, greatest] = range(column);
+  if (floor < least) return { value: null, exact: false };
+  const value = floor > greatest ? greatest : floor;
+  return { value: { kind: 'value', value: written(value, column), type: column }, exact: value * shift === units };
+};
+
+const approximate = (given: Sent, type: ColumnType): ValueExpr | null => {
   if (typeof given === 'boolean' || (typeof given === 'string' && !plainOrExponent(given))) return null;
   const value = Number(given);
   return Number.isFinite(value) ? { kind: 'value', value, type } : null;
@@ -69,7 +96,7 @@ const offsetMinutes = (offset: string): number | null => {
 };
 
 /** ISO 8601 with any offset, UTC where none is written; a date is its UTC midnight. To the microsecond. */
-const timestamp = (given: Operand, type: ColumnType): ValueExpr | null => {
+const timestamp = (given: Sent, type: ColumnType): ValueExpr | null => {
   const read = typeof given === 'string' ? instant(given) : null;
   const shift = read && offsetMinutes(read.offset ?? 'Z');
   if (!read || shift === null) return null;
@@ -78,7 +105,7 @@ const timestamp = (given: Operand, type: ColumnType): ValueExpr | null => {
   return { kind: 'value', value: `${utc.toISOString().slice(0, 19)}.${read.micros}Z`, type };
 };
 
-const local = (given: Operand, type: ColumnType): ValueExpr | null => {
+const local = (given: Sent, type: ColumnType): ValueExpr | null => {
   const read = typeof given === 'string' ? instant(given) : null;
   if (!read || read.offset !== undefined) return null;
   return { kind: 'value', value: type.kind === 'date' ? read.local.slice(0, 10) : `${read.local}.${read.micros}`, type };
@@ -86,7 +113,7 @@ const local = (given: Operand, type: ColumnType): ValueExpr | null => {
 
 type Comparable = Exclude<ColumnType['kind'], 'variant' | 'struct' | 'array'>;
 
-const READERS: Record<Comparable, { expects: string; read: (given: Operand, type: ColumnType) => ValueExpr | null }> = {
+const READERS: Record<Comparable, { expects: string; read: (given: Sent, type: ColumnType) => ValueExpr | Operand | null }> = {
   boolean: {
     expects: 'true or false',
     read: (given, type) => {
@@ -114,8 +141,9 @@ export const isComparable = (type: ColumnType): type is ColumnType & { kind: Com
 export const isNumeric = (type: ColumnType): boolean =>
   type.kind === 'int' || type.kind === 'bigint' || type.kind === 'double' || type.kind === 'decimal';
 
-/** The typed value, or what the column expects instead. The type of the result says how it is compared and may be wider than the column's. */
-export const typedOperand = (given: Operand, type: ColumnType & { kind: Comparable }): ValueExpr | { expects: string } => {
+/** What was sent as a value of the column's type, or what the column expects instead. */
+export const typedOperand = (given: Sent, type: ColumnType & { kind: Comparable }): Operand | { expects: string } => {
   const { expects, read } = READERS[type.kind];
-  return read(given, type) ?? { expects };
+  const found = read(given, type);
+  return found ? ('kind' in found ? on(found) : found) : { expects };
 };

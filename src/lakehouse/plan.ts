@@ -2,21 +2,10 @@
  * A read as plain data: relations over relations, expressions over columns. Made by `planner.ts`, printed by `compile.ts`.
  * Nothing in a plan is SQL text; whatever a caller sent is in a `value` node or was found in the catalogue.
  */
+import type { MetadataSource } from './metadata.ts';
 import type { Column, ColumnOrigin, ColumnType, ReadableKind, TableKind } from './catalog.ts';
-
-declare const scoped: unique symbol;
-
-/** Proof that the authorization procedure allowed this caller to read this experiment's table. */
-export interface ExperimentScope {
-  readonly experimentId: string;
-  /** Identity-bearing fields show pseudonyms. */
-  readonly anonymised: boolean;
-  readonly [scoped]: true;
-}
-
-/** The only maker of a scope. To be called from `src/authorization` and nowhere else (a dependency rule holds that), with the decision it just made. */
-export const experimentScope = (decision: { experimentId: string; anonymised: boolean }): ExperimentScope =>
-  Object.freeze({ experimentId: decision.experimentId, anonymised: decision.anonymised }) as ExperimentScope;
+import type { FileExtent } from './extents.ts';
+import type { ExperimentScope } from './scope.ts';
 
 /** One version of one table, as the manifest lists it: what a read stands on. There is no read without one. */
 export interface TableSource {
@@ -27,6 +16,8 @@ export interface TableSource {
   /** Paths that the warehouse can open, newest first; pruned by the caller where the sort key allows. */
   files: readonly string[];
   version: string;
+  /** The same files with what the manifest knows of each, so that a page in the default order opens few of them. */
+  extents?: readonly FileExtent[];
   /** Rows in those files, when the manifest knows; saves the count of an unfiltered read. */
   rowCount?: number;
   /** Files of the experiment's identity dimension; without them every contributor is null. */
@@ -35,6 +26,8 @@ export interface TableSource {
   registry?: { files: readonly string[] };
   /** Files of the experiment's annotation log; without them every row has no annotations. */
   annotations?: { files: readonly string[] };
+  /** What people have said of plots, plants and devices; its columns are among `columns`, derived. */
+  metadata?: MetadataSource;
 }
 
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
@@ -67,6 +60,8 @@ export type Expr =
   /** `differs` is true when exactly one side is null; the others are null when a side is. NaN equals NaN and is the greatest number. */
   /** `of`, or the empty array where it is null or absent. */
   | { kind: 'list'; of: Expr | null; type: ColumnType }
+  /** The first that is not null. */
+  | { kind: 'coalesce'; of: readonly Expr[]; type: ColumnType }
   | { kind: 'compare'; how: 'equals' | 'differs' | 'less' | 'at_most' | 'greater' | 'at_least'; left: Expr; right: Expr }
   /** `negated` keeps nulls. */
   | { kind: 'in'; of: Expr; values: readonly ValueExpr[]; negated: boolean }
@@ -114,6 +109,8 @@ export type Plan =
     }
   /** Each row of `left` once, with the columns `adds` of the row of `right` that has its key, or nulls. `right` has each key once. */
   | { kind: 'join'; left: Plan; right: Plan; leftKey: string; rightKey: string; adds: readonly Output[] }
+  /** The rows of `left` whose key, which is never null, is among those of `right`. */
+  | { kind: 'among'; left: Plan; right: Plan; key: string }
   | { kind: 'filter'; from: Plan; where: Expr }
   | { kind: 'project'; from: Plan; outputs: readonly Output[]; /** Columns of `from` are kept beside the outputs. */ keep: boolean }
   | { kind: 'group'; from: Plan; keys: readonly Output[]; measures: readonly Output[] }

@@ -1,21 +1,20 @@
 /** ReadRequest + one version of a table → Plan. Every refusal of a read is thrown from here or from what this file calls, as a 400 that names the column. */
-import { BIGINT, DEFAULT_SORT, physicalColumns } from './catalog.ts';
-import type { Column, ColumnType } from './catalog.ts';
+import { Builder } from './builder.ts';
+import { BIGINT } from './catalog.ts';
+import type { ColumnType } from './catalog.ts';
 import { groupKeys, keyShown, measures } from './aggregates.ts';
 import type { Measure } from './aggregates.ts';
-import { withDerived } from './derived.ts';
 import { anonymise } from './identity.ts';
 import { didYouMean } from './near.ts';
 import { isComparable } from './operands.ts';
-import type { Expr, Output, Plan, ScanColumn, Sort, TableSource } from './plan.ts';
+import type { Expr, Output, Plan, Sort, TableSource } from './plan.ts';
 import { predicate } from './predicates.ts';
 import type { ReadRequest } from './request.ts';
-import { columnExpr, refusal, resolver, shown } from './resolve.ts';
-import type { Resolve, Resolved } from './resolve.ts';
+import { refusal, shown } from './resolve.ts';
+import type { Resolved } from './resolve.ts';
 import { exprType, typeText } from './types.ts';
-
-/** Which rows go out: a page, or the first `limit` (null: all); with `peek` one row more is read, so that a cut is seen. */
-export type Window = { kind: 'page'; page: number; pageSize: number } | { kind: 'limit'; limit: number | null; peek: boolean };
+import { sorted, windowOf, windowRows } from './window.ts';
+import type { Window } from './window.ts';
 
 export interface ReadPlan {
   /** What goes out, in order; its columns are those of `columns`. */
@@ -27,91 +26,6 @@ export interface ReadPlan {
   columns: readonly { as: string; name: string; type: ColumnType }[];
   window: Window;
 }
-
-const scan = ({ scope, table, columns, files }: TableSource, used: ReadonlySet<string>): Plan => ({
-  kind: 'scan',
-  scope,
-  table,
-  columns: physicalColumns(columns).map(({ name, type, origin }): ScanColumn =>
-    origin === 'base' ? { kind: 'column', name, type } : { kind: 'expanded', name, type, origin },
-  ),
-  needed: physicalColumns(columns)
-    .map((column) => column.name)
-    .filter((name) => used.has(name)),
-  files,
-});
-
-/** Builds relations over one table and remembers which of its columns were used. */
-class Builder {
-  readonly source: TableSource;
-  readonly resolve: Resolve;
-  readonly #columns: ReadonlyMap<string, Column>;
-
-  constructor(source: TableSource) {
-    this.source = source;
-    this.#columns = new Map(source.columns.map((column) => [column.name, column]));
-    this.resolve = resolver(source.columns);
-  }
-
-  /** A name that no column of the table has. */
-  unused(name: string): string {
-    const taken = this.source.columns.some((column) => column.name.toLowerCase() === name);
-    return taken ? this.unused(`${name}_`) : name;
-  }
-
-  visible(): Resolved[] {
-    return this.source.columns
-      .filter((column) => !column.hidden)
-      .map((column) => ({ name: column.name, type: column.type, expr: columnExpr(column), column }));
-  }
-
-  /** The default sort, then the row id. */
-  defaultOrder(): Sort[] {
-    const names = [DEFAULT_SORT[this.source.table.kind], 'id'];
-    return names.flatMap((name) => this.#columns.get(name) ?? []).map((column) => ({ expr: columnExpr(column), descending: false }));
-  }
-
-  /** Scan, the derived columns that `early` uses, and the filter; `late` columns are only made available by the scan. */
-  from(where: Expr | null, early: readonly Expr[], late: readonly Expr[] = []): { from: Plan; pending: Set<string> } {
-    const derivedOf = (exprs: readonly Expr[]) => new Set([...columnNames(exprs)].filter((name) => this.#columns.get(name)?.derived));
-    const wanted = [...early, ...late, ...(where ? [where] : [])];
-    const first = derivedOf([...early, ...(where ? [where] : [])]);
-    const all = derivedOf(wanted);
-    const used = new Set([...columnNames(wanted), ...[...all].flatMap((name) => withDerived.needs(this.#columns.get(name)?.derived))]);
-    let from = withDerived(scan(this.source, used), this.source, first);
-    if (where) from = { kind: 'filter', from, where };
-    return { from, pending: new Set([...all].filter((name) => !first.has(name))) };
-  }
-}
-
-/** Names of the columns that expressions read. */
-const columnNames = (exprs: readonly Expr[]): Set<string> => {
-  const names = new Set<string>();
-  const visit = (value: unknown): void => {
-    if (Array.isArray(value)) value.forEach(visit);
-    else if (typeof value === 'object' && value !== null) {
-      if ('kind' in value && (value.kind === 'column' || value.kind === 'expanded') && 'name' in value) names.add(String(value.name));
-      Object.values(value).forEach(visit);
-    }
-  };
-  visit(exprs);
-  return names;
-};
-
-const windowOf = (request: ReadRequest, cap: number | null): Window => {
-  if (request.page !== undefined || request.pageSize !== undefined)
-    return { kind: 'page', page: request.page ?? 1, pageSize: request.pageSize ?? 100 };
-  const peek = cap !== null;
-  if (request.limit !== undefined) return { kind: 'limit', limit: request.limit, peek };
-  return cap === null || request.aggregation ? { kind: 'limit', limit: cap, peek } : { kind: 'page', page: 1, pageSize: 100 };
-};
-
-const MAX_OFFSET = 1e15;
-
-const sorted = (from: Plan, by: readonly Sort[], window: Window): Plan =>
-  window.kind === 'page'
-    ? { kind: 'sort', from, by, limit: window.pageSize, offset: Math.min(MAX_OFFSET, (window.page - 1) * window.pageSize) }
-    : { kind: 'sort', from, by, limit: window.limit === null ? null : window.limit + (window.peek ? 1 : 0), offset: 0 };
 
 const counted = (from: Plan): Plan => ({
   kind: 'group',
@@ -158,14 +72,8 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
   const where = predicate(request.filters ?? [], builder.resolve);
   const outputs = number(chosen(builder, request));
   const by = sortOf(builder, request);
-  const order = by.map((sort) => sort.expr);
   const printed = outputs.map((output) => output.expr);
-  // a short page gets its derived columns after the cut; a whole table before its one sort
-  const whole = window.kind === 'limit' && window.limit === null;
-  const { from, pending } = builder.from(where, whole ? [...order, ...printed] : order, printed);
-  let rows = sorted(from, by, window);
-  if (pending.size > 0) rows = { kind: 'sort', from: withDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
-  rows = { kind: 'project', from: rows, outputs, keep: false };
+  const rows: Plan = { kind: 'project', from: windowRows(builder, { where, by, printed, window }), outputs, keep: false };
   return {
     rows: anonymise(rows),
     count: anonymise(counted(builder.from(where, []).from)),
@@ -284,9 +192,12 @@ export const planDistinct = (source: TableSource, asked: string, limit: number):
       'column',
       `'${shown(name)}' has no distinct values: its type is ${typeText(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
     );
-  const present: Expr = { kind: 'missing', of: expr, negated: true };
-  const written: Expr = { kind: 'compare', how: 'differs', left: expr, right: { kind: 'value', value: '', type } };
-  const { from } = builder.from(type.kind === 'string' ? { kind: 'every', of: [present, written] } : present, [expr]);
+  // text beyond the empty one is neither null nor empty, and the engine can ask the files for that
+  const present: Expr =
+    type.kind === 'string'
+      ? { kind: 'compare', how: 'greater', left: expr, right: { kind: 'value', value: '', type } }
+      : { kind: 'missing', of: expr, negated: true };
+  const { from } = builder.from(present, [expr]);
   const groups: Plan = { kind: 'group', from, keys: [{ as: 'c0', name, expr }], measures: [] };
   return {
     rows: anonymise({

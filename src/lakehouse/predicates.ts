@@ -1,7 +1,9 @@
 /** The nine operators of the reference and four more → one boolean expression. */
+import { BOOLEAN } from './catalog.ts';
 import type { Expr, ValueExpr } from './plan.ts';
 import { isComparable, typedOperand } from './operands.ts';
-import type { Filter, Operand, Operator } from './request.ts';
+import type { Operand } from './operands.ts';
+import type { Filter, Operand as Sent, Operator } from './request.ts';
 import { refusal, shown } from './resolve.ts';
 import type { Resolve, Resolved } from './resolve.ts';
 
@@ -14,7 +16,7 @@ interface Asked {
 const say = ({ filter, where, resolved }: Asked, sentence: string) =>
   refusal(where, `Filter '${filter.operator}' on column '${shown(resolved.name)}': ${sentence}`);
 
-const typed = (asked: Asked, given: Operand): ValueExpr => {
+const typed = (asked: Asked, given: Sent): Operand => {
   const { type } = asked.resolved;
   if (!isComparable(type))
     throw say(
@@ -27,29 +29,48 @@ const typed = (asked: Asked, given: Operand): ValueExpr => {
   return value;
 };
 
-const single = (asked: Asked): ValueExpr => {
+const single = (asked: Asked): Operand => {
   const { value } = asked.filter;
   if (value === undefined || value === null) throw say(asked, 'needs a value; is_null and is_not_null find missing and present values.');
   if (typeof value === 'object') throw say(asked, 'takes one value, not an array.');
   return typed(asked, value);
 };
 
-const several = (asked: Asked): readonly ValueExpr[] => {
+const several = (asked: Asked): readonly Operand[] => {
   const { value } = asked.filter;
   if (!Array.isArray(value)) throw say(asked, 'takes an array of values.');
   if (value.length === 0) throw say(asked, 'the array is empty.');
-  return (value as readonly Operand[]).map((given) => typed(asked, given));
+  return (value as readonly Sent[]).map((given) => typed(asked, given));
 };
 
-const literal = (asked: Asked): ValueExpr => {
+const text = (asked: Asked, how: 'contains' | 'starts_with'): Expr => {
   if (asked.resolved.type.kind !== 'string') throw say(asked, 'works on text columns only.');
-  return single(asked);
+  const { value } = single(asked);
+  return value ? { kind: 'text', how, of: asked.resolved.expr, text: value } : always(false);
+};
+
+const always = (value: boolean): Expr => ({ kind: 'value', value, type: BOOLEAN });
+/** Those that a cell can equal. */
+const reachable = (operands: readonly Operand[]): ValueExpr[] => operands.flatMap(({ value, exact }) => (value && exact ? value : []));
+
+const same = (asked: Asked, how: 'equals' | 'differs'): Expr => {
+  const [right] = reachable([single(asked)]);
+  return right ? { kind: 'compare', how, left: asked.resolved.expr, right } : always(how === 'differs');
+};
+
+const among = (asked: Asked, negated: boolean): Expr => {
+  const values = reachable(several(asked));
+  return values.length > 0 ? { kind: 'in', of: asked.resolved.expr, values, negated } : always(negated);
 };
 
 type Ordering = 'less' | 'at_most' | 'greater' | 'at_least';
-const ordered = (asked: Asked, how: Ordering, right: ValueExpr): Expr => {
+/** Of an operand between two values of the column: what lies below it, or what lies above. */
+const BESIDE = { less: 'at_most', at_most: 'at_most', greater: 'greater', at_least: 'greater' } as const;
+const ordered = (asked: Asked, how: Ordering, { value, exact }: Operand): Expr => {
   if (asked.resolved.type.kind === 'boolean') throw say(asked, 'true and false have no order; use equals.');
-  return { kind: 'compare', how, left: asked.resolved.expr, right };
+  const left = asked.resolved.expr;
+  if (value) return { kind: 'compare', how: exact ? how : BESIDE[how], left, right: value };
+  return BESIDE[how] === 'at_most' ? always(false) : { kind: 'missing', of: left, negated: true };
 };
 
 const compare = (how: Ordering) => (asked: Asked) => ordered(asked, how, single(asked));
@@ -62,8 +83,8 @@ const missing =
   };
 
 const OPERATORS: Record<Operator, (asked: Asked) => Expr> = {
-  equals: (asked) => ({ kind: 'compare', how: 'equals', left: asked.resolved.expr, right: single(asked) }),
-  not_equals: (asked) => ({ kind: 'compare', how: 'differs', left: asked.resolved.expr, right: single(asked) }),
+  equals: (asked) => same(asked, 'equals'),
+  not_equals: (asked) => same(asked, 'differs'),
   greater_than: compare('greater'),
   less_than: compare('less'),
   greater_than_or_equal: compare('at_least'),
@@ -73,10 +94,10 @@ const OPERATORS: Record<Operator, (asked: Asked) => Expr> = {
     if (!low || !high || more.length > 0) throw say(asked, 'takes an array of exactly two values.');
     return { kind: 'every', of: [ordered(asked, 'at_least', low), ordered(asked, 'at_most', high)] };
   },
-  contains: (asked) => ({ kind: 'text', how: 'contains', of: asked.resolved.expr, text: literal(asked) }),
-  starts_with: (asked) => ({ kind: 'text', how: 'starts_with', of: asked.resolved.expr, text: literal(asked) }),
-  in: (asked) => ({ kind: 'in', of: asked.resolved.expr, values: several(asked), negated: false }),
-  not_in: (asked) => ({ kind: 'in', of: asked.resolved.expr, values: several(asked), negated: true }),
+  contains: (asked) => text(asked, 'contains'),
+  starts_with: (asked) => text(asked, 'starts_with'),
+  in: (asked) => among(asked, false),
+  not_in: (asked) => among(asked, true),
   is_null: missing(false),
   is_not_null: missing(true),
 };

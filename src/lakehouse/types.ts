@@ -154,6 +154,7 @@ export const exprType = (expr: Expr): ColumnType => {
     case 'value':
     case 'struct':
     case 'list':
+    case 'coalesce':
     case 'aggregate':
     case 'running':
       return expr.type;

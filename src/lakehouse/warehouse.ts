@@ -35,6 +35,11 @@ export interface StagedFile {
   /** ISO 8601 with microseconds, of the table's default sort column; null when every value is null. */
   minKey: string | null;
   maxKey: string | null;
+  /** Least and greatest row id of a file whose rows are in order, by sort column (nulls last) and row id; else null. */
+  minId: string | null;
+  maxId: string | null;
+  /** Rows whose sort column is null. */
+  nullKeys: number;
 }
 
 /** What a write made: its files, ready for `commit` in the caller's transaction. */

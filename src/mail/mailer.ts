@@ -4,6 +4,7 @@ export interface Letter {
   subject: string;
   text: string;
   html: string;
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends letters: an SMTP server, or a folder. */
@@ -12,6 +13,8 @@ export interface Mailer {
   send(letter: Letter): Promise<void>;
   /** Asks whether letters can be sent now. Throws when not. */
   check(): Promise<void>;
+  /** Removes what it keeps of letters to addresses of which `isMeant` is true. What has left for a mail server is not ours any more. */
+  forget(isMeant: (address: string) => boolean): Promise<void>;
   /** Where letters go, for the person who starts the service. */
   readonly destination: string;
   close(): Promise<void>;

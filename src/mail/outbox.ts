@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import type { Mailer } from './mailer.ts';
+
+/** Whom a letter's head names as its recipient. */
+const recipient = (text: string): string | undefined => /^to:\s*<?([^\s<>]+)>?\s*$/im.exec(text.split('\n\n', 1)[0] ?? '')?.[1];
 
 /** A mailer that puts every letter as one RFC 5322 file into a folder, which only the owner of the process can read. */
 export async function openOutbox({ folder, from }: { folder: string; from: string }): Promise<Mailer> {
@@ -19,6 +22,14 @@ export async function openOutbox({ folder, from }: { folder: string; from: strin
     },
     check: async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
+    },
+    forget: async (isMeant) => {
+      for (const name of await readdir(folder)) {
+        if (!name.endsWith('.eml')) continue;
+        // another process may be at the same
+        const to = recipient(await readFile(join(folder, name), 'utf8').catch(() => ''));
+        if (to !== undefined && isMeant(to)) await rm(join(folder, name), { force: true });
+      }
     },
     close: async () => transport.close(),
   };

@@ -35,6 +35,7 @@ export function openSmtp({ url, from }: { url: string; from: string }): Mailer {
     check: async () => {
       await transport.verify();
     },
+    forget: () => Promise.resolve(),
     close: async () => transport.close(),
   };
 }

@@ -179,10 +179,17 @@ export const runBatch = async (job: MacroJob, source: ProcessSource): Promise<It
     const durationMs = shift.itemStarted === 0 ? 0 : performance.now() - shift.itemStarted;
     const failed = job.items[results.length];
     if (failed !== undefined)
-      results.push({ id: failed.id, success: false, error: lost(outcome, shift, process, job), logs: [], durationMs });
+      results.push({
+        id: failed.id,
+        success: false,
+        error: lost(outcome, shift, process, job),
+        ...(outcome === 'expired' ? { unfinished: true as const } : {}),
+        logs: [],
+        durationMs,
+      });
     if (outcome !== 'expired') continue;
     for (const item of job.items.slice(results.length))
-      results.push({ id: item.id, success: false, error: outOfTime(job.timeoutMs), logs: [], durationMs: 0 });
+      results.push({ id: item.id, success: false, error: outOfTime(job.timeoutMs), unfinished: true, logs: [], durationMs: 0 });
   }
   return results;
 };

@@ -50,6 +50,8 @@ export interface ItemResult {
   success: boolean;
   output?: Record<string, unknown>;
   error?: MacroError;
+  /** The batch's own limit cut this item off, whether it had begun or not: it may be tried again. */
+  unfinished?: true;
   /** What the macro printed, a line each; cut at 64 kB. */
   logs: string[];
   durationMs: number;

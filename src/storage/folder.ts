@@ -238,6 +238,10 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
       }
       return removed;
     },
+    check: async () => {
+      await stat(root);
+      return 'folder';
+    },
     close: async () => undefined,
   };
 }

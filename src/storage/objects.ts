@@ -65,6 +65,8 @@ export interface ObjectStore {
   signPut(key: string, options: SignPut): Promise<SignedUrl>;
   /** A URL by which one object can be read until it expires. */
   signGet(key: string, options: { expiresInSeconds: number }): Promise<SignedUrl>;
+  /** Fails when the store cannot be reached; answers what it is. */
+  check(): Promise<'folder' | 's3'>;
   close(): Promise<void>;
 }
 

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -143,6 +144,10 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       const expiresAt = new Date(Date.now() + expiresInSeconds * 1_000);
       const url = await getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: key }), { expiresIn: expiresInSeconds });
       return { url, headers: {}, expiresAt };
+    },
+    check: async () => {
+      await client.send(new HeadBucketCommand({ Bucket: bucket }));
+      return 's3';
     },
     close: async () => client.destroy(),
   };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FlowGraph } from '../../src/api/flow/flow.model.ts';
 import { graphProblems } from '../../src/api/flow/graph.ts';
 import { canonicalQuestion, isReservedColumn, replaceFlow } from '../../src/api/flow/flow.service.ts';
+import { sql } from '../../src/database/sql.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -71,6 +72,22 @@ describe('the flow of an experiment', () => {
     expect((await site.as(site.cast.member)('GET', `/api/v1/experiments/${id}/flow`, again)).status).toBe(304);
     expect((await site.as(site.cast.stranger)('GET', `/api/v1/experiments/${id}/flow`)).status).toBe(403);
     expect((await site.as(null)('GET', `/api/v1/experiments/${id}/flow`)).status).toBe(401);
+  });
+
+  test('a flow with a node of an older shape is still read', async () => {
+    const id = await experiment();
+    const owner = site.as(site.cast.owner);
+    await owner('POST', `/api/v1/experiments/${id}/flow`, { body: good });
+    await site.server.context.db.run(
+      sql(
+        'test',
+      )`update flows set graph = '{"nodes": [{"id": "a", "type": "gone", "content": null}], "edges": null}' where experiment_id = ${id}`,
+    );
+    const headers = { 'x-api-key': site.cast.owner.apiKey };
+    const read = await fetch(`${site.server.baseUrl}/api/v1/experiments/${id}/flow`, { headers });
+    expect(read.status).toBe(200);
+    expect(((await read.json()) as { graph: { nodes: object[] } }).graph.nodes).toMatchObject([{ id: 'a', type: 'gone' }]);
+    expect((await owner('PUT', `/api/v1/experiments/${id}/flow`, { body: good })).status).toBe(200);
   });
 
   test('PUT /api/v1/experiments/{id}/flow replaces it, and not for a stale If-Match, a member, or an archived experiment', async () => {

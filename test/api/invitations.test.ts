@@ -206,7 +206,7 @@ describe('taking part in an experiment', () => {
     for (const { id } of [one, two]) await db.run(sql('t')`update experiments set anonymize_contributors = true where id = ${id}`);
     const [first, second] = [(await contributors(one.id, site.cast.owner)).body, (await contributors(two.id)).body];
     for (const { userId, firstName } of [...first.contributors, ...second.contributors]) {
-      expect(userId).toMatch(/^Contributor-[0-9a-f]{16}$/);
+      expect(userId).toMatch(/^Contributor-[0-9A-F]{16}$/);
       expect(firstName).toBe(userId);
     }
     // the same person has another name in another experiment

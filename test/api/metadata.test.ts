@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listMetadataTables } from '../../src/api/metadata/metadata.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -119,24 +118,6 @@ describe('metadata records', () => {
     expect(await send({ experimentQuestionId: 'column:timestamp' })).toEqual(['body.metadata.experimentQuestionId']);
     expect(await send({ rows: [{ c1: 'no id' }] })).toHaveLength(1);
     expect(await send({ rows: [{ _id: '1', c1: 'x'.repeat(5_000_000) }] })).toEqual(['body.metadata']);
-  });
-
-  test('are handed to the measurements oldest first, the first row of an identifier only', async () => {
-    const id = await experiment();
-    const owner = site.as(site.cast.owner);
-    await owner('POST', `/api/v1/experiments/${id}/metadata`, { body: { metadata: plots } });
-    await owner('POST', `/api/v1/experiments/${id}/metadata`, {
-      body: { metadata: { ...plots, experimentQuestionId: 'column:device_id', rows: [] } },
-    });
-    const [first, second] = await listMetadataTables(site.server.context.db, id);
-    expect(first).toMatchObject({
-      columns: [{ name: 'treatment' }, { name: 'sown_on' }],
-      entries: [
-        { question: 'plot_number', identifier: 'P1', values: { treatment: 'dry', sown_on: '2026-03-01' } },
-        { question: 'plot_number', identifier: 'P2', values: { treatment: 'wet' } },
-      ],
-    });
-    expect(second?.entries).toEqual([]);
   });
 
   test('of an older shape do not make the list fail', async () => {

@@ -11,16 +11,16 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 /** The link of a letter, its soft line breaks taken out. */
-const linkIn = (letter: string): string => {
+const linkIn = (letter: string, act: 'confirm' | 'unsubscribe' = 'confirm'): string => {
   const plain = letter.replace(/=\r?\n/g, '').replaceAll('=3D', '=');
-  const link = /\/api\/v1\/newsletter\/confirm\?token=[\w-]+/.exec(plain)?.[0];
+  const link = new RegExp(`/platform/newsletter/${act}\\?token=[\\w-]+`).exec(plain)?.[0];
   if (link === undefined) throw new Error('the letter holds no link');
   return link;
 };
 const forgetBudgets = () => site.server.context.db.run(sql('test')`delete from budgets where kind like 'newsletter-%'`);
 
 describe('the newsletter', () => {
-  test('POST /api/v1/newsletter/subscribe asks by letter, and GET /api/v1/newsletter/confirm subscribes', async () => {
+  test('POST /api/v1/newsletter/subscribe asks by letter, and POST /api/v1/newsletter/confirm subscribes', async () => {
     const anybody = site.as(null);
     const person = await makePerson(site.server.context.db, 'subscriber');
     const me = site.as(person);
@@ -29,16 +29,45 @@ describe('the newsletter', () => {
     expect(asked).toMatchObject({ status: 200, body: { success: true } });
     const letter = await nextLetter(site, 'subscriber@example.com', 0);
     expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'pending' });
-    const link = linkIn(letter);
-    expect((await anybody('GET', link)).body).toEqual({ status: 'subscribed' });
+    const page = await anybody('GET', linkIn(letter));
+    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('<button type="submit">') });
+    // who only looks at the link has changed nothing
+    expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'pending' });
+    const link = /action="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    expect((await anybody('GET', link)).status).toBe(405);
+    expect((await anybody('POST', link)).body).toEqual({ status: 'subscribed' });
     expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'subscribed' });
     await anybody('POST', '/api/v1/newsletter/subscribe', { body: { email: 'subscriber@example.com' } });
     expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'subscribed' });
     expect((await me('DELETE', '/api/v1/newsletter/subscription')).body).toEqual({ status: 'unsubscribed' });
-    expect((await anybody('GET', link)).body).toEqual({ status: 'unsubscribed' });
+    expect((await anybody('POST', link)).body).toEqual({ status: 'unsubscribed' });
     const forged = `${link.slice(0, -2)}${link.endsWith('AA') ? 'BB' : 'AA'}`;
-    expect(await anybody('GET', forged)).toMatchObject({ status: 400, body: { code: 'NEWSLETTER_LINK_INVALID' } });
+    expect(await anybody('POST', forged)).toMatchObject({ status: 400, body: { code: 'NEWSLETTER_LINK_INVALID' } });
     expect(lettersTo(site, 'subscriber@example.com')).toHaveLength(1);
+    await forgetBudgets();
+  });
+
+  test('POST /api/v1/newsletter/unsubscribe ends it from the letter, by its page and by one click', async () => {
+    const anybody = site.as(null);
+    const me = site.as(await makePerson(site.server.context.db, 'tired'));
+    await anybody('POST', '/api/v1/newsletter/subscribe', { body: { email: 'tired@example.com' } });
+    const letter = (await nextLetter(site, 'tired@example.com', 0)).replace(/=\r?\n/g, '').replaceAll('=3D', '=');
+    expect(letter).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click');
+    const oneClick = /^List-Unsubscribe:\s*<[^>]*?(\/api\/v1\/newsletter\/unsubscribe\?token=[\w-]+)>/m.exec(letter)?.[1] ?? '';
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const confirm = linkIn(letter).replace('/platform/', '/api/v1/');
+    // a token is good for one thing only
+    expect((await anybody('POST', oneClick.replace('unsubscribe?', 'confirm?'))).status).toBe(400);
+    expect((await anybody('POST', confirm.replace('confirm?', 'unsubscribe?'))).status).toBe(400);
+    const confirmed = await anybody('POST', confirm, { headers: { ...form, accept: 'text/html' }, body: '' });
+    expect(confirmed).toMatchObject({ status: 200, text: expect.stringContaining('You are subscribed') });
+    expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'subscribed' });
+    expect((await anybody('GET', linkIn(letter, 'unsubscribe'))).text).toContain('Unsubscribe me');
+    expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'subscribed' });
+    const left = await anybody('POST', oneClick, { headers: form, body: 'List-Unsubscribe=One-Click' });
+    expect(left).toMatchObject({ status: 200, body: { status: 'unsubscribed' } });
+    expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'unsubscribed' });
+    expect((await anybody('POST', confirm)).body).toEqual({ status: 'unsubscribed' });
     await forgetBudgets();
   });
 

@@ -101,8 +101,6 @@ describe('profiles', () => {
       name: 'Unknown User',
       email: null,
     });
-    const queued = await db.rows(sql('t')`select user_id from identity_changes where user_id = ${rosa.id}`);
-    expect(queued).toHaveLength(1);
   });
 
   test('refuses what does not fit', async () => {
@@ -229,5 +227,36 @@ describe('closing an account', () => {
     ]);
     // the address is free again
     expect((await makePerson(db, 'nora-secret')).id).not.toBe(nora.id);
+  });
+
+  test('a device that goes with the account takes its certificates along; one that was registered anew keeps its own', async () => {
+    const { context } = site.server;
+    const [gus, ida] = [await makePerson(context.db, 'gus'), await makePerson(context.db, 'ida')];
+    const register = async (person: typeof gus, serialNumber: string) => {
+      const made = await site.as(person)('POST', '/api/v1/devices', { body: { serialNumber, deviceType: 'multispeq' } });
+      expect(made.status).toBe(201);
+      return made.body as { id: string; thingName: string };
+    };
+    const issue = async (person: typeof gus, id: string) =>
+      (await site.as(person)('POST', `/api/v1/devices/${id}/credentials`)).body.certificateId as string;
+    const certificates = async (thing: string) =>
+      (await context.iot.registry.listCertificates(thing)).map(({ certificateId, status }) => [certificateId, status]);
+    const [one, two, kept] = [await register(gus, 'GUS-1'), await register(gus, 'GUS-2'), await register(ida, 'IDA-1')];
+    const [first, second, theirs] = [await issue(gus, one.id), await issue(gus, two.id), await issue(ida, kept.id)];
+    expect(await certificates(one.thingName)).toEqual([[first, 'active']]);
+    expect((await site.as(gus)('DELETE', `/api/v1/users/${gus.id}`)).body.code).toBe('ACCOUNT_BLOCKED');
+    expect(await certificates(two.thingName)).toEqual([[second, 'active']]);
+    expect((await site.as(gus)('DELETE', `/api/v1/users/${gus.id}`, { query: { deleteOwned: 'true' } })).status).toBe(200);
+    // somebody is quick to take the serial over, and gets nothing of what was
+    const anew = await register(ida, 'GUS-2');
+    const fresh = await issue(ida, anew.id);
+    await expect.poll(() => certificates(one.thingName), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => certificates(two.thingName), { timeout: 10_000 }).toEqual([[fresh, 'active']]);
+    const waiting = () => context.db.rows(sql('t')`select 1 as one from pgboss.job where name = 'devices.disown' and state <> 'completed'`);
+    await expect.poll(waiting, { timeout: 10_000 }).toEqual([]);
+    const things = await context.db.rows(sql('t')`select thing_name from registry_things where thing_name = ${one.thingName}`);
+    expect(things).toEqual([]);
+    expect(await certificates(two.thingName)).toEqual([[fresh, 'active']]);
+    expect(await certificates(kept.thingName)).toEqual([[theirs, 'active']]);
   });
 });

@@ -124,6 +124,19 @@ describe('workbooks', () => {
     expect((await owner()('GET', path)).status).toBe(404);
   });
 
+  test('a workbook with cells of an older shape does not make the list fail', async () => {
+    const { id } = await post('workbooks', { name: 'Old cells' });
+    await post('workbooks', { name: 'New cells' });
+    await site.server.context.db.run(
+      sql('test')`update workbooks set cells = '[{"id": 7}, {"type": "gone", "id": "x"}]', cell_type_counts = '{}' where id = ${id}`,
+    );
+    const listed = await owner()('GET', '/api/v1/workbooks');
+    expect(listed.status).toBe(200);
+    expect(listed.body.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(['Old cells', 'New cells']));
+    const headers = { 'x-api-key': site.cast.owner.apiKey };
+    expect((await fetch(`${site.server.baseUrl}/api/v1/workbooks/${id}`, { headers })).status).toBe(200);
+  });
+
   test('GET /api/v1/workbooks/{id}/problems names missing and hidden references, dangling branches and reserved names', async () => {
     const { workbook } = await full();
     expect((await owner()('GET', `/api/v1/workbooks/${workbook.id}/problems`)).body).toEqual({ ok: true, problems: [] });

@@ -41,7 +41,7 @@ test('columns widen as decided; what does not fit is kept beside, and counted', 
     i__text: 'STRING',
     d__text: 'STRING',
   });
-  const columns = report!.files[0]!.columns as { name: string; oddValues: number; widenedFrom?: string }[];
+  const { columns } = report!.files[0]!;
   expect(columns.filter(({ oddValues }) => oddValues > 0).map(({ name }) => name)).toEqual(['i', 'd']);
   expect(columns.find(({ name }) => name === 'i')).toMatchObject({ widenedFrom: 'INT', oddValues: 1 });
   const rows = await lake.rows(table.id);

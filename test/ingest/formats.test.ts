@@ -37,6 +37,60 @@ test('NDJSON keeps every digit, kind and key', async () => {
   expect(report?.files[0]?.columns.find((column) => (column as { name: string }).name === 'mix')).toMatchObject({ oddValues: 1 });
 });
 
+test.each([
+  ['the engine reads', ''],
+  ['only the long way keeps', ',"far":123456789012345678901'],
+])('NDJSON that %s comes back the same', async (_, more) => {
+  const table = await lake.makeTable();
+  const records = [
+    `{"i": 5, "d": 0.12345678901234568, "odd": 1, "flag": true, "nested": {"a": [1, null, "x"]}, "day": "2024-02-29", "s": "\\u00e4\\/\\ud83d\\ude00"}`,
+    `{"i":-7,"d":1e-7,"odd":"n/a","flag":"maybe","day":"","s":"q\\"\\\\","it's \\"k\\"":"x\\ny"}`,
+    '{}',
+    `{"i":null,"d":3,"odd":2.5,"flag":false,"day":null,"s":"2024-02-30","big":9007199254740991,"at":"2024-01-02T03:04:05.123+05:30"${more}}`,
+    `{"day":"2024-12-31","odd":[1],"at":"2024-01-02 03:04:05Z","nested":[{"b":"é"}],"s":7.5, "Ok":"a\\u0000b"}`,
+  ];
+  const { upload, report } = await lake.ingest(table, 'ndjson', [{ path: 'a.ndjson', bytes: records.join('\r\n') }]);
+  expect(upload).toMatchObject({ status: 'completed', rowsIn: 5, stored: 5 });
+  const { far, ...types } = await lake.types(table.id);
+  expect(far).toBe(more === '' ? undefined : 'DECIMAL(38,0)');
+  expect(types).toEqual({
+    ...{ i: 'INT', d: 'DOUBLE', odd: 'DOUBLE', flag: 'BOOLEAN', nested: 'VARIANT', day: 'DATE', s: 'STRING', [`it's "k"`]: 'STRING' },
+    ...{ big: 'BIGINT', at: 'TIMESTAMP', odd__text: 'STRING', flag__text: 'STRING', Ok: 'STRING' },
+  });
+  const rows = (await lake.rows(table.id)).map(({ far: _far, ...row }) =>
+    Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
+  );
+  expect(rows).toEqual([
+    { i: 5, d: 0.12345678901234568, odd: 1, flag: true, nested: '{"a":[1,null,"x"]}', day: '2024-02-29', s: 'ä/😀' },
+    { i: -7, d: 1e-7, odd__text: 'n/a', flag__text: 'maybe', s: 'q"\\', [`it's "k"`]: 'x\ny' },
+    {},
+    { d: 3, odd: 2.5, flag: false, s: '2024-02-30', big: '9007199254740991', at: '2024-01-01 21:34:05.123+00' },
+    { day: '2024-12-31', odd__text: '[1]', at: '2024-01-02 03:04:05+00', nested: '[{"b":"é"}]', s: '7.5', Ok: 'a\0b' },
+  ]);
+  const odd = report!.files[0]!.columns.filter(({ oddValues }) => oddValues > 0).map(({ name, oddValues }) => [name, oddValues]);
+  expect(odd.sort()).toEqual([
+    ['flag', 1],
+    ['odd', 2],
+  ]);
+});
+
+test('what the engine alone would read otherwise goes the long way', async () => {
+  const table = await lake.makeTable();
+  const file = (name: string, bytes: string) => ({ path: `${name}.ndjson`, bytes });
+  const { upload } = await lake.ingest(table, 'ndjson', [
+    file('twice', '{"n":1,"n":2}\n{"n":3}'),
+    file('cases', '{"a":"x","A":"y"}'),
+    file('february', '{"day":"2024-02-30"}\n{"day":"2024-02-28"}'),
+    file('lenient', '{"n":1,}\n{"n":NaN}\n{"n":4}\n{"n":01}'),
+  ]);
+  expect(upload).toMatchObject({ status: 'partial', rowsIn: 9, stored: 6, quarantined: 3 });
+  expect((await lake.types(table.id))['day']).toBe('STRING');
+  const rows = await lake.rows(table.id);
+  expect(rows.flatMap(({ n }) => (n === null ? [] : [n])).sort()).toEqual([2, 3, 4]);
+  expect(rows.flatMap(({ day }) => (day === null ? [] : [day])).sort()).toEqual(['2024-02-28', '2024-02-30']);
+  expect(rows.find(({ a }) => a === 'x')).toMatchObject({ A_2: 'y' });
+});
+
 test('JSON: a list, a wrapped list and one object are the same records', async () => {
   const table = await lake.makeTable();
   const list = '[{"a": 1, "s": "]},{"}, {"a": 2}]';

@@ -63,7 +63,7 @@ describe('on a real engine', () => {
   });
   afterAll(() => lake.close());
 
-  test('a value is found as itself, prints as itself, and survives CSV', async () => {
+  test('a value is found as itself, prints as itself, and survives every format of text', async () => {
     const literal = (text: string) => `'${text.replaceAll("'", "''").replaceAll('\0', `' || chr(0) || '`)}'`;
     const rows = HOSTILE.map((text, index) => `select '${String(index).padStart(32, '0')}' as id, ${literal(text)} as txt`).join(
       ' union all ',
@@ -83,6 +83,12 @@ describe('on a real engine', () => {
         .slice(1)
         .map((row) => row[0]),
     ).toEqual(HOSTILE);
+    const lines = await download(lake.warehouse, source([file]), { columns: ['txt'] }, { format: 'ndjson' });
+    const printed = lines.split('\n').filter((line) => line !== '');
+    expect(printed.map((line) => (JSON.parse(line) as { txt: string }).txt)).toEqual(HOSTILE);
+    // so many that the page is streamed
+    const whole = await page(lake.warehouse, source([file]), readRequest({ columns: 'txt', limit: 50_000 }));
+    expect(whole.data.rows.map(({ txt }) => txt)).toEqual(HOSTILE);
   });
 
   test('a column is found by its quoted name and is the key of its cell', async () => {

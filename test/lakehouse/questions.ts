@@ -7,6 +7,11 @@ const aggregation = (groupBy: unknown[], functions: unknown[]) => ({ aggregation
 export const QUESTIONS: Readonly<Record<string, ReadParameters>> = {
   'first page of everything': {},
   'one page, ordered': { columns: 'id,dbl,txt', orderBy: 'dbl', orderDirection: 'DESC', page: 3, pageSize: 50 },
+  'one page, ordered by text that many rows share': {
+    orderBy: 'txt',
+    pageSize: 50,
+    ...filters({ column: 'dbl', operator: 'less_than', value: 1 }),
+  },
   'contributor by name': {
     columns: 'contributor.name,int',
     orderBy: 'contributor.name',

@@ -18,7 +18,7 @@ import {
   fixedColumns,
 } from '../../src/lakehouse/catalog.ts';
 import type { Column, ColumnType } from '../../src/lakehouse/catalog.ts';
-import { experimentScope } from '../../src/lakehouse/plan.ts';
+import { experimentScope } from '../../src/lakehouse/scope.ts';
 import type { TableSource } from '../../src/lakehouse/plan.ts';
 import { framePage, readPage, readStream } from '../../src/lakehouse/read.ts';
 import type { DownloadOptions } from '../../src/lakehouse/read.ts';

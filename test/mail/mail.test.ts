@@ -75,6 +75,10 @@ describe('letters', () => {
     expect(text).toContain('To: somebody@example.com');
     expect(text).toContain('Hello there');
     expect(statSync(join(folder, 'outbox', file!)).mode & 0o077).toBe(0);
+    await mailer.send({ ...letter, to: 'Else@example.com', text: 'About somebody@example.com' });
+    await mailer.forget((address) => address.toLowerCase() === 'somebody@example.com');
+    const left = readdirSync(join(folder, 'outbox'));
+    expect(left.map((name) => /^To: (.*)$/m.exec(readFileSync(join(folder, 'outbox', name), 'utf8'))?.[1])).toEqual(['Else@example.com']);
   });
 
   test('go out by SMTP; what the server refuses for good is told apart from what it may take later', async () => {

@@ -100,7 +100,11 @@ describe('a wrong setting stops the start with one sentence', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT'],
     [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL'],
-    [{ S3_BUCKET: 'lake' }, 'S3_BUCKET is set, but'],
+    [{ S3_BUCKET: 'lake' }, 'S3_BUCKET and S3_REGION must be given together'],
+    [
+      { S3_ACCESS_KEY_ID: 'x', S3_BUCKET: 'lake', S3_REGION: 'eu-central-1' },
+      'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be given together',
+    ],
     [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST, DATABRICKS_HTTP_PATH and DATABRICKS_CATALOG must be given together.'],
     [{ DATABRICKS_HOST: 'https://x/' }, 'DATABRICKS_HOST is not valid: it must be a host name'],
     [{ ...DATABRICKS, DATABRICKS_CLIENT_ID: 'a' }, 'DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET must be given together.'],

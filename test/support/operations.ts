@@ -31,6 +31,13 @@ export interface AccessCase {
     as?: string;
     elsewhere?: true;
     outsideTeam?: string;
+    secondTeam?: string;
+    homeTeam?: string;
+    deletedTeam?: string;
+    otherMembership?: string;
+    foreignGrant?: string;
+    revoked?: string;
+    left?: true;
     outsideOrganization?: string;
     visibility?: 'public';
     publicFrom?: 'past' | 'future';

@@ -1,6 +1,7 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
+import { publishEvent } from '../events/events.service.ts';
 import type { Experiment, NewExperiment } from '../experiments/experiments.model.ts';
 import { addExperiment, shownExperiment } from '../experiments/experiments.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
@@ -12,6 +13,7 @@ export const createExperiment = (ctx: Context, caller: Caller, body: NewExperime
   ctx.db.transaction(async (tx) => {
     const id = await addExperiment(tx, caller, body);
     if (body.workbookId !== undefined) await attach(tx, caller, id, body.workbookId);
+    await publishEvent(ctx, tx, { kind: 'experiment.created', experimentId: id });
     return caller.created(tx, await shownExperiment(tx, id));
   });
 

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import type { OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { DEFAULT_SORT, ERROR_COLUMN, fixedColumns } from '../../lakehouse/catalog.ts';
-import { columnsAt, filesAt, findInternalFiles, versionOf } from '../../lakehouse/manifest.ts';
+import { DEFAULT_SORT, ERROR_COLUMN, STRING, fixedColumns, type Column } from '../../lakehouse/catalog.ts';
+import { columnsAt, filesAt, findInternalFiles, findTable, versionOf } from '../../lakehouse/manifest.ts';
+import { metadataColumns, type MetadataColumn, type MetadataSource } from '../../lakehouse/metadata.ts';
 import type { TableSource } from '../../lakehouse/plan.ts';
 import { typeText } from '../../lakehouse/types.ts';
+import { metadataColumnsOf } from '../metadata/lake.service.ts';
 import type { TableDescriptor, TableType } from './data.model.ts';
 import { findDimensionVersions, listReadableTables, type TableRow } from './data.queries.ts';
 
@@ -18,9 +20,18 @@ const displayName = ({ kind, name, identifier }: TableRow): string => {
   return kind === 'macro' ? `Processed Data (${name ?? identifier})` : (name ?? identifier);
 };
 
+/** Metadata is said of measurements and of what macros made of them. */
+const isDescribed = (kind: TableRow['kind']) => kind === 'raw_data' || kind === 'macro';
+
+function addedTo({ kind, columns }: TableRow, described: readonly MetadataColumn[]) {
+  if (!isDescribed(kind)) return [];
+  const own = [...fixedColumns(kind), ...columns.map(({ name }) => ({ name, type: STRING, nullable: true, origin: 'uploaded' as const }))];
+  return metadataColumns({ files: [], columns: described }, own).columns;
+}
+
 /** The tables of an experiment with their columns; raw_data and device are always among them. */
 export async function describeTables(ctx: Context, userId: string, experimentId: string): Promise<TableDescriptor[]> {
-  const rows = await listReadableTables(ctx.db, userId, experimentId);
+  const [rows, described] = await Promise.all([listReadableTables(ctx.db, userId, experimentId), metadataColumnsOf(ctx.db, experimentId)]);
   return rows.map((row) => ({
     identifier: row.identifier,
     tableType: TABLE_TYPE[row.kind],
@@ -42,35 +53,72 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
           lastSeenAt: null,
         })),
       ...row.columns.map((column) => ({ ...column, firstSeenAt: new Date(column.firstSeenAt), lastSeenAt: new Date(column.lastSeenAt) })),
+      ...addedTo(row, described).map(({ name, type }) => ({
+        name,
+        originalKey: null,
+        type: typeText(type),
+        nullable: true,
+        firstSeenAt: null,
+        lastSeenAt: null,
+      })),
     ],
   }));
+}
+
+/** The measurements that a macro's rows were made from: their current version, since their answers never change. */
+async function answersOf(ctx: Context, experimentId: string): Promise<MetadataSource['answers']> {
+  const raw = await findTable(ctx.db, experimentId, 'raw_data');
+  if (!raw) return undefined;
+  const [columns, files] = await Promise.all([columnsAt(ctx.db, raw.id, raw.version), filesAt(ctx.db, raw.id, raw.version)]);
+  return { columns: [...fixedColumns('raw_data'), ...columns], files: files.map(({ path }) => join(ctx.lakeFolder, path)) };
+}
+
+/** A table's own columns and those that metadata adds to it. */
+async function described(
+  ctx: Context,
+  table: OpenTable,
+  own: readonly Column[],
+  metadata: { files: readonly string[]; columns: readonly MetadataColumn[] },
+): Promise<Pick<TableSource, 'columns' | 'metadata'>> {
+  if (!isDescribed(table.kind) || metadata.columns.length === 0) return { columns: own };
+  const asksAnswers = table.kind === 'macro' && metadata.columns.some(({ matchedBy }) => matchedBy.some((name) => name !== 'device_id'));
+  const answers = asksAnswers ? await answersOf(ctx, table.experimentId) : undefined;
+  const added = metadataColumns({ ...metadata, answers }, own);
+  return { columns: [...own, ...added.columns], metadata: { files: metadata.files, columns: added.described, answers } };
 }
 
 /** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
 export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): Promise<TableSource> {
   const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
+  const kinds = ['identity', 'annotation', 'metadata_record'] as const;
+  const beside = Promise.all([findInternalFiles(ctx.db, table.experimentId, kinds), metadataColumnsOf(ctx.db, table.experimentId)]);
+  beside.catch(() => undefined);
+  const absolute = (paths: readonly string[]) => paths.map((path) => join(ctx.lakeFolder, path));
+  const complete = async (own: readonly Column[]) => {
+    const [files, columns] = await beside;
+    const { identity, annotation } = files;
+    return {
+      ...base,
+      ...(await described(ctx, table, own, { files: absolute(files.metadata_record), columns })),
+      identity: { files: absolute(identity) },
+      ...(annotation.length === 0 ? {} : { annotations: { files: absolute(annotation) } }),
+    };
+  };
   // nothing had been written in version 0
   if (table.tableId === null || (asOf === 0 && table.version > 0))
-    return { ...base, columns: fixedColumns(table.kind), files: [], version: '0', rowCount: 0 };
+    return { ...(await complete(fixedColumns(table.kind))), files: [], version: '0', rowCount: 0 };
   // a shared Delta table is read as it is, and counted when it is read
   const shared = ctx.warehouse.name === 'databricks';
   if (shared && asOf !== undefined && asOf !== table.version) throw errors.tableVersionGone();
   const { version, rowCount } = await versionOf(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
-  const absolute = (paths: readonly string[]) => paths.map((path) => join(ctx.lakeFolder, path));
-  const [columns, files, { identity, annotation }] = await Promise.all([
-    columnsAt(ctx.db, table.tableId, version),
-    filesAt(ctx.db, table.tableId, version),
-    findInternalFiles(ctx.db, table.experimentId, ['identity', 'annotation']),
-  ]);
+  const [columns, files] = await Promise.all([columnsAt(ctx.db, table.tableId, version), filesAt(ctx.db, table.tableId, version)]);
   return {
-    ...base,
-    columns: [...fixedColumns(table.kind), ...columns],
+    ...(await complete([...fixedColumns(table.kind), ...columns])),
     // the newest rows are asked for most
     files: absolute(files.map(({ path }) => path)).reverse(),
     version: String(version),
+    extents: files.map((file) => ({ ...file, path: join(ctx.lakeFolder, file.path) })),
     ...(shared ? {} : { rowCount }),
-    identity: { files: absolute(identity) },
-    ...(annotation.length === 0 ? {} : { annotations: { files: absolute(annotation) } }),
   };
 }
 

@@ -14,3 +14,45 @@ export const listContributors = (db: Queryable, experimentId: string) =>
     join people p on p.user_id = u.user_id
     where e.id = ${experimentId}
     order by p.user_id`);
+
+/** The experiments whose identity dimension names a person. */
+export const listExperimentsNaming = (db: Queryable, userId: string) =>
+  db.rows<{ experimentId: string }>(sql('data.listExperimentsNaming')`
+    select experiment_id as "experimentId" from uploads where created_by = ${userId}
+    union select experiment_id from annotators where user_id = ${userId}
+    union select experiment_id from contributors where user_id = ${userId}
+    order by 1`);
+
+/** A person whose shown name has changed since the lake last read it. */
+export interface IdentityChange {
+  userId: string;
+  /** Which change it was, to the microsecond. */
+  changedAt: string;
+  /** When the lake began to show the new name; null while it shows the old one. */
+  refreshedAt: Date | null;
+  isClosed: boolean;
+}
+
+/** Takes up the oldest change that is due, for a minute: one that the lake does not show, or one of a closed account whose old files nobody reads any more. */
+export const claimIdentityChange = (db: Queryable, readSeconds: number) =>
+  db.one<IdentityChange>(sql('data.claimIdentityChange')`
+    update identity_changes c set leased_until = now() + interval '60 seconds'
+    from (
+      select user_id from identity_changes
+      where leased_until <= now() and (refreshed_at is null or refreshed_at <= now() - make_interval(secs => ${readSeconds}))
+      order by changed_at limit 1 for update skip locked
+    ) due, users u
+    where c.user_id = due.user_id and u.id = c.user_id
+    returning c.user_id as "userId", c.changed_at::text as "changedAt", c.refreshed_at as "refreshedAt", u.deleted_at is not null as "isClosed"`);
+
+/** Ends a change; another that came meanwhile is due at once. */
+export const endIdentityChange = (db: Queryable, { userId, changedAt }: IdentityChange) =>
+  db.run(sql('data.endIdentityChange')`
+    with released as (update identity_changes set leased_until = '-infinity' where user_id = ${userId} and changed_at <> ${changedAt}::timestamptz)
+    delete from identity_changes where user_id = ${userId} and changed_at = ${changedAt}::timestamptz`);
+
+/** Notes that the lake shows the name as it is now, and lets go. */
+export const markRefreshed = (db: Queryable, { userId, changedAt }: IdentityChange) =>
+  db.run(sql('data.markRefreshed')`
+    update identity_changes set leased_until = '-infinity', refreshed_at = case when changed_at = ${changedAt}::timestamptz then clock_timestamp() end
+    where user_id = ${userId}`);

@@ -1,27 +1,19 @@
 import type { Context } from '../../context.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
-import { DEFAULT_SORT } from '../../lakehouse/catalog.ts';
-import { compactTable, listFragmentedTables, sweepLake } from '../../lakehouse/maintenance.ts';
+import { sweepLake } from '../../lakehouse/maintenance.ts';
+import { compactTables } from './compaction.service.ts';
 
 const HOUR = 3_600_000;
 /** How long old table versions, and with them retired files, are kept. */
 const VERSIONS_DAYS = 30;
-
-/** What the files of a kind are sorted by; kinds that are replaced as a whole are never fragmented. */
-const SORT: Readonly<Record<string, string>> = { ...DEFAULT_SORT, quarantine: 'quarantined_at', annotation: 'updated_at' };
 
 /** Every minute: writes many small files of a table anew as few that do not overlap. */
 export const compactJob = (ctx: Context): JobHandler => ({
   name: 'lake.compact',
   schedule: '* * * * *',
   run: async (_payload, signal) => {
-    for (const { id, kind } of await listFragmentedTables(ctx.db)) {
-      signal.throwIfAborted();
-      const sortColumn = SORT[kind];
-      if (sortColumn === undefined) continue;
-      const { before, after } = await compactTable({ db: ctx.db, staging: ctx.staging }, id, { sortColumn }, signal);
-      if (before > 0) ctx.log.info({ tableId: id, before, after }, 'files compacted');
-    }
+    for (const { tableId, before, after } of await compactTables(ctx, { signal }))
+      ctx.log.info({ tableId, before, after }, 'files compacted');
   },
 });
 
@@ -40,6 +32,6 @@ export const sweepObjectsJob = (ctx: Context): JobHandler => ({
   name: 'objects.sweep',
   schedule: '5 * * * *',
   run: async () => {
-    await ctx.objects.sweep();
+    await ctx.objectFolder?.sweep();
   },
 });

@@ -10,6 +10,18 @@ export const findLifecycle = (db: Queryable, deviceId: string) =>
       'certificateId', certificate_id, 'certificateArn', certificate_arn) as device, sequence
     from devices where id = ${deviceId}`);
 
+/** Removes a device's row; answers the thing that it was. */
+export const deleteThingRow = (db: Queryable, deviceId: string) =>
+  db.one<{ thingName: string }>(sql('devices.deleteThingRow')`
+    with gone as (select thing_name from devices where id = ${deviceId}), deleted as (delete from resources where id = ${deviceId} and type = 'device')
+    select thing_name as "thingName" from gone`);
+
+/** The device that a thing is now, if any, and the certificate that its row names. */
+export const findThingHolder = (db: Queryable, thingName: string) =>
+  db.one<{ id: string; certificateId: string | null }>(
+    sql('devices.thingHolder')`select id, certificate_id as "certificateId" from devices where thing_name = ${thingName}`,
+  );
+
 type Changes = Partial<Pick<DeviceRow, 'state' | 'certificateId' | 'certificateArn'>>;
 
 /** Stores the step that is next, and what changes in the row; a row that changes gets another version. */

@@ -6,6 +6,7 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages.ts';
 import { trimmedName } from '../resources/resources.service.ts';
+import { publishEvent } from '../events/events.service.ts';
 import { homeOf, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import { deleteLocations, insertLocations } from './locations.queries.ts';
@@ -105,6 +106,8 @@ export const patchExperiment = (
       await deleteLocations(tx, id);
       await insertLocations(tx, id, locations);
     }
+    if (fields.status === 'archived' && state.status !== 'archived')
+      await publishEvent(ctx, tx, { kind: 'experiment.archived', experimentId: id });
     await audit(tx, caller, {
       action: 'experiment.updated',
       organizationId: state.organizationId,
@@ -120,12 +123,14 @@ export const setVisibility = (ctx: Context, caller: Caller, id: string, visibili
     const state = await lockExperiment(tx, id);
     if (!state) throw errors.resourceNotFound('experiment');
     if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
-    if (visibility === 'public' && (await publishExperiment(tx, id)) > 0)
+    if (visibility === 'public' && (await publishExperiment(tx, id)) > 0) {
+      await publishEvent(ctx, tx, { kind: 'experiment.published', experimentId: id, facts: { by: 'person' } });
       await audit(tx, caller, {
         action: 'experiment.published',
         organizationId: state.organizationId,
         resource: { type: 'experiment', id },
       });
+    }
     return { id, visibility };
   });
 
@@ -155,6 +160,7 @@ export async function eraseExperiment(ctx: Context, tx: Transaction, caller: Cal
 }
 
 async function erase(ctx: Context, tx: Transaction, caller: Caller, { id, organizationId }: { id: string; organizationId: string }) {
+  await publishEvent(ctx, tx, { kind: 'experiment.deleted', experimentId: id });
   await deleteExperiment(tx, id);
   const erasureId = randomUUIDv7();
   await insertErasure(tx, { id: erasureId, experimentId: id, requestedBy: caller.userId });

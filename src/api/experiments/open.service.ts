@@ -12,3 +12,6 @@ export async function lockOpenExperiment(tx: Transaction, id: string): Promise<{
   if (state.status === 'archived') throw errors.experimentArchived();
   return { organizationId: state.organizationId };
 }
+
+/** Locks an experiment for a write of the service's own, whatever its status; false when it is gone. */
+export const isExperimentLocked = async (tx: Transaction, id: string): Promise<boolean> => (await lockExperiment(tx, id)) !== undefined;

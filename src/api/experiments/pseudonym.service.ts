@@ -5,4 +5,4 @@ import { createHmac } from 'node:crypto';
  * secret. Two experiments name the same person differently, and without the secret nobody can tell who it is.
  */
 export const pseudonymOf = (secret: Buffer, userId: string): string =>
-  `Contributor-${createHmac('sha256', secret).update(userId.toLowerCase()).digest('hex').slice(0, 16)}`;
+  `Contributor-${createHmac('sha256', secret).update(userId.toLowerCase()).digest('hex').slice(0, 16).toUpperCase()}`;

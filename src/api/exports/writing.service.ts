@@ -6,6 +6,7 @@ import { ApiError, errors } from '../../errors.ts';
 import { countDownload, DOWNLOAD_TYPES, readStream } from '../../lakehouse/read.ts';
 import { readRequest } from '../../lakehouse/request.ts';
 import { sourceOf } from '../data/data.service.ts';
+import { publishEvent } from '../events/events.service.ts';
 import { objectOf, removeObjects, WRITE_EXPORT } from './exports.service.ts';
 import {
   beatExport,
@@ -84,6 +85,8 @@ async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signa
   };
   const isDone = await ctx.db.transaction(async (tx) => {
     if ((await completeExport(tx, row, made)) === 0) return false;
+    const facts = { exportId: row.exportId, format: row.format, rows: rowCount, bytes: stored.byteCount };
+    await publishEvent(ctx, tx, { kind: 'export.completed', experimentId: row.experimentId, facts });
     await audit(tx, null, {
       action: 'export.completed',
       organizationId: table.organizationId,
@@ -112,6 +115,13 @@ const reasonOf = (error: unknown, row: ExportRow): string | null => {
   return row.errors + 1 >= MOST_ERRORS ? 'It could not be written after several attempts.' : null;
 };
 
+const fail = (ctx: Context, row: ExportRow, reason: string): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    if ((await failExport(tx, row, reason)) === 0) return;
+    const facts = { exportId: row.exportId, format: row.format };
+    await publishEvent(ctx, tx, { kind: 'export.failed', experimentId: row.experimentId, facts });
+  });
+
 /** One attempt at an export. Does nothing when another is at it, it has ended, or its creator has as many running as may be. */
 export async function writeExport(ctx: Context, exportId: string, signal: AbortSignal): Promise<void> {
   const row = await ctx.db.transaction(async (tx) => {
@@ -127,7 +137,7 @@ export async function writeExport(ctx: Context, exportId: string, signal: AbortS
   } catch (error) {
     if (stop.signal.reason instanceof Overtaken) return;
     const reason = signal.aborted ? null : reasonOf(error, row);
-    if (reason !== null) await failExport(ctx.db, row, reason);
+    if (reason !== null) await fail(ctx, row, reason);
     else {
       await releaseExport(ctx.db, row, !signal.aborted);
       throw error;

@@ -70,9 +70,15 @@ export async function adoptObjects(ctx: Context, signal: AbortSignal, afterMs = 
     }
     batch = [];
   };
-  for await (const { key, modifiedAt } of ctx.objects.list(`${PREFIX}/`)) {
+  for await (const { key, byteCount, modifiedAt } of ctx.objects.list(`${PREFIX}/`)) {
     signal.throwIfAborted();
     if (Date.now() - modifiedAt.getTime() < afterMs) continue;
+    // a bucket takes what a URL without a signed length is sent
+    if (byteCount > LARGEST_OBJECT) {
+      await ctx.objects.delete(key);
+      ctx.log.warn({ key, byteCount }, 'an object of messages was too large and is removed');
+      continue;
+    }
     batch.push(key);
     if (batch.length >= BATCH) await adopt();
   }

@@ -10,33 +10,19 @@ import {
   listWaiting,
 } from '../../ingest/messages.ts';
 import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages.ts';
-import { decodePayload, MESSAGE_CAPS, type PayloadCaps } from '../../iot/payload.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { statusOf } from '../experiments/experiments.service.ts';
+import { queueMacros } from '../macro-runs/macro-runs.service.ts';
 import { countMeasurements } from '../measurements/measurements.service.ts';
-import { adoptObjects, LARGEST_OBJECT } from './arrivals.service.ts';
+import { adoptObjects } from './arrivals.service.ts';
+import { decodeStored } from './reading.service.ts';
 
 const BATCH = { messages: 2_000, bytes: 16 * 1_048_576 };
 /** After so many tries of a batch its messages are read one by one, and after so many more each is set aside. */
 const TRIES = { together: 2, alone: 5 };
-const OBJECT_CAPS: PayloadCaps = {
-  bytes: LARGEST_OBJECT,
-  decompressed: 2 * LARGEST_OBJECT,
-  depth: MESSAGE_CAPS.depth,
-  values: 4_000_000,
-  messages: 100_000,
-  samples: 100_000,
-};
 const DAY = 86_400_000;
 const QUARANTINE_DAYS = 90;
-
-async function bytesOf(ctx: Context, { body, objectKey }: InboxMessage): Promise<Buffer> {
-  if (body !== null) return body;
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of await ctx.objects.get(objectKey ?? '')) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
 
 /** Why nothing of this sender may be stored in the experiment now; undefined when it may. */
 async function refusalOf(ctx: Context, experimentId: string, userId: string | null): Promise<string | undefined> {
@@ -55,7 +41,7 @@ async function readMessages(ctx: Context, experimentId: string, pending: readonl
     const decoded =
       tries >= TRIES.alone
         ? [{ kind: 'refusal' as const, index: null, reason: 'processing-failed' }]
-        : decodePayload(await bytesOf(ctx, message), message.objectKey === null ? MESSAGE_CAPS : OBJECT_CAPS);
+        : await decodeStored(ctx.objects, message);
     read.push({ id, arrival: message, decoded, refused: refusals.get(userId) });
   }
   return read;
@@ -77,7 +63,17 @@ async function ingestBatch(
   if (people.length > 0 && ((await insertContributors(ctx.db, experimentId, people)).length > 0 || pending.some(({ tries }) => tries > 0)))
     await refreshIdentity(ctx, experimentId);
   const { db, staging, pipelines } = ctx;
-  return ingestMessages({ db, staging, pipelines, alongside: countMeasurements }, experimentId, messages, signal);
+  const alongside: typeof countMeasurements = async (tx, id, measurements) => {
+    await countMeasurements(tx, id, measurements);
+    await queueMacros(tx, id, measurements);
+  };
+  const reports = await ingestMessages({ db, staging, pipelines, alongside }, experimentId, messages, signal);
+  for (const { stored, quarantined, alreadyThere } of reports) {
+    ctx.metrics.measurements.inc({ outcome: 'stored' }, stored);
+    ctx.metrics.measurements.inc({ outcome: 'quarantined' }, quarantined);
+    ctx.metrics.measurements.inc({ outcome: 'already-there' }, alreadyThere);
+  }
+  return reports;
 }
 
 /** Turns the waiting messages of one experiment into rows, batch by batch. */

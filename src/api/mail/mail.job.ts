@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { isLetterName, writeLetter } from '../../mail/letters/catalogue.ts';
-import { SEND_LETTER, type SealedLetter, type SendLetter } from './mail.service.ts';
+import { FORGET_LETTERS, recipientOf, SEND_LETTER, type ForgetLetters, type SealedLetter, type SendLetter } from './mail.service.ts';
 
 async function send(ctx: Context, { sealed }: SendLetter): Promise<void> {
   const content = open(ctx.config.secret, 'letter', sealed) as SealedLetter | undefined;
@@ -31,4 +31,10 @@ export const sendLetterJob = (ctx: Context): JobHandler => ({
   concurrency: 2,
   retries: 8,
   run: (payload) => send(ctx, payload as SendLetter),
+});
+
+/** Removes the letters to a closed account that lie in a folder of the service. */
+export const forgetLettersJob = (ctx: Context): JobHandler => ({
+  name: FORGET_LETTERS,
+  run: (payload) => ctx.mailer.forget((address) => recipientOf(ctx, address) === (payload as ForgetLetters).recipient),
 });

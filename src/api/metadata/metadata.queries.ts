@@ -1,5 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
+import type { MetadataShape } from './merged.ts';
 import type { Metadata, MetadataRecord } from './metadata.model.ts';
 
 export type StoredRecord = Omit<MetadataRecord, 'duplicateIdentifiers'> & { version: number };
@@ -16,6 +17,18 @@ export const listRecords = (db: Queryable, experimentId: string, page: { limit: 
 export const listRecordsOldestFirst = (db: Queryable, experimentId: string) =>
   db.rows<StoredRecord>(sql('metadata.listOldestFirst')`
     select ${columns} from metadata_records m where m.experiment_id = ${experimentId} order by m.created_at, m.id`);
+
+/** What each table adds to measurements, oldest first, without its rows. */
+export const listShapes = (db: Queryable, experimentId: string) =>
+  db.rows<{ shape: MetadataShape }>(
+    sql('metadata.listShapes')`select shape from metadata_records where experiment_id = ${experimentId} order by created_at, id`,
+  );
+
+/** Experiments with metadata tables that the lake has never been told of. */
+export const listStale = (db: Queryable, most: number) =>
+  db.rows<{ experimentId: string }>(sql('metadata.listStale')`
+    select distinct m.experiment_id as "experimentId" from metadata_records m
+    where not exists (select from lake_tables t where t.experiment_id = m.experiment_id and t.kind = 'metadata_record' and t.version > 0) limit ${most}`);
 
 /** How many records there are, and how many characters they hold together, without counting the one that is about to change. */
 export const measureRecords = async (db: Queryable, experimentId: string, exceptId: string | null = null) =>

@@ -2,22 +2,15 @@ import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
-import type { Queryable, Transaction } from '../../database/database.ts';
+import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { isReservedColumn } from '../flow/flow.service.ts';
 import { checked, refusal } from '../input/input.service.ts';
+import { refreshMetadata } from './lake.service.ts';
 import type { Metadata, MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';
-import {
-  deleteRecord,
-  findRecord,
-  insertRecord,
-  listRecordsOldestFirst,
-  measureRecords,
-  updateRecord,
-  type StoredRecord,
-} from './metadata.queries.ts';
-import { duplicateIdentifiers, metadataEntries, metadataProblems, metadataShape, type MetadataEntry } from './records.ts';
+import { deleteRecord, findRecord, insertRecord, measureRecords, updateRecord, type StoredRecord } from './metadata.queries.ts';
+import { duplicateIdentifiers, metadataProblems, metadataShape } from './records.ts';
 
 const MOST_CHARACTERS = 5_000_000;
 const MOST_TOGETHER = { count: 100, size: 50_000_000 };
@@ -57,6 +50,7 @@ export async function createMetadata(ctx: Context, caller: Caller, experimentId:
     await refuseTooMuch(tx, experimentId, size, null);
     const made = await insertRecord(tx, { id: randomUUIDv7(), experimentId, metadata, size, createdBy: caller.userId });
     if (!made) throw errors.conflict();
+    await refreshMetadata(ctx, tx, experimentId);
     const resource = { type: 'experiment', id: experimentId };
     await audit(tx, caller, { action: 'metadata.created', organizationId, resource, details: { metadataId: made.metadataId } });
     await caller.created(tx, shownRecord(made));
@@ -80,6 +74,7 @@ export async function changeMetadata(
     await refuseTooMuch(tx, experimentId, given.size, id);
     const changed = await updateRecord(tx, id, given.metadata, given.size);
     if (!changed) throw errors.metadataNotFound();
+    await refreshMetadata(ctx, tx, experimentId);
     const resource = { type: 'experiment', id: experimentId };
     await audit(tx, caller, { action: 'metadata.updated', organizationId, resource, details: { metadataId: id } });
     return changed;
@@ -92,19 +87,7 @@ export const removeMetadata = (ctx: Context, caller: Caller, experimentId: strin
     const { organizationId } = await lockOpenExperiment(tx, experimentId);
     await mustFind(tx, experimentId, id, versions);
     await deleteRecord(tx, id);
+    await refreshMetadata(ctx, tx, experimentId);
     const resource = { type: 'experiment', id: experimentId };
     await audit(tx, caller, { action: 'metadata.deleted', organizationId, resource, details: { metadataId: id } });
   });
-
-/** What measurements of an experiment are joined with: a record's columns and entries, oldest record first, so that a later one wins. */
-export async function listMetadataTables(
-  db: Queryable,
-  experimentId: string,
-): Promise<{ metadataId: string; columns: Metadata['columns']; entries: MetadataEntry[] }[]> {
-  const records = await listRecordsOldestFirst(db, experimentId);
-  return records.map(({ metadataId, metadata }) => ({
-    metadataId,
-    columns: metadata.columns.filter(({ id }) => id !== metadata.identifierColumnId),
-    entries: metadataEntries(metadata),
-  }));
-}

@@ -2,10 +2,19 @@ import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Middlewares, Post, Query, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { sendPage } from '../../http/pages.ts';
 import { publicWrite } from '../../http/public.ts';
 import type { NewsletterAccepted, NewsletterAddress, NewsletterState, WhatsNewSeen } from './newsletter.model.ts';
 import { findSeen, markSeen } from './newsletter.queries.ts';
-import { confirmAddress, subscribeAddress, subscribeCaller, subscriptionOf, unsubscribeCaller } from './newsletter.service.ts';
+import {
+  confirmAddress,
+  subscribeAddress,
+  subscribeCaller,
+  subscriptionOf,
+  unsubscribeAddress,
+  unsubscribeCaller,
+} from './newsletter.service.ts';
+import { statePage } from './pages.ts';
 
 @Route('api/v1/newsletter')
 @Tags('Newsletter')
@@ -20,13 +29,25 @@ export class NewsletterController extends ApiController {
   }
 
   /**
-   * Where the letter's link leads: confirms the address.
+   * Confirms an address, with the token of the letter. A program that only looks at the letter's link changes nothing: it leads to a page with a button.
    * @maxLength token 2000
    */
-  @Get('confirm')
-  public async confirm(@Query() token: string): Promise<NewsletterState> {
+  @Post('confirm')
+  @SuccessResponse(200)
+  public async confirm(@Request() request: HttpRequest, @Query() token: string): Promise<NewsletterState> {
     this.response.setHeader('Cache-Control', 'no-store');
-    return confirmAddress(this.ctx, token);
+    return this.#shown(request, await confirmAddress(this.ctx, token));
+  }
+
+  /**
+   * Ends a subscription, with the token of a letter; mail programs call this for their own button (RFC 8058).
+   * @maxLength token 2000
+   */
+  @Post('unsubscribe')
+  @SuccessResponse(200)
+  public async unsubscribe(@Request() request: HttpRequest, @Query() token: string): Promise<NewsletterState> {
+    this.response.setHeader('Cache-Control', 'no-store');
+    return this.#shown(request, await unsubscribeAddress(this.ctx, token));
   }
 
   /** Whether your own address is subscribed. */
@@ -49,6 +70,12 @@ export class NewsletterController extends ApiController {
   @Security('caller')
   public async unsubscribeMe(): Promise<NewsletterState> {
     return unsubscribeCaller(this.ctx, this.caller);
+  }
+
+  /** Answers a browser's form with a page, and everybody else with the state itself. */
+  #shown(request: HttpRequest, state: NewsletterState): NewsletterState {
+    if (request.accepts(['json', 'html']) === 'html') sendPage(this.response, statePage(state));
+    return state;
   }
 }
 

@@ -30,6 +30,11 @@ export const confirmPending = (db: Queryable, email: string) =>
     update newsletter_subscribers set status = case status when 'pending' then 'subscribed' else status end, updated_at = now()
     where email = canonical_email(${email}) returning status`);
 
+/** An address that is not known, or was forgotten, stays so. */
+export const leaveAddress = (db: Queryable, email: string) =>
+  db.run(sql('newsletter.leave')`
+    update newsletter_subscribers set status = 'unsubscribed', updated_at = now() where email = canonical_email(${email})`);
+
 export const deletePending = (db: Queryable, days: number) =>
   db.run(sql('newsletter.deletePending')`
     delete from newsletter_subscribers where status = 'pending' and updated_at < now() - make_interval(days => ${days}::integer)`);

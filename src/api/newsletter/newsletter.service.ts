@@ -7,7 +7,7 @@ import { errors } from '../../errors.ts';
 import { canonicalAddress } from '../account/sign-in.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import type { NewsletterState } from './newsletter.model.ts';
-import { confirmPending, findAddress, findStatus, upsertPending, upsertStatus } from './newsletter.queries.ts';
+import { confirmPending, findAddress, findStatus, leaveAddress, upsertPending, upsertStatus } from './newsletter.queries.ts';
 
 /** Days in which a letter's link works; an address that did not confirm by then is forgotten. */
 export const CONFIRM_DAYS = 7;
@@ -19,14 +19,33 @@ interface Link {
   email: string;
   /** Milliseconds since 1970. */
   until: number;
+  /** Of a link that ends a subscription. */
+  leaves?: true;
+}
+
+/** A letter may be found again long after it came. */
+const LEAVE_DAYS = 2 * 365;
+
+const tokenOf = (ctx: Context, link: Omit<Link, 'until'>, days: number): string =>
+  seal(ctx.config.secret, 'newsletter', { ...link, until: Date.now() + days * DAY * 1_000 });
+
+function linkOf(ctx: Context, token: string): Link {
+  const link = open(ctx.config.secret, 'newsletter', token) as Link | undefined;
+  if (!link || link.until < Date.now()) throw errors.newsletterLinkInvalid();
+  return link;
 }
 
 /** Asks by letter. An address gets three letters a day at most; further ones are left out silently, or the answer would tell on it. */
 async function askByLetter(ctx: Context, tx: Transaction, email: string): Promise<void> {
   if ((await spend(tx, ctx.config.secret, ADDRESS, email)) !== null) return;
-  const link: Link = { email, until: Date.now() + CONFIRM_DAYS * DAY * 1_000 };
-  const url = `${ctx.baseUrl}/api/v1/newsletter/confirm?token=${seal(ctx.config.secret, 'newsletter', link)}`;
-  await enqueueLetter(ctx, tx, { to: email, letter: 'newsletter-confirmation', data: { url, days: CONFIRM_DAYS }, worthSeconds: DAY });
+  const leaving = tokenOf(ctx, { email, leaves: true }, LEAVE_DAYS);
+  const data = {
+    url: `${ctx.baseUrl}/platform/newsletter/confirm?token=${tokenOf(ctx, { email }, CONFIRM_DAYS)}`,
+    days: CONFIRM_DAYS,
+    leaveUrl: `${ctx.baseUrl}/platform/newsletter/unsubscribe?token=${leaving}`,
+    oneClickUrl: `${ctx.baseUrl}/api/v1/newsletter/unsubscribe?token=${leaving}`,
+  };
+  await enqueueLetter(ctx, tx, { to: email, letter: 'newsletter-confirmation', data, worthSeconds: DAY });
 }
 
 /** Asks an address whether it wants the newsletter; one that is subscribed hears nothing. Errors: invalid email, rate limited. */
@@ -42,11 +61,19 @@ export async function subscribeAddress(ctx: Context, ip: string, given: string):
 
 /** What a letter's link says. Errors: newsletter link invalid. */
 export async function confirmAddress(ctx: Context, token: string): Promise<NewsletterState> {
-  const link = open(ctx.config.secret, 'newsletter', token) as Link | undefined;
-  if (!link || link.until < Date.now()) throw errors.newsletterLinkInvalid();
+  const link = linkOf(ctx, token);
+  if (link.leaves) throw errors.newsletterLinkInvalid();
   const confirmed = await confirmPending(ctx.db, link.email);
   if (!confirmed) throw errors.newsletterLinkInvalid();
   return confirmed;
+}
+
+/** Ends the subscription that a letter's link is about, whatever its state. Errors: newsletter link invalid. */
+export async function unsubscribeAddress(ctx: Context, token: string): Promise<NewsletterState> {
+  const link = linkOf(ctx, token);
+  if (!link.leaves) throw errors.newsletterLinkInvalid();
+  await leaveAddress(ctx.db, link.email);
+  return { status: 'unsubscribed' };
 }
 
 async function addressOf(ctx: Context, caller: Caller): Promise<{ email: string; isVerified: boolean }> {

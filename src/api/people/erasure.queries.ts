@@ -43,7 +43,8 @@ export const deleteMeans = (db: Queryable, userId: string) =>
       forgotten as (delete from known_browsers where user_id = ${userId}),
       handed_in as (delete from passkeys where user_id = ${userId}),
       revoked as (delete from grants where user_id = ${userId}),
-      own_answers as (delete from idempotency_keys where caller_id = ${userId})
+      own_answers as (delete from idempotency_keys where caller_id = ${userId}),
+      asked_over as (delete from project_transfer_requests where user_id = ${userId})
     delete from organization_members where user_id = ${userId}
       and organization_id not in (select id from organizations where personal_user_id = ${userId})`);
 
@@ -68,10 +69,14 @@ export const eraseRequests = (db: Queryable, userId: string, email: string | nul
       inviting as (update organization_invitations set status = 'canceled' where inviter_id = ${userId} and status = 'pending' and email is distinct from ${email})
     update invitations set status = 'revoked', updated_at = now() where invited_by = ${userId} and status = 'pending' and email is distinct from ${email}`);
 
-/** The address in answers that are kept for others' repeated calls. */
-export const eraseFromKeptAnswers = (db: Queryable, email: string) =>
-  db.run(sql('people.eraseFromKeptAnswers')`
-    update idempotency_keys set body = replace(body, to_json(${email}::text)::text, 'null') where position(to_json(${email}::text)::text in body) > 0`);
+/** The address in answers that are kept for others' repeated calls: null where it is a value, nothing where it stands within a text. */
+export const eraseFromKeptAnswers = (db: Queryable, email: string) => {
+  const literal = email.replace(/[^a-z0-9]/g, '\\$&');
+  return db.run(sql('people.eraseFromKeptAnswers')`
+    update idempotency_keys
+    set body = regexp_replace(replace(body, to_json(${email}::text)::text, 'null'), ${`(?<![\\w.+-])${literal}(?![\\w-]|\\.\\w)`}, '', 'gi')
+    where position(${email} in lower(body)) > 0`);
+};
 
 /** What is left is an id, and authorship by "Deleted User". */
 export const closeAccount = (db: Queryable, userId: string) =>
@@ -82,6 +87,6 @@ export const closeAccount = (db: Queryable, userId: string) =>
           updated_at = now()
         where personal_user_id = ${userId}
       ),
-      changed as (insert into identity_changes (user_id) values (${userId}) on conflict (user_id) do update set changed_at = now())
+      changed as (insert into identity_changes (user_id) values (${userId}) on conflict (user_id) do update set changed_at = now(), refreshed_at = null)
     update users set email = null, email_verified = false, image = null, name = 'Deleted User', registered = false, deleted_at = now(), updated_at = now()
     where id = ${userId}`);

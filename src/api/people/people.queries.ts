@@ -112,7 +112,7 @@ export const saveProfile = (db: Queryable, profile: ProfileRow) =>
       update users u set registered = true, name = case when saved.is_new then ${`${profile.firstName} ${profile.lastName}`} else u.name end, updated_at = now()
       from saved where u.id = saved.user_id
     ), changed as (
-      insert into identity_changes (user_id) select user_id from saved on conflict (user_id) do update set changed_at = now()
+      insert into identity_changes (user_id) select user_id from saved on conflict (user_id) do update set changed_at = now(), refreshed_at = null
     )
     select is_new as "isNew" from saved`);
 

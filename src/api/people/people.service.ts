@@ -4,7 +4,9 @@ import { endSessions } from '../../auth/sessions.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { discardDevice } from '../devices/discarded.service.ts';
 import { eraseExperiment } from '../experiments/experiments.service.ts';
+import { forgetLetters } from '../mail/mail.service.ts';
 import {
   closeAccount,
   deleteMeans,
@@ -51,7 +53,8 @@ async function removeOwned(ctx: Context, tx: Transaction, caller: Caller): Promi
   for (const { type, id, organizationId } of await listUnreachable(tx, caller.userId)) {
     if (type === 'experiment') await eraseExperiment(ctx, tx, caller, id);
     else {
-      await deleteResource(tx, id);
+      if (type === 'device') await discardDevice(ctx, tx, id);
+      else await deleteResource(tx, id);
       await audit(tx, caller, { action: 'resource.deleted', organizationId, resource: { type, id } });
     }
   }
@@ -72,7 +75,10 @@ export const deleteAccount = (ctx: Context, caller: Caller, deleteOwned: boolean
     if (blockers.resources.length + blockers.organizations.length > 0) throw errors.accountBlocked().with({ members: { ...blockers } });
     await eraseRequests(tx, caller.userId, account.email);
     await deleteMeans(tx, caller.userId);
-    if (account.email !== null) await eraseFromKeptAnswers(tx, account.email);
+    if (account.email !== null) {
+      await eraseFromKeptAnswers(tx, account.email);
+      await forgetLetters(ctx, tx, account.email);
+    }
     await closeAccount(tx, caller.userId);
     await audit(tx, caller, { action: 'user.deleted', subjectId: caller.userId });
   });

@@ -6,7 +6,7 @@ import { claimIdempotencyKey } from '../../http/idempotency.ts';
 import { multipartParts } from '../../http/multipart.ts';
 import type { UploadList, UploadReport } from './uploads.model.ts';
 import { countUploads, listUploads } from './uploads.queries.ts';
-import { receiveUpload, uploadReport } from './uploads.service.ts';
+import { receiveUpload, replayUpload, uploadReport } from './uploads.service.ts';
 
 interface UploadListQuery {
   /** @pattern ^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$ */
@@ -70,5 +70,15 @@ export class UploadsController extends ApiController {
   @Security('caller', ['experiment:contribute'])
   public async get(@Path() id: string, @Path() uploadId: string): Promise<UploadReport> {
     return uploadReport(this.ctx, id, uploadId);
+  }
+
+  /**
+   * Reads the quarantined records of an upload again, in the background: what can be read by now is stored under the row ids that it would have had, and
+   * leaves the quarantine; nothing else changes. For use after an update or a raised limit of the service. An upload that quarantined nothing is answered as it is.
+   */
+  @Post('{uploadId}/replay')
+  @Security('caller', ['experiment:contribute'])
+  public async replay(@Path() id: string, @Path() uploadId: string): Promise<UploadReport> {
+    return replayUpload(this.ctx, this.caller, id, uploadId);
   }
 }

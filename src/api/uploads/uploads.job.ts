@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { ingestUpload } from '../../ingest/ingest.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
+import { publishEvent } from '../events/events.service.ts';
 import { listSilentUploads } from './uploads.queries.ts';
 import { abandon, INGEST_UPLOAD, uploadOwner } from './uploads.service.ts';
 
@@ -23,10 +24,19 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
         store: ctx.objects,
         staging: ctx.staging,
         pipelines: ctx.pipelines,
+        maxRecordBytes: ctx.config.limits.uploadRecordBytes,
         log: (message, facts) => ctx.log.warn(facts, message),
       },
       uploadId,
-      { signal },
+      {
+        signal,
+        onEnd: (tx, status) =>
+          publishEvent(ctx, tx, {
+            kind: status === 'failed' ? 'upload.failed' : 'upload.completed',
+            experimentId: upload.experimentId,
+            facts: { uploadId, status },
+          }),
+      },
     );
   },
 });

@@ -71,6 +71,20 @@ export const failReceiving = (db: Queryable, uploadId: string, message: string) 
   db.run(sql('uploads.failReceiving')`
     update uploads set status = 'failed', completed_at = now(), error_message = ${message} where id = ${uploadId} and status = 'pending' and received_at is null`);
 
+/** The state of an upload, held until the transaction ends. */
+export const lockUpload = (db: Queryable, experimentId: string, uploadId: string) =>
+  db.one<{ status: string }>(
+    sql('uploads.lock')`select status from uploads where id = ${uploadId} and experiment_id = ${experimentId} for update`,
+  );
+
+/** Marks the files that have refused records; answers how many. */
+export const requestReplay = (db: Queryable, uploadId: string) =>
+  db.run(sql('uploads.requestReplay')`
+    update upload_files set replay_requested_at = now() where upload_id = ${uploadId} and quarantined > 0 and object_key is not null`);
+
+export const reopenUpload = (db: Queryable, uploadId: string) =>
+  db.run(sql('uploads.reopen')`update uploads set status = 'running', completed_at = null, heartbeat_at = now() where id = ${uploadId}`);
+
 export const listObjectKeys = (db: Queryable, uploadId: string) =>
   db.rows<{ objectKey: string }>(
     sql(

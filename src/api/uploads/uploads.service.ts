@@ -11,6 +11,7 @@ import { LIMITS, SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
 import { isTableName, nameFile } from '../../ingest/names.ts';
 import { createTable, findUploadTable } from '../../lakehouse/manifest.ts';
 import { objectKey } from '../../storage/objects.ts';
+import { publishEvent } from '../events/events.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import type { UploadReport } from './uploads.model.ts';
 import {
@@ -26,8 +27,11 @@ import {
   listObjectKeys,
   listUploadFiles,
   listUploadsToErase,
+  lockUpload,
   markFileReceived,
   markReceived,
+  reopenUpload,
+  requestReplay,
 } from './uploads.queries.ts';
 
 export const INGEST_UPLOAD = 'uploads.ingest';
@@ -111,9 +115,16 @@ async function receiveFile(
 }
 
 /** Ends an upload that did not arrive, and removes its bytes and the table that it was to make. */
-export async function abandon(ctx: Context, uploadId: string, reason: string): Promise<void> {
+export async function abandon(ctx: Context, uploadId: string, reason: string, isRepeat = false): Promise<void> {
   const keys = await listObjectKeys(ctx.db, uploadId);
-  if ((await failReceiving(ctx.db, uploadId, reason)) === 0) return;
+  const isAbandoned = await ctx.db.transaction(async (tx) => {
+    if ((await failReceiving(tx, uploadId, reason)) === 0) return false;
+    const owner = await findUploadOwner(tx, uploadId);
+    if (owner && !isRepeat)
+      await publishEvent(ctx, tx, { kind: 'upload.failed', experimentId: owner.experimentId, facts: { uploadId, status: 'failed' } });
+    return true;
+  });
+  if (!isAbandoned) return;
   for (const { objectKey: key } of keys) await ctx.objects.delete(key);
   await deleteTableOf(ctx.db, uploadId);
 }
@@ -164,7 +175,7 @@ export async function receiveUpload(
         .update(JSON.stringify([given, received]))
         .digest(),
     ).catch(async (error: unknown) => {
-      await abandon(ctx, uploadId, 'This upload was a repeat of an earlier one.');
+      await abandon(ctx, uploadId, 'This upload was a repeat of an earlier one.', true);
       await deleteUpload(ctx.db, uploadId);
       throw error;
     });
@@ -190,6 +201,27 @@ async function reportOf(db: Pick<Transaction, 'rows' | 'one' | 'run'>, experimen
 /** One upload with the report of every file. */
 export const uploadReport = (ctx: Context, experimentId: string, uploadId: string): Promise<UploadReport> =>
   reportOf(ctx.db, experimentId, uploadId);
+
+/** Has a job read the quarantined records of an upload again. Errors: not found, archived, still being read. */
+export async function replayUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
+  return ctx.db.transaction(async (tx) => {
+    await requireWritable(tx, experimentId);
+    const upload = await lockUpload(tx, experimentId, uploadId);
+    if (!upload) throw errors.uploadNotFound();
+    if (upload.status === 'pending' || upload.status === 'running') throw errors.uploadRunning();
+    if ((await requestReplay(tx, uploadId)) > 0) {
+      await reopenUpload(tx, uploadId);
+      await audit(tx, caller, {
+        action: 'upload.replayed',
+        organizationId: caller.organizationId,
+        resource: { type: 'experiment', id: experimentId },
+        details: { uploadId },
+      });
+      await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
+    }
+    return reportOf(tx, experimentId, uploadId);
+  });
+}
 
 /** Whose upload it is, and where it goes; undefined when it is gone. */
 export const uploadOwner = (ctx: Context, uploadId: string) => findUploadOwner(ctx.db, uploadId);

@@ -126,6 +126,9 @@ class DuckdbSession implements StagingSession {
           byteCount: (await stat(join(this.#lakeFolder, path))).size,
           minKey: part.min,
           maxKey: part.max,
+          minId: part.minId,
+          maxId: part.maxId,
+          nullKeys: part.nulls,
         });
       }
       if (staged.length > 0) {
@@ -139,18 +142,41 @@ class DuckdbSession implements StagingSession {
   }
 
   async #describe(folder: string, sortColumn: string) {
+    const sorting = identifier(sortColumn);
     const names = (await readdir(folder)).sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
     const key = (aggregate: string) =>
       `strftime((${aggregate}(${identifier(sortColumn)})::timestamptz at time zone 'UTC'), '%Y-%m-%dT%H:%M:%S.%fZ')`;
-    const parts: { file: string; rows: number; min: string | null; max: string | null }[] = [];
+    const parts: {
+      file: string;
+      rows: number;
+      min: string | null;
+      max: string | null;
+      minId: string | null;
+      maxId: string | null;
+      nulls: number;
+    }[] = [];
     for (const file of names) {
       const result = await this.#run({
-        sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high from read_parquet(${text(join(folder, file))})`,
+        sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high, count(*) - count(${sorting}) as nulls,
+            min(id) as first_id, max(id) as last_id,
+            coalesce(bool_and(coalesce(case when ${sorting} is not distinct from before then id > id_before else ${sorting} > before or ${sorting} is null end, false))
+              filter (where place > 1), true) as in_order
+          from (select ${sorting}, id, lag(${sorting}) over () as before, lag(id) over () as id_before, row_number() over () as place
+            from (select null::varchar as id where false union all by name select * from read_parquet(${text(join(folder, file))})))`,
         values: [],
       });
       const [row] = result.getRowObjectsJson();
       if (row && Number(row.rows) > 0)
-        parts.push({ file, rows: Number(row.rows), min: row.low as string | null, max: row.high as string | null });
+        parts.push({
+          file,
+          rows: Number(row.rows),
+          min: row.low as string | null,
+          max: row.high as string | null,
+          // a file whose rows are in no order says nothing of what lies where
+          minId: row.in_order === true ? (row.first_id as string | null) : null,
+          maxId: row.in_order === true ? (row.last_id as string | null) : null,
+          nulls: Number(row.nulls),
+        });
     }
     return parts;
   }

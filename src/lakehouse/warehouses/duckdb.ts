@@ -45,9 +45,9 @@ const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 const COPY_OPTIONS: Record<'csv' | 'json' | 'ndjson' | 'parquet', string> = {
   csv: `format csv, header false, delimiter ',', quote '"', escape '"', nullstr ''`,
-  // printed JSON holds no control characters, so that these never occur and nothing is quoted
-  json: `format csv, header false, delimiter '\u0001', quote '\u0002', escape '\u0002'`,
-  ndjson: `format csv, header false, delimiter '\u0001', quote '\u0002', escape '\u0002'`,
+  // printed JSON holds no control characters, so that nothing needs a quote; with one, a line with a # would get it
+  json: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
+  ndjson: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
   parquet: 'format parquet, compression zstd',
 };
 

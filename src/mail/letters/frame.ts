@@ -3,6 +3,7 @@ export interface Written {
   subject: string;
   text: string;
   html: string;
+  headers?: Readonly<Record<string, string>>;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
@@ -26,16 +27,18 @@ interface Parts {
   action?: { label: string; url: string };
   /** Small print, such as why this was sent. */
   footer: string;
+  /** Where letters of this kind are ended. */
+  leaveUrl?: string;
 }
 
 /** Writes a letter twice, as text and as HTML; everything given is text and is escaped here, in one place. */
-export function write({ subject, paragraphs, highlight, action, footer }: Parts): Written {
+export function write({ subject, paragraphs, highlight, action, footer, leaveUrl }: Parts): Written {
   const text = [
     ...paragraphs.slice(0, 1),
     ...(highlight === undefined ? [] : [`    ${highlight}`]),
     ...paragraphs.slice(1),
     ...(action === undefined ? [] : [`${action.label}: ${action.url}`]),
-    `-- \n${footer}`,
+    `-- \n${footer}${leaveUrl === undefined ? '' : `\nUnsubscribe: ${leaveUrl}`}`,
   ].join('\n\n');
   const paragraph = (words: string) => `<p style="margin:0 0 16px">${escaped(words)}</p>`;
   const body = [
@@ -49,7 +52,7 @@ export function write({ subject, paragraphs, highlight, action, footer }: Parts)
       : [
           `<p style="margin:0 0 16px"><a href="${escaped(action.url)}" style="background:#1c5d3a;color:#fff;padding:10px 18px;border-radius:6px;text-decoration:none">${escaped(action.label)}</a></p>`,
         ]),
-    `<p style="margin:24px 0 0;color:#555;font-size:13px">${escaped(footer)}</p>`,
+    `<p style="margin:24px 0 0;color:#555;font-size:13px">${escaped(footer)}${leaveUrl === undefined ? '' : ` <a href="${escaped(leaveUrl)}" style="color:#555">Unsubscribe</a>`}</p>`,
   ].join('\n');
   return {
     subject: oneLine(subject),

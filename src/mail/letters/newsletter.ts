@@ -3,11 +3,15 @@ import { write, type Written } from './frame.ts';
 export interface NewsletterConfirmationData {
   url: string;
   days: number;
+  /** A page with a button. */
+  leaveUrl: string;
+  /** Posted to by mail programs. */
+  oneClickUrl: string;
 }
 
 /** The letter that asks whether the address wants the newsletter. */
-export const newsletterConfirmation = ({ url, days }: NewsletterConfirmationData): Written =>
-  write({
+export const newsletterConfirmation = ({ url, days, leaveUrl, oneClickUrl }: NewsletterConfirmationData): Written => ({
+  ...write({
     subject: 'Confirm your subscription to the fieldlake newsletter',
     paragraphs: [
       'Somebody entered this address to receive the fieldlake newsletter.',
@@ -15,4 +19,7 @@ export const newsletterConfirmation = ({ url, days }: NewsletterConfirmationData
     ],
     action: { label: 'Confirm', url },
     footer: 'If that was not you, there is nothing to do: without a confirmation no newsletter is sent.',
-  });
+    leaveUrl,
+  }),
+  headers: { 'List-Unsubscribe': `<${oneClickUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
+});

@@ -8,7 +8,7 @@ from (
       from `gold`.`upload`
       where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
     )
-    where (`txt` is not null) and (not (`txt` <=> cast(? as STRING)))
+    where `txt` > cast(? as STRING)
   )
   group by 1
 )

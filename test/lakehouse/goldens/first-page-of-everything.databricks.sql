@@ -14,8 +14,16 @@ from (
             from `gold`.`upload`
             where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
           )
-          order by `uploaded_at` asc nulls last, `id` asc nulls last
-          limit ?
+          where `id` in (select `id` from (
+            select *
+            from (
+              select `id` as `id`, `uploaded_at` as `uploaded_at`
+              from `gold`.`upload`
+              where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+            )
+            order by `uploaded_at` asc nulls last, `id` asc nulls last
+            limit ?
+          ))
         ) as l
         left join (select `user_id`, case when `user_id` is not null then named_struct(?, `user_id`, ?, `name`, ?, `avatar`) end as `contributor` from (
           select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
@@ -79,6 +87,8 @@ from (
 -- STRING: TIMESTAMP_NTZ
 -- STRING: $['json']
 -- STRING: VARIANT
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-0000000000aa
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 100

@@ -5,7 +5,7 @@ from (
     select make_timestamptz(epoch_us(make_timestamp(epoch_us("at")) - (timezone(?, "at") - date_trunc('hour', timezone(?, "at"))))) as "c0", count(*) as "c1"
     from (
       select "at" as "at"
-      from (select cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "experiment_id", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+      from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
       where "experiment_id" = cast(? as varchar)
     )
     group by 1

@@ -10,16 +10,24 @@ from (
         from (
           select *
           from (
+            select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `bool`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `big`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`, try_variant_get(`uploaded_data`, ?, ?) as `clock`, try_variant_get(`uploaded_data`, ?, ?) as `json`
+            from `gold`.`upload`
+            where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+          )
+          where `id` in (select `id` from (
             select *
             from (
-              select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `bool`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `big`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`, try_variant_get(`uploaded_data`, ?, ?) as `clock`, try_variant_get(`uploaded_data`, ?, ?) as `json`
-              from `gold`.`upload`
-              where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+              select *
+              from (
+                select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `txt`
+                from `gold`.`upload`
+                where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+              )
+              where (not (`txt` <=> cast(? as STRING))) and ((`int` is null or `int` not in (cast(? as INT), cast(? as INT))))
             )
-            where (not (`txt` <=> cast(? as STRING))) and ((`int` is null or `int` not in (cast(? as INT), cast(? as INT))))
-          )
-          order by `uploaded_at` asc nulls last, `id` asc nulls last
-          limit ?
+            order by `uploaded_at` asc nulls last, `id` asc nulls last
+            limit ?
+          ))
         ) as l
         left join (select `user_id`, case when `user_id` is not null then named_struct(?, `user_id`, ?, `name`, ?, `avatar`) end as `contributor` from (
           select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
@@ -83,6 +91,12 @@ from (
 -- STRING: TIMESTAMP_NTZ
 -- STRING: $['json']
 -- STRING: VARIANT
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-0000000000aa
+-- STRING: $['int']
+-- STRING: INT
+-- STRING: $['txt']
+-- STRING: STRING
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- STRING: 01990000-0000-7000-8000-0000000000aa
 -- STRING: a

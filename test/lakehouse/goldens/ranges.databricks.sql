@@ -10,16 +10,24 @@ from (
         from (
           select *
           from (
+            select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `bool`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `big`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`, try_variant_get(`uploaded_data`, ?, ?) as `clock`, try_variant_get(`uploaded_data`, ?, ?) as `json`
+            from `gold`.`upload`
+            where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+          )
+          where `id` in (select `id` from (
             select *
             from (
-              select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `bool`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `big`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`, try_variant_get(`uploaded_data`, ?, ?) as `clock`, try_variant_get(`uploaded_data`, ?, ?) as `json`
-              from `gold`.`upload`
-              where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+              select *
+              from (
+                select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`
+                from `gold`.`upload`
+                where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+              )
+              where ((`int` >= cast(? as INT)) and (`int` <= cast(? as DECIMAL(38,1)))) and (`dbl` > cast(? as DOUBLE)) and (`at` <= cast(? as TIMESTAMP)) and (`dec` < cast(? as DECIMAL(38,1))) and (`day` >= cast(? as DATE))
             )
-            where ((`int` >= cast(? as INT)) and (`int` <= cast(? as DECIMAL(38,1)))) and (`dbl` > cast(? as DOUBLE)) and (`at` <= cast(? as TIMESTAMP)) and (`dec` < cast(? as DECIMAL(38,1))) and (`day` >= cast(? as DATE))
-          )
-          order by `uploaded_at` asc nulls last, `id` asc nulls last
-          limit ?
+            order by `uploaded_at` asc nulls last, `id` asc nulls last
+            limit ?
+          ))
         ) as l
         left join (select `user_id`, case when `user_id` is not null then named_struct(?, `user_id`, ?, `name`, ?, `avatar`) end as `contributor` from (
           select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
@@ -83,6 +91,18 @@ from (
 -- STRING: TIMESTAMP_NTZ
 -- STRING: $['json']
 -- STRING: VARIANT
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-0000000000aa
+-- STRING: $['int']
+-- STRING: INT
+-- STRING: $['dec']
+-- STRING: DECIMAL(12,3)
+-- STRING: $['dbl']
+-- STRING: DOUBLE
+-- STRING: $['day']
+-- STRING: DATE
+-- STRING: $['at']
+-- STRING: TIMESTAMP
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- STRING: 01990000-0000-7000-8000-0000000000aa
 -- INT: 1

@@ -10,16 +10,24 @@ from (
         from (
           select *
           from (
+            select "id" as "id", "uploaded_at" as "uploaded_at", "contributor_id" as "contributor_id", "bool" as "bool", "int" as "int", "big" as "big", "dec" as "dec", "dbl" as "dbl", "txt" as "txt", "day" as "day", "at" as "at", "clock" as "clock", "json" as "json"
+            from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+            where "experiment_id" = cast(? as varchar)
+          )
+          where "id" in (select "id" from (
             select *
             from (
-              select "id" as "id", "uploaded_at" as "uploaded_at", "contributor_id" as "contributor_id", "bool" as "bool", "int" as "int", "big" as "big", "dec" as "dec", "dbl" as "dbl", "txt" as "txt", "day" as "day", "at" as "at", "clock" as "clock", "json" as "json"
-              from (select cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "experiment_id", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
-              where "experiment_id" = cast(? as varchar)
+              select *
+              from (
+                select "id" as "id", "uploaded_at" as "uploaded_at", "txt" as "txt"
+                from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+                where "experiment_id" = cast(? as varchar)
+              )
+              where (contains("txt", cast(? as varchar))) and (starts_with("txt", cast(? as varchar))) and ("txt" in (cast(? as varchar), cast(? as varchar)))
             )
-            where (contains("txt", cast(? as varchar))) and (starts_with("txt", cast(? as varchar))) and ("txt" in (cast(? as varchar), cast(? as varchar)))
-          )
-          order by "uploaded_at" asc nulls last, "id" asc nulls last
-          limit ?
+            order by "uploaded_at" asc nulls last, "id" asc nulls last
+            limit ?
+          ))
         ) as l
         left join (select "user_id", case when "user_id" is not null then struct_pack("id" := "user_id", "name" := "name", "avatar" := "avatar") end as "contributor" from (
           select "user_id" as "user_id", max("name") as "name", max("avatar") as "avatar"
@@ -63,6 +71,8 @@ from (
 -- STRING: ,"at":
 -- STRING: ,"clock":
 -- STRING: ,"json":
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: 01990000-0000-7000-8000-000000000001
 -- ARRAY<STRING>: ["rows.parquet"]
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- STRING: 50%_

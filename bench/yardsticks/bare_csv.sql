@@ -1,0 +1,1 @@
+copy (select * from read_csv('{{file}}')) to '{{out}}' (format parquet, compression zstd)

@@ -1,0 +1,34 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Database } from '../../database/database.ts';
+import { findWaiting, type Waiting } from './lake.queries.ts';
+
+const FRESH_MS = 1_000;
+
+const GAUGES: readonly { name: string; help: string; of: keyof Waiting }[] = [
+  { name: 'pipeline_pending_messages', help: 'Messages that are acknowledged and not handled yet.', of: 'pendingMessages' },
+  { name: 'pipeline_message_lag_seconds', help: 'How long the oldest of them waits.', of: 'messageLag' },
+  { name: 'pipeline_pending_macro_rows', help: 'Measurements that a macro is still to run on.', of: 'pendingMacroRows' },
+  { name: 'pipeline_macro_lag_seconds', help: 'How long the oldest of them waits.', of: 'macroLag' },
+];
+
+/** How far the pipeline is behind, asked of Postgres when somebody looks: once for all of it. */
+export function registerPipelineGauges(registry: Registry, db: Database): void {
+  let asked: { at: number; answer: Promise<Waiting | undefined> } | undefined;
+  const waiting = () => {
+    const now = performance.now();
+    if (!asked || now - asked.at > FRESH_MS) asked = { at: now, answer: findWaiting(db).catch(() => undefined) };
+    return asked.answer;
+  };
+  for (const { name, help, of } of GAUGES)
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        const found = await waiting();
+        // a gauge that is not known is not there
+        if (found) this.set(found[of]);
+        else this.remove();
+      },
+    });
+}

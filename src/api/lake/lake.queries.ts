@@ -1,0 +1,62 @@
+import type { Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+
+export interface Waiting {
+  pendingMessages: number;
+  /** Seconds that the oldest waiting message waits; 0 when none does. */
+  messageLag: number;
+  pendingMacroRows: number;
+  macroLag: number;
+}
+
+/** What the pipeline has still to do. */
+export const findWaiting = (db: Queryable) =>
+  db.one<Waiting>(sql('lake.waiting')`
+    select m.count as "pendingMessages", coalesce(extract(epoch from now() - m.oldest), 0)::float8 as "messageLag",
+      w.rows as "pendingMacroRows", coalesce(extract(epoch from now() - w.oldest), 0)::float8 as "macroLag"
+    from (select count(*) as count, min(arrived_at) as oldest from messages where status = 'pending') m,
+      (select coalesce(sum(cardinality(row_ids)), 0)::bigint as rows, min(created_at) as oldest from macro_work) w`);
+
+export interface KindStatus {
+  kind: string;
+  tables: number;
+  rows: number;
+  files: number;
+  bytes: number;
+  smallFiles: number;
+  retiredFiles: number;
+  retiredBytes: number;
+}
+
+export const listKinds = (db: Queryable, smallRows: number) =>
+  db.rows<KindStatus>(sql('lake.kinds')`
+    select t.kind, count(distinct t.id) as tables, coalesce(sum(f.row_count) filter (where f.to_version is null), 0)::bigint as rows,
+      count(f.id) filter (where f.to_version is null) as files, coalesce(sum(f.byte_count) filter (where f.to_version is null), 0)::bigint as bytes,
+      count(f.id) filter (where f.to_version is null and f.row_count < ${smallRows}) as "smallFiles",
+      count(f.id) filter (where f.to_version is not null) as "retiredFiles",
+      coalesce(sum(f.byte_count) filter (where f.to_version is not null), 0)::bigint as "retiredBytes"
+    from lake_tables t left join lake_files f on f.table_id = t.id group by t.kind order by t.kind`);
+
+export const listMessageStates = (db: Queryable) =>
+  db.rows<{ status: string; messages: number; stored: number; quarantined: number; alreadyThere: number; bytes: number }>(sql(
+    'lake.messageStates',
+  )`
+    select status, count(*) as messages, sum(stored)::bigint as stored, sum(quarantined)::bigint as quarantined, sum(already_there)::bigint as "alreadyThere", sum(byte_count)::bigint as bytes
+    from messages group by status order by status`);
+
+export const listReasons = (db: Queryable) =>
+  db.rows<{ reason: string; count: number }>(sql('lake.reasons')`
+    select r.key as reason, sum(r.value::bigint)::bigint as count from messages m, jsonb_each_text(m.reasons) r
+    where m.status in ('partial', 'quarantined') group by r.key order by count desc`);
+
+export const listTables = (db: Queryable) =>
+  db.rows<{
+    id: string;
+    experimentId: string;
+    kind: string;
+    identifier: string;
+    name: string | null;
+    version: number;
+    rowCount: number;
+  }>(sql('lake.tables')`
+    select id, experiment_id as "experimentId", kind, identifier, name, version, row_count as "rowCount" from lake_tables order by experiment_id, kind, identifier`);

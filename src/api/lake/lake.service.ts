@@ -1,0 +1,133 @@
+/** What an operator asks of the lake from the command line. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Context } from '../../context.ts';
+import { listExperiments, listHandled, reopenBetween } from '../../ingest/messages.ts';
+import { replayMessages } from '../../ingest/replay-messages.ts';
+import { columnsAt, filesAt } from '../../lakehouse/manifest.ts';
+import { physicalType, quote } from '../../lakehouse/staging.ts';
+import { decodeStored } from '../iot/reading.service.ts';
+import { findWaiting, listKinds, listMessageStates, listReasons, listTables } from './lake.queries.ts';
+
+/** The parts of the service that a command works with. */
+export type LakeTools = Pick<Context, 'db' | 'staging' | 'pipelines' | 'objects' | 'lakeFolder'>;
+
+const SMALL_ROWS = 50_176;
+
+/** How much there is, how far the pipeline is behind, and what was set aside why. */
+export async function lakeStatus({ db }: Pick<LakeTools, 'db'>) {
+  const [waiting, kinds, messages, setAside] = await Promise.all([
+    findWaiting(db),
+    listKinds(db, SMALL_ROWS),
+    listMessageStates(db),
+    listReasons(db),
+  ]);
+  return { waiting, tables: kinds, messages, setAside };
+}
+
+export interface LakeProblem {
+  table: string;
+  path: string | null;
+  problem: string;
+}
+
+/** Kinds whose rows have an id each. */
+const KEYED = new Set(['raw_data', 'device', 'macro', 'upload', 'quarantine']);
+
+type TableRow = Awaited<ReturnType<typeof listTables>>[number];
+
+async function verifyTable({ db, staging, lakeFolder }: LakeTools, table: TableRow): Promise<{ files: number; problems: LakeProblem[] }> {
+  const files = await filesAt(db, table.id, table.version);
+  const problems: LakeProblem[] = [];
+  const say = (path: string | null, problem: string) => problems.push({ table: table.id, path, problem });
+  const whole: string[] = [];
+  const session = await staging.session();
+  const files$ = (paths: readonly string[]) => ({
+    sql: 'set variable files = $1',
+    values: [{ type: { kind: 'string' as const }, value: paths }],
+  });
+  try {
+    for (const { path, byteCount, rowCount } of files) {
+      const full = join(lakeFolder, path);
+      const size = await stat(full).then(
+        (found) => found.size,
+        () => null,
+      );
+      if (size === null) say(path, 'the file is missing');
+      else if (size !== byteCount) say(path, `the file has ${size} bytes, not ${byteCount}`);
+      else
+        try {
+          await session.prepare([files$([full])]);
+          const [row] = await session.rows({ sql: `select count(*)::varchar as rows from read_parquet(getvariable('files'))`, values: [] });
+          if (Number(row?.['rows']) !== rowCount) say(path, `the file has ${String(row?.['rows'])} rows, not ${rowCount}`);
+          else whole.push(full);
+        } catch (error) {
+          say(path, `the file cannot be read: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`);
+        }
+    }
+    const sum = files.reduce((total, { rowCount }) => total + rowCount, 0);
+    if (sum !== table.rowCount) say(null, `the files have ${sum} rows, the table ${table.rowCount}`);
+    if (whole.length > 0 && KEYED.has(table.kind)) {
+      const columns = (await columnsAt(db, table.id, table.version)).filter(({ hasValues }) => hasValues);
+      const read = columns.map(({ name, type }) => `bit_xor(hash(cast(${quote(name)} as ${physicalType(type)})))`);
+      const empty = ['null::varchar as id', ...columns.map(({ name, type }) => `null::${physicalType(type)} as ${quote(name)}`)].join(', ');
+      await session.prepare([files$(whole)]);
+      try {
+        const [row] = await session.rows({
+          sql: `select ${['(count(*) - count(distinct id))::varchar as doubled', ...read].join(', ')} from
+            (select ${empty} where false union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false))`,
+          values: [],
+        });
+        if (row?.['doubled'] !== '0') say(null, `${String(row?.['doubled'])} rows have the id of another`);
+      } catch (error) {
+        say(
+          null,
+          `the rows cannot be read as the catalogue says: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`,
+        );
+      }
+    }
+  } finally {
+    session.close();
+  }
+  return { files: files.length, problems };
+}
+
+/** Reads every live file of every table and compares it with what the manifest and the catalogue say of it. */
+export async function verifyLake(tools: LakeTools): Promise<{ tables: number; files: number; problems: LakeProblem[] }> {
+  const tables = await listTables(tools.db);
+  const found = { tables: tables.length, files: 0, problems: [] as LakeProblem[] };
+  for (const table of tables) {
+    const { files, problems } = await verifyTable(tools, table);
+    found.files += files;
+    found.problems.push(...problems);
+  }
+  return found;
+}
+
+const BATCH = 200;
+
+export interface ReplaySpan {
+  experimentId?: string;
+  /** ISO 8601; the span ends before `to`. */
+  from: string;
+  to: string;
+}
+
+/** Makes the rows of messages that arrived in a span anew, and lets what was set aside be tried again. */
+export async function replayLake(tools: LakeTools, { experimentId, from, to }: ReplaySpan) {
+  const ids = experimentId === undefined ? (await listExperiments(tools.db)).map((each) => each.experimentId) : [experimentId];
+  const done = { messages: 0, rows: 0, reopened: 0 };
+  for (const id of ids) {
+    for (let after = -1; ;) {
+      const messages = await listHandled(tools.db, id, { from, to, after, limit: BATCH });
+      if (messages.length === 0) break;
+      const read = [];
+      for (const message of messages) read.push({ id: message.id, arrival: message, decoded: await decodeStored(tools.objects, message) });
+      done.rows += await replayMessages(tools, id, read);
+      done.messages += messages.length;
+      after = messages.at(-1)?.ordinal ?? after;
+    }
+    done.reopened += await reopenBetween(tools.db, id, from, to);
+  }
+  return done;
+}

@@ -1,0 +1,34 @@
+import { Body, Get, Path, Post, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { ApiController } from '../../http/controllers.ts';
+import type { NewReprocess, Reprocess } from './macro-runs.model.ts';
+import { reprocessesOf, reprocessOf, startReprocess } from './macro-runs.service.ts';
+
+@Route('api/v1/experiments/{id}/data/macros/{macroId}/reprocess')
+@Tags('Data')
+export class MacroRunsController extends ApiController {
+  /**
+   * Runs a macro again, with its code as it is now, over every measurement of the experiment that names it. Its rows keep their ids and change batch by batch. Measurements
+   * that arrive meanwhile are run as ever.
+   */
+  @Post()
+  @Security('caller', ['experiment:manage'])
+  @SuccessResponse(201, 'Created')
+  public async start(@Path() id: string, @Path() macroId: string, @Body() body: NewReprocess): Promise<Reprocess> {
+    this.setStatus(201);
+    return startReprocess(this.ctx, this.caller, { experimentId: id, macroId, body });
+  }
+
+  /** The last requests to run a macro again, newest first. */
+  @Get()
+  @Security('caller', ['experiment:read'])
+  public async list(@Path() id: string, @Path() macroId: string): Promise<Reprocess[]> {
+    return reprocessesOf(this.ctx, id, macroId);
+  }
+
+  /** One request, and how far it is. */
+  @Get('{reprocessId}')
+  @Security('caller', ['experiment:read'])
+  public async get(@Path() id: string, @Path() macroId: string, @Path() reprocessId: string): Promise<Reprocess> {
+    return reprocessOf(this.ctx, id, macroId, reprocessId);
+  }
+}

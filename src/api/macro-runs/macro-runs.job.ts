@@ -1,0 +1,216 @@
+/** Runs macros on stored measurements. */
+import { randomUUIDv7 } from 'node:crypto';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+import { findNaming, readMeasured } from '../../ingest/measured.ts';
+import { storeMacroRows, type MacroRow } from '../../ingest/macro-tables.ts';
+import type { ItemResult } from '../../sandbox/job.ts';
+import {
+  claimWork,
+  completeReprocess,
+  countDone,
+  endWork,
+  findKeptCode,
+  findLiveCode,
+  holdWork,
+  insertWork,
+  listDue,
+  listQueued,
+  startReprocess,
+  type Code,
+  type NewWork,
+  type Work,
+} from './macro-runs.queries.ts';
+import { PIECE } from './macro-runs.service.ts';
+import { batchesOf, contextOf, elementsOf, errorOf, isTransient, macroRow, type Element } from './running.ts';
+
+/** A worker that is gone is missed after so long. */
+const LEASE_SECONDS = 20;
+const HOLD_MS = 5_000;
+/** One call of the sandbox. */
+const BATCH = { items: 250, bytes: 4_194_304 };
+const ITEM_MS = 1_000;
+/** After so long a piece gives way, and what is left of it goes to the end of the queue. */
+const TURN_MS = 30_000;
+/** Bytes of outputs after which a piece is stored. */
+const OUTPUT_BYTES = 33_554_432;
+/** So often a piece is begun, and a run that was lost or too slow is run. */
+const TRIES = { piece: 8, run: 3 };
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const backoff = (tries: number) => Math.min(300, 2 ** tries);
+
+async function codeOf({ db }: Context, { experimentId, macroId, workbookVersionId, reprocessId }: Work): Promise<Code | string> {
+  if (workbookVersionId === null || reprocessId !== null)
+    return (await findLiveCode(db, experimentId, macroId)) ?? 'There is no such macro, or none that this experiment may run.';
+  const kept = UUID.test(workbookVersionId) ? await findKeptCode(db, experimentId, macroId, workbookVersionId) : undefined;
+  return kept ?? 'The workbook version of the measurement does not keep this macro, or is none that this experiment may use.';
+}
+
+interface Outcome {
+  rows: MacroRow[];
+  /** Measurements that are done with `rows`. */
+  done: string[];
+  /** Left for another turn. */
+  later: string[];
+  /** Lost or too slow: to be run again by themselves. */
+  again: string[];
+}
+
+/** Runs a macro over what the measurements hold, for one turn. Throws what keeps the whole batch from running. */
+async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly Element[], signal: AbortSignal): Promise<Outcome> {
+  const { macroId, experimentId, tries } = work;
+  const sandbox = await ctx.sandbox();
+  const about = { macroId, name: code.name, filename: code.filename, version: code.version };
+  const results = new Map<Element, ItemResult>();
+  const end = performance.now() + TURN_MS;
+  let bytes = 0;
+  const runnable = elements.filter(({ error }) => error === undefined);
+  for (const batch of batchesOf(runnable, BATCH)) {
+    const left = end - performance.now();
+    if (left < ITEM_MS || bytes > OUTPUT_BYTES) break;
+    const { results: answers } = await sandbox.run({
+      language: code.language,
+      code: code.code,
+      version: `${macroId}:${code.version}`,
+      caller: `experiment:${experimentId}`,
+      items: batch.map(({ row, data }, at) => ({ id: String(at), data, context: contextOf(row) })),
+      timeoutMs: left,
+      itemTimeoutMs: ITEM_MS,
+      signal,
+    });
+    batch.forEach((element, at) => {
+      const answer = answers[at];
+      if (answer === undefined) return;
+      bytes += JSON.stringify(answer.output ?? null).length;
+      results.set(element, answer);
+    });
+  }
+  const processedAt = new Date().toISOString();
+  const outcome: Outcome = { rows: [], done: [], later: [], again: [] };
+  const byRow = new Map<string, Element[]>();
+  for (const element of elements) byRow.set(element.row.id, [...(byRow.get(element.row.id) ?? []), element]);
+  for (const [id, parts] of byRow) {
+    const answers = parts.map((part) => (part.error === undefined ? results.get(part) : undefined));
+    const isMissing = parts.some((part, at) => part.error === undefined && (answers[at] === undefined || answers[at].unfinished === true));
+    if (isMissing) outcome.later.push(id);
+    else if (tries < TRIES.run && answers.some((answer) => answer !== undefined && isTransient(answer))) outcome.again.push(id);
+    else {
+      outcome.done.push(id);
+      parts.forEach((part, at) => {
+        const answer = answers[at];
+        const error = part.error ?? (answer === undefined ? null : errorOf(answer));
+        outcome.rows.push(macroRow(part, about, { output: error === null ? (answer?.output ?? {}) : {}, error }, processedAt));
+      });
+    }
+  }
+  return outcome;
+}
+
+/** Every measurement of a piece with one error, for what no run can change. */
+function refuse({ macroId }: Work, elements: readonly Element[], error: string, version: string): Outcome {
+  const about = { macroId, name: null, filename: null, version };
+  const processedAt = new Date().toISOString();
+  const first = elements.filter(({ index }) => index === 0);
+  return {
+    rows: first.map((each) => macroRow(each, about, { output: {}, error }, processedAt)),
+    done: first.map(({ row }) => row.id),
+    later: [],
+    again: [],
+  };
+}
+
+class Superseded extends Error {}
+
+/** Stores the outcome of a piece; what is left of it becomes pieces of their own. */
+async function settle(ctx: Context, work: Work, outcome: Outcome, signal: AbortSignal): Promise<void> {
+  const { id, experimentId, macroId, reprocessId, tries } = work;
+  const { rows, done, later, again } = outcome;
+  const gone = work.rowIds.length - done.length - later.length - again.length;
+  const piece = (rowIds: string[], more: Partial<NewWork>): NewWork => ({ ...work, ...more, id: randomUUIDv7(), rowIds });
+  const rest = [
+    ...(later.length === 0 ? [] : [piece(later, { tries: done.length + again.length === 0 ? tries : 0 })]),
+    ...(again.length === 0 ? [] : [piece(again, { tries, delay: backoff(tries) })]),
+  ];
+  const failed = new Set(rows.filter(({ result }) => result.error !== null).map(({ rawId }) => rawId)).size;
+  await storeMacroRows(
+    ctx,
+    { experimentId, macroId, rawIds: done, rows },
+    async (tx) => {
+      if (!(await endWork(tx, id))) throw new Superseded();
+      if (rest.length > 0) await insertWork(tx, experimentId, rest);
+      if (reprocessId === null) return;
+      await countDone(tx, reprocessId, { rows: done.length + gone, failed });
+      await completeReprocess(tx, reprocessId);
+    },
+    signal,
+  );
+  const wrong = rows.filter(({ result }) => result.error !== null).length;
+  ctx.metrics.macroRows.inc({ outcome: 'error' }, wrong);
+  ctx.metrics.macroRows.inc({ outcome: 'made' }, rows.length - wrong);
+}
+
+async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<void> {
+  const rows = await readMeasured(ctx, piece.experimentId, { ids: piece.rowIds, from: piece.from, to: piece.to }, signal);
+  const elements = rows.flatMap(elementsOf);
+  const code = await codeOf(ctx, piece);
+  let outcome: Outcome;
+  if (typeof code === 'string') outcome = refuse(piece, elements, code, 'none');
+  else
+    try {
+      outcome = await runPiece(ctx, piece, code, elements, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (piece.tries < TRIES.piece) throw error;
+      const why = error instanceof ApiError ? error.message : 'The macro could not be run.';
+      outcome = refuse(piece, elements, why, code.version);
+    }
+  await settle(ctx, piece, outcome, signal);
+}
+
+/** One piece of an experiment's work; false when there is none. */
+async function runOne(ctx: Context, experimentId: string, signal: AbortSignal): Promise<boolean> {
+  const piece = await claimWork(ctx.db, experimentId, LEASE_SECONDS);
+  if (!piece) return false;
+  const hold = setInterval(() => void holdWork(ctx.db, piece.id, LEASE_SECONDS).catch(() => undefined), HOLD_MS);
+  try {
+    await work(ctx, piece, signal);
+  } catch (error) {
+    if (error instanceof Superseded) return true;
+    clearInterval(hold);
+    await holdWork(ctx.db, piece.id, signal.aborted ? 0 : backoff(piece.tries));
+    if (!signal.aborted)
+      ctx.log.warn({ err: error, experimentId, macroId: piece.macroId, tries: piece.tries }, 'a macro could not be run yet');
+  } finally {
+    clearInterval(hold);
+  }
+  return true;
+}
+
+/** Cuts what was asked to be run again into pieces. */
+async function startQueued(ctx: Context): Promise<void> {
+  for (const { id, experimentId, macroId, includeDelivered } of await listQueued(ctx.db)) {
+    const pieces = await findNaming(ctx, { experimentId, macroId, includeDelivered }, PIECE);
+    await ctx.db.transaction(async (tx) => {
+      const total = pieces.reduce((sum, { ids }) => sum + ids.length, 0);
+      if (!(await startReprocess(tx, id, total))) return;
+      const fresh = pieces.map(({ ids, from, to }): NewWork => {
+        return { id: randomUUIDv7(), macroId, workbookVersionId: null, reprocessId: id, rowIds: ids, from, to };
+      });
+      if (fresh.length > 0) await insertWork(tx, experimentId, fresh);
+      await completeReprocess(tx, id);
+    });
+  }
+}
+
+const AT_ONCE = 2;
+
+/** Runs what macros have to do, experiments taking turns. Several processes at it do no harm. */
+export async function runWaitingMacros(ctx: Context, signal: AbortSignal): Promise<void> {
+  await startQueued(ctx);
+  const waiting = (await listDue(ctx.db, 100)).map(({ experimentId }) => experimentId);
+  const take = async () => {
+    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) await runOne(ctx, next, signal);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, take));
+}

@@ -1,0 +1,140 @@
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { fragment, sql } from '../../database/sql.ts';
+import type { MacroLanguage } from '../resources/links.model.ts';
+import type { Reprocess } from './macro-runs.model.ts';
+
+export interface NewWork {
+  id: string;
+  macroId: string;
+  workbookVersionId: string | null;
+  reprocessId: string | null;
+  rowIds: readonly string[];
+  from: string;
+  to: string;
+  tries?: number;
+  /** Seconds from now. */
+  delay?: number;
+}
+
+export const insertWork = (db: Queryable, experimentId: string, work: readonly NewWork[]) =>
+  db.run(sql('macroRuns.insertWork')`
+    insert into macro_work (id, experiment_id, macro_id, workbook_version_id, reprocess_id, row_ids, from_at, to_at, tries, next_at)
+    select w.id, ${experimentId}, w."macroId", w."workbookVersionId", w."reprocessId", w."rowIds", w."from", w."to", coalesce(w.tries, 0),
+      now() + make_interval(secs => coalesce(w.delay, 0))
+    from jsonb_to_recordset(${JSON.stringify(work)}::jsonb) as w (id uuid, "macroId" uuid, "workbookVersionId" text, "reprocessId" uuid, "rowIds" text[],
+      "from" timestamptz, "to" timestamptz, tries integer, delay float8)`);
+
+/** Experiments with work that is due, those that wait longest first. */
+export const listDue = (db: Queryable, limit: number) =>
+  db.rows<{ experimentId: string }>(sql('macroRuns.listDue')`
+    select experiment_id as "experimentId" from macro_work where next_at <= now() group by experiment_id order by min(next_at) limit ${limit}`);
+
+export interface Work {
+  id: string;
+  experimentId: string;
+  macroId: string;
+  workbookVersionId: string | null;
+  reprocessId: string | null;
+  rowIds: string[];
+  from: string;
+  to: string;
+  tries: number;
+}
+
+const iso = (column: 'from_at' | 'to_at') =>
+  column === 'from_at'
+    ? fragment`to_char(w.from_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+    : fragment`to_char(w.to_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** Takes a piece of an experiment's due work, what just arrived before what runs again, for so many seconds. */
+export const claimWork = (db: Queryable, experimentId: string, seconds: number) =>
+  db.one<Work>(sql('macroRuns.claim')`
+    update macro_work w set tries = tries + 1, next_at = now() + make_interval(secs => ${seconds})
+    where w.id = (select id from macro_work where experiment_id = ${experimentId} and next_at <= now()
+      order by reprocess_id is not null, next_at, id limit 1 for update skip locked)
+    returning w.id, w.experiment_id as "experimentId", w.macro_id as "macroId", w.workbook_version_id as "workbookVersionId",
+      w.reprocess_id as "reprocessId", w.row_ids as "rowIds", ${iso('from_at')} as "from", ${iso('to_at')} as "to", w.tries`);
+
+export const holdWork = (db: Queryable, id: string, seconds: number) =>
+  db.run(sql('macroRuns.hold')`update macro_work set next_at = now() + make_interval(secs => ${seconds}) where id = ${id}`);
+
+/** Ends a piece of work; false when somebody else has. */
+export const endWork = async (tx: Transaction, id: string) =>
+  (await tx.run(sql('macroRuns.endWork')`delete from macro_work where id = ${id}`)) > 0;
+
+export interface Code {
+  name: string;
+  filename: string | null;
+  language: MacroLanguage;
+  code: string;
+  /** What rows say of it: the macro's code version, or the workbook version that keeps it. */
+  version: string;
+}
+
+/**
+ * The code of a macro as it is, where an experiment may run it: it is public, of the experiment's organization, of the workbook version that the experiment uses, or readable
+ * by whoever made the experiment.
+ */
+export const findLiveCode = (db: Queryable, experimentId: string, macroId: string) =>
+  db.one<Code>(sql('macroRuns.findLiveCode')`
+    select r.name, m.filename, m.language, m.code, m.code_version::text as version
+    from macros m join resources r on r.id = m.id join resources e on e.id = ${experimentId}
+    where m.id = ${macroId} and (r.visibility = 'public' or r.organization_id = e.organization_id
+      or exists (select from experiments x join workbook_version_uses u on u.version_id = x.workbook_version_id where x.id = e.id and u.resource_id = m.id)
+      or exists (select from readable_resources(e.created_by, array['macro'], false) readable where readable.id = m.id))`);
+
+/** The code that a workbook version keeps, where the experiment uses the version or may read the workbook or the macro. */
+export const findKeptCode = (db: Queryable, experimentId: string, macroId: string, versionId: string) =>
+  db.one<Code>(sql('macroRuns.findKeptCode')`
+    select coalesce(r.name, kept.id::text) as name, m.filename, v.entity_snapshots -> 'macros' -> kept.id::text ->> 'language' as language,
+      v.entity_snapshots -> 'macros' -> kept.id::text ->> 'code' as code, 'workbook ' || v.id as version
+    from workbook_versions v cross join (select ${macroId}::uuid as id) kept
+    join resources e on e.id = ${experimentId} join experiments x on x.id = e.id
+    left join macros m on m.id = kept.id left join resources r on r.id = m.id
+    where v.id = ${versionId} and v.entity_snapshots -> 'macros' -> kept.id::text ->> 'code' is not null
+      and (x.workbook_version_id = v.id or exists (select from resources shared where shared.id in (v.workbook_id, kept.id)
+        and (shared.visibility = 'public' or shared.organization_id = e.organization_id
+          or exists (select from readable_resources(e.created_by, array['macro', 'workbook'], false) readable where readable.id = shared.id))))`);
+
+const columns = fragment`id, experiment_id as "experimentId", macro_id as "macroId", code_version as "codeVersion", include_delivered as "includeDelivered", status,
+  total_rows as "totalRows", done_rows as "doneRows", failed_rows as "failedRows", created_by as "createdBy", created_at as "createdAt",
+  started_at as "startedAt", completed_at as "completedAt"`;
+
+/** Undefined when the macro is being run again already. */
+export const insertReprocess = (
+  db: Queryable,
+  row: { id: string; experimentId: string; macroId: string; codeVersion: number; includeDelivered: boolean; createdBy: string },
+) =>
+  db.one<Reprocess>(sql('macroRuns.insertReprocess')`
+    insert into macro_reprocesses (id, experiment_id, macro_id, code_version, include_delivered, created_by)
+    values (${row.id}, ${row.experimentId}, ${row.macroId}, ${row.codeVersion}, ${row.includeDelivered}, ${row.createdBy})
+    on conflict do nothing returning ${columns}`);
+
+export const findReprocess = (db: Queryable, experimentId: string, macroId: string, id: string) =>
+  db.one<Reprocess>(sql('macroRuns.findReprocess')`
+    select ${columns} from macro_reprocesses where experiment_id = ${experimentId} and macro_id = ${macroId} and id = ${id}`);
+
+export const listReprocesses = (db: Queryable, experimentId: string, macroId: string, limit: number) =>
+  db.rows<Reprocess>(sql('macroRuns.listReprocesses')`
+    select ${columns} from macro_reprocesses where experiment_id = ${experimentId} and macro_id = ${macroId} order by created_at desc, id desc limit ${limit}`);
+
+export const listQueued = (db: Queryable) =>
+  db.rows<Reprocess>(
+    sql('macroRuns.listQueued')`select ${columns} from macro_reprocesses where status = 'queued' order by created_at limit 20`,
+  );
+
+/** Ends the wait of a request; false when another worker has. */
+export const startReprocess = async (tx: Transaction, id: string, totalRows: number) =>
+  (await tx.run(sql('macroRuns.startReprocess')`
+    update macro_reprocesses set status = 'running', total_rows = ${totalRows}, started_at = now() where id = ${id} and status = 'queued'`)) >
+  0;
+
+export const countDone = (tx: Transaction, id: string, done: { rows: number; failed: number }) =>
+  tx.run(sql('macroRuns.countDone')`
+    update macro_reprocesses set done_rows = done_rows + ${done.rows}, failed_rows = failed_rows + ${done.failed} where id = ${id}`);
+
+/** Completes a request that has no work left. To be asked after `countDone`, which makes the last pieces wait for each other. */
+export const completeReprocess = (tx: Transaction, id: string) =>
+  tx.run(sql('macroRuns.completeReprocess')`
+    update macro_reprocesses set status = 'completed', completed_at = now()
+    where id = ${id} and status = 'running' and not exists (select from macro_work where reprocess_id = ${id})`);

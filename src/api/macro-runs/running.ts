@@ -1,0 +1,97 @@
+/** Measurements → what a macro is given, and what it answers → rows. Pure. */
+import type { Measured } from '../../ingest/measured.ts';
+import type { MacroRow } from '../../ingest/macro-tables.ts';
+import type { ItemResult, MacroError } from '../../sandbox/job.ts';
+
+/** One run: an element of what a measurement holds. */
+export interface Element {
+  row: Measured;
+  index: number;
+  byteCount: number;
+  /** What the macro sees; undefined with `error`, which says why it is not run. */
+  data?: unknown;
+  error?: string;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Everything of a measurement that is run: each element of an envelope `{sample: […]}`, or the measurement itself. */
+export function elementsOf(row: Measured): Element[] {
+  if (row.data === null) return [{ row, index: 0, byteCount: 0, error: 'The measurement has no sample.' }];
+  const whole: unknown = JSON.parse(row.data);
+  const byteCount = row.data.length;
+  const inner = isRecord(whole) && Object.hasOwn(whole, 'sample') ? whole['sample'] : undefined;
+  if (Array.isArray(inner)) {
+    if (inner.length === 0) return [{ row, index: 0, byteCount, error: 'The sample of the measurement holds no element.' }];
+    return inner.map((data: unknown, index) => ({ row, index, byteCount: Math.ceil(byteCount / inner.length), data }));
+  }
+  return [{ row, index: 0, byteCount, data: isRecord(inner) ? inner : whole }];
+}
+
+/** What a measurement's macros see as `ctx`. */
+export function contextOf({ macroContext }: Measured): Record<string, unknown> | undefined {
+  if (macroContext === null) return undefined;
+  try {
+    const value: unknown = JSON.parse(macroContext);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Cuts runs into batches of at most so many and, with more than one in it, at most so many bytes. */
+export function batchesOf<T extends { byteCount: number }>(items: readonly T[], most: { items: number; bytes: number }): T[][] {
+  const batches: T[][] = [];
+  let batch: T[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    if (batch.length > 0 && (batch.length >= most.items || bytes + item.byteCount > most.bytes)) {
+      batches.push(batch);
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(item);
+    bytes += item.byteCount;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}
+
+/** Whether the same run may end otherwise another time: the process was lost, or the machine was slow. What the code says of its input stays. */
+export const isTransient = ({ success, error, unfinished }: ItemResult): boolean =>
+  !success && (unfinished === true || error?.type === 'CrashError' || error?.type === 'TimeoutError');
+
+const sentenceOf = ({ type, message }: MacroError) => (['Error', 'simpleError'].includes(type) ? message : `${type}: ${message}`);
+
+/** Characters that a table keeps of an error, and bytes of an output. */
+const LONGEST_ERROR = 2_000;
+const LARGEST_OUTPUT = 1_048_576;
+
+/** The error that a result is stored with; null for an output that is kept. */
+export function errorOf({ success, error, output }: Pick<ItemResult, 'success' | 'error' | 'output'>): string | null {
+  if (!success) return error === undefined ? 'The macro gave no result.' : sentenceOf(error).slice(0, LONGEST_ERROR);
+  const byteCount = JSON.stringify(output ?? {}).length;
+  return byteCount > LARGEST_OUTPUT ? `The output has ${byteCount} bytes; a table keeps ${LARGEST_OUTPUT} at most.` : null;
+}
+
+/** The row of one run. */
+export function macroRow(
+  { row, index }: Element,
+  macro: { macroId: string; name: string | null; filename: string | null; version: string },
+  outcome: { output: Record<string, unknown>; error: string | null },
+  processedAt: string,
+): MacroRow {
+  const { macroId, name, filename, version } = macro;
+  const { facts, contributorId, clientId } = row;
+  const output = outcome.output as MacroRow['result']['output'];
+  return {
+    facts,
+    contributorId,
+    clientId,
+    processedAt,
+    rawId: row.id,
+    index,
+    version,
+    result: { macroId, name, filename, output, error: outcome.error },
+  };
+}

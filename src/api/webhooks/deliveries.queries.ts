@@ -1,0 +1,142 @@
+import type { Queryable } from '../../database/database.ts';
+import { fragment, sql } from '../../database/sql.ts';
+import type { CallOutcome } from '../../callouts/call.ts';
+import type { WebhookDelivery, WebhookDeliveryReport, WebhookDeliveryStatus } from './webhooks.model.ts';
+
+const columns = fragment`
+  m.id, m.kind, m.status, m.attempts, case when m.status = 'pending' then m.next_attempt_at end as "nextAttemptAt", last.at as "lastAttemptAt",
+  last.status_code as "lastStatusCode", last.failure as "lastFailure", m.created_at as "createdAt", m.completed_at as "completedAt"`;
+
+const withLast = fragment`
+  webhook_messages m
+  left join lateral (select a.at, a.status_code, a.failure from webhook_attempts a where a.message_id = m.id order by a.at desc, a.id desc limit 1) last on true`;
+
+const matches = (endpointId: string, status: WebhookDeliveryStatus | undefined) =>
+  status === undefined ? fragment`m.endpoint_id = ${endpointId}` : fragment`m.endpoint_id = ${endpointId} and m.status = ${status}`;
+
+/** Newest first. */
+export const listDeliveries = (
+  db: Queryable,
+  endpointId: string,
+  status: WebhookDeliveryStatus | undefined,
+  page: { limit: number; offset: number },
+) =>
+  db.rows<WebhookDelivery>(sql('webhooks.listDeliveries')`
+    select ${columns} from ${withLast} where ${matches(endpointId, status)}
+    order by m.created_at desc, m.id desc limit ${page.limit} offset ${page.offset}`);
+
+export const countDeliveries = async (db: Queryable, endpointId: string, status: WebhookDeliveryStatus | undefined, most: number) =>
+  (
+    await db.one<{ count: number }>(sql('webhooks.countDeliveries')`
+    select count(*) as count from (select from webhook_messages m where ${matches(endpointId, status)} limit ${most}) counted`)
+  )?.count ?? 0;
+
+export const findDelivery = (db: Queryable, endpointId: string, id: string) =>
+  db.one<WebhookDeliveryReport>(sql('webhooks.findDelivery')`
+    select ${columns}, m.payload,
+      coalesce((select json_agg(json_build_object('at', to_char(a.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'statusCode', a.status_code,
+          'failure', a.failure, 'milliseconds', a.milliseconds) order by a.at, a.id)
+        from (select * from webhook_attempts where message_id = m.id order by at desc, id desc limit 50) a), '[]') as log
+    from ${withLast} where m.id = ${id} and m.endpoint_id = ${endpointId}`);
+
+/** Makes an ended delivery wait again, with all its tries before it; 0 when it has not ended. */
+export const reopenDelivery = (db: Queryable, endpointId: string, id: string) =>
+  db.run(sql('webhooks.reopenDelivery')`
+    update webhook_messages set status = 'pending', attempts = 0, next_attempt_at = now(), completed_at = null
+    where id = ${id} and endpoint_id = ${endpointId} and status <> 'pending'`);
+
+export interface TakenEndpoint {
+  id: string;
+  organizationId: string;
+  url: string;
+  /** Sealed. */
+  secret: string;
+  /** Sealed; null when there is none that still counts. */
+  oldSecret: string | null;
+  failures: number;
+}
+
+const BUSY_FOR = fragment`interval '45 seconds'`;
+
+/** Takes an endpoint to call it; nothing when somebody else has it, or it is not to be called now. */
+export const takeEndpoint = (db: Queryable, endpointId: string) =>
+  db.one<TakenEndpoint>(sql('webhooks.takeEndpoint')`
+    update webhook_endpoints set busy_until = now() + ${BUSY_FOR}
+    where id = ${endpointId} and is_enabled and coalesce(busy_until <= now(), true) and coalesce(held_until <= now(), true)
+    returning id, organization_id as "organizationId", url, secret, case when old_secret_until > now() then old_secret end as "oldSecret", failures`);
+
+export const releaseEndpoint = (db: Queryable, endpointId: string) =>
+  db.run(sql('webhooks.releaseEndpoint')`update webhook_endpoints set busy_until = null where id = ${endpointId}`);
+
+export interface DueMessage {
+  id: string;
+  payload: string;
+  /** Earlier ones. */
+  attempts: number;
+}
+
+export const findDue = (db: Queryable, endpointId: string) =>
+  db.one<DueMessage>(sql('webhooks.findDue')`
+    select m.id, m.payload, m.attempts from webhook_messages m join webhook_endpoints w on w.id = m.endpoint_id
+    where m.endpoint_id = ${endpointId} and m.status = 'pending' and m.next_attempt_at <= now() and w.is_enabled
+    order by m.next_attempt_at, m.id limit 1`);
+
+export const insertAttempt = (db: Queryable, attempt: CallOutcome & { id: string; messageId: string }) =>
+  db.run(sql('webhooks.insertAttempt')`
+    insert into webhook_attempts (id, message_id, status_code, failure, milliseconds)
+    select ${attempt.id}, m.id, ${attempt.statusCode}, ${attempt.failure}, ${attempt.milliseconds} from webhook_messages m where m.id = ${attempt.messageId}`);
+
+/** `retryInSeconds` null: it has ended, and cannot go on. */
+export const settleMessage = (db: Queryable, id: string, outcome: { isDelivered: boolean; retryInSeconds: number | null }) => {
+  const status: WebhookDeliveryStatus = outcome.isDelivered ? 'delivered' : outcome.retryInSeconds === null ? 'failed' : 'pending';
+  return db.run(sql('webhooks.settleMessage')`
+    update webhook_messages set attempts = attempts + 1, status = ${status}, completed_at = case when ${status === 'pending'} then null else now() end,
+      next_attempt_at = now() + make_interval(secs => ${outcome.retryInSeconds ?? 0})
+    where id = ${id}`);
+};
+
+interface Failing {
+  failures: number;
+  failingSeconds: number;
+}
+
+/** Undefined when the endpoint is gone. */
+export const noteSuccess = (db: Queryable, endpointId: string) =>
+  db.one<Failing>(sql('webhooks.noteSuccess')`
+    update webhook_endpoints set failures = 0, failing_since = null, held_until = null, last_success_at = now(), busy_until = now() + ${BUSY_FOR}
+    where id = ${endpointId} returning failures, 0 as "failingSeconds"`);
+
+/** Counts a failure, leaves the endpoint alone for a while, and says how long it has been failing. */
+export const noteFailure = (db: Queryable, endpointId: string, holdSeconds: number) =>
+  db.one<Failing>(sql('webhooks.noteFailure')`
+    update webhook_endpoints set failures = failures + 1, failing_since = coalesce(failing_since, now()),
+      held_until = now() + make_interval(secs => ${holdSeconds})
+    where id = ${endpointId} returning failures, extract(epoch from now() - failing_since)::float8 as "failingSeconds"`);
+
+export const disableEndpoint = (db: Queryable, endpointId: string, reason: string) =>
+  db.run(sql('webhooks.disable')`
+    update webhook_endpoints set is_enabled = false, disabled_reason = ${reason}, updated_at = now(), version = version + 1
+    where id = ${endpointId} and is_enabled`);
+
+/** Ends what waits for an endpoint that is called no more. */
+export const failWaiting = (db: Queryable, endpointId: string) =>
+  db.run(sql('webhooks.failWaiting')`
+    update webhook_messages set status = 'failed', completed_at = now() where endpoint_id = ${endpointId} and status = 'pending'`);
+
+/** Endpoints that something is due for and that nobody is calling. */
+export const listWaitingEndpoints = (db: Queryable, most: number) =>
+  db.rows<{ endpointId: string; isFailing: boolean }>(sql('webhooks.listWaitingEndpoints')`
+    select w.id as "endpointId", w.failures > 0 as "isFailing" from webhook_endpoints w
+    where w.is_enabled and coalesce(w.busy_until <= now(), true) and coalesce(w.held_until <= now(), true)
+      and exists (select from webhook_messages m where m.endpoint_id = w.id and m.status = 'pending' and m.next_attempt_at <= now())
+    limit ${most}`);
+
+/** Removes ended deliveries that are older, and beyond the newest `most` of each endpoint; answers how many. */
+export const forgetDeliveries = (db: Queryable, keep: { days: number; most: number; atOnce: number }) =>
+  db.run(sql('webhooks.forgetDeliveries')`
+    delete from webhook_messages where id in (
+      select id from (
+        select id, status, created_at, row_number() over (partition by endpoint_id order by created_at desc, id desc) as place from webhook_messages
+      ) placed
+      where status <> 'pending' and (created_at < now() - make_interval(days => ${keep.days}::integer) or place > ${keep.most})
+      limit ${keep.atOnce})`);

@@ -1,0 +1,104 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import { signedHeaders } from '../../auth/webhooks.ts';
+import { callOut, type CallOutcome } from '../../callouts/call.ts';
+import type { Context } from '../../context.ts';
+import { wake } from '../events/events.service.ts';
+import {
+  disableEndpoint,
+  failWaiting,
+  findDue,
+  forgetDeliveries,
+  insertAttempt,
+  listWaitingEndpoints,
+  noteFailure,
+  noteSuccess,
+  releaseEndpoint,
+  settleMessage,
+  takeEndpoint,
+  type DueMessage,
+  type TakenEndpoint,
+} from './deliveries.queries.ts';
+import { openSecret } from './webhooks.service.ts';
+
+/** Seconds after the first, second, … failed attempt of a message; after the last of them it has failed. */
+const RETRY_AFTER = [5, 30, 120, 600, 3_600, 10_800, 28_800, 86_400];
+const LONGEST_HOLD = 60;
+const DISABLE = { failures: 10, seconds: 3 * 86_400 };
+const GONE = 410;
+/** An endpoint with much waiting goes to the end of the queue after as many. */
+const AT_ONCE = 50;
+const KEPT_PER_ENDPOINT = 1_000;
+
+const jittered = (seconds: number) => seconds * (0.9 + Math.random() * 0.2);
+
+async function call(ctx: Context, endpoint: TakenEndpoint, { id, payload }: DueMessage, signal: AbortSignal): Promise<CallOutcome> {
+  const secrets = [endpoint.secret, endpoint.oldSecret].flatMap((sealed) => (sealed === null ? [] : (openSecret(ctx, sealed) ?? [])));
+  if (secrets.length === 0) throw new Error(`the secret of webhook ${endpoint.id} was sealed under another key`);
+  const headers = {
+    ...signedHeaders(id, payload, secrets),
+    'content-type': 'application/json',
+    'user-agent': `fieldlake/${ctx.openapi.info.version}`,
+  };
+  const { allowLoopback, timeoutMs } = ctx.config.webhooks;
+  return callOut(endpoint.url, { headers, body: payload, timeoutMs, allowLoopback, signal });
+}
+
+/** Writes down what became of a call, and what follows from it. */
+const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outcome: CallOutcome): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    // the endpoint first, as everybody does who changes both
+    const failing =
+      outcome.failure === null
+        ? await noteSuccess(tx, endpoint.id)
+        : await noteFailure(tx, endpoint.id, Math.min(2 ** Math.min(endpoint.failures, 10), LONGEST_HOLD));
+    if (!failing) return;
+    await insertAttempt(tx, { ...outcome, id: randomUUIDv7(), messageId: message.id });
+    const after = RETRY_AFTER[message.attempts];
+    const isDelivered = outcome.failure === null;
+    await settleMessage(tx, message.id, { isDelivered, retryInSeconds: after === undefined ? null : jittered(after) });
+    if (isDelivered) return;
+    const isGone = outcome.statusCode === GONE;
+    if (!isGone && !(failing.failures >= DISABLE.failures && failing.failingSeconds >= DISABLE.seconds)) return;
+    const reason = isGone ? 'It answered 410 Gone.' : 'Every attempt of the last three days failed.';
+    if ((await disableEndpoint(tx, endpoint.id, reason)) === 0) return;
+    await failWaiting(tx, endpoint.id);
+    const details = { webhookId: endpoint.id, reason };
+    await audit(tx, null, { action: 'webhook.disabled', organizationId: endpoint.organizationId, details });
+  });
+
+/**
+ * Sends what is due for one endpoint, one message after the other, until one fails: then the endpoint is left alone for a while. Does nothing when
+ * somebody else is calling it. A crash leaves messages waiting, so that each is sent at least once.
+ */
+export async function deliverTo(ctx: Context, endpointId: string, signal: AbortSignal): Promise<void> {
+  const endpoint = await takeEndpoint(ctx.db, endpointId);
+  if (!endpoint) return;
+  try {
+    for (let sent = 0; sent < AT_ONCE && !signal.aborted; sent += 1) {
+      const message = await findDue(ctx.db, endpointId);
+      if (!message) return;
+      const outcome = await call(ctx, endpoint, message, signal);
+      await record(ctx, endpoint, message, outcome);
+      if (outcome.failure !== null) return;
+    }
+  } catch (error) {
+    // a stop is no attempt
+    if (!signal.aborted) throw error;
+  } finally {
+    await releaseEndpoint(ctx.db, endpointId);
+  }
+}
+
+/** Queues endpoints whose next try has come. */
+export async function wakeEndpoints(ctx: Context): Promise<void> {
+  for (const waiting of await listWaitingEndpoints(ctx.db, 200)) await wake(ctx, waiting);
+}
+
+const BATCH = 5_000;
+
+/** Forgets deliveries that are kept no longer. */
+export async function forgetOldDeliveries(ctx: Context, signal: AbortSignal): Promise<void> {
+  const keep = { days: ctx.config.webhooks.keepDays, most: KEPT_PER_ENDPOINT, atOnce: BATCH };
+  while (!signal.aborted && (await forgetDeliveries(ctx.db, keep)) === BATCH);
+}

@@ -1,0 +1,27 @@
+import type { Context } from '../../context.ts';
+import type { JobHandler } from '../../jobs/queue.ts';
+import { DELIVER, RETRY } from '../events/events.service.ts';
+import { deliverTo, forgetOldDeliveries, wakeEndpoints } from './delivering.service.ts';
+
+const delivering =
+  (name: string, concurrency: number) =>
+  (ctx: Context): JobHandler => ({
+    name,
+    concurrency,
+    run: (payload, signal) => deliverTo(ctx, (payload as { endpointId: string }).endpointId, signal),
+  });
+
+/** Calls endpoints that answered the last time. */
+export const deliverJob = delivering(DELIVER, 4);
+
+/** Calls endpoints that failed the last time, where those that hang delay only each other. */
+export const retryJob = delivering(RETRY, 3);
+
+export const forgetDeliveriesJob = (ctx: Context): JobHandler => ({
+  name: 'webhooks.forget',
+  schedule: '41 3 * * *',
+  run: (_payload, signal) => forgetOldDeliveries(ctx, signal),
+});
+
+/** Looks for what is due. */
+export const sweepWebhooks = (ctx: Context): Promise<void> => wakeEndpoints(ctx);

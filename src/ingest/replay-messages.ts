@@ -1,0 +1,93 @@
+/** Stored messages, taken apart and stored again by the definitions of today. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiError } from '../errors.ts';
+import { commit, findTable, fingerprint, knownPaths, knownSources, restampSources } from '../lakehouse/manifest.ts';
+import type { StagingArea } from '../lakehouse/staging.ts';
+import { measurementRows, messageSource, type MeasurementRow } from './measurements.ts';
+import { openTable, stageMeasurements } from './message-tables.ts';
+import type { ReadMessage } from './messages.ts';
+import type { Database } from './messages.queries.ts';
+import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
+import { stageWithout } from './replacing.ts';
+
+interface ReplayDeps {
+  db: Database;
+  staging: StagingArea;
+  pipelines: Pipelines;
+}
+
+const TRIES = 12;
+
+/** Of these messages, the rows of every measurement that is stored and that this message brought. */
+async function storedRows({ db }: ReplayDeps, tableId: string, experimentId: string, messages: readonly ReadMessage[]) {
+  const asked = new Map<string, { message: ReadMessage; rows: MeasurementRow[] }>();
+  for (const message of messages)
+    for (const one of message.decoded) {
+      if (one.kind !== 'measurement') continue;
+      const source = messageSource(experimentId, message.arrival, one);
+      const rows = measurementRows(experimentId, message.arrival, one);
+      if (typeof rows !== 'string' && !asked.has(source)) asked.set(source, { message, rows });
+    }
+  const known = await knownSources(db, tableId, [...asked.keys()]);
+  return known.flatMap(({ source, origin }) => {
+    const found = asked.get(source);
+    return found && (origin === null || origin === found.message.id) ? [{ source, rows: found.rows }] : [];
+  });
+}
+
+/**
+ * Puts rows made anew from stored messages of one experiment in place of the rows of raw_data that they were made to before, in one transaction. What is not stored is left alone.
+ * Answers how many rows were replaced. Row ids stay. The device table and what macros made are left as they are.
+ */
+export async function replayMessages(deps: ReplayDeps, experimentId: string, messages: readonly ReadMessage[]): Promise<number> {
+  const { db, staging, pipelines } = deps;
+  const work = join(staging.workFolder, 'ingest', randomUUID());
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  const attempt = async () => {
+    const raw = await findTable(db, experimentId, 'raw_data');
+    const stored = raw ? await storedRows(deps, raw.id, experimentId, messages) : [];
+    if (stored.length === 0) return 0;
+    const session = await staging.session();
+    const paths: string[] = [];
+    try {
+      await session.prepare(functionStatements(pipelines));
+      const batch = { ...deps, session, experimentId, work };
+      const table = await openTable(batch, 'raw_data', 'raw_data');
+      const rest = await stageWithout(batch, table, { key: 'source', values: stored.map(({ source }) => source) });
+      paths.push(...(rest.staged?.files ?? []).map(({ path }) => path));
+      const rows = stored.flatMap((each) => each.rows);
+      const { staged, columns } = await stageMeasurements(batch, table.id, rows);
+      paths.push(...staged.files.map(({ path }) => path));
+      await db.transaction(async (tx) => {
+        const files = [...(rest.staged?.files ?? []), ...staged.files];
+        const change = { tableId: table.id, cause: 'replace' as const, files, retire: rest.retire, columns };
+        const { version } = await commit(tx, { ...change, typedBy: fingerprint(table.known), basedOn: table.version });
+        await restampSources(
+          tx,
+          table.id,
+          stored.map(({ source, rows: made }) => ({ source, version, rowCount: made.length, pipelineVersion: pipelineVersion(pipelines) })),
+        );
+      });
+      return rows.length;
+    } catch (error) {
+      const known = new Set((await knownPaths(db, paths)).map(({ path }) => path));
+      await staging.remove(paths.filter((path) => !known.has(path))).catch(() => undefined);
+      throw error;
+    } finally {
+      session.close();
+    }
+  };
+  try {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
+      }
+    }
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,87 @@
+/** Relations over one table, from the columns that expressions name. */
+import { DEFAULT_SORT, physicalColumns } from './catalog.ts';
+import type { Column } from './catalog.ts';
+import { withDerived } from './derived.ts';
+import type { Expr, Plan, ScanColumn, Sort, TableSource } from './plan.ts';
+import { columnExpr, resolver } from './resolve.ts';
+import type { Resolve, Resolved } from './resolve.ts';
+
+const scan = ({ scope, table, columns, files }: TableSource, used: ReadonlySet<string>): Plan => ({
+  kind: 'scan',
+  scope,
+  table,
+  columns: physicalColumns(columns).map(({ name, type, origin }): ScanColumn =>
+    origin === 'base' ? { kind: 'column', name, type } : { kind: 'expanded', name, type, origin },
+  ),
+  needed: physicalColumns(columns)
+    .map((column) => column.name)
+    .filter((name) => used.has(name)),
+  files,
+});
+
+/** Builds relations over one table and remembers which of its columns were used. */
+export class Builder {
+  readonly source: TableSource;
+  readonly resolve: Resolve;
+  readonly #columns: ReadonlyMap<string, Column>;
+
+  constructor(source: TableSource) {
+    this.source = source;
+    this.#columns = new Map(source.columns.map((column) => [column.name, column]));
+    this.resolve = resolver(source.columns);
+  }
+
+  /** A name that no column of the table has. */
+  unused(name: string): string {
+    const taken = this.source.columns.some((column) => column.name.toLowerCase() === name);
+    return taken ? this.unused(`${name}_`) : name;
+  }
+
+  visible(): Resolved[] {
+    return this.source.columns
+      .filter((column) => !column.hidden)
+      .map((column) => ({ name: column.name, type: column.type, expr: columnExpr(column), column }));
+  }
+
+  /** The default sort, then the row id. */
+  defaultOrder(): Sort[] {
+    const names = [DEFAULT_SORT[this.source.table.kind], 'id'];
+    return names.flatMap((name) => this.#columns.get(name) ?? []).map((column) => ({ expr: columnExpr(column), descending: false }));
+  }
+
+  /** The same table read from some of its files. */
+  over(files: readonly string[]): Builder {
+    return new Builder({ ...this.source, files });
+  }
+
+  /** Whether no file holds any of these columns. */
+  derives(exprs: readonly Expr[]): boolean {
+    return [...columnNames(exprs)].some((name) => this.#columns.get(name)?.derived);
+  }
+
+  /** Scan, the derived columns that `early` uses, and the filter; `late` columns are only made available by the scan. */
+  from(where: Expr | null, early: readonly Expr[], late: readonly Expr[] = []): { from: Plan; pending: Set<string> } {
+    const derivedOf = (exprs: readonly Expr[]) => new Set([...columnNames(exprs)].filter((name) => this.#columns.get(name)?.derived));
+    const wanted = [...early, ...late, ...(where ? [where] : [])];
+    const first = derivedOf([...early, ...(where ? [where] : [])]);
+    const all = derivedOf(wanted);
+    const used = new Set([...columnNames(wanted), ...[...all].flatMap((name) => withDerived.needs(this.#columns.get(name)))]);
+    let from = withDerived(scan(this.source, used), this.source, first);
+    if (where) from = { kind: 'filter', from, where };
+    return { from, pending: new Set([...all].filter((name) => !first.has(name))) };
+  }
+}
+
+/** Names of the columns that expressions read. */
+export const columnNames = (exprs: readonly Expr[]): Set<string> => {
+  const names = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    else if (typeof value === 'object' && value !== null) {
+      if ('kind' in value && (value.kind === 'column' || value.kind === 'expanded') && 'name' in value) names.add(String(value.name));
+      Object.values(value).forEach(visit);
+    }
+  };
+  visit(exprs);
+  return names;
+};

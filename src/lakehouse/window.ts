@@ -1,0 +1,109 @@
+/** Which rows of a relation go out, and the cheapest way to them. */
+import type { Builder } from './builder.ts';
+import { columnNames } from './builder.ts';
+import { DEFAULT_SORT } from './catalog.ts';
+import { withDerived } from './derived.ts';
+import { filesInOrder, filesOfPage } from './extents.ts';
+import type { Expr, Plan, Sort, TableSource } from './plan.ts';
+import type { ReadRequest } from './request.ts';
+import { exprType } from './types.ts';
+
+/** Which rows go out: a page, or the first `limit` (null: all); with `peek` one row more is read, so that a cut is seen. */
+export type Window = { kind: 'page'; page: number; pageSize: number } | { kind: 'limit'; limit: number | null; peek: boolean };
+
+/** The window of a request; `cap` is the most rows that an answer may hold, or null for streams. */
+export const windowOf = (request: ReadRequest, cap: number | null): Window => {
+  if (request.page !== undefined || request.pageSize !== undefined)
+    return { kind: 'page', page: request.page ?? 1, pageSize: request.pageSize ?? 100 };
+  const peek = cap !== null;
+  if (request.limit !== undefined) return { kind: 'limit', limit: request.limit, peek };
+  return cap === null || request.aggregation ? { kind: 'limit', limit: cap, peek } : { kind: 'page', page: 1, pageSize: 100 };
+};
+
+const MAX_OFFSET = 1e15;
+
+/** The rows that are read: those of the window and, where it peeks, one more. */
+const cutOf = (window: Window): { limit: number | null; offset: number } =>
+  window.kind === 'page'
+    ? { limit: window.pageSize, offset: Math.min(MAX_OFFSET, (window.page - 1) * window.pageSize) }
+    : { limit: window.limit === null ? null : window.limit + (window.peek ? 1 : 0), offset: 0 };
+
+/** The rows of a window, in order. */
+export const sorted = (from: Plan, by: readonly Sort[], window: Window): Plan => ({ kind: 'sort', from, by, ...cutOf(window) });
+
+/** A plain read: which rows, in which order, and what of them is shown. */
+interface Asked {
+  where: Expr | null;
+  by: readonly Sort[];
+  printed: readonly Expr[];
+  window: Window;
+}
+
+const isOwnOrder = ({ table }: TableSource, [first, second, ...more]: readonly Sort[]): boolean =>
+  first?.expr.kind === 'column' &&
+  first.expr.name === DEFAULT_SORT[table.kind] &&
+  second?.expr.kind === 'column' &&
+  second.expr.name === 'id' &&
+  !second.descending &&
+  more.length === 0;
+
+/** The files that can hold the window, when nothing is filtered, the order is the table's own and the manifest knows what its files hold. */
+const nearFiles = ({ source }: Builder, { where, by, window }: Asked) => {
+  const { limit, offset } = cutOf(window);
+  if (where !== null || limit === null || !isOwnOrder(source, by) || !source.extents) return null;
+  return filesOfPage(source.extents, { descending: by[0]?.descending === true, offset, limit });
+};
+
+/**
+ * The files in an order in which nothing is left to be sorted, for a stream of every row in the table's own ascending order. The engine keeps the order of
+ * files and of rows in them up to a join, which gives it up; so not where a column is joined.
+ */
+const sortedFiles = (builder: Builder, { where, by, printed, window }: Asked): string[] | null => {
+  const { source } = builder;
+  const isWhole = cutOf(window).limit === null && by[0]?.descending === false && isOwnOrder(source, by);
+  if (!isWhole || !source.extents || builder.derives([...printed, ...(where ? [where] : [])])) return null;
+  return filesInOrder(source.extents);
+};
+
+const MOST_LATE = 1_000;
+
+/**
+ * Whether rows of one page are likely to lie side by side: then their ids are found on narrow columns first and only their own row groups are opened again.
+ * Where many rows share a key, the row id decides, and neighbours in it are neighbours in the files. Rows that are picked by a measured value lie everywhere:
+ * nearly every row group is opened for them anyway, and once is cheaper than twice.
+ */
+const isLate = (builder: Builder, { by, printed, where, window }: Asked): boolean => {
+  const { limit } = cutOf(window);
+  const [first] = by;
+  if (!first || limit === null || limit > MOST_LATE) return false;
+  const early = [...by.map(({ expr }) => expr), ...(where ? [where] : [])];
+  if (builder.derives(early)) return false;
+  const narrow = columnNames(early);
+  const ofOwnTime = first.expr.kind === 'column' && first.expr.name === 'uploaded_at';
+  const { kind } = exprType(first.expr);
+  return (
+    (ofOwnTime || kind === 'string' || kind === 'boolean' || kind === 'int' || kind === 'date') &&
+    [...columnNames(printed)].filter((name) => !narrow.has(name)).length > 2
+  );
+};
+
+/** The rows of a window of one table, in order, with every column that is shown. */
+export const windowRows = (builder: Builder, asked: Asked): Plan => {
+  const { where, by, printed, window } = asked;
+  const order = by.map((sort) => sort.expr);
+  const cut = cutOf(window);
+  const lined = sortedFiles(builder, asked);
+  if (lined) return builder.over(lined).from(where, printed).from;
+  const near = nearFiles(builder, asked);
+  if (near === null && isLate(builder, asked)) {
+    const ids: Plan = { kind: 'sort', from: builder.from(where, order).from, by, ...cut };
+    const { from, pending } = builder.from(null, order, printed);
+    const rows: Plan = { kind: 'among', left: from, right: ids, key: 'id' };
+    return { kind: 'sort', from: withDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
+  }
+  // a short page gets its derived columns after the cut; a whole table before its one sort
+  const whole = cut.limit === null;
+  const { from, pending } = (near ? builder.over(near.files) : builder).from(where, whole ? [...order, ...printed] : order, printed);
+  const rows: Plan = { kind: 'sort', from, by, limit: cut.limit, offset: near?.offset ?? cut.offset };
+  return pending.size === 0 ? rows : { kind: 'sort', from: withDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
+};

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import S3rver from 's3rver';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adoptObjects } from '../../src/api/iot/arrivals.service.ts';
+import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fieldlake-bucket-'));
+let bucket: S3rver;
+let site: TestServer;
+let owner: Call;
+let experimentId: string;
+
+beforeAll(async () => {
+  bucket = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: folder,
+    configureBuckets: [{ name: 'field-objects', configs: [] }],
+  });
+  const { port } = await bucket.run();
+  site = await startTestServer({
+    S3_BUCKET: 'field-objects',
+    S3_REGION: 'us-east-1',
+    S3_ENDPOINT: `http://127.0.0.1:${port}`,
+    S3_ACCESS_KEY_ID: 'S3RVER',
+    S3_SECRET_ACCESS_KEY: 'S3RVER',
+  });
+  owner = site.as(site.cast.owner);
+  experimentId = (await owner('POST', '/api/v1/experiments', { body: { name: 'Bucket', organizationId: site.cast.leafLab } })).body.id;
+});
+afterAll(async () => {
+  await site.stop();
+  await bucket.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const rows = async (table: string) =>
+  (await owner('GET', `/api/v1/experiments/${experimentId}/data`, { query: { tableName: table } })).body[0].data.rows as Record<
+    string,
+    unknown
+  >[];
+
+const eventually = async <T>(ask: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
+  for (let tries = 0; ; tries += 1) {
+    const value = await ask();
+    if (good(value) || tries > 200) return value;
+    await sleep(100);
+  }
+};
+
+test('the whole service works on a bucket: an upload, an export, and a signed PUT that is read back', async () => {
+  expect((await site.as(null)('GET', '/health/ready')).status).toBe(200);
+  const table = await uploadTable(owner, experimentId, 'numbers', 'a,b\n1,x\n2,y\n');
+  expect((await rows(table)).map(({ a, b }) => [a, b])).toEqual([
+    [1, 'x'],
+    [2, 'y'],
+  ]);
+  expect(readdirSync(join(folder, 'field-objects', 'uploads'))).toHaveLength(1);
+
+  const made = await owner('POST', `/api/v1/experiments/${experimentId}/data/exports`, { body: { tableName: table, format: 'csv' } });
+  const file = await eventually(
+    () => owner('GET', `/api/v1/experiments/${experimentId}/data/exports/${made.body.exportId}`),
+    ({ status }) => status === 200,
+  );
+  expect(file.text).toContain('1,x');
+
+  const body = JSON.stringify([{ timestamp: '2024-05-01T10:00:00Z', device_id: 'a', sample: { phi2: 0.5 } }]);
+  const signed = await owner('POST', '/api/v1/iot/upload-url', {
+    body: {
+      experimentId,
+      contentLength: body.length,
+      contentType: 'application/json',
+      sha256: createHash('sha256').update(body).digest('hex'),
+    },
+  });
+  expect(signed.status).toBe(201);
+  expect(signed.body.uploadUrl).toContain('/field-objects/');
+  const put = await fetch(signed.body.uploadUrl, { method: 'PUT', headers: signed.body.headers, body });
+  expect(put.status).toBe(200);
+  expect(await adoptObjects(site.server.context, AbortSignal.timeout(10_000), 0)).toBe(1);
+  const measured = await eventually(
+    () => rows('raw_data'),
+    (found) => found.length > 0,
+  );
+  expect(measured).toHaveLength(1);
+  expect(measured[0]).toMatchObject({ timestamp: '2024-05-01T10:00:00.000Z', device_id: 'a' });
+  // nothing of it is in the folder of this machine, and the folder's routes are not served
+  expect(readdirSync(site.server.context.config.dataDir)).not.toContain('objects');
+  expect((await fetch(`${site.server.baseUrl}/objects/uploads/x`)).status).toBe(404);
+});

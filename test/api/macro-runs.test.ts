@@ -1,0 +1,280 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
+import { storeMessages } from '../../src/ingest/messages.ts';
+import { grant } from '../support/cast.ts';
+import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+
+let test$: TestServer;
+let owner: Call;
+beforeAll(async () => {
+  test$ = await startTestServer({ MACRO_LANGUAGES: 'javascript' });
+  owner = test$.as(test$.cast.owner);
+}, 60_000);
+afterAll(() => test$.stop());
+
+async function makeExperiment(): Promise<string> {
+  const { status, body } = await owner('POST', '/api/v1/experiments', { body: { name: 'Macros', organizationId: test$.cast.leafLab } });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+async function makeMacro(code: string, more: object = {}, as = owner): Promise<string> {
+  const { status, body } = await as('POST', '/api/v1/macros', {
+    body: { name: `m ${randomUUID()}`, language: 'javascript', code, organizationId: test$.cast.leafLab, ...more },
+  });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+const minute = (n: number) => new Date(Date.UTC(2026, 4, 1, 10, n)).toISOString();
+
+const send = (experimentId: string, messages: readonly object[]) =>
+  storeMessages(
+    test$.server.context.db,
+    messages.map((message) => ({ experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(message)) })),
+  );
+
+async function settled(experimentId: string): Promise<void> {
+  const { db } = test$.server.context;
+  for (let tries = 0; tries < 400; tries += 1) {
+    const row = await db.one<{ left: number }>(sql(
+      'test',
+    )`select (select count(*) from messages where experiment_id = ${experimentId} and status = 'pending')
+      + (select count(*) from macro_work where experiment_id = ${experimentId})
+      + (select count(*) from macro_reprocesses where experiment_id = ${experimentId} and status <> 'completed') as left`);
+    if (row?.left === 0) return;
+    await sleep(50);
+  }
+  throw new Error('the macros were not run');
+}
+
+async function rowsOf(
+  experimentId: string,
+  tableName: string,
+  query: Record<string, string | number> = {},
+): Promise<Record<string, any>[]> {
+  const { status, body } = await owner('GET', `/api/v1/experiments/${experimentId}/data`, {
+    query: { tableName, orderBy: 'timestamp', orderDirection: 'ASC', ...query },
+  });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body[0].data.rows;
+}
+
+describe('a measurement that names a macro', () => {
+  test('gets a row in the table of the macro, beside its own facts', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { twice: json.x * 2, unit: ctx.unit || "none" };');
+    await send(experimentId, [
+      {
+        timestamp: minute(0),
+        device_id: 'd-1',
+        timezone: 'Europe/Amsterdam',
+        latitude: 51.9,
+        longitude: 5.6,
+        sample: { x: 21 },
+        macros: [{ id: macroId }],
+        macro_context: '{"unit":"µmol"}',
+      },
+      { timestamp: minute(1), device_id: 'd-1', sample: { x: 1.25 }, macros: [macroId] },
+      { timestamp: minute(2), device_id: 'd-1', sample: { x: 3 } },
+    ]);
+    await settled(experimentId);
+    expect(await rowsOf(experimentId, macroId)).toMatchObject([
+      {
+        device_id: 'd-1',
+        timestamp: '2026-05-01T10:00:00.000Z',
+        local_time: '12:00',
+        latitude: 51.9,
+        twice: 42,
+        unit: 'µmol',
+        macro_error: null,
+      },
+      { device_id: 'd-1', timestamp: '2026-05-01T10:01:00.000Z', twice: 2.5, unit: 'none', macro_error: null },
+    ]);
+    const { body: tables } = await owner('GET', `/api/v1/experiments/${experimentId}/tables`);
+    expect(tables.find((table: any) => table.identifier === macroId)).toMatchObject({
+      tableType: 'macro',
+      totalRows: 2,
+      errorColumn: 'macro_error',
+    });
+  });
+
+  test('runs it on every element of a burst, and of an envelope', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { n: json.n };');
+    await send(experimentId, [
+      { timestamp: minute(0), sample: [{ n: 0 }, { n: 1 }, { n: 2 }], macros: [{ id: macroId }] },
+      { timestamp: minute(1), sample: { device: 'x', sample: [{ n: 3 }, { n: 4 }] }, macros: [{ id: macroId }] },
+      { timestamp: minute(2), sample: { sample: [] }, macros: [{ id: macroId }] },
+    ]);
+    await settled(experimentId);
+    const rows = await rowsOf(experimentId, macroId);
+    expect(rows.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4, null]);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(6);
+    expect(rows[5]).toMatchObject({ macro_error: 'The sample of the measurement holds no element.' });
+  });
+
+  test('that fails has the error in its row, and leaves the others alone', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('if (json.x === 2) throw new Error("no two"); return { x: json.x };');
+    const private$ = await makeMacro(
+      'return { x: 1 };',
+      { organizationId: undefined, visibility: 'private' },
+      test$.as(test$.cast.stranger),
+    );
+    const nobody = randomUUID();
+    await send(
+      experimentId,
+      [1, 2, 3].map((x) => ({
+        timestamp: minute(x),
+        sample: { x },
+        macros: [{ id: macroId }, { id: private$ }, { id: nobody }, { id: 'no id' }],
+      })),
+    );
+    await settled(experimentId);
+    const rows = await rowsOf(experimentId, macroId);
+    expect(rows.map(({ x, macro_error: error }) => [x, error])).toEqual([
+      [1, null],
+      [null, expect.stringContaining('no two')],
+      [3, null],
+    ]);
+    for (const id of [private$, nobody])
+      expect((await rowsOf(experimentId, id)).map(({ macro_error: error }) => error)).toEqual(
+        Array(3).fill('There is no such macro, or none that this experiment may run.'),
+      );
+  });
+
+  test('keeps what it brought along, and is run once however often it is delivered', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { v: "computed" };');
+    const messages = [
+      { timestamp: minute(0), sample: { x: 1 }, macros: [{ id: macroId, output: { v: 'delivered' } }] },
+      { timestamp: minute(1), sample: { x: 2 }, macros: [{ id: macroId }] },
+    ];
+    await send(experimentId, messages);
+    await settled(experimentId);
+    await send(experimentId, [...messages, messages.map((each) => ({ ...each }))]);
+    await settled(experimentId);
+    expect((await rowsOf(experimentId, macroId)).map(({ v }) => v)).toEqual(['delivered', 'computed']);
+    expect(await rowsOf(experimentId, 'raw_data')).toHaveLength(2);
+  });
+});
+
+describe('what is lost', () => {
+  test('is run again; what stays too slow is an error in the end, and nobody waits for it', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('if (json.x === 1) for (;;); return { x: json.x };');
+    await send(
+      experimentId,
+      [0, 1, 2].map((x) => ({ timestamp: minute(x), sample: { x }, macros: [{ id: macroId }] })),
+    );
+    const { db } = test$.server.context;
+    let tries = 0;
+    for (let at = 0; at < 600 && tries < 2; at += 1) {
+      const left = await db.one<{ tries: number; rows: number }>(
+        sql('test')`select tries, cardinality(row_ids) as rows from macro_work where experiment_id = ${experimentId}`,
+      );
+      if (left?.rows === 1) tries = Math.max(tries, left.tries);
+      if (tries > 0 && tries < 2) expect((await rowsOf(experimentId, macroId)).map(({ x }) => x)).toEqual([0, 2]);
+      await sleep(50);
+    }
+    expect(tries).toBe(2);
+    await settled(experimentId);
+    const rows = await rowsOf(experimentId, macroId);
+    expect(rows.map(({ x }) => x)).toEqual([0, null, 2]);
+    expect(rows[1]!['macro_error']).toMatch(/^TimeoutError: /);
+  }, 60_000);
+
+  test('is not stored before the language can run: the work waits', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('list(x = 1)', { language: 'r' });
+    await send(experimentId, [{ timestamp: minute(0), sample: { x: 1 }, macros: [{ id: macroId }] }]);
+    const { db } = test$.server.context;
+    const work = () =>
+      db.one<{ tries: number; waits: boolean }>(
+        sql('test')`select tries, next_at > now() as waits from macro_work where experiment_id = ${experimentId}`,
+      );
+    for (let at = 0; at < 200 && (await work())?.tries !== 2; at += 1) await sleep(50);
+    expect(await work()).toMatchObject({ tries: 2 });
+    await db.run(sql('test')`update macro_work set tries = 7, next_at = now() where experiment_id = ${experimentId}`);
+    await settled(experimentId);
+    expect((await rowsOf(experimentId, macroId))[0]!['macro_error']).toMatch(/^Macros in r cannot run on this server/);
+  }, 30_000);
+});
+
+describe('running a macro again', () => {
+  const path = (experimentId: string, macroId: string) => `/api/v1/experiments/${experimentId}/data/macros/${macroId}/reprocess`;
+
+  test('POST /api/v1/experiments/{id}/data/macros/{macroId}/reprocess, GET …/reprocess and GET …/reprocess/{reprocessId}', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { v: json.x };');
+    await send(experimentId, [
+      ...Array.from({ length: 30 }, (_, x) => ({ timestamp: minute(x), sample: { x }, macros: [{ id: macroId }] })),
+      { timestamp: minute(40), sample: { x: 40 }, macros: [{ id: macroId, output: { v: 999 } }] },
+      { timestamp: minute(41), sample: { x: 41 } },
+    ]);
+    await settled(experimentId);
+    const before = await rowsOf(experimentId, macroId);
+    expect(before).toHaveLength(31);
+    const edited = { code: 'if (json.x === 7) throw new Error("seven"); return { v: json.x + 0.5, more: "new" };' };
+    expect((await owner('PUT', `/api/v1/macros/${macroId}`, { body: edited })).status).toBe(200);
+
+    const { status, body } = await owner('POST', path(experimentId, macroId), { body: {} });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      experimentId,
+      macroId,
+      codeVersion: 2,
+      includeDelivered: false,
+      status: 'queued',
+      totalRows: 0,
+      createdBy: test$.cast.owner.id,
+    });
+    await settled(experimentId);
+    const done = await owner('GET', `${path(experimentId, macroId)}/${body.id}`);
+    expect(done.status).toBe(200);
+    expect(done.body).toMatchObject({ id: body.id, status: 'completed', totalRows: 30, doneRows: 30, failedRows: 1 });
+    expect(Date.parse(done.body.completedAt)).toBeGreaterThanOrEqual(Date.parse(done.body.startedAt));
+    const listed = await owner('GET', path(experimentId, macroId));
+    expect(listed.body).toEqual([done.body]);
+
+    const after = await rowsOf(experimentId, macroId);
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    expect(after[7]).toMatchObject({ v: null, more: null, macro_error: expect.stringContaining('seven') });
+    expect(after.filter((_, at) => at !== 7 && at < 30).map(({ v, more }) => [v, more])).toEqual(
+      before.filter((_, at) => at !== 7 && at < 30).map(({ v }) => [Number(v) + 0.5, 'new']),
+    );
+    expect(after[30]).toMatchObject({ v: 999, more: null });
+
+    expect((await owner('POST', path(experimentId, macroId), { body: { includeDelivered: true } })).status).toBe(201);
+    await settled(experimentId);
+    expect((await rowsOf(experimentId, macroId))[30]).toMatchObject({ v: 40.5, more: 'new' });
+  });
+
+  test('is for who manages the experiment, one at a time, of a macro that the experiment may run', async () => {
+    const { cast, server } = test$;
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return {};');
+    await grant(server.context.db, { id: experimentId, type: 'experiment' }, { user: cast.viewer.id }, 'viewer');
+    const ask = (as: Call, id = macroId) => as('POST', path(experimentId, id), { body: {} });
+    expect((await ask(test$.as(cast.viewer))).status).toBe(403);
+    expect((await ask(test$.as(cast.stranger))).status).toBe(403);
+    expect((await ask(test$.as(null))).status).toBe(401);
+    expect(await ask(owner, randomUUID())).toMatchObject({ status: 404, body: { code: 'MACRO_NOT_USABLE' } });
+    expect((await ask(owner, 'x')).status).toBe(400);
+    const both = await Promise.all([ask(owner), ask(owner)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+    await settled(experimentId);
+    expect((await ask(owner)).status).toBe(201);
+    await settled(experimentId);
+    expect((await test$.as(cast.viewer)('GET', path(experimentId, macroId))).body).toHaveLength(2);
+    expect(await owner('GET', `${path(experimentId, macroId)}/${randomUUID()}`)).toMatchObject({
+      status: 404,
+      body: { code: 'REPROCESS_NOT_FOUND' },
+    });
+    expect((await owner('PATCH', `/api/v1/experiments/${experimentId}`, { body: { status: 'archived' } })).status).toBe(200);
+    expect((await ask(owner)).body.code).toBe('EXPERIMENT_ARCHIVED');
+  });
+});

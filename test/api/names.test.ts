@@ -1,0 +1,140 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { refreshChangedIdentities, refreshIdentity } from '../../src/api/data/identity.service.ts';
+import { sql } from '../../src/database/sql.ts';
+import { replaceIdentity } from '../../src/ingest/dimensions.ts';
+import { grant, makePerson, type Person } from '../support/cast.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: TestServer;
+beforeAll(async () => {
+  site = await startTestServer();
+});
+afterAll(() => site.stop());
+
+/** An experiment of the owner to which a person has added rows and an annotation. */
+async function contributedBy(person: Person, name: string) {
+  const owner = site.as(site.cast.owner);
+  const id = String((await owner('POST', '/api/v1/experiments', { body: { name, organizationId: site.cast.leafLab } })).body.id);
+  await grant(site.server.context.db, { id, type: 'experiment' }, { user: person.id }, 'admin');
+  const tableName = await uploadTable(site.as(person), id, 'plots', 'plot,spad\n1,41.5\n2,38\n');
+  const path = `/api/v1/experiments/${id}/data`;
+  const read = async () =>
+    (await owner('GET', path, { query: { tableName, columns: 'id,plot,contributor,annotations', orderBy: 'plot' } })).body[0].data.rows;
+  const annotation = { type: 'comment', content: { type: 'comment', text: 'seen' } };
+  const made = await site.as(person)('POST', `${path}/annotations`, { body: { tableName, rowId: (await read())[0].id, annotation } });
+  expect(made.status).toBe(201);
+  return { id, read, etag: async () => (await owner('GET', path, { query: { tableName } })).headers.get('etag') };
+}
+
+const shown = async (read: () => Promise<any[]>) => {
+  const [row] = await read();
+  return { contributor: row.contributor, by: row.annotations[0].createdByName };
+};
+
+/** Reads until the answer is as expected; the last answer otherwise. */
+async function settled(read: () => Promise<unknown>, expected: object) {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const answer = await read();
+    try {
+      expect(answer).toEqual(expected);
+      return answer;
+    } catch {
+      await sleep(100);
+    }
+  }
+  return read();
+}
+
+/** Every file of the lake that holds these bytes. */
+async function filesHolding(text: string): Promise<string[]> {
+  const { lakeFolder } = site.server.context;
+  const names = await readdir(lakeFolder, { recursive: true, withFileTypes: true });
+  const found: string[] = [];
+  for (const entry of names)
+    if (entry.isFile() && (await readFile(join(entry.parentPath, entry.name))).includes(text)) found.push(entry.name);
+  return found;
+}
+
+test('a changed name and picture are shown with the rows a moment later, and a hidden profile is not', async () => {
+  const ines = await makePerson(site.server.context.db, 'ines');
+  const [one, two] = [await contributedBy(ines, 'One'), await contributedBy(ines, 'Two')];
+  const old = { contributor: { id: ines.id, name: 'Ines Tester', avatar: null }, by: 'Ines Tester' };
+  expect([await shown(one.read), await shown(two.read)]).toEqual([old, old]);
+  const tag = await one.etag();
+  const profile = { firstName: 'Inès', lastName: 'Field', avatarUrl: 'https://example.com/i.png' };
+  expect((await site.as(ines)('POST', '/api/v1/users/profile', { body: profile })).status).toBe(201);
+  const renamed = { contributor: { id: ines.id, name: 'Inès Field', avatar: profile.avatarUrl }, by: 'Inès Field' };
+  for (const { read } of [one, two]) expect(await settled(() => shown(read), renamed)).toEqual(renamed);
+  expect(await one.etag()).not.toBe(tag);
+  expect((await site.as(ines)('POST', '/api/v1/users/profile', { body: { ...profile, activated: false } })).status).toBe(201);
+  const hidden = { contributor: { id: ines.id, name: 'Unknown User', avatar: null }, by: 'Unknown User' };
+  expect(await settled(() => shown(one.read), hidden)).toEqual(hidden);
+});
+
+test('a closed account reads as Deleted User, and its name leaves the lake with every version that held it', async () => {
+  const { context } = site.server;
+  const { db } = context;
+  const vera = await makePerson(db, 'verasecret');
+  const { id, read } = await contributedBy(vera, 'Kept');
+  const staying = await makePerson(db, 'stayingname');
+  const other = await contributedBy(staying, 'Other');
+  expect((await shown(read)).contributor.name).toBe('Verasecret Tester');
+  expect(await filesHolding('Verasecret')).not.toEqual([]);
+  expect((await site.as(vera)('DELETE', `/api/v1/users/${vera.id}`)).status).toBe(200);
+  const gone = { contributor: { id: vera.id, name: 'Deleted User', avatar: null }, by: 'Deleted User' };
+  expect(await settled(() => shown(read), gone)).toEqual(gone);
+  // reads that began before may still be at the old files: they are left alone for a while
+  expect(await filesHolding('Verasecret')).not.toEqual([]);
+  expect(await db.rows(sql('t')`select 1 as one from identity_changes where user_id = ${vera.id}`)).toHaveLength(1);
+  await refreshChangedIdentities(context, new AbortController().signal, 0);
+  expect(await filesHolding('Verasecret')).toEqual([]);
+  expect(await db.rows(sql('t')`select 1 as one from identity_changes where user_id = ${vera.id}`)).toEqual([]);
+  expect(await shown(read)).toEqual(gone);
+  expect((await shown(other.read)).contributor.name).toBe('Stayingname Tester');
+  expect(await filesHolding('Stayingname')).not.toEqual([]);
+  // nothing brings it back
+  await refreshIdentity(context, id);
+  expect(await filesHolding('Verasecret')).toEqual([]);
+});
+
+test('a name that was read before a change is never written after it', async () => {
+  const { context } = site.server;
+  const tom = await makePerson(context.db, 'tom');
+  const { id, read } = await contributedBy(tom, 'Raced');
+  const deps = { db: context.db, staging: context.staging };
+  const row = (name: string) => ({ userId: tom.id, name, avatar: null, pseudonym: 'Contributor-0' });
+  let reads = 0;
+  await replaceIdentity(deps, id, async () => {
+    reads += 1;
+    const seen = row(`Read ${reads}`);
+    // while the slow one is between reading and writing, another has read later and written first
+    if (reads === 1) await replaceIdentity(deps, id, () => Promise.resolve([row('In between')]));
+    return [seen];
+  });
+  expect(reads).toBe(2);
+  expect((await shown(read)).contributor.name).toBe('Read 2');
+  // what was staged for nothing is not left behind
+  expect(await filesHolding('Read 1')).toEqual([]);
+});
+
+test('a change that comes while another is carried out is carried out too', async () => {
+  const { context } = site.server;
+  const { db } = context;
+  const mia = await makePerson(db, 'mia');
+  const { read } = await contributedBy(mia, 'Twice');
+  const rename = (firstName: string) => site.as(mia)('POST', '/api/v1/users/profile', { body: { firstName, lastName: 'Tester' } });
+  for (let round = 0; round < 5; round += 1) {
+    await rename(`Mia${round}`);
+    await Promise.all([
+      refreshChangedIdentities(context, new AbortController().signal),
+      rename(`Mia-${round}`),
+      refreshChangedIdentities(context, new AbortController().signal),
+    ]);
+    const last = { contributor: { id: mia.id, name: `Mia-${round} Tester`, avatar: null }, by: `Mia-${round} Tester` };
+    expect(await settled(() => shown(read), last)).toEqual(last);
+  }
+});

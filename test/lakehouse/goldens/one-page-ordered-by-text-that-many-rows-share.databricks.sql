@@ -1,0 +1,107 @@
+select concat(cast(? as STRING), coalesce(case when `c0` is not null then substring(to_json(array(`c0`)), 2, length(to_json(array(`c0`))) - 2) end, 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), cast(? as STRING), coalesce(case when `c2` is not null then concat(?, coalesce(case when `c2`.`id` is not null then substring(to_json(array(`c2`.`id`)), 2, length(to_json(array(`c2`.`id`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`name` is not null then substring(to_json(array(`c2`.`name`)), 2, length(to_json(array(`c2`.`name`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`avatar` is not null then substring(to_json(array(`c2`.`avatar`)), 2, length(to_json(array(`c2`.`avatar`))) - 2) end, 'null'), '}') end, 'null'), cast(? as STRING), coalesce(concat('[', array_join(transform(`c3`, e0 -> coalesce(case when e0 is not null then concat(?, coalesce(case when e0.`id` is not null then substring(to_json(array(e0.`id`)), 2, length(to_json(array(e0.`id`))) - 2) end, 'null'), ?, coalesce(case when e0.`rowId` is not null then substring(to_json(array(e0.`rowId`)), 2, length(to_json(array(e0.`rowId`))) - 2) end, 'null'), ?, coalesce(case when e0.`type` is not null then substring(to_json(array(e0.`type`)), 2, length(to_json(array(e0.`type`))) - 2) end, 'null'), ?, coalesce(case when e0.`content` is not null then concat(?, coalesce(case when e0.`content`.`text` is not null then substring(to_json(array(e0.`content`.`text`)), 2, length(to_json(array(e0.`content`.`text`))) - 2) end, 'null'), ?, coalesce(case when e0.`content`.`flagType` is not null then substring(to_json(array(e0.`content`.`flagType`)), 2, length(to_json(array(e0.`content`.`flagType`))) - 2) end, 'null'), '}') end, 'null'), ?, coalesce(case when e0.`createdBy` is not null then substring(to_json(array(e0.`createdBy`)), 2, length(to_json(array(e0.`createdBy`))) - 2) end, 'null'), ?, coalesce(case when e0.`createdByName` is not null then substring(to_json(array(e0.`createdByName`)), 2, length(to_json(array(e0.`createdByName`))) - 2) end, 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), '}') end, 'null')), ','), ']'), 'null'), cast(? as STRING), coalesce(cast(`c4` as STRING), 'null'), cast(? as STRING), coalesce(cast(`c5` as STRING), 'null'), cast(? as STRING), coalesce(case when `c6` between -9007199254740992 and 9007199254740992 then cast(`c6` as STRING) else concat('"', cast(`c6` as STRING), '"') end, 'null'), cast(? as STRING), coalesce(concat('"', cast(`c7` as STRING), '"'), 'null'), cast(? as STRING), coalesce(case when (`c8` = `c8` and not isnan(`c8`) and abs(`c8`) < cast('Infinity' as DOUBLE)) then cast(`c8` as STRING) end, 'null'), cast(? as STRING), coalesce(case when `c9` is not null then substring(to_json(array(`c9`)), 2, length(to_json(array(`c9`))) - 2) end, 'null'), cast(? as STRING), coalesce(concat('"', date_format(`c10`, 'yyyy-MM-dd'), '"'), 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', `c12`) % 1000 = 0 then date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSS") else date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS") end, '"'), 'null'), cast(? as STRING), coalesce(to_json(`c13`), 'null'), '}') as `line`
+from (
+  select `id` as `c0`, `uploaded_at` as `c1`, `contributor` as `c2`, `annotations` as `c3`, `bool` as `c4`, `int` as `c5`, `big` as `c6`, `dec` as `c7`, `dbl` as `c8`, `txt` as `c9`, `day` as `c10`, `at` as `c11`, `clock` as `c12`, `json` as `c13`
+  from (
+    select *
+    from (
+      select *, cast(array() as ARRAY<STRUCT<id: STRING, rowId: STRING, type: STRING, content: STRUCT<text: STRING, flagType: STRING>, createdBy: STRING, createdByName: STRING, createdAt: TIMESTAMP, updatedAt: TIMESTAMP>>) as `annotations`
+      from (
+        select l.*, r.`contributor`
+        from (
+          select *
+          from (
+            select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `bool`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `big`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`, try_variant_get(`uploaded_data`, ?, ?) as `clock`, try_variant_get(`uploaded_data`, ?, ?) as `json`
+            from `gold`.`upload`
+            where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+          )
+          where `id` in (select `id` from (
+            select *
+            from (
+              select *
+              from (
+                select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`
+                from `gold`.`upload`
+                where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+              )
+              where `dbl` < cast(? as DOUBLE)
+            )
+            order by `txt` asc nulls last, `uploaded_at` asc nulls last, `id` asc nulls last
+            limit ?
+          ))
+        ) as l
+        left join (select `user_id`, case when `user_id` is not null then named_struct(?, `user_id`, ?, `name`, ?, `avatar`) end as `contributor` from (
+          select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
+          from (
+            select `user_id` as `user_id`, `name` as `name`, `avatar` as `avatar`
+            from `gold`.`identity`
+            where `experiment_id` = cast(? as STRING)
+          )
+          group by 1
+        )) as r on l.`contributor_id` = r.`user_id`
+      )
+    )
+    order by `txt` asc nulls last, `uploaded_at` asc nulls last, `id` asc nulls last
+  )
+)
+
+-- STRING: {"id":
+-- STRING: ,"uploaded_at":
+-- STRING: ,"contributor":
+-- STRING: {"id":
+-- STRING: ,"name":
+-- STRING: ,"avatar":
+-- STRING: ,"annotations":
+-- STRING: {"id":
+-- STRING: ,"rowId":
+-- STRING: ,"type":
+-- STRING: ,"content":
+-- STRING: {"text":
+-- STRING: ,"flagType":
+-- STRING: ,"createdBy":
+-- STRING: ,"createdByName":
+-- STRING: ,"createdAt":
+-- STRING: ,"updatedAt":
+-- STRING: ,"bool":
+-- STRING: ,"int":
+-- STRING: ,"big":
+-- STRING: ,"dec":
+-- STRING: ,"dbl":
+-- STRING: ,"txt":
+-- STRING: ,"day":
+-- STRING: ,"at":
+-- STRING: ,"clock":
+-- STRING: ,"json":
+-- STRING: $['bool']
+-- STRING: BOOLEAN
+-- STRING: $['int']
+-- STRING: INT
+-- STRING: $['big']
+-- STRING: BIGINT
+-- STRING: $['dec']
+-- STRING: DECIMAL(12,3)
+-- STRING: $['dbl']
+-- STRING: DOUBLE
+-- STRING: $['txt']
+-- STRING: STRING
+-- STRING: $['day']
+-- STRING: DATE
+-- STRING: $['at']
+-- STRING: TIMESTAMP
+-- STRING: $['clock']
+-- STRING: TIMESTAMP_NTZ
+-- STRING: $['json']
+-- STRING: VARIANT
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-0000000000aa
+-- STRING: $['dbl']
+-- STRING: DOUBLE
+-- STRING: $['txt']
+-- STRING: STRING
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-0000000000aa
+-- DOUBLE: 1
+-- BIGINT: 50
+-- STRING: id
+-- STRING: name
+-- STRING: avatar
+-- STRING: 01990000-0000-7000-8000-000000000001
