@@ -46,7 +46,7 @@ const RULES: readonly (readonly [RegExp, string | ((...found: string[]) => strin
   [new RegExp(`\\b(${OPERAND})::timestamptz\\b`, 'g'), 'try_cast($1 as timestamp)'],
   [new RegExp(`\\b(${OPERAND}|\\d+|sum\\([a-z_]+\\))::(double|bigint)\\b`, 'g'), 'try_cast($1 as $2)'],
   // there a null may be the newest
-  [/\barg_max\(([a-z_]+), ([a-z_]+)\)/g, 'max_by($1, $2) filter (where $1 is not null)'],
+  [/\barg_max\(([a-z_]+), struct_pack\(at := ([a-z_]+), said := \1\)\)/g, 'max_by($1, struct($2, $1)) filter (where $1 is not null)'],
   // what one file or batch has one of is a column of every record there
   [/getvariable\('(experiment_id|macro_id)'\) as \1/g, '$1'],
   [/"timestamp"/g, '`timestamp`'],

@@ -86,6 +86,7 @@ table contributors
   user_id uuid not null
   constraint contributors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
   constraint contributors_pkey PRIMARY KEY (experiment_id, user_id)
+  CREATE INDEX contributors_by_user ON public.contributors USING btree (user_id)
 table dashboards
   id uuid not null
   experiment_id uuid not null
@@ -320,8 +321,11 @@ table idempotency_keys
 table identity_changes
   user_id uuid not null
   changed_at timestamp with time zone not null default now()
+  leased_until timestamp with time zone not null default '-infinity'::timestamp with time zone
+  refreshed_at timestamp with time zone
   constraint identity_changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
   constraint identity_changes_pkey PRIMARY KEY (user_id)
+  CREATE INDEX identity_changes_by_lease ON public.identity_changes USING btree (leased_until)
 table invitations
   id uuid not null
   resource_type text not null
@@ -384,8 +388,12 @@ table lake_files
   to_version bigint
   created_at timestamp with time zone not null default now()
   retired_at timestamp with time zone
+  min_id text
+  max_id text
+  null_keys bigint
   constraint lake_files_byte_count_check CHECK ((byte_count > 0))
   constraint lake_files_check CHECK (((to_version IS NULL) OR (to_version > from_version)))
+  constraint lake_files_check1 CHECK (((null_keys >= 0) AND (null_keys <= row_count)))
   constraint lake_files_row_count_check CHECK ((row_count > 0))
   constraint lake_files_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE CASCADE
   constraint lake_files_pkey PRIMARY KEY (id)
@@ -400,9 +408,12 @@ table lake_sources
   row_count bigint not null
   quarantined_count bigint not null default 0
   committed_at timestamp with time zone not null default now()
+  origin uuid
+  pipeline_version text
   constraint lake_sources_source_check CHECK ((length(source) = 10))
   constraint lake_sources_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE CASCADE
   constraint lake_sources_pkey PRIMARY KEY (table_id, source)
+  CREATE INDEX lake_sources_by_origin ON public.lake_sources USING btree (origin) WHERE (origin IS NOT NULL)
 table lake_tables
   id uuid not null
   experiment_id uuid not null
@@ -465,6 +476,44 @@ table macro_protocols
   constraint macro_protocols_protocol_id_fkey FOREIGN KEY (protocol_id) REFERENCES protocols(id) ON DELETE CASCADE
   constraint macro_protocols_pkey PRIMARY KEY (macro_id, protocol_id)
   CREATE INDEX macro_protocols_by_protocol ON public.macro_protocols USING btree (protocol_id)
+table macro_reprocesses
+  id uuid not null
+  experiment_id uuid not null
+  macro_id uuid not null
+  code_version integer not null
+  include_delivered boolean not null default false
+  status text not null default 'queued'::text
+  total_rows bigint not null default 0
+  done_rows bigint not null default 0
+  failed_rows bigint not null default 0
+  created_by uuid
+  created_at timestamp with time zone not null default now()
+  started_at timestamp with time zone
+  completed_at timestamp with time zone
+  constraint macro_reprocesses_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text])))
+  constraint macro_reprocesses_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint macro_reprocesses_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint macro_reprocesses_pkey PRIMARY KEY (id)
+  CREATE INDEX macro_reprocesses_by_macro ON public.macro_reprocesses USING btree (experiment_id, macro_id, created_at DESC)
+  CREATE UNIQUE INDEX macro_reprocesses_open ON public.macro_reprocesses USING btree (experiment_id, macro_id) WHERE (status <> 'completed'::text)
+table macro_work
+  id uuid not null
+  experiment_id uuid not null
+  macro_id uuid not null
+  workbook_version_id text
+  reprocess_id uuid
+  row_ids text[] not null
+  from_at timestamp with time zone not null
+  to_at timestamp with time zone not null
+  tries integer not null default 0
+  next_at timestamp with time zone not null default now()
+  created_at timestamp with time zone not null default now()
+  constraint macro_work_row_ids_check CHECK ((cardinality(row_ids) > 0))
+  constraint macro_work_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint macro_work_reprocess_id_fkey FOREIGN KEY (reprocess_id) REFERENCES macro_reprocesses(id) ON DELETE CASCADE
+  constraint macro_work_pkey PRIMARY KEY (id)
+  CREATE INDEX macro_work_by_reprocess ON public.macro_work USING btree (reprocess_id) WHERE (reprocess_id IS NOT NULL)
+  CREATE INDEX macro_work_due ON public.macro_work USING btree (experiment_id, next_at)
 table macros
   id uuid not null
   type text not null default 'macro'::text
@@ -541,6 +590,7 @@ table metadata_records
   created_by uuid not null
   created_at timestamp with time zone not null default now()
   updated_at timestamp with time zone not null default now()
+  shape jsonb not null generated always as (metadata_shape(metadata)) stored
   constraint metadata_records_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE RESTRICT
   constraint metadata_records_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint metadata_records_pkey PRIMARY KEY (id)
@@ -850,6 +900,7 @@ table upload_files
   message text
   columns jsonb not null default '[]'::jsonb
   completed_at timestamp with time zone
+  replay_requested_at timestamp with time zone
   constraint upload_files_byte_count_check CHECK ((byte_count >= 0))
   constraint upload_files_check CHECK ((rows_in = ((stored + quarantined) + already_there)))
   constraint upload_files_path_check CHECK (((length(path) >= 1) AND (length(path) <= 256)))
@@ -885,6 +936,7 @@ table uploads
   constraint uploads_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint uploads_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE SET NULL
   constraint uploads_pkey PRIMARY KEY (id)
+  CREATE INDEX uploads_by_creator ON public.uploads USING btree (created_by)
   CREATE INDEX uploads_by_experiment ON public.uploads USING btree (experiment_id, created_at DESC, id DESC)
   CREATE INDEX uploads_by_table ON public.uploads USING btree (table_id, created_at DESC)
   CREATE INDEX uploads_unfinished ON public.uploads USING btree (heartbeat_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
@@ -921,6 +973,16 @@ table visualizations
   constraint visualizations_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint visualizations_pkey PRIMARY KEY (id)
   CREATE INDEX visualizations_by_experiment ON public.visualizations USING btree (experiment_id, created_at DESC, id DESC)
+table webhook_attempts
+  id uuid not null
+  message_id uuid not null
+  at timestamp with time zone not null default now()
+  status_code integer
+  failure text
+  milliseconds integer not null
+  constraint webhook_attempts_message_id_fkey FOREIGN KEY (message_id) REFERENCES webhook_messages(id) ON DELETE CASCADE
+  constraint webhook_attempts_pkey PRIMARY KEY (id)
+  CREATE INDEX webhook_attempts_by_message ON public.webhook_attempts USING btree (message_id, at, id)
 table webhook_deliveries
   id text not null
   answer jsonb
@@ -928,6 +990,48 @@ table webhook_deliveries
   constraint webhook_deliveries_id_check CHECK (((length(id) >= 1) AND (length(id) <= 255)))
   constraint webhook_deliveries_pkey PRIMARY KEY (id)
   CREATE INDEX webhook_deliveries_by_age ON public.webhook_deliveries USING btree (received_at)
+table webhook_endpoints
+  id uuid not null
+  organization_id uuid not null
+  url text not null
+  description text
+  kinds text[] not null
+  secret text not null
+  old_secret text
+  old_secret_until timestamp with time zone
+  is_enabled boolean not null default true
+  disabled_reason text
+  failures integer not null default 0
+  failing_since timestamp with time zone
+  last_success_at timestamp with time zone
+  held_until timestamp with time zone
+  busy_until timestamp with time zone
+  created_by uuid
+  created_at timestamp with time zone not null default now()
+  updated_at timestamp with time zone not null default now()
+  version bigint not null default 1
+  constraint webhook_endpoints_description_check CHECK ((length(description) <= 1000))
+  constraint webhook_endpoints_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2000)))
+  constraint webhook_endpoints_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint webhook_endpoints_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+  constraint webhook_endpoints_pkey PRIMARY KEY (id)
+  CREATE INDEX webhook_endpoints_by_organization ON public.webhook_endpoints USING btree (organization_id, created_at DESC, id DESC)
+table webhook_messages
+  id uuid not null
+  endpoint_id uuid not null
+  kind text not null
+  payload text not null
+  status text not null default 'pending'::text
+  attempts integer not null default 0
+  next_attempt_at timestamp with time zone not null default now()
+  created_at timestamp with time zone not null default now()
+  completed_at timestamp with time zone
+  constraint webhook_messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+  constraint webhook_messages_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE
+  constraint webhook_messages_pkey PRIMARY KEY (id)
+  CREATE INDEX webhook_messages_by_endpoint ON public.webhook_messages USING btree (endpoint_id, created_at DESC, id DESC)
+  CREATE INDEX webhook_messages_due ON public.webhook_messages USING btree (next_attempt_at) WHERE (status = 'pending'::text)
+  CREATE INDEX webhook_messages_pending ON public.webhook_messages USING btree (endpoint_id, next_attempt_at) WHERE (status = 'pending'::text)
 table workbook_uses
   workbook_id uuid not null
   resource_id uuid not null
@@ -974,17 +1078,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.decide(caller uuid, asked_type text, resource uuid, action text)
  RETURNS TABLE(organization_id uuid, source text)
  LANGUAGE sql
@@ -1087,6 +1191,11 @@ begin
   update devices set needs_rebind = true where id in (select device_id from changed) and not needs_rebind;
   return null;
 end $function$
+CREATE OR REPLACE FUNCTION public.metadata_shape(metadata jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN jsonb_build_object('matchedBy', CASE WHEN ((metadata ->> 'experimentQuestionId'::text) = 'column:device_id'::text) THEN 'device_id'::text ELSE (metadata ->> 'experimentQuestionId'::text) END, 'columns', COALESCE((SELECT jsonb_agg(jsonb_build_object('name', (listed.c ->> 'name'::text), 'type', (listed.c ->> 'type'::text)) ORDER BY listed.place) AS jsonb_agg FROM jsonb_array_elements(CASE WHEN (jsonb_typeof((metadata_shape.metadata -> 'columns'::text)) = 'array'::text) THEN (metadata_shape.metadata -> 'columns'::text) ELSE '[]'::jsonb END) WITH ORDINALITY listed(c, place) WHERE (((listed.c ->> 'id'::text) IS DISTINCT FROM (metadata_shape.metadata ->> 'identifierColumnId'::text)) AND ((listed.c ->> 'name'::text) IS NOT NULL))), '[]'::jsonb))
 CREATE OR REPLACE FUNCTION public.readable_resources(caller uuid, asked_types text[], related_only boolean)
  RETURNS SETOF resources
  LANGUAGE sql

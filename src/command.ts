@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createUser, userOfEmail } from './api/account/account.service.ts';
+import { makeBackup, readBackup, requireFresh, restoreBackup } from './api/backup/backup.service.ts';
 import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
 import { readQuickstart } from './api/sample/sample.service.ts';
 import { loadSeason, SEASON_ROWS } from './api/sample/season.service.ts';
@@ -13,6 +14,7 @@ import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { ApiError, StartError } from './errors.ts';
+import { openJobQueue } from './jobs/queue.ts';
 
 const USAGE = `usage:
   npm run user -- create --email ADDRESS --first-name NAME --last-name NAME [--rate-limit N] [--key-name NAME]
@@ -24,6 +26,8 @@ const USAGE = `usage:
   npm run lake -- verify
   npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
   npm run lake -- export-delta DIR
+  npm run backup -- DIR               (beside a running server)
+  npm run restore -- DIR              (into an empty DATA_DIR)
 `;
 
 class UsageError extends Error {}
@@ -112,14 +116,30 @@ async function lake(tools: LakeTools, args: string[]): Promise<void> {
 async function main([command, ...args]: string[]): Promise<void> {
   const config = readConfig();
   if (command === 'sample') return season(config.dataDir, args);
+  if (command === 'restore') {
+    await requireFresh(config.dataDir);
+    await readBackup(resolve(needed(args[0], 'DIR')));
+  }
   const postgres = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir, beside: true }) : undefined;
   const url = config.databaseUrl ?? postgres?.url ?? '';
   await migrate({ url, folder: `${config.root}/sql` });
+  // the queue makes its own tables
+  if (command === 'restore') await (await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined })).stop();
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   try {
     if (command === 'user') await user(db, args);
     else if (command === 'lake') await withLake(config, db, (tools) => lake(tools, args));
-    else throw new UsageError(`there is no command ${command ?? ''}`);
+    else if (command === 'backup') {
+      const { madeAt, tables, lakeFiles, otherFiles, missing } = await makeBackup(
+        { url, dataDir: config.dataDir },
+        resolve(needed(args[0], 'DIR')),
+      );
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+      say(JSON.stringify({ madeAt, tables: tables.length, rows, lakeFiles, otherFiles, missing }, null, 2));
+    } else if (command === 'restore') {
+      const { madeAt } = await restoreBackup({ url, dataDir: config.dataDir }, resolve(needed(args[0], 'DIR')));
+      say(JSON.stringify({ restored: madeAt, dataDir: config.dataDir }, null, 2));
+    } else throw new UsageError(`there is no command ${command ?? ''}`);
   } finally {
     await db.close();
     await postgres?.stop();

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { originList, relyingParty, sharedDomain } from './auth/web-settings.ts';
 import { StartError } from './errors.ts';
+import { readSecret } from './storage/secret.ts';
 import { S3_ENVIRONMENT, s3Settings, type S3Settings } from './storage/s3-settings.ts';
 import { databricksSettings, databricksVariables } from './lakehouse/databricks-settings.ts';
 import type { DatabricksSettings } from './lakehouse/databricks-settings.ts';
@@ -220,62 +221,10 @@ function iotSettings(env: z.infer<typeof Environment>): IotSettings {
   return { broker: env.BROKER && aws === undefined, port: env.BROKER_PORT, hostname: env.BROKER_HOSTNAME, aws };
 }
 
-function originList(text: string): string[] {
-  return text
-    .split(',')
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== '')
-    .map((origin) => {
-      const url = URL.canParse(origin) ? new URL(origin) : undefined;
-      if (!url || !/^https?:$/.test(url.protocol) || url.origin !== withoutSlash(origin) || url.hostname.includes('*'))
-        throw new ConfigError(`TRUSTED_ORIGINS holds '${origin}', which is not an origin such as https://app.example.org.`);
-      return url.origin;
-    });
-}
-
-const isAddress = (host: string) => /^[\d.]+$/.test(host) || host.includes(':');
-
-/** A relying-party id is a registrable name: the host of the web pages or a parent of it, never an IP address or a bare top-level domain. */
-function relyingParty(rpId: string | undefined, baseUrl: string | undefined, trustedOrigins: readonly string[]): string | undefined {
-  if (rpId === undefined) return undefined;
-  const id = rpId.toLowerCase();
-  if (isAddress(id) || (id !== 'localhost' && !/^([a-z0-9-]+\.)+[a-z0-9-]+$/.test(id)))
-    throw new ConfigError(`RP_ID must be a domain name such as example.org, not '${rpId}'.`);
-  for (const origin of [...(baseUrl === undefined ? [] : [baseUrl]), ...trustedOrigins]) {
-    const host = new URL(origin).hostname;
-    if (host !== id && !host.endsWith(`.${id}`))
-      throw new ConfigError(
-        `RP_ID is '${id}', but ${new URL(origin).origin} is neither that domain nor below it; passkeys would never work there.`,
-      );
-  }
-  return id;
-}
-
-/** A cookie's domain must hold the host of the API, or browsers drop the cookie. */
-function sharedDomain(domain: string | undefined, baseUrl: string | undefined): string | undefined {
-  if (domain === undefined) return undefined;
-  const name = domain.replace(/^\./, '').toLowerCase();
-  const host = baseUrl === undefined ? '' : new URL(baseUrl).hostname;
-  if (host !== name && !host.endsWith(`.${name}`))
-    throw new ConfigError(`COOKIE_DOMAIN is '${name}', but BASE_URL is not on it; browsers would drop every cookie.`);
-  return name;
-}
-
 function packageRoot(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
   return folder;
-}
-
-function readSecret(dataDir: string): Buffer {
-  const file = join(dataDir, 'secret');
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  try {
-    writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  return Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
 }
 
 const halfOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4));

@@ -8,6 +8,7 @@ import { ConfigError, readConfig, type Config } from './config.ts';
 import { createContext, type Context } from './context.ts';
 import { StartError } from './errors.ts';
 import { createAdminApp } from './http/admin.ts';
+import { answerUnparsed } from './http/unparsed.ts';
 import { startWorker } from './worker.ts';
 
 const DRAIN_MS = 15_000;
@@ -47,6 +48,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   const context = await createContext(config);
   try {
     const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 0, headersTimeout: 20_000 }, createApp(context));
+    server.on('clientError', answerUnparsed);
     const admin = createServer(createAdminApp(context));
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
     await listen(server, config.port, config.host, 'PORT');

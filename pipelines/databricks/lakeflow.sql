@@ -63,8 +63,8 @@ AS with said as (
     try_cast(1 as bigint) as total_measurements, try_cast(processed_at as timestamp) as processed_timestamp, try_cast(measured_at as timestamp) as last_measured_at
   from bronze_measurements
 )
-select id, any_value(device_id) as device_id, max_by(client_id, last_measured_at) filter (where client_id is not null) as client_id, any_value(device_firmware) as device_firmware,
-  max_by(device_name, last_measured_at) filter (where device_name is not null) as device_name, max_by(device_version, last_measured_at) filter (where device_version is not null) as device_version,
-  max_by(device_battery, last_measured_at) filter (where device_battery is not null) as device_battery, try_cast(sum(total_measurements) as bigint) as total_measurements,
+select id, any_value(device_id) as device_id, max_by(client_id, struct(last_measured_at, client_id)) filter (where client_id is not null) as client_id, any_value(device_firmware) as device_firmware,
+  max_by(device_name, struct(last_measured_at, device_name)) filter (where device_name is not null) as device_name, max_by(device_version, struct(last_measured_at, device_version)) filter (where device_version is not null) as device_version,
+  max_by(device_battery, struct(last_measured_at, device_battery)) filter (where device_battery is not null) as device_battery, try_cast(sum(total_measurements) as bigint) as total_measurements,
   max(processed_timestamp) as processed_timestamp, max(last_measured_at) as last_measured_at, experiment_id
 from said group by id, experiment_id;

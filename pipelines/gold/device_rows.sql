@@ -8,8 +8,8 @@ with said as (
   union all by name
   {{known}}
 )
-select id, any_value(device_id) as device_id, arg_max(client_id, last_measured_at) as client_id, any_value(device_firmware) as device_firmware,
-  arg_max(device_name, last_measured_at) as device_name, arg_max(device_version, last_measured_at) as device_version,
-  arg_max(device_battery, last_measured_at) as device_battery, sum(total_measurements)::bigint as total_measurements,
+select id, any_value(device_id) as device_id, arg_max(client_id, struct_pack(at := last_measured_at, said := client_id)) as client_id, any_value(device_firmware) as device_firmware,
+  arg_max(device_name, struct_pack(at := last_measured_at, said := device_name)) as device_name, arg_max(device_version, struct_pack(at := last_measured_at, said := device_version)) as device_version,
+  arg_max(device_battery, struct_pack(at := last_measured_at, said := device_battery)) as device_battery, sum(total_measurements)::bigint as total_measurements,
   max(processed_timestamp) as processed_timestamp, max(last_measured_at) as last_measured_at, getvariable('experiment_id') as experiment_id
 from said group by id

@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { Context } from '../context.ts';
 
 /** Stages that Server-Timing reports, in the order in which a request meets them. */
-export type Stage = 'auth' | 'access' | 'plan' | 'engine' | 'send';
+export type Stage = 'auth' | 'access' | 'plan' | 'wait' | 'engine' | 'send';
 
 /** What one request carries through the edge. */
 export interface Exchange {

@@ -15,7 +15,8 @@ export interface AnnotationChange {
   type: string;
   text: string | null;
   flagType: string | null;
-  createdBy: string;
+  /** Null: nobody we know. */
+  createdBy: string | null;
   createdAt: string;
   updatedAt: string;
 }
@@ -51,8 +52,23 @@ export async function appendAnnotationChanges<T>(
   changes: readonly AnnotationChange[],
   alongside: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  const staged = await stageChanges({ db, staging }, experimentId, changes);
+  try {
+    return await db.transaction(async (tx) => {
+      const answer = await alongside(tx);
+      await commit(tx, { tableId: staged.tableId, cause: 'ingest', files: staged.files });
+      return answer;
+    });
+  } catch (error) {
+    await staging.remove(staged.files.map(({ path }) => path));
+    throw error;
+  }
+}
+
+/** Writes changes as a file of the log that nobody reads before it is committed. */
+export async function stageChanges({ db, staging }: LogDeps, experimentId: string, changes: readonly AnnotationChange[]): Promise<Staged> {
   const table = await createTable(db, { experimentId, kind: 'annotation' });
-  const staged: Staged = await staging.stage({
+  return staging.stage({
     tableId: table.id,
     experimentId,
     select: {
@@ -66,14 +82,4 @@ export async function appendAnnotationChanges<T>(
     },
     sortColumn: 'updated_at',
   });
-  try {
-    return await db.transaction(async (tx) => {
-      const answer = await alongside(tx);
-      await commit(tx, { tableId: table.id, cause: 'ingest', files: staged.files });
-      return answer;
-    });
-  } catch (error) {
-    await staging.remove(staged.files.map(({ path }) => path));
-    throw error;
-  }
 }

@@ -5,6 +5,7 @@ import { OWN_NAMES } from './columns.ts';
 import { readAnswers, type Answer } from './labels.ts';
 import { exactJson, tokenOf, type ExactValue } from './exact-json.ts';
 import { MAX_RECORD_BYTES } from './limits.ts';
+import { readAnnotations, type BroughtAnnotation } from './payload-annotations.ts';
 
 /** What a payload decoder answers for one message. Texts are strict JSON, as the device wrote it. */
 export interface DecodedMeasurement {
@@ -28,6 +29,8 @@ export interface DecodedMeasurement {
   macros: string | null;
   /** JSON text of an array of `{question_label, question_text, question_answer}`. */
   questions: string | null;
+  /** JSON text of an array of annotations. */
+  annotations: string | null;
   userId: string | null;
   deviceId: string | null;
   deviceName: string | null;
@@ -66,7 +69,7 @@ export interface MacroResult {
 export interface MeasurementRow {
   id: string;
   deviceRow: string;
-  facts: Omit<DecodedMeasurement, 'kind' | 'index' | 'samples' | 'ownId' | 'sha256' | 'questions' | 'macros' | 'userId'>;
+  facts: Omit<DecodedMeasurement, 'kind' | 'index' | 'samples' | 'ownId' | 'sha256' | 'questions' | 'annotations' | 'macros' | 'userId'>;
   clientId: string | null;
   contributorId: string | null;
   processedAt: string;
@@ -74,6 +77,7 @@ export interface MeasurementRow {
   data: string | null;
   answers: readonly Answer[];
   results: readonly MacroResult[];
+  annotations: readonly BroughtAnnotation[];
   /** Ids of the macros that are to run on it: those that it names and that delivered nothing with it. */
   toRun: readonly string[];
 }
@@ -141,31 +145,35 @@ export const contributorOf = (arrival: Arrival, { userId }: Pick<DecodedMeasurem
 
 /** The rows of one message, in order; or the word that says why it cannot be stored. */
 export function measurementRows(experimentId: string, arrival: Arrival, message: DecodedMeasurement): MeasurementRow[] | string {
-  const { samples, macros, questions, userId, ownId, sha256, kind: _kind, index: _index, ...facts } = message;
+  const { samples, macros, questions, annotations, userId, ownId, sha256, kind: _kind, index: _index, ...facts } = message;
   const source = messageSource(experimentId, arrival, { ownId, sha256 });
   const answers = readAnswers(listOf(questions), RESERVED);
   const named = listOf(macros);
+  const brought = listOf(annotations);
+  const contributorId = contributorOf(arrival, { userId });
   const rows: MeasurementRow[] = [];
   for (const [index, data] of (samples.length === 0 ? [undefined] : samples).entries()) {
     if (data !== undefined && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
     const all = macrosOf(named, data);
     const shown = all.map((macro) => ({ id: text(macro['id']), name: text(macro['name']), filename: text(macro['filename']) }));
+    const id = rowId(source, index);
     const results = all.flatMap((macro) => resultOf(macro, index, samples.length > 1));
     const delivered = new Set(results.map(({ macroId }) => macroId));
     const toRun = all.flatMap((macro) => {
-      const id = text(macro['id']);
-      return id !== null && UUID.test(id) && !delivered.has(id.toLowerCase()) ? [id.toLowerCase()] : [];
+      const macroId = text(macro['id']);
+      return macroId !== null && UUID.test(macroId) && !delivered.has(macroId.toLowerCase()) ? [macroId.toLowerCase()] : [];
     });
     rows.push({
-      id: rowId(source, index),
+      id,
       deviceRow: rowId(digest('device', experimentId, message.deviceId, message.deviceFirmware), 0),
       facts: { ...facts, protocolId: arrival.protocolId ?? facts.protocolId },
       clientId: arrival.clientId,
-      contributorId: contributorOf(arrival, { userId }),
+      contributorId,
       processedAt: arrival.arrivedAt.toISOString(),
       macros: shown.length === 0 ? null : JSON.stringify(shown),
       data: data ?? null,
       answers,
+      annotations: readAnnotations(brought, { rowId: id, createdBy: contributorId, at: facts.timestamp }),
       results,
       toRun: [...new Set(toRun)].slice(0, MACROS_RUN),
     });

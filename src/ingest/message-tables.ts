@@ -14,8 +14,9 @@ import {
 import { quote, type StagingArea, type StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { errors } from '../errors.ts';
+import { stageChanges } from './annotation-log.ts';
 import type { MeasurementRow } from './measurements.ts';
-import type { Database, Transaction } from './messages.queries.ts';
+import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
 import { BufferedFile } from './record-writer.ts';
 import { openRecords } from './sources.ts';
@@ -215,4 +216,18 @@ export async function prepareDevices(batch: Batch): Promise<Prepared> {
       await commit(tx, { tableId: table.id, cause: 'replace', files: staged.files, retire: files.map(({ id }) => id) });
     },
   };
+}
+
+/** Stages the annotations that the messages brought, for the annotation log: at most one file. */
+export async function prepareAnnotations({ db, staging, experimentId }: Batch, rows: readonly MeasurementRow[]): Promise<Prepared[]> {
+  const brought = rows.flatMap(({ annotations }) => annotations);
+  if (brought.length === 0) return [];
+  const sequence = await nextAnnotationChange(db);
+  const changes = brought.map((one) => ({ ...one, tableId: 'raw_data', sequence, deleted: false }));
+  const staged = await stageChanges({ db, staging }, experimentId, changes);
+  const { tableId, files } = staged;
+  const put = async (tx: Transaction) => {
+    await commit(tx, { tableId, cause: 'ingest', files });
+  };
+  return [{ staged, commit: put }];
 }

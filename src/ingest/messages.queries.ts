@@ -99,6 +99,11 @@ export const finishMessages = (tx: Queryable, reports: readonly MessageReport[])
 export const stillPending = (db: Queryable, ids: readonly string[]) =>
   db.rows<{ id: string }>(sql('messages.stillPending')`select id from messages where id = any (${ids}::uuid[]) and status = 'pending'`);
 
+/** The place of what is written next in the order of annotation changes. */
+export const nextAnnotationChange = async (db: Queryable) =>
+  (await db.one<{ sequence: number }>(sql('messages.nextAnnotationChange')`select nextval('annotation_changes') as sequence`))?.sequence ??
+  0;
+
 /** Counts a try of each before it is made, so that a message that ends the process is found out. */
 export const countTries = (db: Queryable, ids: readonly string[]) =>
   db.run(sql('messages.countTries')`update messages set tries = tries + 1 where id = any (${ids}::uuid[]) and status = 'pending'`);

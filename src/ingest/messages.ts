@@ -17,7 +17,7 @@ import {
   type MeasurementRow,
 } from './measurements.ts';
 import { prepareMacros } from './macro-tables.ts';
-import { prepareDevices, prepareMeasurements, type Prepared } from './message-tables.ts';
+import { prepareAnnotations, prepareDevices, prepareMeasurements, type Prepared } from './message-tables.ts';
 import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
 import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
@@ -181,6 +181,7 @@ async function attempt(
         prepared.push(await prepareMeasurements(batch, rows, sources));
         prepared.push(await prepareDevices(batch));
         prepared.push(...(await prepareMacros(batch, rows)));
+        prepared.push(...(await prepareAnnotations(batch, rows)));
       } finally {
         session.close();
       }

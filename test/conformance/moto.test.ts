@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { GetPolicyCommand, IoTClient, ListAttachedPoliciesCommand } from '@aws-sdk/client-iot';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll } from 'vitest';
 import { awsRegistry } from '../../src/iot/registries/aws.ts';
 import { credentialsContract } from '../contracts/credentials.suite.ts';
 import { registryContract } from '../contracts/registry.suite.ts';
+import { storageContract } from '../contracts/storage.suite.ts';
 import { stsCredentials } from '../../src/iot/registries/sts.ts';
+import { openS3Store } from '../../src/storage/s3.ts';
 import { pythonWith } from '../support/python.ts';
 
 /**
@@ -81,4 +84,19 @@ credentialsContract('AWS', () =>
     roleArn: 'arn:aws:iam::123456789012:role/fieldlake-people',
     objects: { bucket: 'field-objects', keyPrefix: 'large-iot/' },
   }),
+);
+
+storageContract(
+  's3 at moto',
+  async () => {
+    const client = new S3Client({ ...access(), forcePathStyle: true });
+    await client.send(
+      new CreateBucketCommand({ Bucket: 'field-objects', CreateBucketConfiguration: { LocationConstraint: 'eu-central-1' } }),
+    );
+    client.destroy();
+    const store = openS3Store({ bucket: 'field-objects', ...access() });
+    return { store, close: () => store.close() };
+  },
+  // moto does not either
+  false,
 );

@@ -106,7 +106,7 @@ export class DataController extends ApiController {
     }
     const tag = await dataTag(this.ctx, table, source.version, { query: request.query, accept });
     if (notModified(request, this.response, tag)) return [];
-    const release = await this.ctx.shares.acquire(this.caller.userId, table.organizationId, this.exchange.signal);
+    const release = await this.#share(table);
     const start = performance.now();
     const options = { signal: this.exchange.signal, tag: this.exchange.requestId };
     try {
@@ -146,7 +146,7 @@ export class DataController extends ApiController {
     const { table } = this.#asked(request, { tableName: query.tableName });
     const source = await sourceOf(this.ctx, table, query.asOf);
     this.response.setHeader('X-Table-Version', source.version);
-    const release = await this.ctx.shares.acquire(this.caller.userId, table.organizationId, this.exchange.signal);
+    const release = await this.#share(table);
     try {
       const { values, truncated } = await readDistinct(this.ctx.warehouse, source, query.column, query.limit ?? 200, {
         signal: this.exchange.signal,
@@ -157,6 +157,14 @@ export class DataController extends ApiController {
     } finally {
       release();
     }
+  }
+
+  /** Waits for a share of the engine; Server-Timing says how long. */
+  async #share({ organizationId }: OpenTable): Promise<() => void> {
+    const asked = performance.now();
+    const release = await this.ctx.shares.acquire(this.caller.userId, organizationId, this.exchange.signal);
+    timed(this.exchange, 'wait', performance.now() - asked);
+    return release;
   }
 
   #asked(request: HttpRequest, query: ReadQuery): { table: OpenTable; asked: ReadRequest } {

@@ -178,7 +178,9 @@ export const duckdb: Dialect = {
     // the first column stands in where a statement needs none, so it is the one that is read anyway and is the same in every row
     const isolating = columns.filter(({ name }) => name === 'experiment_id');
     const typed = joined(
-      [...isolating, ...columns.filter(({ name }) => name !== 'experiment_id')].map(({ name, type }) => raw(`cast(null as ${cast(type)}) as ${quote(name)}`)),
+      [...isolating, ...columns.filter(({ name }) => name !== 'experiment_id')].map(({ name, type }) =>
+        raw(`cast(null as ${cast(type)}) as ${quote(name)}`),
+      ),
       ', ',
     );
     if (files.length === 0) return q`(select ${typed} where false)`;

@@ -5,9 +5,11 @@ import { unlink } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+const LET_GO_MS = 20;
 
 export interface Pipe {
   path: string;
@@ -35,15 +37,30 @@ export const makePipe = async (folder: string): Promise<Pipe> => {
     holding = null;
   };
   const reader = new Socket({ fd: reading, readable: true, writable: false });
-  reader.once('close', () => {
+  let settled = false;
+  // A writer that opens a pipe without readers waits for one in the kernel, where nothing interrupts it. A reader that comes and goes lets it
+  // in, and its next write fails; so does one that it was waiting in already.
+  const letGo = async () => {
+    while (!settled) {
+      closeSync(await fdOf(path, constants.O_RDONLY | constants.O_NONBLOCK));
+      await sleep(LET_GO_MS);
+    }
+  };
+  const settle = () => {
+    settled = true;
     release();
     void unlink(path).catch(() => undefined);
+  };
+  reader.once('close', () => {
+    release();
+    void letGo().catch(() => undefined);
   });
   return {
     path,
     reader,
-    finish: release,
+    finish: settle,
     fail: (error) => {
+      settle();
       reader.destroy(error);
     },
   };

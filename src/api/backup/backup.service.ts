@@ -1,0 +1,104 @@
+/** Everything that the service keeps, in one folder, and back. */
+import { constants } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Snapshot } from '../../database/snapshot.ts';
+import { isUnused, migrationsOf, readSnapshot, writeSnapshot } from '../../database/snapshot.ts';
+import { StartError } from '../../errors.ts';
+
+interface Backup extends Snapshot {
+  madeAt: string;
+  lakeFiles: number;
+  otherFiles: number;
+  /** Named by the tables and gone before they could be copied: what somebody deleted meanwhile. */
+  missing: string[];
+}
+
+/** Of the data folder: the tables have the one, the manifest names the other, and the rest is made anew. */
+const NOT_COPIED = new Set(['postgres', 'postgres.log', 'lake', 'work', 'tmp', 'macros']);
+const TABLES = 'tables';
+const FILES = 'files';
+const ABOUT = 'backup.json';
+
+const copy = (from: string, to: string) => copyFile(from, to, constants.COPYFILE_FICLONE);
+const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** Copies a folder; files that go away meanwhile are passed over. Answers how many were copied. */
+async function copyFolder(from: string, to: string, skip: ReadonlySet<string> = new Set()): Promise<number> {
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  let copied = 0;
+  for (const entry of await readdir(from, { withFileTypes: true }).catch(() => [])) {
+    if (skip.has(entry.name)) continue;
+    if (entry.isDirectory()) copied += await copyFolder(join(from, entry.name), join(to, entry.name));
+    else if (entry.isFile())
+      try {
+        await copy(join(from, entry.name), join(to, entry.name));
+        copied += 1;
+      } catch (error) {
+        if (!isGone(error)) throw error;
+      }
+  }
+  return copied;
+}
+
+async function requireEmpty(folder: string): Promise<void> {
+  if ((await readdir(folder).catch(() => [])).length > 0)
+    throw new StartError(`${folder} is not empty; name a folder that is, or that is not there yet.`);
+}
+
+/**
+ * Writes all tables as one moment had them, the lake files that they list and everything else of the data folder, while the service runs. `backup.json` comes last: a folder without
+ * it is no backup. Errors: StartError.
+ */
+export async function makeBackup({ url, dataDir }: { url: string; dataDir: string }, folder: string): Promise<Backup> {
+  await requireEmpty(folder);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const missing: string[] = [];
+  let lakeFiles = 0;
+  let otherFiles = 0;
+  const snapshot = await writeSnapshot(url, join(folder, TABLES), async (read) => {
+    for (const path of await read('lake_files', 'path')) {
+      const to = join(folder, FILES, 'lake', path);
+      await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+      try {
+        await copy(join(dataDir, 'lake', path), to);
+        lakeFiles += 1;
+      } catch (error) {
+        if (!isGone(error)) throw error;
+        missing.push(path);
+      }
+    }
+    otherFiles = await copyFolder(dataDir, join(folder, FILES), NOT_COPIED);
+  });
+  const backup = { madeAt: new Date().toISOString(), ...snapshot, lakeFiles, otherFiles, missing };
+  await writeFile(join(folder, ABOUT), `${JSON.stringify(backup, null, 2)}\n`, { flush: true });
+  return backup;
+}
+
+/** What a folder says of the backup in it. Errors: StartError. */
+export async function readBackup(folder: string): Promise<Backup> {
+  try {
+    return JSON.parse(await readFile(join(folder, ABOUT), 'utf8')) as Backup;
+  } catch {
+    throw new StartError(`${folder} holds no whole backup: there is no ${ABOUT} in it that can be read.`);
+  }
+}
+
+/** Refuses a data folder in which somebody works or has worked. */
+export async function requireFresh(dataDir: string): Promise<void> {
+  const there = await readdir(dataDir).catch(() => []);
+  if (there.some((name) => ['postgres', 'lake', 'objects'].includes(name)))
+    throw new StartError(`${dataDir} is in use; set DATA_DIR to an empty folder.`);
+}
+
+/** Puts a backup into an empty data folder and a database that is migrated and has no account. Errors: StartError. */
+export async function restoreBackup({ url, dataDir }: { url: string; dataDir: string }, folder: string): Promise<Backup> {
+  const backup = await readBackup(folder);
+  if (!(await isUnused(url))) throw new StartError('The database is in use; restore into one that has no account.');
+  const here = await migrationsOf(url);
+  if (JSON.stringify(here) !== JSON.stringify(backup.migrations))
+    throw new StartError('The backup was made by another version: restore it with that one, then start this one on what it restored.');
+  await copyFolder(join(folder, FILES), dataDir);
+  await readSnapshot(url, join(folder, TABLES), backup);
+  return backup;
+}

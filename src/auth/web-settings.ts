@@ -1,0 +1,43 @@
+import { StartError } from '../errors.ts';
+
+/** Comma-separated origins, each checked. Throws StartError with one sentence. */
+export function originList(text: string): string[] {
+  return text
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '')
+    .map((origin) => {
+      const url = URL.canParse(origin) ? new URL(origin) : undefined;
+      if (!url || !/^https?:$/.test(url.protocol) || url.origin !== origin.replace(/\/$/, '') || url.hostname.includes('*'))
+        throw new StartError(`TRUSTED_ORIGINS holds '${origin}', which is not an origin such as https://app.example.org.`);
+      return url.origin;
+    });
+}
+
+const isAddress = (host: string) => /^[\d.]+$/.test(host) || host.includes(':');
+
+/** A relying-party id is a registrable name: the host of the web pages or a parent of it, never an IP address or a bare top-level domain. */
+export function relyingParty(rpId: string | undefined, baseUrl: string | undefined, trustedOrigins: readonly string[]): string | undefined {
+  if (rpId === undefined) return undefined;
+  const id = rpId.toLowerCase();
+  if (isAddress(id) || (id !== 'localhost' && !/^([a-z0-9-]+\.)+[a-z0-9-]+$/.test(id)))
+    throw new StartError(`RP_ID must be a domain name such as example.org, not '${rpId}'.`);
+  for (const origin of [...(baseUrl === undefined ? [] : [baseUrl]), ...trustedOrigins]) {
+    const host = new URL(origin).hostname;
+    if (host !== id && !host.endsWith(`.${id}`))
+      throw new StartError(
+        `RP_ID is '${id}', but ${new URL(origin).origin} is neither that domain nor below it; passkeys would never work there.`,
+      );
+  }
+  return id;
+}
+
+/** A cookie's domain must hold the host of the API, or browsers drop the cookie. */
+export function sharedDomain(domain: string | undefined, baseUrl: string | undefined): string | undefined {
+  if (domain === undefined) return undefined;
+  const name = domain.replace(/^\./, '').toLowerCase();
+  const host = baseUrl === undefined ? '' : new URL(baseUrl).hostname;
+  if (host !== name && !host.endsWith(`.${name}`))
+    throw new StartError(`COOKIE_DOMAIN is '${name}', but BASE_URL is not on it; browsers would drop every cookie.`);
+  return name;
+}

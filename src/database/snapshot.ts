@@ -1,0 +1,138 @@
+/** A whole database as files, by COPY in one snapshot, and back. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import pg from 'pg';
+import { copyIn, copyOut } from './copy.ts';
+
+export interface SnapshotTable {
+  schema: string;
+  name: string;
+  columns: string[];
+  rows: number;
+}
+
+export interface Snapshot {
+  /** Names of the migrations that made its tables. */
+  migrations: string[];
+  tables: SnapshotTable[];
+  sequences: { schema: string; name: string; value: string; isCalled: boolean }[];
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+const full = ({ schema, name }: { schema: string; name: string }) => `${quoted(schema)}.${quoted(name)}`;
+const fileOf = ({ schema, name }: { schema: string; name: string }) => `${schema}.${name}.copy`;
+const MIGRATIONS = 'schema_migrations';
+
+async function listTables(client: pg.Client): Promise<Omit<SnapshotTable, 'rows'>[]> {
+  const { rows } = await client.query<{ schema: string; name: string; columns: string[] }>(`
+    select n.nspname as schema, c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    where n.nspname in ('public', 'pgboss') and c.relkind in ('r', 'p') and not c.relispartition group by n.nspname, c.relname order by 1, 2`);
+  return rows;
+}
+
+async function listMigrations(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(`select name from public.${MIGRATIONS} order by name`);
+  return rows.map(({ name }) => name);
+}
+
+/**
+ * Writes every table of the database to a file of its own, all of one moment; `meanwhile` can read text columns of the tables as they were then. The service may run.
+ */
+export async function writeSnapshot(
+  url: string,
+  folder: string,
+  meanwhile: (read: (table: string, column: string) => Promise<string[]>) => Promise<void>,
+): Promise<Snapshot> {
+  await mkdir(folder, { recursive: true });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    const tables: SnapshotTable[] = [];
+    for (const table of await listTables(client)) {
+      const target = createWriteStream(join(folder, fileOf(table)), { mode: 0o600, flush: true });
+      // a partitioned table is copied by a query only
+      await copyOut(client, `copy (select ${table.columns.map(quoted).join(', ')} from ${full(table)}) to stdout`, target);
+      target.end();
+      await finished(target);
+      const { rows } = await client.query<{ count: string }>(`select count(*) from ${full(table)}`);
+      tables.push({ ...table, rows: Number(rows[0]?.count) });
+    }
+    const sequences: Snapshot['sequences'] = [];
+    const named = await client.query<{ schema: string; name: string }>(
+      `select schemaname as schema, sequencename as name from pg_sequences where schemaname in ('public', 'pgboss') order by 1, 2`,
+    );
+    for (const sequence of named.rows) {
+      const { rows } = await client.query<{ value: string; isCalled: boolean }>(
+        `select last_value::text as value, is_called as "isCalled" from ${full(sequence)}`,
+      );
+      if (rows[0]) sequences.push({ ...sequence, ...rows[0] });
+    }
+    const migrations = await listMigrations(client);
+    await meanwhile(async (name, column) => {
+      const { rows } = await client.query<{ value: string }>(
+        `select ${quoted(column)} as value from ${full({ schema: 'public', name })} order by 1`,
+      );
+      return rows.map(({ value }) => value);
+    });
+    await client.query('commit');
+    return { migrations, tables, sequences };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether a database is as the migrations leave it: nobody has an account. */
+export async function isUnused(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ used: boolean }>('select exists (select from public.users) as used');
+    return rows[0]?.used !== true;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Names of the migrations that a database has. */
+export async function migrationsOf(url: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await listMigrations(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Puts a snapshot into a database of the same migrations, in one transaction, in place of everything that is there. Needs the rights of a superuser. */
+export async function readSnapshot(url: string, folder: string, { tables, sequences }: Snapshot): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('begin');
+    // triggers and references have done their work on these rows already
+    await client.query('set local session_replication_role = replica');
+    const restored = tables.filter(({ schema, name }) => !(schema === 'public' && name === MIGRATIONS));
+    await client.query(`truncate ${restored.map(full).join(', ')}`);
+    for (const table of restored) {
+      await copyIn(
+        client,
+        `copy ${full(table)} (${table.columns.map(quoted).join(', ')}) from stdin`,
+        createReadStream(join(folder, fileOf(table))),
+      );
+      const { rows } = await client.query<{ count: string }>(`select count(*) from ${full(table)}`);
+      if (Number(rows[0]?.count) !== table.rows)
+        throw new Error(`${table.name} has ${String(rows[0]?.count)} rows after the restore, and had ${table.rows} in the backup`);
+    }
+    for (const { schema, name, value, isCalled } of sequences)
+      await client.query('select setval($1::regclass, $2, $3)', [full({ schema, name }), value, isCalled]);
+    await client.query('commit');
+    await client.query('analyze');
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
+import { ingestMessages, listPending, storeMessages } from '../../src/ingest/messages.ts';
+import { replayMessages } from '../../src/ingest/replay-messages.ts';
+import { listHandled } from '../../src/ingest/messages.queries.ts';
+import { decodePayload } from '../../src/iot/payload.ts';
+import { findTable, findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
+import { seeded, seedOf } from '../support/crashes.ts';
+import { openLake, type Lake } from './setup.ts';
+
+/** 10,000 messages with MESSAGES=10000; a tenth otherwise. */
+const MESSAGES = Number(process.env['MESSAGES'] ?? 1_000);
+
+let lake: Lake;
+let rebuilt: Lake;
+beforeAll(async () => {
+  lake = await openLake();
+  rebuilt = await openLake();
+});
+afterAll(async () => {
+  await lake.close();
+  await rebuilt.close();
+});
+
+const KEYS = ['phi2', 'a b', 'a.b', '"q"', 'Plot №', '温度', '', '__proto__', 'id', 'x'.repeat(300)];
+const VALUES = [
+  '1',
+  '1.5',
+  '-0',
+  '1e400',
+  '12345678901234567890',
+  '"NaN"',
+  'NaN',
+  'true',
+  'null',
+  '"2026-05-01"',
+  '[1,2]',
+  '{"a":1}',
+  '""',
+  '"ü\\u0000"',
+];
+const MACROS = [randomUUID(), randomUUID()];
+
+/** One payload: mostly sound, in every form that is taken, and some in every way wrong. */
+function payload(random: () => number, n: number): Buffer {
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const sample = () =>
+    `{${Array.from({ length: 1 + Math.floor(random() * 3) }, () => `${JSON.stringify(pick(KEYS))}:${pick(VALUES)}`).join(',')}}`;
+  const time = pick(['2026-05-01T10:00:00Z', '2026-05-01T12:00:00.25+02:00', '1777629600', 'yesterday', '', '1899-01-01T00:00:00Z']);
+  const burst = random() < 0.3;
+  const parts = [
+    ...(random() < 0.95 ? [`"timestamp":${JSON.stringify(time)}`] : []),
+    `"timezone":${JSON.stringify(pick(['Europe/Amsterdam', 'Mars/Olympus', '']))}`,
+    `"device_id":${JSON.stringify(pick(['d-1', 'd-2', 'ü "3"']))}`,
+    ...(random() < 0.2 ? [`"id":"own-${Math.floor(random() * MESSAGES)}"`] : [`"workbook_run_id":"run ${n}"`]),
+    `"sample":${burst ? `[${Array.from({ length: Math.floor(random() * 4) }, sample).join(',')}]` : pick([sample(), sample(), '"not json"', '7', '{"cut":'])}`,
+    ...(random() < 0.3
+      ? [
+          `"macros":[{"id":"${pick(MACROS)}","name":"m","filename":"m.py","output":${burst ? `[${sample()}]` : sample()}},{"id":"${pick(MACROS)}"}]`,
+        ]
+      : []),
+    ...(random() < 0.3 ? [`"questions":[{"question_label":${JSON.stringify(pick(KEYS))},"question_answer":"a"},7]`] : []),
+    ...(random() < 0.2 ? ['"latitude":"51.5","longitude":999'] : []),
+  ];
+  const message = `{${parts.join(',')}}`;
+  const text = pick([
+    message,
+    message,
+    message,
+    `[${message},${message.replace('{', '{"k":1,')}]`,
+    `${message}\n${message.replace('{', '{"l":1,')}`,
+    message.slice(0, -3),
+    `${message}\n{"cut":`,
+    '',
+  ]);
+  const bytes = Buffer.from(text);
+  return random() < 0.1 ? (random() < 0.3 ? gzipSync(bytes).subarray(0, -6) : gzipSync(bytes)) : bytes;
+}
+
+const experimentId = randomUUID();
+const EVERY = { messages: 250, bytes: 50_000_000 };
+
+async function handle(one: Lake): Promise<void> {
+  for (;;) {
+    const pending = await listPending(one.db, experimentId, EVERY);
+    if (pending.length === 0) return;
+    await ingestMessages(
+      one.deps,
+      experimentId,
+      pending.map((message) => ({ id: message.id, arrival: message, decoded: decodePayload(message.body ?? Buffer.alloc(0)) })),
+    );
+  }
+}
+
+const versions = (one: Lake) =>
+  one.db.rows<{ identifier: string; version: number; rowCount: number }>(
+    sql(
+      'test',
+    )`select identifier, version, row_count as "rowCount" from lake_tables where experiment_id = ${experimentId} order by identifier`,
+  );
+
+async function relation(one: Lake, identifier: string): Promise<string> {
+  const table = (await findTable(one.db, experimentId, identifier))!;
+  const files = await listFiles(one.db, table.id, (await findTableById(one.db, table.id))!.version);
+  return `read_parquet([${files.map(({ path }) => `'${join(one.folder, 'lake', path)}'`).join(', ')}], union_by_name = true)`;
+}
+
+/** Rows that one of two tables has and the other has not, over all columns but the time of processing. */
+async function differences(identifier: string, [a, b]: readonly [Lake, Lake]): Promise<number> {
+  const left = await relation(a, identifier);
+  const right = await relation(b, identifier);
+  const named = await a.reader.runAndReadAll(`select column_name from (describe select * from ${left})`);
+  const columns = named
+    .getRowObjectsJson()
+    .map((row) => row['column_name'] as string)
+    .filter((name) => name !== 'processed_timestamp');
+  const list = columns.map((name) => `"${name.replaceAll('"', '""')}"::varchar`).join(', ');
+  const result = await a.reader.runAndReadAll(`select
+    (select count(*) from (select ${list} from ${left} except all select ${list} from ${right})) +
+    (select count(*) from (select ${list} from ${right} except all select ${list} from ${left})) as differing`);
+  return Number(result.getRowObjectsJson()[0]?.['differing']);
+}
+
+test(
+  `${MESSAGES} generated messages reconcile, a second delivery changes nothing, and replays from bronze give the same gold`,
+  async () => {
+    const random = seeded(seedOf('reconciliation'));
+    const bodies = Array.from({ length: MESSAGES }, (_, n) => payload(random, n));
+    const arrivals = bodies.map((body, n) => ({ experimentId, clientId: `multispeq_${n % 3}`, body }));
+    const added = new Set<string>();
+    for (let at = 0; at < arrivals.length; at += 500)
+      for (const id of await storeMessages(lake.db, arrivals.slice(at, at + 500))) added.add(id);
+    await handle(lake);
+
+    // rows in, counted from the bytes alone
+    const messages = await lake.db.rows<{
+      id: string;
+      body: Buffer;
+      stored: number;
+      quarantined: number;
+      there: number;
+      reasons: Record<string, number>;
+      status: string;
+    }>(
+      sql(
+        'test',
+      )`select id, body, stored, quarantined, already_there as there, reasons, status from messages where experiment_id = ${experimentId}`,
+    );
+    expect(messages).toHaveLength(added.size);
+    const outcomes = new Set<string>();
+    for (const { body, stored, quarantined, there, reasons, status } of messages) {
+      const rowsIn = decodePayload(body).reduce((sum, one) => sum + (one.kind === 'measurement' ? Math.max(1, one.samples.length) : 1), 0);
+      expect(stored + quarantined + there).toBe(rowsIn);
+      expect(Object.values(reasons).reduce((sum, count) => sum + count, 0)).toBe(quarantined);
+      outcomes.add(status);
+    }
+    expect([...outcomes].sort()).toEqual(['partial', 'quarantined', 'stored']);
+    const total = messages.reduce((sum, { stored }) => sum + stored, 0);
+    const before = await versions(lake);
+    expect(before.find(({ identifier }) => identifier === 'raw_data')?.rowCount).toBe(total);
+    const sources = await lake.db.one<{ rows: number }>(
+      sql('test')`select sum(s.row_count)::bigint as rows from lake_sources s join lake_tables t on t.id = s.table_id
+        where t.experiment_id = ${experimentId} and t.identifier = 'raw_data'`,
+    );
+    expect(sources?.rows).toBe(total);
+    const devices = await lake.reader.runAndReadAll(
+      `select sum(total_measurements)::bigint::varchar as rows from ${await relation(lake, 'device')}`,
+    );
+    expect(Number(devices.getRowObjectsJson()[0]?.['rows'])).toBe(total);
+
+    for (let at = 0; at < arrivals.length; at += 500) expect(await storeMessages(lake.db, arrivals.slice(at, at + 500))).toEqual([]);
+    await handle(lake);
+    expect(await versions(lake)).toEqual(before);
+
+    // bronze alone, into a lake that has nothing
+    const bronze = await lake.db.rows<{ id: string; client: string; body: Buffer; at: Date; source: Buffer }>(
+      sql(
+        'test',
+      )`select id, client_id as client, body, arrived_at as at, source from messages where experiment_id = ${experimentId} order by ordinal`,
+    );
+    for (const { id, client, body, at, source } of bronze)
+      await rebuilt.db.run(sql('test')`insert into messages (id, experiment_id, source, client_id, arrived_at, byte_count, body)
+        values (${id}, ${experimentId}, ${source}, ${client}, ${at}, ${body.length}, ${body})`);
+    await handle(rebuilt);
+    const tables = before.map(({ identifier }) => identifier);
+    expect((await versions(rebuilt)).map(({ identifier }) => identifier)).toEqual(tables);
+    expect(tables.length).toBe(2 + MACROS.length);
+    for (const identifier of tables) expect(await differences(identifier, [lake, rebuilt]), identifier).toBe(0);
+
+    // in place, while the first rows are there
+    const again = await listHandled(lake.db, experimentId, { from: '2020-01-01', to: '2100-01-01', after: -1, limit: MESSAGES });
+    const read = again.map((message) => ({ id: message.id, arrival: message, decoded: decodePayload(message.body ?? Buffer.alloc(0)) }));
+    expect(await replayMessages(lake.deps, experimentId, read)).toBe(total);
+    for (const identifier of tables) expect(await differences(identifier, [lake, rebuilt]), identifier).toBe(0);
+  },
+  60_000 + MESSAGES * 60,
+);

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { storeMessages } from '../../src/ingest/messages.ts';
+import { makePerson, type Person } from '../support/cast.ts';
+import { runCommand } from '../support/command.ts';
+import { eventually, getJson } from '../support/crashes.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
+
+let site: Awaited<ReturnType<typeof sharedSite>>;
+let server: ServerProcess;
+let owner: Person;
+let experimentId: string;
+let target: TestDatabase;
+const folder = mkdtempSync(join(tmpdir(), 'fieldlake-backup-'));
+
+beforeAll(async () => {
+  site = await sharedSite();
+  target = await cloneDatabase();
+  server = await spawnServer({ ...site.environment, MACRO_LANGUAGES: 'javascript' });
+  owner = await makePerson(site.database.db, 'owner');
+  const response = await fetch(`${server.baseUrl}/api/v1/experiments`, {
+    method: 'POST',
+    headers: { 'x-api-key': owner.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Kept' }),
+  });
+  experimentId = ((await response.json()) as { id: string }).id;
+}, 120_000);
+afterAll(async () => {
+  await server.kill('SIGTERM');
+  await target.drop();
+  await site.remove();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+/** A digest of every table in a backup, whatever the order of its rows. */
+function tablesOf(backup: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(join(backup, 'tables')).map((name) => {
+      const lines = readFileSync(join(backup, 'tables', name), 'utf8')
+        .split('\n')
+        .sort();
+      return [name, `${lines.length - 1} ${createHash('sha256').update(lines.join('\n')).digest('hex')}`];
+    }),
+  );
+}
+
+function filesOf(root: string, under = ''): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const entry of readdirSync(join(root, under), { withFileTypes: true })) {
+    const path = join(under, entry.name);
+    if (entry.isDirectory()) Object.assign(found, filesOf(root, path));
+    else
+      found[path] = createHash('sha256')
+        .update(readFileSync(join(root, path)))
+        .digest('hex');
+  }
+  return found;
+}
+
+test('a backup that is made under load is restored into an empty folder, every table and file equal', async () => {
+  let busy = true;
+  let sent = 0;
+  const load = (async () => {
+    while (busy) {
+      const message = {
+        timestamp: new Date(Date.UTC(2026, 4, 1, 0, 0, sent)).toISOString(),
+        device_id: 'd\t\\N"\n',
+        sample: [{ n: sent }, { n: -sent }],
+      };
+      await storeMessages(site.database.db, [{ experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(message)) }]);
+      sent += 1;
+      await sleep(5);
+    }
+  })();
+  const count = async (base: string) =>
+    (await getJson({ ...server, baseUrl: base }, owner, `/api/v1/experiments/${experimentId}/tables`)) as {
+      identifier: string;
+      totalRows: number;
+    }[];
+  await eventually(
+    () => count(server.baseUrl),
+    (tables) => (tables.find(({ identifier }) => identifier === 'raw_data')?.totalRows ?? 0) > 100,
+    30_000,
+  );
+  const first = join(folder, 'first');
+  const made = await runCommand({ url: site.database.url, dataDir: site.folder }, 'backup', first);
+  busy = false;
+  await load;
+  expect(made.code, made.problem).toBe(0);
+  expect(made.json).toMatchObject({ missing: [] });
+  expect(made.json.lakeFiles).toBeGreaterThan(0);
+
+  const restored = join(folder, 'restored');
+  const back = await runCommand({ url: target.url, dataDir: restored }, 'restore', first);
+  expect(back.code, back.problem).toBe(0);
+  const second = join(folder, 'second');
+  expect((await runCommand({ url: target.url, dataDir: restored }, 'backup', second)).code).toBe(0);
+  expect(tablesOf(second)).toEqual(tablesOf(first));
+  expect(Object.keys(tablesOf(first)).length).toBeGreaterThan(60);
+  expect(filesOf(join(second, 'files'))).toEqual(filesOf(join(first, 'files')));
+  const about = (backup: string) => JSON.parse(readFileSync(join(backup, 'backup.json'), 'utf8')) as { sequences: object };
+  expect(about(second).sequences).toEqual(about(first).sequences);
+  const verified = await runCommand({ url: target.url, dataDir: restored }, 'lake', 'verify');
+  expect(verified.code, verified.text).toBe(0);
+
+  // what was acknowledged at that moment is there, and the service goes on with it
+  const again = await spawnServer({ DATABASE_URL: target.url, DATA_DIR: restored, MACRO_LANGUAGES: 'javascript' });
+  try {
+    const inbox = Number(tablesOf(first)['public.messages.copy']?.split(' ')[0]);
+    expect(inbox).toBeGreaterThan(50);
+    const rows = await eventually(
+      async () => (await count(again.baseUrl)).find(({ identifier }) => identifier === 'raw_data')?.totalRows,
+      (total) => total === inbox * 2,
+      30_000,
+    );
+    expect(rows).toBe(inbox * 2);
+  } finally {
+    await again.kill('SIGTERM');
+  }
+}, 180_000);
+
+test('restore refuses what is in use, what is no backup, and what another version made', async () => {
+  const first = join(folder, 'first');
+  const refused = async (dataDir: string, from: string, url = target.url) => {
+    const { code, problem } = await runCommand({ url, dataDir }, 'restore', from);
+    expect(code).toBe(1);
+    return problem;
+  };
+  expect(await refused(site.folder, first)).toContain('is in use');
+  expect(await refused(join(folder, 'empty-1'), join(folder, 'nothing'))).toContain('holds no whole backup');
+  expect(await refused(join(folder, 'empty-2'), first)).toContain('The database is in use');
+  const other = await cloneDatabase();
+  try {
+    const about = join(first, 'backup.json');
+    const text = readFileSync(about, 'utf8');
+    writeFileSync(about, text.replace('0089_macro_runs', '0099_other'));
+    expect(await refused(join(folder, 'empty-3'), first, other.url)).toContain('another version');
+    writeFileSync(about, text);
+  } finally {
+    await other.drop();
+  }
+  const { code, problem } = await runCommand({ url: site.database.url, dataDir: site.folder }, 'backup', first);
+  expect([code, problem]).toEqual([1, expect.stringContaining('is not empty')]);
+  expect(existsSync(join(first, 'backup.json'))).toBe(true);
+}, 90_000);
