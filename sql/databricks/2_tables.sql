@@ -23,6 +23,8 @@ CREATE TABLE IF NOT EXISTS gold.raw_data (
   experiment_id STRING NOT NULL,
   contributor_id STRING,
   client_id STRING,
+  workbook_version_id STRING,
+  macro_context STRING,
   questions_data VARIANT,
   custom_metadata VARIANT
 ) USING DELTA
@@ -64,6 +66,7 @@ CREATE TABLE IF NOT EXISTS gold.macro (
   macro_id STRING,
   macro_name STRING,
   macro_filename STRING,
+  macro_version STRING,
   date DATE,
   contributor_id STRING,
   client_id STRING,
@@ -125,9 +128,9 @@ COMMENT 'Changes of annotations, oldest first; the last one of an annotation cou
 
 CREATE TABLE IF NOT EXISTS gold.metadata_record (
   experiment_id STRING NOT NULL,
-  metadata_id STRING,
+  matched_column STRING,
   key STRING,
-  record VARIANT
+  custom_metadata VARIANT
 ) USING DELTA
 CLUSTER BY (experiment_id)
 COMMENT 'Records of the metadata that researchers keep beside their measurements';

@@ -93,7 +93,7 @@ export async function replaceMetadata(
     tableId: table.id,
     experimentId,
     select: {
-      sql: `select $1 as experiment_id, entry.m as matched_column, entry.k as key${typed}, entry.m || chr(0) || entry.k as id, now() as replaced_at
+      sql: `select $1 as experiment_id, entry.m as matched_column, entry.k as key${typed}, entry.m || chr(31) || entry.k as id, now() as replaced_at
         from (select unnest(from_json($2, $3)) as entry)`,
       values: [experimentId, JSON.stringify(values), JSON.stringify([shape])].map((value) => ({ type: { kind: 'string' }, value })),
     },

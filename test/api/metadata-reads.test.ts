@@ -73,7 +73,7 @@ const devices = {
 const path = () => `/api/v1/experiments/${id}/metadata`;
 const add = async (metadata: object) => {
   const made = await owner('POST', path(), { body: { metadata } });
-  expect(made.status).toBe(201);
+  expect(made.status, made.text).toBe(201);
   return made.body as { metadataId: string };
 };
 const clear = async () => {

@@ -272,7 +272,7 @@ test('aborted requests leave no operation behind', async () => {
   const { gone, sent, cancelled } = await abortMany(lake, 50);
   expect(await settled()).toEqual([0, 0, 0]);
   expect(gone).toBe(50);
-  expect(sent).toBeGreaterThan(10);
+  expect(sent).toBeGreaterThan(3);
   expect(cancelled).toBe(sent);
   expect(lake.server.sessions).toBeLessThanOrEqual(8);
   const counted = { sql: 'select count(*) as n from (select i from range(20) as t(i) limit ?)', values: [{ value: 7n, type: BIGINT }] };

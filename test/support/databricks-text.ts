@@ -153,9 +153,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   collect_list: renamed('list'),
   // any null makes it null in Spark; DuckDB's own function skips nulls
   concat: (_parts, args) => `(${args.map((arg) => `(${arg})`).join(' || ')})`,
-  corr: (_parts, [left, right]) => {
+  covar_samp: (_parts, [left, right]) => {
     const usable = `isfinite(${left!}) and isfinite(${right!})`;
-    return `case when bool_or(not (${usable})) then cast('NaN' as double) else corr(case when ${usable} then ${left!} end, ${right!}) end`;
+    return `case when bool_or(not (${usable})) then cast('NaN' as double) else covar_samp(case when ${usable} then ${left!} end, ${right!}) end`;
   },
   convert_timezone: (_parts, [from, to, at]) => `timezone(${to!}, timezone(${from!}, ${at!}))`,
   date_format: ([, pattern = []], [of]) => `strftime(${of!}, ${literal(strftime(constant(pattern)))})`,
@@ -201,6 +201,19 @@ const RULES: Readonly<Record<string, Rule>> = {
   var_samp: finite('var_samp'),
 };
 
+/** Aggregates that become an expression, which no FILTER may follow: its condition goes into their argument. */
+const MADE = new Set(['covar_samp', 'stddev_samp', 'var_samp']);
+
+/** The condition of a `filter (where …)` that follows, and how many nodes it takes. */
+function filterAfter(nodes: readonly Node[]): { condition: string; nodes: number } | null {
+  const at = nodes.findIndex((node) => node.kind !== 'space');
+  const group = nodes.findIndex((node, index) => index > at && node.kind !== 'space');
+  const inner = nodes[group];
+  if (!isWord(nodes[at], 'filter') || inner?.kind !== 'group') return null;
+  const where = inner.inner.findIndex((node) => isWord(node, 'where'));
+  return { condition: emit(inner.inner.slice(where + 1)).trim(), nodes: group + 1 };
+}
+
 const written = (nodes: readonly Node[]): string =>
   nodes.map((node) => (node.kind === 'group' ? `(${written(node.inner)})` : node.text)).join('');
 
@@ -215,12 +228,12 @@ function emit(nodes: readonly Node[]): string {
     else if (isSymbol(node, '<=>')) sql += 'is not distinct from';
     else if (isWord(node, 'timestamp_ntz') && next?.kind === 'text') sql += 'timestamp ';
     else if (node.kind === 'word' && next?.kind === 'group' && Object.hasOwn(RULES, node.text.toLowerCase())) {
+      const name = node.text.toLowerCase();
       const parts = split(next.inner);
-      sql += RULES[node.text.toLowerCase()]!(
-        parts,
-        parts.map((part) => emit(part).trim()),
-      );
-      at += 1;
+      const filter = MADE.has(name) ? filterAfter(nodes.slice(at + 2)) : null;
+      const args = parts.map((part) => emit(part).trim());
+      sql += RULES[name]!(parts, filter ? args.map((arg) => `case when ${filter.condition} then ${arg} end`) : args);
+      at += 1 + (filter?.nodes ?? 0);
     } else sql += node.text;
   }
   return sql;

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testLog } from './canaries.ts';
@@ -11,13 +11,14 @@ const ROOT = join(import.meta.dirname, '..', '..');
 export interface ServerProcess {
   baseUrl: string;
   child: ChildProcess;
-  /** Everything written so far, both streams. */
+  /** Everything written so far: both streams, and the log. */
   output: () => string;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
 /** Starts the built server as a process of its own and waits until it is ready. */
 export async function spawnServer(environment: Record<string, string>): Promise<ServerProcess> {
+  const settings: Record<string, string> = { ...testLog(), ...environment };
   const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/server.js'], {
     cwd: ROOT,
     env: {
@@ -26,11 +27,10 @@ export async function spawnServer(environment: Record<string, string>): Promise<
       UV_THREADPOOL_SIZE: '32',
       PORT: '0',
       BROKER_PORT: '0',
-      ...testLog(),
       SAMPLE_DATA: 'off',
       MACRO_LANGUAGES: 'none',
       DUCKDB_MEMORY_MB: '512',
-      ...environment,
+      ...settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -49,7 +49,7 @@ export async function spawnServer(environment: Record<string, string>): Promise<
   return {
     baseUrl,
     child,
-    output: () => text,
+    output: () => text + (existsSync(settings['LOG_FILE']!) ? readFileSync(settings['LOG_FILE']!, 'utf8') : ''),
     kill: async (signal) => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, 'exit');
