@@ -38,7 +38,8 @@ const OUTPUT_BYTES = 33_554_432;
 const TRIES = { piece: 8, run: 3 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const backoff = (tries: number) => Math.min(300, 2 ** tries);
+/** Seconds before a piece is tried again: never so long that work seems to stand still after an interruption. */
+const backoff = (tries: number) => Math.min(15, 2 ** tries);
 
 async function codeOf({ db }: Context, { experimentId, macroId, workbookVersionId, reprocessId }: Work): Promise<Code | string> {
   if (workbookVersionId === null || reprocessId !== null)
