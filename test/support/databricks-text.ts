@@ -160,6 +160,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   convert_timezone: (_parts, [from, to, at]) => `timezone(${to!}, timezone(${from!}, ${at!}))`,
   date_format: ([, pattern = []], [of]) => `strftime(${of!}, ${literal(strftime(constant(pattern)))})`,
   date_trunc: ([of = []], [, at]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${at!})`,
+  is_variant_null: (_parts, [of]) => `coalesce(cast(${of!} as varchar) = 'null', false)`,
   max_by: renamed('arg_max'),
   min_by: renamed('arg_min'),
   named_struct: (parts, args) => {
