@@ -1,10 +1,21 @@
 import { defineConfig } from 'vitest/config';
 
-/** Heavy counts and timed comparisons: run alone, on a quiet machine. */
+const asked = (name: string, full: string) => ({ [name]: process.env[name] ?? full });
+
+/** Heavy counts and timed comparisons at full size, unless the environment names a smaller one: run alone, on a quiet machine. */
 export default defineConfig({
   test: {
-    include: ['test/soak/**/*.test.ts'],
+    include: [
+      'test/soak/**/*.test.ts',
+      'test/process/{crash,exports,macros,messages}.test.ts',
+      'test/auth/revocation.test.ts',
+      'test/lakehouse/oracle.test.ts',
+      'test/ingest/reconciliation.test.ts',
+      'test/sandbox/{batch,escapes}.test.ts',
+    ],
+    env: { ...asked('SOAK', '1'), ...asked('KILLS', '200'), ...asked('MESSAGES', '10000') },
     globalSetup: ['test/support/global.ts'],
+    setupFiles: ['test/support/fetched.ts'],
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 600_000,
