@@ -7,6 +7,7 @@ import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
+import { refreshChangedRegistries } from './api/measurements/registry.service.ts';
 import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';
 import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
@@ -48,6 +49,7 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 1_000, run: () => sweepWebhooks(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
   { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal) },
+  { everyMs: 500, run: (signal) => refreshChangedRegistries(ctx, signal) },
   { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];

@@ -62,6 +62,50 @@ export async function replaceIdentity(
   }
 }
 
+export interface RegistryRow {
+  /** As the broker proved it. */
+  clientId: string;
+  id: string;
+  serialNumber: string;
+  ownerId: string;
+  status: string;
+  deviceType: string;
+}
+
+/** Replaces the device dimension of an experiment as a whole, in the caller's transaction, which keeps others from doing so at the same time. */
+export async function replaceRegistry(
+  staging: StagingArea,
+  tx: Transaction,
+  experimentId: string,
+  rows: readonly RegistryRow[],
+): Promise<void> {
+  const table = await createTable(tx, { experimentId, kind: 'registry' });
+  const live = (await filesAt(tx, table.id, table.version)).map(({ id }) => id);
+  if (rows.length === 0) {
+    if (live.length > 0) await commit(tx, { tableId: table.id, cause: 'replace', retire: live });
+    return;
+  }
+  const shape =
+    '[{"clientId":"VARCHAR","id":"VARCHAR","serialNumber":"VARCHAR","ownerId":"VARCHAR","status":"VARCHAR","deviceType":"VARCHAR"}]';
+  const staged = await staging.stage({
+    tableId: table.id,
+    experimentId,
+    select: {
+      sql: `select $1 as experiment_id, device."clientId" as client_id, device.id, device."serialNumber" as serial_number, device."ownerId" as owner_id,
+          device.status, device."deviceType" as device_type, now() as replaced_at
+        from (select unnest(from_json($2, '${shape}')) as device)`,
+      values: [experimentId, JSON.stringify(rows)].map((value) => ({ type: { kind: 'string' }, value })),
+    },
+    sortColumn: 'replaced_at',
+  });
+  try {
+    await commit(tx, { tableId: table.id, cause: 'replace', files: staged.files, retire: live });
+  } catch (error) {
+    await staging.remove(staged.files.map(({ path }) => path));
+    throw error;
+  }
+}
+
 export interface MetadataRows {
   columns: readonly { name: string; type: ColumnType }[];
   /** A value for each column, in order. */

@@ -42,5 +42,5 @@ export const findDimensionVersions = async (db: Queryable, experimentId: string)
   (
     await db.one<{ versions: string }>(sql('data.dimensionVersions')`
     select string_agg(kind || version, ',' order by kind) as versions from lake_tables
-    where experiment_id = ${experimentId} and kind in ('identity', 'annotation', 'metadata_record')`)
+    where experiment_id = ${experimentId} and kind in ('identity', 'annotation', 'metadata_record', 'registry')`)
   )?.versions ?? '';

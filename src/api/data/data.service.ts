@@ -90,17 +90,18 @@ async function described(
 /** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
 export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): Promise<TableSource> {
   const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
-  const kinds = ['identity', 'annotation', 'metadata_record'] as const;
+  const kinds = ['identity', 'annotation', 'metadata_record', 'registry'] as const;
   const beside = Promise.all([findInternalFiles(ctx.db, table.experimentId, kinds), metadataColumnsOf(ctx.db, table.experimentId)]);
   beside.catch(() => undefined);
   const absolute = (paths: readonly string[]) => paths.map((path) => join(ctx.lakeFolder, path));
   const complete = async (own: readonly Column[]) => {
     const [files, columns] = await beside;
-    const { identity, annotation } = files;
+    const { identity, annotation, registry } = files;
     return {
       ...base,
       ...(await described(ctx, table, own, { files: absolute(files.metadata_record), columns })),
       identity: { files: absolute(identity) },
+      registry: { files: absolute(registry) },
       ...(annotation.length === 0 ? {} : { annotations: { files: absolute(annotation) } }),
     };
   };

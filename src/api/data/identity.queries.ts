@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 
-/** Everyone whose rows an experiment may hold: uploaders, annotators and senders of measurements so far, with the name that is shown and the secret of the pseudonyms. */
+/** Everyone whom rows of an experiment may name: uploaders, annotators, senders of measurements and owners of the devices that measured so far, with the name that is shown and the secret of the pseudonyms. */
 export const listContributors = (db: Queryable, experimentId: string) =>
   db.rows<{ userId: string; name: string; avatar: string | null; secret: Buffer }>(sql('data.listContributors')`
     select p.user_id as "userId", p.first_name || ' ' || p.last_name as name, p.avatar_url as avatar, e.pseudonym_secret as secret
@@ -10,6 +10,7 @@ export const listContributors = (db: Queryable, experimentId: string) =>
       select experiment_id, created_by as user_id from uploads where created_by is not null
       union select experiment_id, user_id from annotators
       union select experiment_id, user_id from contributors
+      union select m.experiment_id, r.created_by from measuring_devices m join devices d on d.thing_name = m.client_id join resources r on r.id = d.id
     ) u on u.experiment_id = e.id
     join people p on p.user_id = u.user_id
     where e.id = ${experimentId}
@@ -21,6 +22,7 @@ export const listExperimentsNaming = (db: Queryable, userId: string) =>
     select experiment_id as "experimentId" from uploads where created_by = ${userId}
     union select experiment_id from annotators where user_id = ${userId}
     union select experiment_id from contributors where user_id = ${userId}
+    union select m.experiment_id from resources r join devices d on d.id = r.id join measuring_devices m on m.client_id = d.thing_name where r.created_by = ${userId}
     order by 1`);
 
 /** A person whose shown name has changed since the lake last read it. */
