@@ -531,6 +531,12 @@ table macros
   constraint macros_pkey PRIMARY KEY (id)
   constraint macros_filename_key UNIQUE (filename)
   CREATE INDEX macros_by_source ON public.macros USING btree (forked_from) WHERE (forked_from IS NOT NULL)
+table measuring_devices
+  experiment_id uuid not null
+  client_id text not null
+  constraint measuring_devices_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint measuring_devices_pkey PRIMARY KEY (experiment_id, client_id)
+  CREATE INDEX measuring_devices_by_client ON public.measuring_devices USING btree (client_id)
 table message_hours
   client_id text not null
   experiment_id uuid not null
@@ -794,6 +800,11 @@ table recent_measurements
   constraint recent_measurements_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint recent_measurements_pkey PRIMARY KEY (client_id, at, id)
   CREATE INDEX recent_measurements_by_experiment ON public.recent_measurements USING btree (experiment_id)
+table registry_changes
+  experiment_id uuid not null
+  changed_at timestamp with time zone not null default now()
+  constraint registry_changes_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint registry_changes_pkey PRIMARY KEY (experiment_id)
 table registry_things
   thing_name text not null
   record jsonb not null
@@ -1196,6 +1207,30 @@ CREATE OR REPLACE FUNCTION public.metadata_shape(metadata jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN jsonb_build_object('matchedBy', CASE WHEN ((metadata ->> 'experimentQuestionId'::text) = 'column:device_id'::text) THEN 'device_id'::text ELSE (metadata ->> 'experimentQuestionId'::text) END, 'columns', COALESCE((SELECT jsonb_agg(jsonb_build_object('name', (listed.c ->> 'name'::text), 'type', (listed.c ->> 'type'::text)) ORDER BY listed.place) AS jsonb_agg FROM jsonb_array_elements(CASE WHEN (jsonb_typeof((metadata_shape.metadata -> 'columns'::text)) = 'array'::text) THEN (metadata_shape.metadata -> 'columns'::text) ELSE '[]'::jsonb END) WITH ORDINALITY listed(c, place) WHERE (((listed.c ->> 'id'::text) IS DISTINCT FROM (metadata_shape.metadata ->> 'identifierColumnId'::text)) AND ((listed.c ->> 'name'::text) IS NOT NULL))), '[]'::jsonb))
+CREATE OR REPLACE FUNCTION public.note_measuring_devices()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  with added as (
+    insert into measuring_devices (experiment_id, client_id) select distinct experiment_id, client_id from counted order by 1, 2
+    on conflict do nothing returning experiment_id
+  )
+  insert into registry_changes (experiment_id) select distinct experiment_id from added order by 1
+  on conflict (experiment_id) do update set changed_at = clock_timestamp();
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.note_registry_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into registry_changes (experiment_id)
+  select m.experiment_id from measuring_devices m join experiments e on e.id = m.experiment_id
+  where m.client_id = coalesce(new.thing_name, old.thing_name) order by 1
+  on conflict (experiment_id) do update set changed_at = clock_timestamp();
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.readable_resources(caller uuid, asked_types text[], related_only boolean)
  RETURNS SETOF resources
  LANGUAGE sql
