@@ -155,7 +155,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   concat: (_parts, args) => `(${args.map((arg) => `(${arg})`).join(' || ')})`,
   covar_samp: (_parts, [left, right]) => {
     const usable = `isfinite(${left!}) and isfinite(${right!})`;
-    return `case when bool_or(not (${usable})) then cast('NaN' as double) else covar_samp(case when ${usable} then ${left!} end, ${right!}) end`;
+    const both = `${left!} is not null and ${right!} is not null`;
+    return `case when bool_or(${both} and not (${usable})) then cast('NaN' as double) else covar_samp(case when ${usable} then ${left!} end, ${right!}) end`;
   },
   convert_timezone: (_parts, [from, to, at]) => `timezone(${to!}, timezone(${from!}, ${at!}))`,
   date_format: ([, pattern = []], [of]) => `strftime(${of!}, ${literal(strftime(constant(pattern)))})`,

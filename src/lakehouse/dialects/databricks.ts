@@ -170,8 +170,10 @@ const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: F
   // corr divides by zero where a side does not vary, which is an error here
   corr: ({ of, second }) => {
     const [x, y] = [q`cast(${of} as DOUBLE)`, q`cast(${second ?? of} as DOUBLE)`];
-    const spreads = q`(stddev_samp(${x}) filter (where ${y} is not null) * stddev_samp(${y}) filter (where ${x} is not null))`;
-    return q`case when ${spreads} > 0 and ${spreads} < ${raw(INFINITE)} then ${settled(q`covar_samp(${x}, ${y})`)} / ${spreads} end`;
+    const [spread, other] = [q`stddev_samp(${x}) filter (where ${y} is not null)`, q`stddev_samp(${y}) filter (where ${x} is not null)`];
+    const usable = (each: Fragment) => q`${each} > 0 and ${each} < ${raw(INFINITE)}`;
+    // one after the other: the product of two large spreads would be infinite
+    return q`case when ${usable(spread)} and ${usable(other)} then ${settled(q`covar_samp(${x}, ${y})`)} / ${spread} / ${other} end`;
   },
 };
 
