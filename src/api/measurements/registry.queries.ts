@@ -2,13 +2,18 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { RegistryRow } from '../../ingest/dimensions.ts';
 
-/** Locks the oldest experiment whose devices the lake does not know as they are now. */
-export const claimRegistryChange = (tx: Transaction) =>
-  tx.one<{ experimentId: string }>(sql('registry.claimChange')`
-    select experiment_id as "experimentId" from registry_changes order by changed_at limit 1 for update skip locked`);
+/** The experiment that has waited longest for the lake to know its devices as they are now. */
+export const findRegistryChange = (db: Queryable) =>
+  db.one<{ experimentId: string; changedAt: string }>(sql('registry.findChange')`
+    select experiment_id as "experimentId", changed_at::text as "changedAt" from registry_changes order by changed_at limit 1`);
 
-export const endRegistryChange = (tx: Transaction, experimentId: string) =>
-  tx.run(sql('registry.endChange')`delete from registry_changes where experiment_id = ${experimentId}`);
+/** Ends a change, unless another has come since. */
+export const endRegistryChange = (tx: Transaction, { experimentId, changedAt }: { experimentId: string; changedAt: string }) =>
+  tx.run(
+    sql(
+      'registry.endChange',
+    )`delete from registry_changes where experiment_id = ${experimentId} and changed_at = ${changedAt}::timestamptz`,
+  );
 
 /** The devices that measured for an experiment, as they are registered now. */
 export const listMeasuringDevices = (db: Queryable, experimentId: string) =>
