@@ -20,5 +20,7 @@ test('every operation that is served asks exactly what its row says, and none is
 
 test('what is open to nobody in particular stays a short list', () => {
   const open = operationRows.filter(({ asks }) => asks === 'public' || asks === 'webhook').map(({ path }) => path);
-  expect(open.filter((path) => !/^\/health\/|^\/api\/v1\/(auth|newsletter\/(subscribe|confirm|unsubscribe)|webhooks)/.test(path))).toEqual([]);
+  expect(open.filter((path) => !/^\/health\/|^\/api\/v1\/(auth|newsletter\/(subscribe|confirm|unsubscribe)|webhooks)/.test(path))).toEqual(
+    [],
+  );
 });

@@ -81,7 +81,8 @@ test(
           ];
           // some stay as they are, in any of the states
           for (const [method, at] of acts.slice(0, 1 + Math.floor(random() * acts.length))) {
-            const answer: Awaited<ReturnType<typeof call>> = dead.signal.aborted || made?.status !== 201 ? undefined : await call(method, at);
+            const answer: Awaited<ReturnType<typeof call>> =
+              dead.signal.aborted || made?.status !== 201 ? undefined : await call(method, at);
             if (!answer) return;
             const what = `${method} ${at.replace(path, '')} ${answer.status}`;
             answered[what] = (answered[what] ?? 0) + 1;
