@@ -28,7 +28,8 @@ export const limited = (launch: Launch, limits: Limits, memory: 'data' | 'addres
     `--fsize=${limits.fileMb * 1024 * 1024}`,
     '--nofile=256',
     '--core=0',
-    '--nproc=64',
+    // counts every thread of the account: a limit only where the box has one of its own, which root gives it
+    ...(process.getuid?.() === 0 ? ['--nproc=64'] : []),
   ];
   return { ...launch, file: PRLIMIT, args: [...args, '--', launch.file, ...launch.args] };
 };
