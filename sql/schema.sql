@@ -11,7 +11,9 @@ table annotators
 unlogged table api_key_windows
   key_id uuid not null
   second bigint not null
-  counts integer[] not null
+  accepted bigint[] not null
+  constraint api_key_windows_accepted_check CHECK ((array_length(accepted, 1) = 62))
+  constraint api_key_windows_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE
   constraint api_key_windows_pkey PRIMARY KEY (key_id)
 table api_keys
   id uuid not null
@@ -1089,17 +1091,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.decide(caller uuid, asked_type text, resource uuid, action text)
  RETURNS TABLE(organization_id uuid, source text)
  LANGUAGE sql
@@ -1450,16 +1452,16 @@ CREATE OR REPLACE FUNCTION public.searchable(content text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (to_tsvector('words'::regconfig, COALESCE(content, ''::text)) || to_tsvector('stems'::regconfig, COALESCE(content, ''::text)))
-CREATE OR REPLACE FUNCTION public.window_shifted(counts integer[], seconds bigint)
- RETURNS integer[]
+CREATE OR REPLACE FUNCTION public.window_counted(accepted bigint[], passed bigint)
+ RETURNS bigint[]
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN (seconds <= 0) THEN counts WHEN (seconds >= 61) THEN array_fill(0, ARRAY[61]) ELSE (array_fill(0, ARRAY[(seconds)::integer]) || (counts)[1:(61 - (seconds)::integer)]) END
-CREATE OR REPLACE FUNCTION public.window_total(counts integer[])
+RETURN CASE WHEN (passed <= 0) THEN (((accepted)[1] + 1) || (accepted)[2:62]) WHEN (passed > 60) THEN ((1)::bigint || array_fill((0)::bigint, ARRAY[61])) ELSE (((accepted)[1] + 1) || (array_fill((accepted)[1], ARRAY[((passed)::integer - 1)]) || (accepted)[1:(62 - (passed)::integer)])) END
+CREATE OR REPLACE FUNCTION public.window_used(accepted bigint[], passed bigint)
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN (SELECT sum(count.count) AS sum FROM unnest(window_total.counts) count(count))
+RETURN CASE WHEN (passed > 60) THEN (0)::bigint ELSE ((accepted)[1] - (accepted)[(62 - GREATEST(passed, (0)::bigint))]) END
 CREATE OR REPLACE FUNCTION public.workbook_drifted(workbook uuid)
  RETURNS boolean
  LANGUAGE sql

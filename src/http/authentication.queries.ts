@@ -12,7 +12,7 @@ export interface Admission {
   keyId: string;
   userId: string;
   rateLimit: number;
-  /** Whether the key's time of last use is to be written: once a minute. */
+  /** Whether the key's time of last use is to be written: once an hour; in between its window knows it. */
   touch: boolean;
   /** Accepted requests in the last 60 seconds with this one; null when the limit refuses it. */
   used: number | null;
@@ -33,18 +33,18 @@ export const admitKey = (db: Queryable, hash: Buffer, question: Question | null)
   return db.one<Admission>(sql('http.admitKey')`
     with k as (
       select api_keys.id, api_keys.user_id, api_keys.rate_limit,
-        coalesce(api_keys.last_request_at < now() - interval '1 minute', true) as touch, floor(extract(epoch from clock_timestamp()))::bigint as second
+        coalesce(api_keys.last_request_at < now() - interval '1 hour', true) as touch, floor(extract(epoch from clock_timestamp()))::bigint as second
       from api_keys
       join users on users.id = api_keys.user_id and users.deleted_at is null
       where hash = ${hash} and enabled and revoked_at is null and (expires_at is null or expires_at > now())
     ), counted as (
-      insert into api_key_windows as w (key_id, second, counts)
-      select id, second, array[1] || array_fill(0, array[60]) from k
+      insert into api_key_windows as w (key_id, second, accepted)
+      select id, second, 1::bigint || array_fill(0::bigint, array[61]) from k
       on conflict (key_id) do update set
         second = greatest(w.second, excluded.second),
-        counts = array[(window_shifted(w.counts, excluded.second - w.second))[1] + 1] || (window_shifted(w.counts, excluded.second - w.second))[2:61]
-      where window_total(window_shifted(w.counts, excluded.second - w.second)) < (select rate_limit from k)
-      returning window_total(counts)::integer as used
+        accepted = window_counted(w.accepted, excluded.second - w.second)
+      where window_used(w.accepted, excluded.second - w.second) < (select rate_limit from k)
+      returning window_used(accepted, 0)::integer as used
     )
     select k.id as "keyId", k.user_id as "userId", k.rate_limit as "rateLimit", k.touch, (select used from counted) as used,
       d.organization_id as "organizationId", d.source
@@ -53,15 +53,15 @@ export const admitKey = (db: Queryable, hash: Buffer, question: Question | null)
 
 export const touchKey = (db: Queryable, keyId: string) =>
   db.run(sql('http.touchKey')`
-    update api_keys set last_request_at = now() where id = ${keyId} and (last_request_at is null or last_request_at < now() - interval '1 minute')`);
+    update api_keys set last_request_at = now() where id = ${keyId} and (last_request_at is null or last_request_at < now() - interval '1 hour')`);
 
 /** Seconds until a key that has used up its window may call again. */
 export const findKeyWait = (db: Queryable, keyId: string) =>
   db.one<{ seconds: number }>(sql('http.keyWait')`
     select coalesce(min(61 - age), 1)::integer as seconds
     from (
-      select position - 1 + (floor(extract(epoch from clock_timestamp()))::bigint - w.second) as age, count
-      from api_key_windows w, unnest(w.counts) with ordinality as counts (count, position)
+      select n + floor(extract(epoch from clock_timestamp()))::bigint - w.second as age, w.accepted[n + 1] - w.accepted[n + 2] as count
+      from api_key_windows w, generate_series(0, 60) n
       where w.key_id = ${keyId}
     ) counted
     where count > 0 and age between 0 and 60`);

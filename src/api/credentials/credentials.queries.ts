@@ -31,17 +31,20 @@ const SORTED: Record<KeySort, string> = {
   updatedAt: 'k.updated_at',
   name: 'k.name',
   expiresAt: 'k.expires_at',
-  lastRequest: 'k.last_request_at',
+  lastRequest: '"lastRequest"',
 };
+
+/** To the second while the key's window remembers it, else to the hour. */
+const lastRequest = fragment`greatest(k.last_request_at, (select to_timestamp(w.second) from api_key_windows w where w.key_id = k.id))`;
 
 const columns = fragment`
   k.id, 'default' as "configId", k.name, k.prefix as start, k.prefix, k.last_four as "lastFour", k.user_id as "referenceId",
   k.enabled and k.revoked_at is null as enabled, true as "rateLimitEnabled", 60000 as "rateLimitTimeWindow", k.rate_limit as "rateLimitMax",
   coalesce((
-    select window_total(window_shifted(w.counts, floor(extract(epoch from clock_timestamp()))::bigint - w.second))
+    select window_used(w.accepted, floor(extract(epoch from clock_timestamp()))::bigint - w.second)
     from api_key_windows w where w.key_id = k.id
   ), 0)::integer as "requestCount",
-  null as remaining, null as "refillInterval", null as "refillAmount", null as "lastRefillAt", k.last_request_at as "lastRequest",
+  null as remaining, null as "refillInterval", null as "refillAmount", null as "lastRefillAt", ${lastRequest} as "lastRequest",
   k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.created_at as "createdAt", k.updated_at as "updatedAt", null as permissions, null as metadata`;
 
 export const findApiKey = (db: Queryable, userId: string, id: string) =>
