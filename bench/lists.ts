@@ -32,12 +32,16 @@ async function statementsOf(ask: (db: Queryable) => Promise<unknown>): Promise<Q
   return sent;
 }
 
-/** Shared buffers that a page of a list touches, on average over people. */
+/** Shared buffers that a page of a list and its count touch, on average over people. */
 async function buffersPerPage(client: pg.Client, scope: 'related' | 'all'): Promise<number> {
   const people = 60;
   let blocks = 0;
   for (let turn = 0; turn < people; turn += 1) {
-    const statements = await statementsOf((db) => listExperiments(db, filterOf(somebody(turn), scope), PAGE));
+    const filter = filterOf(somebody(turn), scope);
+    const statements = await statementsOf(async (db) => {
+      await listExperiments(db, filter, PAGE);
+      await countExperiments(db, filter, 10_001);
+    });
     for (const { text, values } of statements) {
       const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
         `explain (analyze, buffers, format json) ${text}`,

@@ -61,8 +61,8 @@ async function growPeople(client: pg.Client, had: Size, size: Size): Promise<voi
 
 /**
  * Experiments after the `from`-th up to the `to`-th: each with two grants (full control for a creator who is no owner, else a viewer; a viewer
- * from another organization), and a fortieth public. Who comes later is given later experiments only, so that what a person sees stays
- * the same while the tables grow.
+ * from another organization), a fortieth public, a twentieth archived. Who comes later is given later experiments only, so that what a person sees
+ * stays the same while the tables grow.
  */
 async function growExperiments(client: pg.Client, had: Size, size: Size, [from, to]: readonly [number, number]): Promise<void> {
   const came = size.users - had.users;
@@ -85,7 +85,7 @@ async function growExperiments(client: pg.Client, had: Size, size: Size, [from, 
     cross join lateral (
       select string_agg(concat_ws(' ', p.first_name, p.last_name), ' ' order by p.user_id) as names
       from profiles p where p.user_id in (c.created_by, c.first_id, c.second_id)) people`);
-  await client.query('insert into experiments (id) select id from coming');
+  await client.query("insert into experiments (id, status) select id, case when n % 20 = 7 then 'archived' else 'active' end from coming");
   await client.query(`insert into grants (id, resource_id, resource_type, user_id, role, created_by)
     select gen_random_uuid(), c.id, 'experiment', g.user_id, case when g.user_id = c.created_by then 'admin' else 'viewer' end, c.created_by
     from coming c cross join lateral (values (c.first_id), (c.second_id)) g (user_id)`);
