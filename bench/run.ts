@@ -25,7 +25,7 @@ const whole =
 const BENCHES: Record<string, Bench> = {
   access: whole(benchAccess),
   ingest: whole(benchIngest),
-  lists: whole(benchLists),
+  lists: benchLists,
   metadata: whole(benchMetadata),
   reads: benchReads,
 };

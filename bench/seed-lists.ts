@@ -77,9 +77,9 @@ async function growExperiments(client: pg.Client, had: Size, size: Size, [from, 
           else pg_temp.uid(0, creator) end as first_id,
         pg_temp.uid(0, ${had.users + 1} + (own + ${MEMBERS} + (n * 7919 + 104729) % ${came - MEMBERS}) % ${came}) as second_id) granted`);
   await client.query('analyze coming');
-  await client.query(`insert into resources (id, type, organization_id, visibility, name, created_by, created_at, updated_at, search)
+  await client.query(`insert into resources (id, type, organization_id, visibility, name, created_by, created_at, updated_at, is_archived, search)
     select c.id, 'experiment', c.organization_id, case when n % 40 = 0 then 'public' else 'private' end, 'Experiment ' || n, c.created_by,
-      now() - make_interval(secs => n), now() - make_interval(secs => n),
+      now() - make_interval(secs => n), now() - make_interval(secs => n), n % 20 = 7,
       setweight(searchable('Experiment ' || n), 'A') || setweight(to_tsvector('words', names), 'D')
     from coming c
     cross join lateral (

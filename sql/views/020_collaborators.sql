@@ -4,18 +4,20 @@ drop function if exists collaborator_count(uuid);
 create or replace function collaborators_of(resources uuid[], organizations uuid[])
 returns table (resource_id uuid, collaborators integer) language sql stable parallel safe rows 100
 as $$
-  select asked.resource_id, (held.grants
-    + (select count(*) from unnest(staff.owners) as owner where owner <> all (held.holders))
-    + case when exists (select from unnest(staff.admins) as admin where admin <> all (held.holders)) then 1 else 0 end
-    + case when exists (select from unnest(staff.members) as member where member <> all (held.holders)) then 1 else 0 end)::integer
-  from unnest(resources, organizations) as asked (resource_id, organization_id)
-  left join (
+  with staff as materialized (
     select m.organization_id,
       array_agg(m.user_id) filter (where m.is_owner) as owners,
       array_agg(m.user_id) filter (where m.is_admin and not m.is_owner) as admins,
       array_agg(m.user_id) filter (where m.is_member and not m.is_admin) as members
     from (select distinct unnest(organizations) as id) o join organization_members m on m.organization_id = o.id
-    group by m.organization_id) staff on staff.organization_id = asked.organization_id
+    group by m.organization_id
+  )
+  select asked.resource_id, (held.grants
+    + (select count(*) from unnest(staff.owners) as owner where owner <> all (held.holders))
+    + case when exists (select from unnest(staff.admins) as admin where admin <> all (held.holders)) then 1 else 0 end
+    + case when exists (select from unnest(staff.members) as member where member <> all (held.holders)) then 1 else 0 end)::integer
+  from unnest(resources, organizations) as asked (resource_id, organization_id)
+  left join staff on staff.organization_id = asked.organization_id
   cross join lateral (
     select count(*) as grants, coalesce(array_agg(g.user_id) filter (where g.user_id is not null), '{}') as holders
     from grants g where g.resource_id = asked.resource_id) held

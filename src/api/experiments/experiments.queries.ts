@@ -28,15 +28,15 @@ export interface ExperimentFilter {
 /** Archived experiments only when asked for. */
 const matches = ({ status }: ExperimentFilter) =>
   status === undefined
-    ? fragment`not exists (select from experiments e where e.id = r.id and e.status = 'archived')`
+    ? fragment`not r.is_archived`
     : fragment`exists (select from experiments e where e.id = r.id and e.status = ${status})`;
 
 /** What the caller reaches by an organization, a grant, or having made it; public rows only where the caller made them. */
 const related = ({ userId }: ExperimentFilter) => fragment`
-  select a.resource_id as id, a.updated_at from effective_access a
+  select a.resource_id as id, a.updated_at, a.is_archived from effective_access a
   where a.user_id = ${userId} and a.resource_type = 'experiment' and a.rank < 5 and a.can_read
   union
-  select r.id, r.updated_at from resources r where r.created_by = ${userId} and r.type = 'experiment' and ${isPublic}`;
+  select r.id, r.updated_at, r.is_archived from resources r where r.created_by = ${userId} and r.type = 'experiment' and ${isPublic}`;
 
 /**
  * Matching ids with their sort key. Public rows come from their own two indexes, in order and no more than are asked for, so that a page
