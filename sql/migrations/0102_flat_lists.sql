@@ -17,4 +17,6 @@ end $$;
 create trigger experiments_archive after insert or update of status on experiments for each row execute function mark_archived();
 drop index resources_by_organization;
 create index resources_by_organization on resources (organization_id, type, updated_at desc, id desc) include (is_archived);
+drop index resources_public;
+create index resources_public on resources (type, updated_at desc, id desc) include (is_archived) where visibility = 'public';
 drop index experiments_archived;
