@@ -12,7 +12,6 @@ const SCALE = Number(process.env['SOAK'] ?? 0.1);
 const TABLE_ROWS = 100_001;
 const PAGED = Math.round(50_000 * SCALE);
 const ABORTED = Math.round(200 * SCALE);
-const ROUNDS = Math.max(3, Math.round(20 * SCALE));
 
 const CALLERS = 2;
 const PER_CALLER = 1;
