@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
 import { changesExperiment, experimentWrites } from '../support/experiment-writes.ts';
 import { operationRows, servedOperations } from '../support/operations.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
@@ -39,10 +40,16 @@ test('every write under an experiment that is served has its row here, and no ot
   expect(Object.keys(writes).sort()).toEqual(served.map(({ method, path }) => `${method} ${path}`).sort());
 });
 
-test.each(names)('%s under an archived experiment', async (name) => {
+test.each(names)('%s under an archived experiment, and it publishes nothing', async (name) => {
   const { whenArchived } = writes[name]!;
   const open = await perform(name, false);
   expect(open.answer.status, open.answer.text).toBeLessThan(300);
+  // nothing but the decision to publish does; who asks to join has it published first
+  const { db } = site.server.context;
+  const stored = await db.one<{ visibility: string; opens: Date | null }>(
+    sql('test')`select visibility, public_from as opens from resources where id = ${open.id}`,
+  );
+  if (!/visibility|join-requests/.test(name) && stored) expect(stored).toEqual({ visibility: 'private', opens: null });
   const { id, answer } = await perform(name, true);
   if (whenArchived === 'refused for each') {
     expect(open.answer.body.devices).toMatchObject([{ error: null }]);
