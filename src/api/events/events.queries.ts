@@ -18,11 +18,7 @@ export const listSubscribers = (tx: Queryable, experimentId: string, kind: SentK
     order by w.id`);
 
 /** One message for each endpoint, in the order given. */
-export const insertMessages = (
-  tx: Queryable,
-  kind: SentKind,
-  messages: readonly { id: string; endpointId: string; payload: string }[],
-) =>
+export const insertMessages = (tx: Queryable, kind: SentKind, messages: readonly { id: string; endpointId: string; payload: string }[]) =>
   tx.run(sql('events.insertMessages')`
     insert into webhook_messages (id, endpoint_id, kind, payload)
     select id, endpoint_id, ${kind}, payload
