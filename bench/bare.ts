@@ -17,10 +17,8 @@ export interface Bare {
 
 const commandOf = (language: MacroLanguage, level: 'bubblewrap' | 'embedded'): [string, string[]] => {
   if (language === 'r') return ['/usr/lib/R/bin/Rscript', ['--vanilla', join(FOLDER, 'bare.R')]];
-  if (language === 'javascript') return [process.execPath, [join(FOLDER, 'bare-quickjs.mjs')]];
-  return level === 'bubblewrap'
-    ? ['/usr/bin/python3', [join(FOLDER, 'bare.py')]]
-    : [process.execPath, [join(FOLDER, 'bare-pyodide.mjs')]];
+  if (language === 'javascript') return [process.execPath, [join(FOLDER, 'bare-quickjs.ts')]];
+  return level === 'bubblewrap' ? ['/usr/bin/python3', [join(FOLDER, 'bare.py')]] : [process.execPath, [join(FOLDER, 'bare-pyodide.ts')]];
 };
 
 /** Starts the interpreter that a language runs in at a level. */

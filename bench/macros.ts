@@ -95,7 +95,8 @@ async function startServer(environment: Record<string, string>, key: string): Pr
         response.once('end', () => {
           const ms = performance.now() - start;
           const answer = Buffer.concat(chunks).toString();
-          if ((response.statusCode ?? 500) >= 300) reject(new Error(`${path} answered ${String(response.statusCode)}: ${answer.slice(0, 300)}`));
+          if ((response.statusCode ?? 500) >= 300)
+            reject(new Error(`${path} answered ${String(response.statusCode)}: ${answer.slice(0, 300)}`));
           else resolve({ ms, body: JSON.parse(answer) });
         });
       });
@@ -120,13 +121,15 @@ async function seedCaller(url: string): Promise<{ key: string; organizationId: s
   const owner = new pg.Client({ connectionString: url });
   await owner.connect();
   try {
-    await owner.query(`insert into users (id, email, name, email_verified) values ($1::uuid, $1::text || '@example.org', 'Bench', true)`, [userId]);
+    await owner.query(`insert into users (id, email, name, email_verified) values ($1::uuid, $1::text || '@example.org', 'Bench', true)`, [
+      userId,
+    ]);
     await owner.query(`insert into profiles (user_id, first_name, last_name) values ($1, 'Bench', 'Macro')`, [userId]);
     await owner.query(`insert into organizations (id, name, slug) values ($1::uuid, 'Lab', 'lab-' || $1::text)`, [organizationId]);
-    await owner.query(
-      `insert into organization_members (id, organization_id, user_id, role) values (gen_random_uuid(), $1, $2, 'owner')`,
-      [organizationId, userId],
-    );
+    await owner.query(`insert into organization_members (id, organization_id, user_id, role) values (gen_random_uuid(), $1, $2, 'owner')`, [
+      organizationId,
+      userId,
+    ]);
     await owner.query(
       `insert into api_keys (id, user_id, name, hash, last_four, rate_limit) values (gen_random_uuid(), $1, 'bench', $2, 'xxxx', 1000000)`,
       [userId, hashApiKey(key)],
@@ -223,7 +226,13 @@ async function benchLevel(level: Level, url: string, dataDir: string, note: (lin
             await bare.load(code);
             const data = itemOf(rounds);
             const label = `macros: ${title}, ${what}${cost === 0 ? '' : ` of ${cost} ms`}`;
-            note(await single(`${label}: warm run`, () => run(id, data), () => bare.run([data])));
+            note(
+              await single(
+                `${label}: warm run`,
+                () => run(id, data),
+                () => bare.run([data]),
+              ),
+            );
             const firsts: string[] = [];
             for (let turn = 0; turn < PAIRS + 5; turn += 1) firsts.push(await create(language, code));
             const first = async () => {
@@ -260,7 +269,13 @@ async function benchLevel(level: Level, url: string, dataDir: string, note: (lin
     await server.stop();
   }
   for (const language of LEVELS[level])
-    note(against(`macros: ${language} (${level}): cold start to first result, ms`, await coldStart(language, level, dataDir), COLD_MS[language]));
+    note(
+      against(
+        `macros: ${language} (${level}): cold start to first result, ms`,
+        await coldStart(language, level, dataDir),
+        COLD_MS[language],
+      ),
+    );
 }
 
 /** Macros over HTTP and in batches against a bare interpreter, and cold starts, at every level that this machine has. */

@@ -1,13 +1,13 @@
 // A macro in one bare QuickJS: no box, no harness, one context for all items. The lines are those of `bare.py`.
 import { createInterface } from 'node:readline';
-import { newQuickJSWASMModule } from 'quickjs-emscripten';
+import { newQuickJSWASMModule, type QuickJSHandle } from 'quickjs-emscripten';
 
 const vm = (await newQuickJSWASMModule()).newContext();
-const evaluate = (code) => vm.unwrapResult(vm.evalCode(code));
-let run;
+const evaluate = (code: string) => vm.unwrapResult(vm.evalCode(code));
+let run = vm.undefined;
 process.stdout.write('ready\n');
 for await (const line of createInterface({ input: process.stdin })) {
-  const { code, items } = JSON.parse(line);
+  const { code, items } = JSON.parse(line) as { code?: string; items: string[] };
   if (code !== undefined) {
     run = evaluate(`(function () {
       const macro = function (json, ctx, output) {\n${code}\n};
