@@ -1,6 +1,6 @@
 // A macro in one bare QuickJS: no box, no harness, one context for all items. The lines are those of `bare.py`.
 import { createInterface } from 'node:readline';
-import { newQuickJSWASMModule, type QuickJSHandle } from 'quickjs-emscripten';
+import { newQuickJSWASMModule } from 'quickjs-emscripten';
 
 const vm = (await newQuickJSWASMModule()).newContext();
 const evaluate = (code: string) => vm.unwrapResult(vm.evalCode(code));
