@@ -58,13 +58,15 @@ export async function seedSearch(client: pg.Client, resources: number): Promise<
   );
   await client.query(`insert into workbooks (id) select pg_temp.uid(2, n) from drawn where type = 'workbook'`);
   await client.query(`insert into locations (id, experiment_id, name, latitude, longitude)
-    select gen_random_uuid(), pg_temp.uid(2, n), (array[${PLACES}])[1 + n % 12] || ' station', 50, 5 from drawn where type = 'experiment' and n % 3 = 0`);
+    select gen_random_uuid(), pg_temp.uid(2, n), (array[${PLACES}])[1 + (n / 12) % 12] || ' station', 50, 5 from drawn where type = 'experiment' and n % 3 = 0`);
   await client.query(`insert into grants (id, resource_id, resource_type, user_id, role)
     select gen_random_uuid(), pg_temp.uid(2, n), type, pg_temp.uid(0, 1 + (n * 7919) % ${PEOPLE}), 'viewer' from drawn where n % 2 = 0
     on conflict do nothing`);
   await client.query('update resources set search = resource_search(id)');
   for (const { definition } of inverted) await client.query(definition);
   await client.query('set session_replication_role = origin');
+  // every row was written twice
+  await client.query('vacuum full resources');
   await client.query('vacuum analyze');
   const { rows } = await client.query<{ member: string; stranger: string }>(
     'select pg_temp.uid(0, 1)::text as member, pg_temp.uid(0, 1999)::text as stranger',
