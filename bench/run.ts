@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|ingest|lists|metadata|reads]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|ingest|lists|macros|metadata|reads|search]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +8,11 @@ import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLists } from './lists.ts';
+import { benchMacros } from './macros.ts';
 import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
 import { benchReads } from './reads.ts';
+import { benchSearch } from './search.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
@@ -26,8 +28,10 @@ const BENCHES: Record<string, Bench> = {
   access: whole(benchAccess),
   ingest: whole(benchIngest),
   lists: benchLists,
+  macros: benchMacros,
   metadata: whole(benchMetadata),
   reads: benchReads,
+  search: whole(benchSearch),
 };
 
 const results: Measured[] = [];
