@@ -7,57 +7,38 @@ import type {
   FirmwareRun,
   FleetMonitoring,
   GroupMonitoring,
+  ObservedExperiments,
   MonitoringBucket,
   PayloadView,
 } from './monitoring.model.ts';
 import {
-  findEventBefore,
-  findMonitored,
   findTotals,
   listBattery,
   listDeviceThroughput,
+  listExperimentThroughput,
+  listLatestVersions,
+  listObserved,
+  listVersions,
+  type VersionHour,
+} from './counts.queries.ts';
+import {
+  findMonitored,
+  findStateBefore,
   listEvents,
   listEventsOf,
-  listExperimentThroughput,
   listFleet,
   listGroupDevices,
   listLastData,
-  listLatestVersions,
   listRecent,
-  listVersions,
   type MonitoredDevice,
-  type Range,
-  type VersionHour,
 } from './monitoring.queries.ts';
+import { limitPoints, type Range } from './ranges.ts';
 import { sessionsOf, uptimeOf } from './sessions.ts';
 
-const DAY = 86_400_000;
-const LONGEST = 31 * DAY;
-const MOST_POINTS = 100_000;
 const MOST_EVENTS = 1_000;
 const MOST_FLEET_EVENTS = 200;
 const MOST_DEVICES = 10_000;
 const MOST_RECENT = 50;
-
-/** A half-open range of at most 31 days. Errors: rangeInvalid. */
-export function rangeOf(from: Date, to: Date): Range {
-  const span = to.getTime() - from.getTime();
-  if (span <= 0) throw errors.rangeInvalid('The range is empty: from must be before to.');
-  if (span > LONGEST) throw errors.rangeInvalid('The range must be at most 31 days.');
-  return { from, to };
-}
-
-function limitPoints(range: Range, bucket: MonitoringBucket, series: number): void {
-  const per = (size: MonitoringBucket) =>
-    Math.ceil((range.to.getTime() - range.from.getTime()) / (size === 'hour' ? DAY / 24 : DAY)) * series;
-  if (per(bucket) <= MOST_POINTS) return;
-  const days = Math.max(1, Math.floor(MOST_POINTS / series / (bucket === 'hour' ? 24 : 1)));
-  throw errors.rangeInvalid(
-    bucket === 'hour' && per('day') <= MOST_POINTS
-      ? `That could be more than ${MOST_POINTS} points for ${series} devices; ask for bucket=day, or at most ${days} days.`
-      : `That could be more than ${MOST_POINTS} points for ${series} devices; ask for at most ${days} days.`,
-  );
-}
 
 /** Reads the sections of an answer side by side; one that fails is empty, and said to be. */
 class Sections {
@@ -109,6 +90,24 @@ async function thingOf(ctx: Context, deviceId: string): Promise<string> {
   return found.thingName;
 }
 
+type Presence = Pick<DeviceMonitoring, 'events' | 'sessions' | 'uptimePercent' | 'truncated'>;
+
+const NO_PRESENCE: Presence = { events: [], sessions: [], uptimePercent: null, truncated: false };
+
+/** Events of a range, and what they come to. Of a truncated history it is that of its newest part, with the state that it began in. */
+async function presenceOf({ db }: Context, thing: string, range: Range): Promise<Presence> {
+  const newest = await listEvents(db, thing, range, MOST_EVENTS + 1);
+  const truncated = newest.length > MOST_EVENTS;
+  const kept = newest.slice(0, MOST_EVENTS).reverse();
+  const first = truncated ? kept[0] : undefined;
+  const from = first?.eventTimestamp ?? range.from;
+  const before = (await findStateBefore(db, thing, from, first?.ordinal)) ?? null;
+  const events = kept.map(({ ordinal: _, ...event }) => event);
+  const history = { from, to: range.to, now: new Date(), before, events };
+  return { events, sessions: sessionsOf(history), uptimePercent: truncated ? null : uptimeOf(history), truncated };
+}
+
+/** Errors: the device is not there. A section that cannot be read is empty, and said to be. */
 export async function monitorDevice(
   ctx: Context,
   userId: string,
@@ -119,33 +118,17 @@ export async function monitorDevice(
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
   const { db } = ctx;
-  const [newest, before, throughput, battery, payload, versions, recent] = await Promise.all([
-    sections.read(listEvents(db, thing, range, MOST_EVENTS + 1), []),
-    sections.read(findEventBefore(db, thing, range.from), undefined),
+  const [presence, throughput, battery, payload, versions, recent] = await Promise.all([
+    sections.read(presenceOf(ctx, thing, range), NO_PRESENCE),
     sections.read(listExperimentThroughput(db, userId, [thing], range, bucket), []),
     sections.read(listBattery(db, thing, range, bucket), []),
     sections.read(findTotals(db, userId, thing, range), NO_PAYLOAD),
     sections.read(listVersions(db, thing, range), []),
     sections.read(listRecent(db, userId, thing, range, MOST_RECENT), []),
   ]);
-  const truncated = newest.length > MOST_EVENTS;
-  const events = newest.slice(0, MOST_EVENTS).reverse();
-  // of a truncated history the sessions are those of its newest part, which the first event cut off carries into
-  const cut = truncated ? newest[MOST_EVENTS] : undefined;
-  const start = events[0]?.eventTimestamp;
-  const history = {
-    from: truncated && start ? start : range.from,
-    to: range.to,
-    now: new Date(),
-    before: cut ?? before ?? null,
-    events,
-  };
   return {
     bucket,
-    events,
-    sessions: sessionsOf(history),
-    uptimePercent: truncated ? null : uptimeOf(history),
-    truncated,
+    ...presence,
     throughput,
     battery: battery.map((point) => ({ ...point, averageBattery: Number.isFinite(point.averageBattery) ? point.averageBattery : null })),
     payload: payload ?? NO_PAYLOAD,
@@ -236,4 +219,11 @@ export async function firmwareHistoryOf(ctx: Context, deviceId: string, range: R
   const sections = new Sections(ctx);
   const versions = runsOf(await sections.read(listVersions(ctx.db, thing, range), []));
   return { versions, pipelineUnavailable: sections.failed };
+}
+
+export async function observedBy(ctx: Context, userId: string, deviceId: string, range: Range): Promise<ObservedExperiments> {
+  const thing = await thingOf(ctx, deviceId);
+  const sections = new Sections(ctx);
+  const experiments = await sections.read(listObserved(ctx.db, userId, thing, range), []);
+  return { experiments, pipelineUnavailable: sections.failed };
 }

@@ -1,0 +1,61 @@
+/** Half-open ranges and the whole hours and days in them. Pure. */
+import { errors } from '../../errors.ts';
+import type { MonitoringBucket } from './monitoring.model.ts';
+
+/** Half-open: `from` is in it, `to` is not. */
+export interface Range {
+  from: Date;
+  to: Date;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const LONGEST = 31 * DAY;
+const MOST_POINTS = 100_000;
+
+/** A half-open range of at most 31 days. Errors: rangeInvalid. */
+export function rangeOf(from: Date, to: Date): Range {
+  const span = to.getTime() - from.getTime();
+  if (span <= 0) throw errors.rangeInvalid('The range is empty: from must be before to.');
+  if (span > LONGEST) throw errors.rangeInvalid('The range must be at most 31 days.');
+  return { from, to };
+}
+
+const down = (at: Date, size: number) => new Date(Math.floor(at.getTime() / size) * size);
+const up = (at: Date, size: number) => new Date(Math.ceil(at.getTime() / size) * size);
+
+/** The hours (UTC, by their starts) that a range touches: from the first up to, without, `to`. */
+export const firstHour = ({ from }: Range): Date => down(from, HOUR);
+
+/** The hours that a range cuts, by their starts: at most two. */
+export function cutHours({ from, to }: Range): Date[] {
+  const cut = [from, to].filter((at) => at.getTime() % HOUR !== 0).map((at) => down(at, HOUR).getTime());
+  return [...new Set(cut)].map((at) => new Date(at));
+}
+
+/** Whole hours of a range; empty (`from` not before `to`) when there is none. */
+export const wholeHours = ({ from, to }: Range): Range => ({ from: up(from, HOUR), to: down(to, HOUR) });
+
+/** A range as its whole days, when it has any, and what is left of it on both sides. */
+export function splitDays({ from, to }: Range): { days: Range | null; rest: Range[] } {
+  const days = { from: up(from, DAY), to: down(to, DAY) };
+  if (days.from >= days.to) return { days: null, rest: [{ from, to }] };
+  const rest = [
+    { from, to: days.from },
+    { from: days.to, to },
+  ];
+  return { days, rest: rest.filter((part) => part.from < part.to) };
+}
+
+/** Refuses what could be more than 100,000 points, of so many series. Errors: rangeInvalid, naming a bucket or a range that fits. */
+export function limitPoints({ from, to }: Range, bucket: MonitoringBucket, series: number): void {
+  const per = (size: number) => ((up(to, size).getTime() - down(from, size).getTime()) / size) * series;
+  if (per(bucket === 'hour' ? HOUR : DAY) <= MOST_POINTS) return;
+  // a range that begins within a bucket touches one more
+  const days = Math.max(1, Math.floor((MOST_POINTS / series - 1) / (bucket === 'hour' ? 24 : 1)));
+  throw errors.rangeInvalid(
+    bucket === 'hour' && per(DAY) <= MOST_POINTS
+      ? `That could be more than ${MOST_POINTS} points for ${series} devices; ask for bucket=day, or at most ${days} days.`
+      : `That could be more than ${MOST_POINTS} points for ${series} devices; ask for at most ${days} days.`,
+  );
+}
