@@ -4,15 +4,24 @@
 alter table message_hours add column id bigint generated always as identity;
 alter table message_hours add constraint message_hours_id_key unique (id);
 
--- Every measurement of a sum; only hours that a range cuts are counted from here.
+-- Every measurement of a sum; only hours that a range cuts are counted from here. It goes with its sum by a trigger: a foreign key would lock the sum for each.
 create table message_instants (
-  hour_id bigint not null references message_hours (id) on delete cascade,
+  -- of message_hours
+  hour_id bigint not null,
   at timestamptz not null,
   gps boolean not null,
   battery double precision,
   run_id text
 );
 create index message_instants_by_hour on message_instants (hour_id, at);
+
+create function forget_instants() returns trigger language plpgsql as $$
+begin
+  delete from message_instants i using forgotten f where i.hour_id = f.id;
+  return null;
+end $$;
+create trigger message_hours_forgotten after delete on message_hours
+  referencing old table as forgotten for each statement execute function forget_instants();
 
 -- of what was summed before, only the ends are known: the rest is spread evenly between them
 insert into message_instants (hour_id, at, gps, battery)
