@@ -43,7 +43,7 @@ beforeAll(async () => {
   }
   quickstart = JSON.parse(readFileSync(join(dataDir, 'quickstart.json'), 'utf8')) as Quickstart;
   // rows of the sample are on their way for a while
-  for (let tries = 0; !/The sample season: .*\n/.test(server.output()) && tries < 600; tries += 1) await sleep(200);
+  for (let tries = 0; !/measurements can be read/.test(server.output()) && tries < 900; tries += 1) await sleep(200);
 });
 afterAll(async () => {
   await server.kill('SIGTERM');

@@ -151,7 +151,9 @@ async function ofDevices(ctx: Context, sections: Sections, devices: readonly Mon
     things,
     named,
     lastDataAt: new Map(last.map(({ thingName, lastAt }) => [thingName, lastAt])),
-    throughput: throughput.map(named),
+    throughput: throughput.flatMap(({ bucketStart, places, counts }) =>
+      places.map((place, n) => ({ bucketStart, deviceId: devices[place - 1]?.id ?? '', count: counts[n] ?? 0 })),
+    ),
     events: events.map(named),
   };
 }

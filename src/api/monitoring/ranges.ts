@@ -36,15 +36,32 @@ export function cutHours({ from, to }: Range): Date[] {
 /** Whole hours of a range; empty (`from` not before `to`) when there is none. */
 export const wholeHours = ({ from, to }: Range): Range => ({ from: up(from, HOUR), to: down(to, HOUR) });
 
-/** A range as its whole days, when it has any, and what is left of it on both sides. */
-export function splitDays({ from, to }: Range): { days: Range | null; rest: Range[] } {
-  const days = { from: up(from, DAY), to: down(to, DAY) };
-  if (days.from >= days.to) return { days: null, rest: [{ from, to }] };
-  const rest = [
-    { from, to: days.from },
-    { from: days.to, to },
-  ];
-  return { days, rest: rest.filter((part) => part.from < part.to) };
+/** A range as whole days, and what is to be added to them and taken from them, whichever is less. */
+export interface Days {
+  days: Range;
+  plus: Range[];
+  minus: Range[];
+}
+
+/** Null for a range that is within less than two days. */
+export function splitDays({ from, to }: Range): Days | null {
+  const first = down(from, DAY);
+  const last = up(to, DAY);
+  if (last.getTime() - first.getTime() < 2 * DAY) return null;
+  const days = { from: first, to: last };
+  const split: Days = { days, plus: [], minus: [] };
+  if (from.getTime() - first.getTime() <= DAY / 2) split.minus.push({ from: first, to: from });
+  else {
+    days.from = up(from, DAY);
+    split.plus.push({ from, to: days.from });
+  }
+  if (last.getTime() - to.getTime() <= DAY / 2) split.minus.push({ from: to, to: last });
+  else {
+    days.to = down(to, DAY);
+    split.plus.push({ from: days.to, to });
+  }
+  const isSome = (part: Range) => part.from < part.to;
+  return { days, plus: split.plus.filter(isSome), minus: split.minus.filter(isSome) };
 }
 
 /** Refuses what could be more than 100,000 points, of so many series. Errors: rangeInvalid, naming a bucket or a range that fits. */
