@@ -54,16 +54,17 @@ export const findStateBefore = (db: Queryable, thingName: string, at: Date, ordi
       opened.session as "sessionIdentifier"
     from (select 1 from presence_events where thing_name = ${thingName} and (at, ordinal) < (${at}, ${ordinal}) limit 1) known left join opened on true`);
 
-/** The newest events of all: they are of the devices whose newest are the newest. */
+/** The newest events of all: they are of the devices whose newest are the newest, and none is older than the last of those. */
 export const listEventsOf = (db: Queryable, thingNames: readonly string[], { from, to }: Range, most: number) =>
   db.rows<PresenceMark & { thingName: string }>(sql('monitoring.eventsOf')`
     with latest as materialized (
       select t.name, e.at, e.ordinal from unnest(${thingNames}::text[]) as t (name) cross join lateral (
         select at, ordinal from presence_events where thing_name = t.name and at >= ${from} and at < ${to} order by at desc, ordinal desc limit 1) e
-      order by e.at desc, e.ordinal desc limit ${most})
-    select latest.name as "thingName", ${events} from latest cross join lateral (
+      order by e.at desc, e.ordinal desc limit ${most}),
+    cut as (select case when count(*) = ${most} then min(at) else ${from} end as at from latest)
+    select latest.name as "thingName", ${events} from latest cross join cut cross join lateral (
       select event_type, at, ordinal, disconnect_reason from presence_events
-      where thing_name = latest.name and at >= ${from} and at < ${to} order by at desc, ordinal desc limit ${most}) presence_events
+      where thing_name = latest.name and at >= cut.at and at < ${to} order by at desc, ordinal desc limit ${most}) presence_events
     order by presence_events.at desc, presence_events.ordinal desc limit ${most}`);
 
 export const listLastData = (db: Queryable, thingNames: readonly string[]) =>

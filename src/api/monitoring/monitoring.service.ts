@@ -3,6 +3,7 @@ import { errors } from '../../errors.ts';
 import { withConnectivity } from '../devices/devices.service.ts';
 import type {
   DeviceMonitoring,
+  DeviceThroughput,
   FirmwareHistory,
   FirmwareRun,
   FleetMonitoring,
@@ -14,11 +15,12 @@ import type {
 import {
   findTotals,
   listBattery,
-  listDeviceThroughput,
+  listDeviceCounts,
   listExperimentThroughput,
   listLatestVersions,
   listObserved,
   listVersions,
+  type CountsOfOne,
   type VersionHour,
 } from './counts.queries.ts';
 import {
@@ -32,7 +34,7 @@ import {
   listRecent,
   type MonitoredDevice,
 } from './monitoring.queries.ts';
-import { limitPoints, type Range } from './ranges.ts';
+import { bucketsOf, limitPoints, type Range } from './ranges.ts';
 import { sessionsOf, uptimeOf } from './sessions.ts';
 
 const MOST_EVENTS = 1_000;
@@ -138,22 +140,38 @@ export async function monitorDevice(
   };
 }
 
+/** By bucket and device, of those with a count; both in the order given. */
+function throughputOf(devices: readonly MonitoredDevice[], counted: readonly CountsOfOne[], starts: readonly Date[]): DeviceThroughput[] {
+  const byThing = new Map(counted.map((one) => [one.thingName, one]));
+  const sums = devices.map(({ thingName }) => {
+    const row = new Float64Array(starts.length);
+    const { buckets, counts } = byThing.get(thingName) ?? { buckets: [], counts: [] };
+    for (const [n, bucket] of buckets.entries()) row[bucket] = (row[bucket] ?? 0) + (counts[n] ?? 0);
+    return row;
+  });
+  const points: DeviceThroughput[] = [];
+  for (const [bucket, bucketStart] of starts.entries())
+    for (const [n, { id }] of devices.entries()) {
+      const count = sums[n]?.[bucket] ?? 0;
+      if (count > 0) points.push({ bucketStart, deviceId: id, count });
+    }
+  return points;
+}
+
 async function ofDevices(ctx: Context, sections: Sections, devices: readonly MonitoredDevice[], range: Range, bucket: MonitoringBucket) {
   const ids = new Map(devices.map(({ thingName, id }) => [thingName, id]));
   const things = [...ids.keys()];
   const named = <T extends { thingName: string }>({ thingName, ...rest }: T) => ({ ...rest, deviceId: ids.get(thingName) ?? '' });
-  const [last, throughput, events] = await Promise.all([
+  const [last, counts, events] = await Promise.all([
     sections.read(listLastData(ctx.db, things), []),
-    sections.read(listDeviceThroughput(ctx.db, things, range, bucket), []),
+    sections.read(listDeviceCounts(ctx.db, things, range, bucket), []),
     sections.read(listEventsOf(ctx.db, things, range, MOST_FLEET_EVENTS), []),
   ]);
   return {
     things,
     named,
     lastDataAt: new Map(last.map(({ thingName, lastAt }) => [thingName, lastAt])),
-    throughput: throughput.flatMap(({ bucketStart, places, counts }) =>
-      places.map((place, n) => ({ bucketStart, deviceId: devices[place - 1]?.id ?? '', count: counts[n] ?? 0 })),
-    ),
+    throughput: throughputOf(devices, counts, bucketsOf(range, bucket).starts),
     events: events.map(named),
   };
 }
