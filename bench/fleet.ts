@@ -51,7 +51,7 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /** Monitoring of a started site through HTTP, to the last byte, against bounds in milliseconds. */
-export async function measureFleet(site: FleetSite): Promise<Measured[]> {
+async function measureFleet(site: FleetSite): Promise<Measured[]> {
   const results: Measured[] = [];
   for (const { name, path, from, to, bucket, bound } of QUESTIONS) {
     const query = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString(), bucket });
