@@ -1,19 +1,17 @@
 /** What devices measured, in any half-open range: sums by hour and day where the range holds them whole, single measurements where it cuts an hour. */
 import type { Queryable } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
-import type { ExperimentThroughput, MacroCount, MonitoringBucket, ObservedExperiment } from './monitoring.model.ts';
+import type { ExperimentThroughput, MacroCount, ObservedExperiment } from './monitoring.model.ts';
 import type { ProtocolCount, VersionCount, WorkbookCount } from './monitoring.model.ts';
-import { bucketsOf, cutHours, firstHour, splitDays, wholeHours, type Range } from './ranges.ts';
+import type { BucketedRange, CutRange } from './ranges.ts';
 
 type Piece = ReturnType<typeof fragment>;
 
 /** Rows as those of `message_hours`, of a range alone. */
-function hoursOf(thingNames: readonly string[], range: Range): Piece {
-  const { from, to } = range;
-  const cut = cutHours(range);
+function hoursOf(thingNames: readonly string[], { from, to, firstHour, cutHours: cut }: CutRange): Piece {
   const whole = fragment`
     select h.client_id, h.hour, h.experiment_id, h.version, h.protocol_id, h.workbook_version_id, h.macros, h.count, h.with_gps, h.with_battery, h.battery_sum, h.battery_count, h.first_at, h.last_at
-    from message_hours h where h.client_id = any (${thingNames}::text[]) and h.hour >= ${firstHour(range)} and h.hour < ${to} and h.first_at >= ${from} and h.last_at < ${to}`;
+    from message_hours h where h.client_id = any (${thingNames}::text[]) and h.hour >= ${firstHour} and h.hour < ${to} and h.first_at >= ${from} and h.last_at < ${to}`;
   if (cut.length === 0) return whole;
   return fragment`${whole}
     union all
@@ -25,10 +23,10 @@ function hoursOf(thingNames: readonly string[], range: Range): Piece {
 }
 
 /** Device, bucket, experiment and count; a bucket may come in several rows, some of them to be taken away. */
-function partsOf(thingNames: readonly string[], range: Range, bucket: MonitoringBucket): Piece {
-  const counts = (part: Range, sign: 1 | -1) =>
+function partsOf(thingNames: readonly string[], range: BucketedRange): Piece {
+  const { bucket, split } = range;
+  const counts = (part: CutRange, sign: 1 | -1) =>
     fragment`select h.client_id, date_trunc(${bucket}, h.hour, 'UTC') as bucket, h.experiment_id, ${sign}::bigint * h.count as count from (${hoursOf(thingNames, part)}) h`;
-  const split = bucket === 'hour' ? null : splitDays(range);
   if (!split) return counts(range, 1);
   const { days, plus, minus } = split;
   const whole = fragment`select d.client_id, d.day as bucket, d.experiment_id, d.count from message_days d
@@ -50,36 +48,25 @@ export interface CountsOfOne {
 }
 
 /** Lists of whole numbers, since a row for each device and bucket takes several times as long. */
-export function listDeviceCounts(
-  db: Queryable,
-  thingNames: readonly string[],
-  range: Range,
-  bucket: MonitoringBucket,
-): Promise<CountsOfOne[]> {
-  const { size, starts } = bucketsOf(range, bucket);
+export function listDeviceCounts(db: Queryable, thingNames: readonly string[], range: BucketedRange): Promise<CountsOfOne[]> {
+  const { size, starts } = range;
   const first = (starts[0]?.getTime() ?? 0) / 1_000;
   return db.rows<CountsOfOne>(sql('monitoring.throughputOf')`
     select b.client_id as "thingName", json_agg(((date_part('epoch', b.bucket) - ${first}) / ${size / 1_000})::integer) as buckets, json_agg(b.count) as counts
-    from (${partsOf(thingNames, range, bucket)}) b group by 1`);
+    from (${partsOf(thingNames, range)}) b group by 1`);
 }
 
-export const listExperimentThroughput = (
-  db: Queryable,
-  userId: string,
-  thingNames: readonly string[],
-  range: Range,
-  bucket: MonitoringBucket,
-) =>
+export const listExperimentThroughput = (db: Queryable, userId: string, thingNames: readonly string[], range: BucketedRange) =>
   db.rows<ExperimentThroughput>(sql('monitoring.byExperiment')`
     with c as materialized (
-      select bucket, experiment_id, sum(count) as count from (${partsOf(thingNames, range, bucket)}) b group by 1, 2 having sum(count) > 0
+      select bucket, experiment_id, sum(count) as count from (${partsOf(thingNames, range)}) b group by 1, 2 having sum(count) > 0
     ), ${readable(userId)}
     select c.bucket as "bucketStart", mine.id as "experimentId", sum(c.count)::bigint as count
     from c left join mine on mine.id = c.experiment_id group by 1, 2 order by 1, 2`);
 
-export const listBattery = (db: Queryable, thingName: string, range: Range, bucket: MonitoringBucket) =>
+export const listBattery = (db: Queryable, thingName: string, range: BucketedRange) =>
   db.rows<{ bucketStart: Date; averageBattery: number | null }>(sql('monitoring.battery')`
-    select date_trunc(${bucket}, h.hour, 'UTC') as "bucketStart", sum(battery_sum) / nullif(sum(battery_count), 0) as "averageBattery"
+    select date_trunc(${range.bucket}, h.hour, 'UTC') as "bucketStart", sum(battery_sum) / nullif(sum(battery_count), 0) as "averageBattery"
     from (${hoursOf([thingName], range)}) h group by 1 order by 1`);
 
 export interface Totals {
@@ -94,9 +81,8 @@ export interface Totals {
 }
 
 /** Mixes count everything; ids of protocols, workbooks and macros only for experiments that the caller may read. */
-export function findTotals(db: Queryable, userId: string, thingName: string, range: Range): Promise<Totals | undefined> {
-  const whole = wholeHours(range);
-  const cut = cutHours(range);
+export function findTotals(db: Queryable, userId: string, thingName: string, range: CutRange): Promise<Totals | undefined> {
+  const { wholeHours: whole, cutHours: cut } = range;
   const runs = fragment`
     select r.run_id from message_runs r where r.client_id = ${thingName} and r.hour >= ${whole.from} and r.hour < ${whole.to}
     ${
@@ -132,17 +118,17 @@ export interface VersionHour {
 }
 
 /** By hour and version, oldest first. */
-export const listVersions = (db: Queryable, thingName: string, range: Range) =>
+export const listVersions = (db: Queryable, thingName: string, range: CutRange) =>
   db.rows<VersionHour>(sql('monitoring.versions')`
     select version, min(first_at) as "firstAt", max(last_at) as "lastAt", sum(count)::bigint as count
     from (${hoursOf([thingName], range)}) h where version <> '' group by hour, version order by min(first_at), version`);
 
-export const listLatestVersions = (db: Queryable, thingNames: readonly string[], range: Range) =>
+export const listLatestVersions = (db: Queryable, thingNames: readonly string[], range: CutRange) =>
   db.rows<{ thingName: string; version: string; lastSeen: Date }>(sql('monitoring.latestVersions')`
     select distinct on (client_id) client_id as "thingName", version, last_at as "lastSeen"
     from (${hoursOf(thingNames, range)}) h where version <> '' order by client_id, last_at desc, version`);
 
-export const listObserved = (db: Queryable, userId: string, thingName: string, range: Range) =>
+export const listObserved = (db: Queryable, userId: string, thingName: string, range: CutRange) =>
   db.rows<ObservedExperiment>(sql('monitoring.observed')`
     with c as materialized (
       select experiment_id, sum(count) as count, max(last_at) as last_at from (${hoursOf([thingName], range)}) h group by 1

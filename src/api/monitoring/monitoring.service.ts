@@ -34,7 +34,7 @@ import {
   listRecent,
   type MonitoredDevice,
 } from './monitoring.queries.ts';
-import { bucketsOf, limitPoints, type Range } from './ranges.ts';
+import { bucketed, cutRange, limitPoints, type BucketedRange, type Range } from './ranges.ts';
 import { sessionsOf, uptimeOf } from './sessions.ts';
 
 const MOST_EVENTS = 1_000;
@@ -120,12 +120,13 @@ export async function monitorDevice(
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
   const { db } = ctx;
+  const cut = bucketed(range, bucket);
   const [presence, throughput, battery, payload, versions, recent] = await Promise.all([
     sections.read(presenceOf(ctx, thing, range), NO_PRESENCE),
-    sections.read(listExperimentThroughput(db, userId, [thing], range, bucket), []),
-    sections.read(listBattery(db, thing, range, bucket), []),
-    sections.read(findTotals(db, userId, thing, range), NO_PAYLOAD),
-    sections.read(listVersions(db, thing, range), []),
+    sections.read(listExperimentThroughput(db, userId, [thing], cut), []),
+    sections.read(listBattery(db, thing, cut), []),
+    sections.read(findTotals(db, userId, thing, cut), NO_PAYLOAD),
+    sections.read(listVersions(db, thing, cut), []),
     sections.read(listRecent(db, userId, thing, range, MOST_RECENT), []),
   ]);
   return {
@@ -158,20 +159,20 @@ function throughputOf(devices: readonly MonitoredDevice[], counted: readonly Cou
   return points;
 }
 
-async function ofDevices(ctx: Context, sections: Sections, devices: readonly MonitoredDevice[], range: Range, bucket: MonitoringBucket) {
+async function ofDevices(ctx: Context, sections: Sections, devices: readonly MonitoredDevice[], range: BucketedRange) {
   const ids = new Map(devices.map(({ thingName, id }) => [thingName, id]));
   const things = [...ids.keys()];
   const named = <T extends { thingName: string }>({ thingName, ...rest }: T) => ({ ...rest, deviceId: ids.get(thingName) ?? '' });
   const [last, counts, events] = await Promise.all([
     sections.read(listLastData(ctx.db, things), []),
-    sections.read(listDeviceCounts(ctx.db, things, range, bucket), []),
+    sections.read(listDeviceCounts(ctx.db, things, range), []),
     sections.read(listEventsOf(ctx.db, things, range, MOST_FLEET_EVENTS), []),
   ]);
   return {
     things,
     named,
     lastDataAt: new Map(last.map(({ thingName, lastAt }) => [thingName, lastAt])),
-    throughput: throughputOf(devices, counts, bucketsOf(range, bucket).starts),
+    throughput: throughputOf(devices, counts, range.starts),
     events: events.map(named),
   };
 }
@@ -182,7 +183,8 @@ export async function monitorFleet(ctx: Context, userId: string, range: Range, b
   if (devices.length === 0) return { devices: [], throughput: [], events: [], pipelineUnavailable: false };
   limitPoints(range, bucket, devices.length);
   const sections = new Sections(ctx);
-  const { lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, range, bucket);
+  const cut = bucketed(range, bucket);
+  const { lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, cut);
   return {
     devices: devices.map(({ id, thingName }) => ({ deviceId: id, lastDataAt: lastDataAt.get(thingName) ?? null })),
     throughput,
@@ -202,10 +204,11 @@ export async function monitorGroup(
   const devices = await listGroupDevices(ctx.db, userId, groupId);
   limitPoints(range, bucket, Math.max(1, devices.length));
   const sections = new Sections(ctx);
-  const { things, named, lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, range, bucket);
+  const cut = bucketed(range, bucket);
+  const { things, named, lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, cut);
   const [dataByExperiment, firmware, connected] = await Promise.all([
-    sections.read(listExperimentThroughput(ctx.db, userId, things, range, bucket), []),
-    sections.read(listLatestVersions(ctx.db, things, range), []),
+    sections.read(listExperimentThroughput(ctx.db, userId, things, cut), []),
+    sections.read(listLatestVersions(ctx.db, things, cut), []),
     withConnectivity(ctx, devices),
   ]);
   return {
@@ -237,13 +240,13 @@ export async function firmwareHistoryOf(ctx: Context, deviceId: string, range: R
   limitPoints(range, bucket, 1);
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
-  const versions = runsOf(await sections.read(listVersions(ctx.db, thing, range), []));
+  const versions = runsOf(await sections.read(listVersions(ctx.db, thing, cutRange(range)), []));
   return { versions, pipelineUnavailable: sections.failed };
 }
 
 export async function observedBy(ctx: Context, userId: string, deviceId: string, range: Range): Promise<ObservedExperiments> {
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
-  const experiments = await sections.read(listObserved(ctx.db, userId, thing, range), []);
+  const experiments = await sections.read(listObserved(ctx.db, userId, thing, cutRange(range)), []);
   return { experiments, pipelineUnavailable: sections.failed };
 }

@@ -24,32 +24,41 @@ export function rangeOf(from: Date, to: Date): Range {
 const down = (at: Date, size: number) => new Date(Math.floor(at.getTime() / size) * size);
 const up = (at: Date, size: number) => new Date(Math.ceil(at.getTime() / size) * size);
 
-/** The hours (UTC, by their starts) that a range touches: from the first up to, without, `to`. */
-export const firstHour = ({ from }: Range): Date => down(from, HOUR);
-
-/** The hours that a range cuts, by their starts: at most two. */
-export function cutHours({ from, to }: Range): Date[] {
-  const cut = [from, to].filter((at) => at.getTime() % HOUR !== 0).map((at) => down(at, HOUR).getTime());
-  return [...new Set(cut)].map((at) => new Date(at));
+/** A range, and how it lies to the hours (UTC, by their starts). */
+export interface CutRange extends Range {
+  /** The first that it touches. */
+  firstHour: Date;
+  /** Those that it holds in part: at most two. */
+  cutHours: Date[];
+  /** Those that it holds whole; empty (`from` not before `to`) when there is none. */
+  wholeHours: Range;
 }
 
-/** Whole hours of a range; empty (`from` not before `to`) when there is none. */
-export const wholeHours = ({ from, to }: Range): Range => ({ from: up(from, HOUR), to: down(to, HOUR) });
+export function cutRange({ from, to }: Range): CutRange {
+  const cut = [from, to].filter((at) => at.getTime() % HOUR !== 0).map((at) => down(at, HOUR).getTime());
+  return {
+    from,
+    to,
+    firstHour: down(from, HOUR),
+    cutHours: [...new Set(cut)].map((at) => new Date(at)),
+    wholeHours: { from: up(from, HOUR), to: down(to, HOUR) },
+  };
+}
 
 /** A range as whole days, and what is to be added to them and taken from them, whichever is less. */
 export interface Days {
   days: Range;
-  plus: Range[];
-  minus: Range[];
+  plus: CutRange[];
+  minus: CutRange[];
 }
 
 /** Null for a range that is within less than two days. */
-export function splitDays({ from, to }: Range): Days | null {
+function splitDays({ from, to }: Range): Days | null {
   const first = down(from, DAY);
   const last = up(to, DAY);
   if (last.getTime() - first.getTime() < 2 * DAY) return null;
   const days = { from: first, to: last };
-  const split: Days = { days, plus: [], minus: [] };
+  const split: { plus: Range[]; minus: Range[] } = { plus: [], minus: [] };
   if (from.getTime() - first.getTime() <= DAY / 2) split.minus.push({ from: first, to: from });
   else {
     days.from = up(from, DAY);
@@ -61,7 +70,7 @@ export function splitDays({ from, to }: Range): Days | null {
     split.plus.push({ from: days.to, to });
   }
   const isSome = (part: Range) => part.from < part.to;
-  return { days, plus: split.plus.filter(isSome), minus: split.minus.filter(isSome) };
+  return { days, plus: split.plus.filter(isSome).map(cutRange), minus: split.minus.filter(isSome).map(cutRange) };
 }
 
 /** A time that is printed thousands of times: its text is made once, which is nine tenths of the work of printing an answer of 62,000 points. */
@@ -73,18 +82,21 @@ class PrintedOften extends Date {
   }
 }
 
-export interface Buckets {
-  /** Milliseconds. */
+/** A range, its buckets, and how it lies to the days when it is counted by them. */
+export interface BucketedRange extends CutRange {
+  bucket: MonitoringBucket;
+  /** Milliseconds of one. */
   size: number;
-  /** Of every bucket that a range touches. */
+  /** Of every bucket that the range touches. */
   starts: Date[];
+  split: Days | null;
 }
 
-export function bucketsOf({ from, to }: Range, bucket: MonitoringBucket): Buckets {
+export function bucketed(range: Range, bucket: MonitoringBucket): BucketedRange {
   const size = bucket === 'hour' ? HOUR : DAY;
   const starts: Date[] = [];
-  for (let at = down(from, size).getTime(); at < to.getTime(); at += size) starts.push(new PrintedOften(at));
-  return { size, starts };
+  for (let at = down(range.from, size).getTime(); at < range.to.getTime(); at += size) starts.push(new PrintedOften(at));
+  return { ...cutRange(range), bucket, size, starts, split: bucket === 'hour' ? null : splitDays(range) };
 }
 
 /** Refuses what could be more than 100,000 points, of so many series. Errors: rangeInvalid, naming a bucket or a range that fits. */
