@@ -182,7 +182,7 @@ async function openWarehouses(config: Config, lakeFolder: string): Promise<{ war
   if (config.databricks) {
     // a large driver: loaded only where it is used
     const { DatabricksWarehouse } = await import('./lakehouse/warehouses/databricks.ts');
-    const warehouse = await DatabricksWarehouse.open(config.databricks);
+    const warehouse = await DatabricksWarehouse.open({ ...config.databricks, temporaryFolder: join(config.dataDir, 'tmp') });
     return { warehouse, exporter: warehouse.beside(4) };
   }
   const { threads, memoryMb } = config.duckdb;

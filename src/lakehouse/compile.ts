@@ -1,6 +1,7 @@
 /** Plan × Dialect → Statement. Total over the closed kinds; every value is bound, every identifier quoted by the dialect. */
 import { errors } from '../errors.ts';
 import { BIGINT, STRING } from './catalog.ts';
+import type { ColumnType } from './catalog.ts';
 import { bound, joined, q, raw } from './dialect.ts';
 import type { Dialect, Fragment } from './dialect.ts';
 import type { Expr, ExprKind, Output, Plan, PlanKind, Sort } from './plan.ts';
@@ -137,8 +138,9 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     return q`select *${line}from (${nested(from)})${order}${most}${skipped}`;
   },
   print: ({ from, format, outputs: made, guard }, { dialect, line, nested }) => {
-    if (format === 'csv') {
-      const cells = made.map(({ as, expr }) => named(dialect.cell(expression(expr, dialect), exprType(expr), guard), as, dialect));
+    if (format !== 'json') {
+      const cell = (of: Fragment, type: ColumnType) => (format === 'csv' ? dialect.cell(of, type, guard) : dialect.typed(of, type));
+      const cells = made.map(({ as, expr }) => named(cell(expression(expr, dialect), exprType(expr)), as, dialect));
       return q`select ${list(cells)}${line}from (${nested(from)})`;
     }
     const members = made.flatMap(({ name, expr }, index) => [

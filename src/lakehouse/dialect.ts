@@ -72,4 +72,6 @@ export interface Dialect {
   json(of: Fragment, type: ColumnType): Fragment;
   /** The value as CSV cell text, or null; `guard` defuses spreadsheet formulas in text. */
   cell(of: Fragment, type: ColumnType, guard: boolean): Fragment;
+  /** The value as it leaves for a format with types: of the type itself, or in a form that no driver rounds. */
+  typed(of: Fragment, type: ColumnType): Fragment;
 }

@@ -115,8 +115,8 @@ export type Plan =
   | { kind: 'project'; from: Plan; outputs: readonly Output[]; /** Columns of `from` are kept beside the outputs. */ keep: boolean }
   | { kind: 'group'; from: Plan; keys: readonly Output[]; measures: readonly Output[] }
   | { kind: 'sort'; from: Plan; by: readonly Sort[]; limit: number | null; offset: number }
-  /** One text column `line` with a JSON object (`json`), or every output as text ready for a CSV writer (`csv`). */
-  | { kind: 'print'; from: Plan; format: 'json' | 'csv'; outputs: readonly Output[]; guard: boolean };
+  /** One text column `line` with a JSON object (`json`), every output as text ready for a CSV writer (`csv`), or as a value with its type (`typed`). */
+  | { kind: 'print'; from: Plan; format: 'json' | 'csv' | 'typed'; outputs: readonly Output[]; guard: boolean };
 
 export type PlanKind = Plan['kind'];
 export type ExprKind = Expr['kind'];

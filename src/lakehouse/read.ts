@@ -10,7 +10,7 @@ import type { ReadPlan } from './planner.ts';
 import { MAX_LIMIT } from './request.ts';
 import type { ReadRequest } from './request.ts';
 import { typeName, typeText } from './types.ts';
-import type { RunOptions, Statement, Warehouse } from './warehouse.ts';
+import type { RunOptions, Statement, StreamFormat, Warehouse } from './warehouse.ts';
 
 export interface ColumnInfo {
   name: string;
@@ -53,6 +53,7 @@ export const DOWNLOAD_TYPES = {
   csv: 'text/csv; charset=utf-8',
   ndjson: 'application/x-ndjson',
   json: 'application/json',
+  arrow: 'application/vnd.apache.arrow.stream',
   parquet: 'application/vnd.apache.parquet',
 } as const;
 
@@ -60,7 +61,7 @@ export interface DownloadOptions extends RunOptions {
   format: keyof typeof DOWNLOAD_TYPES;
   /** Leaves out the apostrophe that keeps spreadsheet programs from running text as a formula. */
   raw?: boolean;
-  /** Counts the rows as they pass; of Parquet none, since the engine writes it as a whole. */
+  /** Counts the rows as they pass; of Parquet those that the engine has read, until it is written. */
   seen?: LineCount;
 }
 
@@ -86,7 +87,7 @@ const columnInfo = ({ columns }: Pick<ReadPlan, 'columns'>): ColumnInfo[] =>
 const references = ({ columns }: Pick<ReadPlan, 'columns'>): Output[] =>
   columns.map(({ as, name, type }) => ({ as, name, expr: { kind: 'column', name: as, type } }));
 
-const printed = (plan: ReadPlan, format: 'json' | 'csv', guard = false): Plan => ({
+const printed = (plan: ReadPlan, format: 'json' | 'csv' | 'typed', guard = false): Plan => ({
   kind: 'print',
   from: plan.rows,
   format,
@@ -192,8 +193,8 @@ const headed = (header: string, source: Readable): Readable => {
   return body;
 };
 
-const counting = (source: Readable, format: keyof typeof DOWNLOAD_TYPES, seen: LineCount | undefined): Readable => {
-  if (format === 'parquet' || (format !== 'json' && !seen)) return source;
+const counting = (source: Readable, format: StreamFormat, seen: LineCount | undefined): Readable => {
+  if (format !== 'json' && !seen) return source;
   const counted = seen ?? { rows: 0, cut: false };
   const body = Readable.from(format === 'json' ? jsonArray(source, counted) : countRecords(source, format, counted), { objectMode: false });
   body.once('close', () => source.destroy());
@@ -230,11 +231,16 @@ export const readStream = async (
       ? count(warehouse, source, plan, run).then((total) => total > (window.limit ?? total))
       : Promise.resolve(false);
   truncated.catch(() => undefined);
-  const shape: Plan =
-    format === 'parquet'
-      ? { kind: 'project', from: plan.rows, outputs: references(plan).map((output) => ({ ...output, as: output.name })), keep: false }
-      : printed(plan, format === 'csv' ? 'csv' : 'json', !raw);
-  const bytes = counting(await warehouse.stream(compile(shape, warehouse.dialect), format, run), format, seen);
+  const download = { columns, contentType: DOWNLOAD_TYPES[format], truncated };
+  if (format === 'arrow' || format === 'parquet') {
+    const onRows = (rows: number) => {
+      if (seen) seen.rows = rows;
+    };
+    const statement = compile(printed(plan, 'typed'), warehouse.dialect);
+    return { ...download, body: await warehouse.typed(statement, format, plan.columns, { ...run, onRows }) };
+  }
+  const statement = compile(printed(plan, format === 'csv' ? 'csv' : 'json', !raw), warehouse.dialect);
+  const bytes = counting(await warehouse.stream(statement, format, run), format, seen);
   const header =
     format === 'csv'
       ? csvHeader(
@@ -242,7 +248,7 @@ export const readStream = async (
           !raw,
         )
       : null;
-  return { columns, contentType: DOWNLOAD_TYPES[format], body: header === null ? bytes : headed(header, bytes), truncated };
+  return { ...download, body: header === null ? bytes : headed(header, bytes) };
 };
 
 /** Distinct values of a column, ascending, without nulls and empty text. Numbers where the column is numeric and a number is exact. */

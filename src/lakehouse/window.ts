@@ -56,14 +56,18 @@ const nearFiles = ({ source }: Builder, { where, by, window }: Asked) => {
 
 /**
  * The files in an order in which nothing is left to be sorted, for a stream of every row in the table's own ascending order. The engine keeps the order of
- * files and of rows in them up to a join, which gives it up; so not where a column is joined.
+ * files and of rows in them up to a join, which gives it up; so not where a column is joined, nor where values are looked for in a list, which it
+ * may make a join of.
  */
 const sortedFiles = (builder: Builder, { where, by, printed, window }: Asked): string[] | null => {
   const { source } = builder;
   const isWhole = cutOf(window).limit === null && by[0]?.descending === false && isOwnOrder(source, by);
-  if (!isWhole || !source.extents || builder.derives([...printed, ...(where ? [where] : [])])) return null;
+  if (!isWhole || !source.extents || looksInLists(where) || builder.derives([...printed, ...(where ? [where] : [])])) return null;
   return filesInOrder(source.extents);
 };
+
+const looksInLists = (where: Expr | null): boolean =>
+  where !== null && (where.kind === 'every' ? where.of.some(looksInLists) : where.kind === 'in' && where.values.length > 1);
 
 const MOST_LATE = 1_000;
 

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tableFromIPC } from 'apache-arrow';
+import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
@@ -219,6 +221,34 @@ describe('reads', () => {
     expect((await read({ columns: 'plot,note', raw: 'true' }, 'viewer', { accept: 'text/csv' })).text).toContain('\n2,=1+1');
     const lines = (await read({ columns: 'plot' }, 'viewer', { accept: 'application/x-ndjson' })).text.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toHaveLength(6);
+  });
+
+  test('Arrow and Parquet stream every row with its types', async () => {
+    const columns = 'plot,treatment,measured_at,spad,contributor';
+    const types = ['application/vnd.apache.arrow.stream', 'application/vnd.apache.parquet'];
+    const [arrow, parquet] = await Promise.all(types.map((accept) => read({ columns }, 'viewer', { accept })));
+    expect([arrow!.headers.get('content-type'), parquet!.headers.get('content-type')]).toEqual(types);
+    const table = tableFromIPC(arrow!.bytes);
+    expect(table.schema.fields.map(({ name, metadata }) => [name, metadata.get('type_text')])).toEqual([
+      ['plot', 'INT'],
+      ['treatment', 'STRING'],
+      ['measured_at', 'TIMESTAMP'],
+      ['spad', 'DOUBLE'],
+      ['contributor', 'STRUCT<id: STRING, name: STRING, avatar: STRING>'],
+    ]);
+    expect(table.numRows).toBe(6);
+    expect(table.get(1)?.toJSON()).toMatchObject({ plot: 1, treatment: 'drought', spad: 38.25 });
+    const micros = table.getChild('measured_at')?.data[0]?.values as BigInt64Array;
+    expect(micros[4]).toBe(BigInt(Date.parse('2026-06-03T23:59:59Z')) * 1000n + 123456n);
+    expect(table.getChild('contributor')?.get(0)?.toJSON()).toMatchObject({ id: site.cast.owner.id, name: 'Owner Tester' });
+    const reader = await ParquetReader.openBuffer(parquet!.bytes);
+    expect([reader.getRowCount(), await reader.getCursor().next()]).toEqual([
+      6,
+      expect.objectContaining({ plot: 1, treatment: 'control', spad: 41.5 }),
+    ]);
+    const filters = JSON.stringify([{ column: 'plot', operator: 'equals', value: 999 }]);
+    const empty = await read({ columns, filters }, 'viewer', { accept: types[0]! });
+    expect([empty.status, tableFromIPC(empty.bytes).numRows]).toEqual([200, 0]);
   });
 
   test('an entity tag gives 304 until rows are added, and asOf reads what was', async () => {

@@ -1,8 +1,10 @@
 /** What every warehouse promises, whatever engine is behind it. */
 import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tableFromIPC } from 'apache-arrow';
+import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BIGINT, STRING, decimal } from '../../src/lakehouse/catalog.ts';
 import type { Column } from '../../src/lakehouse/catalog.ts';
@@ -94,6 +96,71 @@ export function warehouseContract(name: string, open: () => Promise<WarehouseSit
       const cut = await readStream(site.warehouse, rows, { columns: ['n'], limit: ROWS - 1 }, { format: 'ndjson' });
       expect((await text(cut.body)).split('\n')).toHaveLength(ROWS);
       expect(await cut.truncated).toBe(true);
+    });
+
+    test('typed streams hold every row, in order, and say how many', async () => {
+      const asked = { columns: ['n', 'txt', 'tied'], orderBy: 'n' };
+      const seen = { rows: 0, cut: false };
+      const stream = await readStream(site.warehouse, rows, asked, { format: 'arrow', seen });
+      const table = tableFromIPC(await buffer(stream.body));
+      expect(table.schema.fields.map(({ name, type, metadata }) => [name, String(type), metadata.get('type_text')])).toEqual([
+        ['n', 'Int64', 'BIGINT'],
+        ['txt', 'Utf8', 'STRING'],
+        ['tied', 'Int64', 'BIGINT'],
+      ]);
+      expect(Array.from(table.getChild('n') ?? [], Number)).toEqual(Array.from({ length: ROWS }, (_, index) => index));
+      expect(Array.from(table.getChild('txt') ?? [])).toEqual(Array.from({ length: ROWS }, (_, index) => `row ${index}`));
+      expect(table.getChild('tied')?.nullCount).toBe(Math.ceil(ROWS / 3));
+      expect(seen.rows).toBe(ROWS);
+      const file = await readStream(site.warehouse, rows, { ...asked, limit: 5_000 }, { format: 'parquet' });
+      const reader = await ParquetReader.openBuffer(await buffer(file.body));
+      const cursor = reader.getCursor();
+      for (let index = 0; index < 5_000; index += 1) expect(await cursor.next()).toMatchObject({ n: BigInt(index), txt: `row ${index}` });
+      expect(await cursor.next()).toBeNull();
+      expect(await file.truncated).toBe(true);
+    });
+
+    test('an empty answer is a valid stream and a valid file', async () => {
+      const none = { columns: ['n', 'txt'], filters: upTo(-1) };
+      const table = tableFromIPC(await buffer((await readStream(site.warehouse, rows, none, { format: 'arrow' })).body));
+      expect([table.numRows, table.schema.names]).toEqual([0, ['n', 'txt']]);
+      const file = await buffer((await readStream(site.warehouse, rows, none, { format: 'parquet' })).body);
+      const reader = await ParquetReader.openBuffer(file);
+      expect([reader.getRowCount(), Object.keys(reader.getSchema().fields)]).toEqual([0, ['n', 'txt']]);
+    });
+
+    test('a typed stream that is left frees the engine', async () => {
+      for (const format of ['arrow', 'parquet'] as const) {
+        const { body } = await readStream(site.warehouse, rows, { columns: ['n', 'txt'] }, { format });
+        if (format === 'arrow') await new Promise((resolve) => body.once('readable', resolve));
+        body.destroy();
+        expect(await settled()).toEqual([0, 0]);
+        const flooded = await site.warehouse.typed(site.statements.flood, format, [{ as: 'line', name: 'line', type: STRING }]);
+        await sleep(50);
+        flooded.destroy();
+        expect(await settled()).toEqual([0, 0]);
+      }
+      const late = await site.warehouse.typed(site.statements.flood, 'arrow', [{ as: 'line', name: 'line', type: STRING }], {
+        timeoutMs: 200,
+      });
+      await expect(pipeline(late, new Writable({ write: (_chunk, _encoding, done) => done() }))).rejects.toMatchObject({
+        code: 'WAREHOUSE_TIMEOUT',
+      });
+      // nobody reads, and the deadline comes all the same
+      const unread = await site.warehouse.typed(site.statements.flood, 'arrow', [{ as: 'line', name: 'line', type: STRING }], {
+        timeoutMs: 200,
+      });
+      const failed = new Promise<unknown>((resolve) => unread.once('error', resolve));
+      unread.once('readable', () => undefined);
+      expect(await failed).toMatchObject({ code: 'WAREHOUSE_TIMEOUT' });
+      expect(await settled()).toEqual([0, 0]);
+    });
+
+    test('a typed stream that fails midway is destroyed, not ended', async () => {
+      await expect(
+        buffer(await site.warehouse.typed(site.failing(), 'arrow', [{ as: 'line', name: 'line', type: STRING }])),
+      ).rejects.toThrow();
+      expect(await settled()).toEqual([0, 0]);
     });
 
     test('numbers keep every digit, whatever they are', async () => {

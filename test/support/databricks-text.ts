@@ -199,6 +199,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     const field = `variant_extract(${of!}, ${literal(name)})`;
     return wanted === 'VARIANT' ? field : `try_cast(${field} as ${wanted})`;
   },
+  unix_date: (_parts, [of]) => `(${of!} - date '1970-01-01')`,
   unix_micros: renamed('epoch_us'),
   var_samp: finite('var_samp'),
 };

@@ -12,7 +12,12 @@ import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts'
 import { dataTag, describeTables, sourceOf } from './data.service.ts';
 
 const PLAN = 'application/vnd.fieldlake.plan+json';
-const FORMATS = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson', 'application/vnd.apache.parquet': 'parquet' } as const;
+const FORMATS = {
+  'text/csv': 'csv',
+  'application/x-ndjson': 'ndjson',
+  'application/vnd.apache.arrow.stream': 'arrow',
+  'application/vnd.apache.parquet': 'parquet',
+} as const;
 const OFFERED = ['application/json', ...Object.keys(FORMATS), PLAN];
 const STREAM_TIMEOUT_MS = 600_000;
 
@@ -83,8 +88,8 @@ export class DataController extends ApiController {
   }
 
   /**
-   * Rows of a table: plain, filtered, projected or aggregated. JSON gives one page of 100 unless `limit` is given; CSV, NDJSON and Parquet
-   * (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind.
+   * Rows of a table: plain, filtered, projected or aggregated. JSON gives one page of 100 unless `limit` is given; CSV, NDJSON, Arrow and
+   * Parquet (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind.
    */
   @Get('data')
   @Security('caller', ['experiment:read'])

@@ -207,4 +207,6 @@ export const duckdb: Dialect = {
   order: ordered,
   json,
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
+  // where the engine's own type is another one, such as that of a sum, the column's is meant
+  typed: (of, type) => as(type.kind === 'variant' ? bare(of, type) : of, type),
 };
