@@ -180,6 +180,46 @@ describe('reads', () => {
     );
   });
 
+  test('pages by cursor: the Link header leads on and back, over the version that was first read', async () => {
+    const linkOf = (answer: { headers: Headers }, rel: string) =>
+      new RegExp(`<([^>]+)>; rel="${rel}"`).exec(answer.headers.get('link') ?? '')?.[1] ?? null;
+    const follow = (path: string | null) => site.as(site.cast.viewer)('GET', path ?? '');
+    const plots = ({ body }: { body: { data: { rows: { plot: number }[] } }[] }) => body[0]!.data.rows.map(({ plot }) => plot);
+    const first = await read({ columns: 'plot', orderBy: 'plot', orderDirection: 'DESC', pageSize: 2, asOf: 1 });
+    expect([plots(first), first.body[0].totalPages, linkOf(first, 'prev')]).toEqual([[3, 2], 3, null]);
+    const second = await follow(linkOf(first, 'next'));
+    expect([plots(second), second.body[0].page, second.body[0].totalRows]).toEqual([[2, 1], 2, 5]);
+    const third = await follow(linkOf(second, 'next'));
+    expect([plots(third), third.body[0].page, linkOf(third, 'next')]).toEqual([[1], 3, null]);
+    expect(plots(await follow(linkOf(third, 'prev')))).toEqual([2, 1]);
+    expect(third.headers.get('x-table-version')).toBe('1');
+    expect(linkOf(await read({ columns: 'plot', pageSize: 100 }), 'next')).toBeNull();
+
+    const next = new URLSearchParams(linkOf(first, 'next')?.split('?')[1]);
+    const cursor = next.get('cursor') ?? '';
+    const good = { columns: 'plot', orderBy: 'plot', orderDirection: 'DESC', pageSize: 2, asOf: 1, cursor };
+    expect((await read(good)).status).toBe(200);
+    expect((await read({ ...good, columns: 'spad', pageSize: 1 })).body[0].data.rows).toEqual([{ spad: expect.anything() }]);
+    const aggregation = JSON.stringify({ groupBy: [{ column: 'plot' }], functions: [{ column: '*', function: 'count' }] });
+    const flipped = Buffer.from(cursor, 'base64url');
+    flipped[20]! ^= 1;
+    for (const [change, said] of [
+      [{ cursor: 'nonsense' }, 'not a cursor'],
+      [{ cursor: `${cursor}AA` }, 'not a cursor'],
+      [{ cursor: flipped.toString('base64url') }, 'not a cursor'],
+      [{ orderDirection: 'ASC' }, 'another read'],
+      [{ filters: JSON.stringify([{ column: 'plot', operator: 'equals', value: 1 }]) }, 'another read'],
+      [{ tableName: 'device' }, 'another read'],
+      [{ page: 2 }, 'beside a page'],
+      [{ aggregation }, 'paged by number'],
+    ] as const) {
+      const refused = await read({ ...good, ...change });
+      expect([refused.status, refused.body.errors?.[0]?.message], JSON.stringify(change)).toEqual([400, expect.stringContaining(said)]);
+      expect(refused.body.errors[0].path).toBe('query.cursor');
+    }
+    expect((await read(good, 'viewer', { accept: 'text/csv' })).body.errors[0].message).toContain('stream');
+  });
+
   test('groups by day with sum, avg, count, min, max and std', async () => {
     const aggregation = JSON.stringify({
       groupBy: [{ column: 'measured_at', timeBucket: 'day' }],
@@ -242,7 +282,7 @@ describe('reads', () => {
     expect(micros[4]).toBe(BigInt(Date.parse('2026-06-03T23:59:59Z')) * 1000n + 123456n);
     expect(table.getChild('contributor')?.get(0)?.toJSON()).toMatchObject({ id: site.cast.owner.id, name: 'Owner Tester' });
     const reader = await ParquetReader.openBuffer(parquet!.bytes);
-    expect([reader.getRowCount(), await reader.getCursor().next()]).toEqual([
+    expect([Number(reader.getRowCount()), await reader.getCursor().next()]).toEqual([
       6,
       expect.objectContaining({ plot: 1, treatment: 'control', spad: 41.5 }),
     ]);

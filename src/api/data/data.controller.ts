@@ -2,14 +2,14 @@ import type { Request as HttpRequest } from 'express';
 import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Tags } from 'tsoa';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
-import { notModified, streamed } from '../../http/answers.ts';
+import { linked, notModified, streamed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { timed } from '../../http/exchange.ts';
 import { requireTable, tableOf } from '../../http/tables.ts';
 import { describePlan, framePage, readDistinct, readPage, readStream } from '../../lakehouse/read.ts';
-import { readRequest, type ReadRequest } from '../../lakehouse/request.ts';
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
 import { dataTag, describeTables, sourceOf } from './data.service.ts';
+import { cursorsOf, placedRead } from './paging.service.ts';
 
 const PLAN = 'application/vnd.fieldlake.plan+json';
 const FORMATS = {
@@ -56,6 +56,13 @@ interface ReadQuery {
    * @minimum 0
    */
   asOf?: number;
+  /**
+   * Instead of `page`: a place that the Link header of a page named. Pages from cursors are as quick at the end of a table as at its beginning, and
+   * stay with the version of the table that the first of them was read from.
+   * @minLength 1
+   * @maxLength 8192
+   */
+  cursor?: string;
   /** CSV only: leave out the apostrophe before text that a spreadsheet would run as a formula. */
   raw?: boolean;
 }
@@ -89,17 +96,19 @@ export class DataController extends ApiController {
 
   /**
    * Rows of a table: plain, filtered, projected or aggregated. JSON gives one page of 100 unless `limit` is given; CSV, NDJSON, Arrow and
-   * Parquet (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind.
+   * Parquet (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind. The `Link` header of a page
+   * of plain rows leads to the next and the previous one by `cursor`.
    */
   @Get('data')
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
   @Produces('application/json')
   public async data(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ReadQuery): Promise<DataPage[]> {
-    const { table, asked } = this.#asked(request, query);
+    const table = tableOf(request);
     const accept = request.accepts(OFFERED);
     if (accept === false) throw errors.notAcceptable(OFFERED.join(', '));
-    const source = await sourceOf(this.ctx, table, query.asOf);
+    const { asked, version } = placedRead(this.ctx, table, query, accept in FORMATS);
+    const source = await sourceOf(this.ctx, table, version);
     this.response.setHeader('X-Table-Version', source.version);
     this.response.setHeader('Vary', 'Accept');
     if (accept === PLAN) {
@@ -129,6 +138,7 @@ export class DataController extends ApiController {
         return [];
       }
       const page = await readPage(this.ctx.warehouse, source, asked, { ...options, timeoutMs: this.ctx.config.limits.statementTimeoutMs });
+      linked(request, this.response, cursorsOf(this.ctx, table, query, { edges: page.edges, version: source.version }));
       const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
       const body = framePage(page, names);
       this.response.type('application/json');
@@ -148,7 +158,7 @@ export class DataController extends ApiController {
     @Path('id') _id: string,
     @Queries() query: DistinctQuery,
   ): Promise<DistinctValues> {
-    const { table } = this.#asked(request, { tableName: query.tableName });
+    const table = tableOf(request);
     const source = await sourceOf(this.ctx, table, query.asOf);
     this.response.setHeader('X-Table-Version', source.version);
     const release = await this.#share(table);
@@ -170,13 +180,5 @@ export class DataController extends ApiController {
     const release = await this.ctx.shares.acquire(this.caller.userId, organizationId, this.exchange.signal);
     timed(this.exchange, 'wait', performance.now() - asked);
     return release;
-  }
-
-  #asked(request: HttpRequest, query: ReadQuery): { table: OpenTable; asked: ReadRequest } {
-    const { columns, orderBy, orderDirection, filters, aggregation, page, pageSize, limit } = query;
-    return {
-      table: tableOf(request),
-      asked: readRequest({ columns, orderBy, orderDirection, filters, aggregation, page, pageSize, limit }),
-    };
   }
 }

@@ -212,8 +212,9 @@ export const databricks: Dialect = {
   instant: (local, zone) => instant(q`convert_timezone(${bound(zone, STRING)}, 'UTC', ${local})`),
   aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
   addend: (of, type) => (type.kind === 'double' ? of : as(of, type)),
-  order: (of, descending) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls last`,
+  order: (of, descending, nullsFirst = false) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`,
   json,
+  text: (of, type) => (type.kind === 'double' ? q`cast(${of} as STRING)` : bare(of, type)),
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
   // times as whole numbers, since the driver makes milliseconds of them; what has no column type of its own as JSON text
   typed: (of, type) => {
