@@ -9,7 +9,7 @@ export default defineConfig({
       'test/soak/**/*.test.ts',
       'test/process/{crash,exports,macros,messages}.test.ts',
       'test/auth/revocation.test.ts',
-      'test/lakehouse/oracle.test.ts',
+      'test/lakehouse/{oracle,seek}.test.ts',
       'test/ingest/reconciliation.test.ts',
       'test/sandbox/{batch,escapes}.test.ts',
     ],

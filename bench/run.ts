@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|ingest|lists|metadata|reads]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|formats|ingest|lists|metadata|reads]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLists } from './lists.ts';
 import { benchMetadata } from './metadata.ts';
@@ -24,6 +25,7 @@ const whole =
 
 const BENCHES: Record<string, Bench> = {
   access: whole(benchAccess),
+  formats: benchFormats,
   ingest: whole(benchIngest),
   lists: whole(benchLists),
   metadata: whole(benchMetadata),

@@ -299,6 +299,50 @@ describe('reads', () => {
     expect((await read({ asOf: 99 })).body.code).toBe('TABLE_VERSION_GONE');
   });
 
+  test('a read that was answered before costs no engine, until something that it shows has changed', async () => {
+    const { pages, warehouse } = site.server.context;
+    const usage = () => pages.usage;
+    const asked = { columns: 'plot,contributor,annotations', orderBy: 'plot', pageSize: 3 };
+    const first = await read(asked);
+    const { hits } = usage();
+    const rowsOf = warehouse.rows.bind(warehouse);
+    const seen: string[] = [];
+    warehouse.rows = (statement, options) => {
+      seen.push(statement.sql);
+      return rowsOf(statement, options);
+    };
+    try {
+      const second = await read(asked, 'owner');
+      expect([second.text, second.headers.get('link'), second.headers.get('etag')]).toEqual([
+        first.text,
+        first.headers.get('link'),
+        first.headers.get('etag'),
+      ]);
+      expect([usage().hits - hits, seen]).toEqual([1, []]);
+      // whoever may not read does not reach it
+      expect((await read(asked, 'stranger')).status).toBe(403);
+      expect(usage().hits - hits).toBe(1);
+
+      const call = site.as(site.cast.owner);
+      const { id } = (await read({ columns: 'id', orderBy: 'plot', pageSize: 1 })).body[0].data.rows[0];
+      const annotation = { type: 'comment', content: { type: 'comment', text: 'seen' } };
+      const made = await call('POST', `/api/v1/experiments/${experimentId}/data/annotations`, {
+        body: { tableName: 'spad', rowId: id, annotation },
+      });
+      expect(made.status).toBe(201);
+      const annotated = await read(asked);
+      expect(annotated.body[0].data.rows[0].annotations).toMatchObject([{ content: { text: 'seen' } }]);
+      await call('PATCH', `/api/v1/experiments/${experimentId}`, { body: { anonymizeContributors: true } });
+      expect((await read(asked)).text).not.toContain('Owner Tester');
+      await call('PATCH', `/api/v1/experiments/${experimentId}`, { body: { anonymizeContributors: false, name: 'Drought again' } });
+      expect((await read(asked)).body[0].catalog_name).toBe('Drought again');
+      await call('PATCH', `/api/v1/experiments/${experimentId}`, { body: { name: 'Drought' } });
+      expect(usage().hits - hits).toBe(1);
+    } finally {
+      warehouse.rows = rowsOf;
+    }
+  });
+
   test('the plan of a read, without its values', async () => {
     const filters = JSON.stringify([{ column: 'treatment', operator: 'equals', value: 'canary-value' }]);
     const answer = await read({ filters }, 'viewer', { accept: 'application/vnd.fieldlake.plan+json' });
@@ -365,6 +409,7 @@ describe('reads', () => {
       await sleep(50);
     }
     expect(erasure).toMatchObject({ status: 'completed', report: { lake: { rows: 8 }, uploads: { rows: expect.any(Number) } } });
+    expect(erasure!.report['answers']!.rows).toBeGreaterThan(0);
     expect(erasure!.report['lake']!.bytes).toBeGreaterThan(0);
     expect((await site.as(site.cast.stranger)('GET', `/api/v1/erasures/${erasureId}`)).status).toBe(404);
   });

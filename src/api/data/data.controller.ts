@@ -6,9 +6,9 @@ import { linked, notModified, streamed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { timed } from '../../http/exchange.ts';
 import { requireTable, tableOf } from '../../http/tables.ts';
-import { describePlan, framePage, readDistinct, readPage, readStream } from '../../lakehouse/read.ts';
+import { describePlan, framePage, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read.ts';
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
-import { dataTag, describeTables, sourceOf } from './data.service.ts';
+import { cacheKey, dataTag, describeTables, dimensionsOf, sourceOf } from './data.service.ts';
 import { cursorsOf, placedRead } from './paging.service.ts';
 
 const PLAN = 'application/vnd.fieldlake.plan+json';
@@ -108,6 +108,7 @@ export class DataController extends ApiController {
     const accept = request.accepts(OFFERED);
     if (accept === false) throw errors.notAcceptable(OFFERED.join(', '));
     const { asked, version } = placedRead(this.ctx, table, query, accept in FORMATS);
+    const dimensions = await dimensionsOf(this.ctx, table);
     const source = await sourceOf(this.ctx, table, version);
     this.response.setHeader('X-Table-Version', source.version);
     this.response.setHeader('Vary', 'Accept');
@@ -118,8 +119,11 @@ export class DataController extends ApiController {
       this.response.type(PLAN).send(JSON.stringify(description));
       return [];
     }
-    const tag = await dataTag(this.ctx, table, source.version, { query: request.query, accept });
-    if (notModified(request, this.response, tag)) return [];
+    const answered = { source, dimensions, asked: { query: request.query, accept } };
+    if (notModified(request, this.response, dataTag(this.ctx, table, answered))) return [];
+    const key = cacheKey(this.ctx, table, answered);
+    const kept = accept in FORMATS ? null : this.ctx.pages.find(key);
+    if (kept) return this.#page(request, table, { page: kept, query, version: source.version });
     const release = await this.#share(table);
     const start = performance.now();
     const options = { signal: this.exchange.signal, tag: this.exchange.requestId };
@@ -138,15 +142,22 @@ export class DataController extends ApiController {
         return [];
       }
       const page = await readPage(this.ctx.warehouse, source, asked, { ...options, timeoutMs: this.ctx.config.limits.statementTimeoutMs });
-      linked(request, this.response, cursorsOf(this.ctx, table, query, { edges: page.edges, version: source.version }));
-      const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
-      const body = framePage(page, names);
-      this.response.type('application/json');
-      await streamed(this.response, body, undefined, { before: '[', after: ']' });
-      return [];
+      return await this.#page(request, table, { page: this.ctx.pages.keep(key, page), query, version: source.version });
     } finally {
       release();
     }
+  }
+
+  async #page(
+    request: HttpRequest,
+    table: OpenTable,
+    { page, query, version }: { page: Page; query: ReadQuery; version: string },
+  ): Promise<DataPage[]> {
+    linked(request, this.response, cursorsOf(this.ctx, table, query, { edges: page.edges, version }));
+    const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
+    this.response.type('application/json');
+    await streamed(this.response, framePage(page, names), undefined, { before: '[', after: ']' });
+    return [];
   }
 
   /** Distinct values of a column in ascending order, as text, without nulls and empty text. */
