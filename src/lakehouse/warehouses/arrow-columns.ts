@@ -45,6 +45,8 @@ class Growing {
   }
 }
 
+const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length);
+
 /** Bits, the first one lowest. Unused ones are zero. */
 class Bits {
   readonly #store = new Growing(256);
@@ -72,14 +74,30 @@ class Bits {
 
   fill(bit: boolean, count: number): void {
     const at = this.#grow(count);
-    if (!bit) this.zeros += count;
-    else for (let each = at; each < at + count; each += 1) this.#set(each);
+    if (!bit) {
+      this.zeros += count;
+      return;
+    }
+    let each = at;
+    for (; each < at + count && (each & 7) !== 0; each += 1) this.#set(each);
+    const whole = (at + count) & ~7;
+    if (each < whole) this.#store.bytes.fill(0xff, each >> 3, whole >> 3);
+    for (each = Math.max(each, whole); each < at + count; each += 1) this.#set(each);
   }
 
   /** The bits `from` to `from + count` of others. */
   copy(bits: Uint8Array, from: number, count: number): void {
     const at = this.#grow(count);
-    for (let each = 0; each < count; each += 1) {
+    let each = 0;
+    if (((at | from) & 7) === 0) {
+      const { bytes } = this.#store;
+      for (; each + 8 <= count; each += 8) {
+        const byte = bits[(from + each) >> 3] ?? 0;
+        bytes[(at + each) >> 3] = byte;
+        if (byte !== 0xff) this.zeros += 8 - (ONES[byte] ?? 0);
+      }
+    }
+    for (; each < count; each += 1) {
       if (((bits[(from + each) >> 3] ?? 0) >> ((from + each) & 7)) & 1) this.#set(at + each);
       else this.zeros += 1;
     }
@@ -181,10 +199,15 @@ class Offsets {
   }
 
   push(end: number): void {
-    this.#store.take(4);
+    this.reserve(1)[this.#count - 1] = end;
+  }
+
+  /** Makes room for the ends of so many rows, which the last `count` places of the answer take. */
+  reserve(count: number): Int32Array {
+    this.#store.take(4 * count);
     if (this.#view.buffer !== this.#store.bytes.buffer) this.#view = new Int32Array(this.#store.bytes.buffer);
-    this.#view[this.#count] = end;
-    this.#count += 1;
+    this.#count += count;
+    return this.#view.subarray(0, this.#count);
   }
 
   finish(): Int32Array {

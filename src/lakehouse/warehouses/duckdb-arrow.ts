@@ -9,6 +9,8 @@ import type { ArrowColumn, StructColumn } from './arrow-columns.ts';
 /** A row of text: its length, then the text itself up to so many bytes, else its address. */
 const TEXT_WIDTH = 16;
 const SHORT = 12;
+/** Bytes that are quicker to copy as a block. */
+const LONG = 64;
 
 /** Rows `from` to `from + count` of a vector; `valid` has a bit a row from the vector's beginning, or is null when all have values. */
 interface Rows {
@@ -67,21 +69,68 @@ const booleans = (column: BooleanColumn, { vector, from, count }: Rows): void =>
   for (let row = from; row < from + count; row += 1) column.values.push(data[row] === 1);
 };
 
+/** Memory between two texts that lie closer than this is mapped: every page of it holds a byte of one of them. */
+const PAGE = 4_096;
+
+/** Memory that holds one or more texts. */
+interface Window {
+  start: number;
+  end: number;
+  bytes: Uint8Array | null;
+}
+
+const addressOf = (words: Uint32Array, row: number): number => (words[row * 4 + 2] ?? 0) + (words[row * 4 + 3] ?? 0) * 2 ** 32;
+
+/**
+ * Where the long texts of rows lie, in few pieces: a call of the driver for each text costs more than to copy it. The answer has the piece of every
+ * row whose text is long.
+ */
+const windowsOf = (words: Uint32Array, valid: Uint8Array | null, from: number, count: number): (Window | undefined)[] => {
+  const windows: (Window | undefined)[] = [];
+  let window: Window | undefined;
+  for (let row = from; row < from + count; row += 1) {
+    const length = words[row * 4] ?? 0;
+    if (length <= SHORT || !isValid(valid, row)) continue;
+    const start = addressOf(words, row);
+    const end = start + length;
+    if (window && start < window.end + PAGE && end > window.start - PAGE) {
+      if (start < window.start) window.start = start;
+      if (end > window.end) window.end = end;
+    } else window = { start, end, bytes: null };
+    windows[row - from] = window;
+  }
+  return windows;
+};
+
+const POINTER = new ArrayBuffer(8);
+
+const opened = (window: Window): Uint8Array => {
+  new BigUint64Array(POINTER)[0] = BigInt(window.start);
+  return (window.bytes ??= bindings.get_data_from_pointer(POINTER, 0, window.end - window.start));
+};
+
 const texts = ({ values, offsets }: TextColumn, { vector, valid, from, count }: Rows): void => {
   const data = bindings.vector_get_data(vector, (from + count) * TEXT_WIDTH);
-  const lengths = new Uint32Array(data.buffer, data.byteOffset, (from + count) * 4);
+  const words = new Uint32Array(data.buffer, data.byteOffset, (from + count) * 4);
+  const windows = windowsOf(words, valid, from, count);
+  let total = 0;
+  for (let row = from; row < from + count; row += 1) if (isValid(valid, row)) total += words[row * 4] ?? 0;
+  let at = values.take(total);
+  const { bytes } = values;
+  const ends = offsets.reserve(count);
+  const first = ends.length - count - from;
   for (let row = from; row < from + count; row += 1) {
     if (isValid(valid, row)) {
-      const length = lengths[row * 4] ?? 0;
-      const place = row * TEXT_WIDTH + 4;
-      if (length > SHORT) values.copy(bindings.get_data_from_pointer(data.buffer as ArrayBuffer, data.byteOffset + place + 4, length));
-      else {
-        const at = values.take(length);
-        // a call for so few bytes costs more than they do
-        for (let each = 0; each < length; each += 1) values.bytes[at + each] = data[place + each] ?? 0;
-      }
+      const length = words[row * 4] ?? 0;
+      const window = length > SHORT ? windows[row - from] : undefined;
+      const source = window ? opened(window) : data;
+      const place = window ? addressOf(words, row) - window.start : row * TEXT_WIDTH + 4;
+      if (length > LONG) bytes.set(source.subarray(place, place + length), at);
+      // a call for so few bytes costs more than they do
+      else for (let each = 0; each < length; each += 1) bytes[at + each] = source[place + each] ?? 0;
+      at += length;
     }
-    offsets.push(values.length);
+    ends[first + row] = at;
   }
 };
 
