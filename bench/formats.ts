@@ -1,5 +1,4 @@
 import { Agent } from 'node:http';
-import { join } from 'node:path';
 import { pairs, type Measured } from './pairs.ts';
 import { fetchAll, SHOWN } from './reads.ts';
 import { startReadsSite } from './seed-reads.ts';
