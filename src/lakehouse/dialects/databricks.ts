@@ -216,7 +216,7 @@ export const databricks: Dialect = {
   json,
   text: (of, type) => (type.kind === 'double' ? q`cast(${of} as STRING)` : bare(of, type)),
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
-  // times as whole numbers, since the driver makes milliseconds of them; what has no column type of its own as JSON text
+  // times as whole numbers, since the driver makes milliseconds of them; decimals as text, since it makes doubles of them; what is nested as JSON text
   typed: (of, type) => {
     switch (type.kind) {
       case 'timestamp':
@@ -225,6 +225,7 @@ export const databricks: Dialect = {
         return microsOf(of);
       case 'date':
         return q`unix_date(${of})`;
+      case 'decimal':
       case 'variant':
       case 'struct':
       case 'array':
@@ -233,7 +234,6 @@ export const databricks: Dialect = {
       case 'int':
       case 'bigint':
       case 'double':
-      case 'decimal':
       case 'string':
         return as(of, type);
     }
