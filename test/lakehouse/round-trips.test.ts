@@ -1,7 +1,7 @@
 /** Every awkward value in every format, from both engines, read back by readers that are none of ours. */
 import { buffer } from 'node:stream/consumers';
 import { tableFromIPC } from 'apache-arrow';
-import type { Data, DataType, Table } from 'apache-arrow';
+import type { Data, Table } from 'apache-arrow';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -56,7 +56,7 @@ const microsOf = (time: string): string => {
 const ofText = (type: ColumnType, value: unknown): Canonical => {
   if (value === null || value === undefined) return null;
   if (type.kind === 'variant') return JSON.stringify(value);
-  const written = String(value);
+  const written = String(value as string | number | boolean);
   if (type.kind === 'double') return String(Number(written));
   if (type.kind === 'date') return String(Date.parse(written) / 86_400_000);
   return type.kind === 'timestamp' || type.kind === 'timestamp_ntz' ? microsOf(written) : written;
