@@ -204,7 +204,8 @@ async function openWarehouses(config: Config, lakeFolder: string): Promise<{ war
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
     { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true }),
+    // one write for many lines: a write a line took a sixth of a small request
+    pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true, minLength: 4_096, periodicFlush: 100 }),
   );
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];

@@ -5,6 +5,7 @@ import { disownThingJob } from './api/devices/discarded.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
+import { eraseNamedExports } from './api/exports/writing.service.ts';
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
 import { refreshChangedRegistries } from './api/measurements/registry.service.ts';
@@ -48,7 +49,7 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 5_000, run: () => sweepExports(ctx) },
   { everyMs: 1_000, run: () => sweepWebhooks(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
-  { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal) },
+  { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },
   { everyMs: 500, run: (signal) => refreshChangedRegistries(ctx, signal) },
   { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },

@@ -8,6 +8,7 @@ export const AUDIT_ACTIONS = [
   'user.profile-changed',
   'user.deactivated',
   'user.deleted',
+  'user.erased',
   'user.updated',
   'session.created',
   'session.refused',

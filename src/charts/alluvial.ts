@@ -1,4 +1,4 @@
-import { flatten, textOf, type Chart } from './chart.ts';
+import { flatten, textOf, titleOf, type Chart } from './chart.ts';
 import { drawn, type SpecMaker } from './spec.ts';
 
 interface Band {
@@ -60,8 +60,14 @@ export const alluvial: SpecMaker = (chart) => {
   const labels = columns.flatMap((column, stage) =>
     [...column].map(([name, { low, high }]) => ({ px: stage, py: (low + high) / 2, t: name })),
   );
-  const bars = columns.flatMap((column, stage) => [...column].map(([, { low, high }]) => ({ px: stage, py: low, high })));
+  const bars = columns.flatMap((column, stage) =>
+    [...column].map(([, { low, high }]) => ({ px: stage, py: low + 0.003, high: Math.max(low + 0.004, high - 0.003) })),
+  );
+  const titles = stages.map((stage, position) => ({ px: position, py: 1.06, t: titleOf(chart, stage) }));
   const y = { field: 'py', type: 'quantitative', axis: null };
+  const text = { text: { field: 't', type: 'nominal' }, order: undefined };
+  // the names of the first stage stand outside as those of the last do, where no flow is
+  const [first, others] = [labels.filter(({ px }) => px === 0), labels.filter(({ px }) => px > 0)];
   return {
     layer: [
       drawn(
@@ -76,7 +82,9 @@ export const alluvial: SpecMaker = (chart) => {
         },
       ),
       drawn(bars, { type: 'rule', strokeWidth: 6, color: '#333' }, { y, y2: { field: 'high' }, order: undefined }),
-      drawn(labels, { type: 'text', align: 'left', dx: 8 }, { text: { field: 't', type: 'nominal' }, order: undefined }),
+      drawn(first, { type: 'text', align: 'right', dx: -8 }, text),
+      drawn(others, { type: 'text', align: 'left', dx: 8 }, text),
+      drawn(titles, { type: 'text', fontWeight: 'bold' }, text),
     ],
   };
 };

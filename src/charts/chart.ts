@@ -61,3 +61,15 @@ export const extent = (values: readonly number[]): [number, number] => {
 /** A category as text; `otherwise` for what is none. */
 export const textOf = (value: unknown, otherwise: string): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : otherwise;
+
+// what is not there is no number; Number(null) would be 0
+export const asNumber = (value: unknown): number =>
+  typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : NaN;
+
+/** Where points lie, those left out that lack a coordinate. */
+export const finite = (chart: Chart, most: number): { x: number; y: number; z: number }[] =>
+  flatten(chart, most)
+    .map((point) => ({ x: asNumber(point['x']), y: asNumber(point['y']), z: point['z'] === undefined ? 0 : asNumber(point['z']) }))
+    .filter(({ x, y, z }) => Number.isFinite(x) && Number.isFinite(y) && Number.isFinite(z));
+
+export const titleOf = (chart: Chart, channel: string): string => chart.axes[channel]?.title ?? channel;

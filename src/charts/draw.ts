@@ -14,7 +14,10 @@ const MAKERS: Readonly<Record<string, SpecMaker>> = { ...basic, ...statistical, 
 const FONT = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf');
 const MOST_FACETS = 12;
 /** As high as they are wide, or a circle would be none. */
-const ROUND: ReadonlySet<string> = new Set(['radar', 'polar', 'ternary']);
+const ROUND: ReadonlySet<string> = new Set(['radar', 'polar', 'ternary', 'wind-rose']);
+
+/** Okabe and Ito's colours, which people who see fewer colours tell apart; yellow last, since it is faint on white. */
+const CATEGORIES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#555555', '#f0e442'];
 
 export interface Size {
   /** Pixels. */
@@ -61,7 +64,9 @@ export async function drawSvg(chart: Chart, size: Size = { width: 640, height: 4
       font: 'DejaVu Sans',
       axis: { labelLimit: 140 },
       view: { stroke: null },
+      mark: { color: CATEGORIES[0] },
       legend: { symbolLimit: 30, labelLimit: 160 },
+      range: { category: CATEGORIES, ramp: { scheme: 'viridis' }, heatmap: { scheme: 'viridis' } },
     },
     ...pictures(chart, hasPoints ? maker : empty, size),
   };

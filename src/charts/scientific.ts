@@ -1,9 +1,6 @@
-import { extent, flatten, lengthOf, numbersOf, textOf, type Chart } from './chart.ts';
+import { extent, finite, flatten, lengthOf, numbersOf, textOf, titleOf, type Chart, type Point } from './chart.ts';
+import { round } from './round.ts';
 import { color, drawn, field, type SpecMaker } from './spec.ts';
-
-const title = (chart: Chart, channel: string) => chart.axes[channel]?.title ?? channel;
-// what is not there is no number; Number(null) would be 0
-const asNumber = (value: unknown): number => (typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : NaN);
 
 interface Grid {
   x: number;
@@ -13,42 +10,47 @@ interface Grid {
   v: number;
 }
 
-/** A value for every cell of a 40 by 40 grid over the points. */
+const CELLS = 60;
+
+/** A value for every cell of a fine grid over the points. */
 function grid(
   points: readonly { x: number; y: number; z: number }[],
   valueAt: (x: number, y: number, spread: [number, number]) => number,
 ): Grid[] {
   const [west, east] = extent(points.map(({ x }) => x));
   const [south, north] = extent(points.map(({ y }) => y));
-  const [width, height] = [(east - west) / 40, (north - south) / 40];
-  return Array.from({ length: 1_600 }, (_, cell) => {
-    const [column, row] = [cell % 40, Math.floor(cell / 40)];
+  const [width, height] = [(east - west) / CELLS, (north - south) / CELLS];
+  return Array.from({ length: CELLS * CELLS }, (_, cell) => {
+    const [column, row] = [cell % CELLS, Math.floor(cell / CELLS)];
     const [x, y] = [west + column * width, south + row * height];
-    return { x, x2: x + width, y, y2: y + height, v: valueAt(x + width / 2, y + height / 2, [east - west, north - south]) };
+    // a little over the next, or there would be seams between them
+    return { x, x2: x + 1.15 * width, y, y2: y + 1.15 * height, v: valueAt(x + width / 2, y + height / 2, [east - west, north - south]) };
   });
 }
-
-const finite = (chart: Chart, most: number) =>
-  flatten(chart, most)
-    .map((point) => ({ x: asNumber(point['x']), y: asNumber(point['y']), z: point['z'] === undefined ? 0 : asNumber(point['z']) }))
-    .filter(({ x, y, z }) => Number.isFinite(x) && Number.isFinite(y) && Number.isFinite(z));
 
 const banded = (chart: Chart, values: Grid[], valueTitle: string) => {
   const axis = (channel: string) => ({
     field: channel,
     type: chart.axes[channel]?.kind === 'temporal' ? 'temporal' : 'quantitative',
-    title: title(chart, channel),
-    scale: { zero: false },
+    title: titleOf(chart, channel),
+    scale: { zero: false, nice: false, ...(chart.axes[channel]?.kind === 'temporal' ? { type: 'utc' } : {}) },
+    axis: field(chart, channel).axis,
   });
   return {
     data: { values },
-    mark: { type: 'rect' },
+    mark: { type: 'rect', clip: true },
     encoding: {
       x: axis('x'),
       x2: { field: 'x2' },
       y: axis('y'),
       y2: { field: 'y2' },
-      color: { field: 'v', type: 'quantitative', title: valueTitle, scale: { type: 'quantize', scheme: 'viridis' } },
+      color: {
+        field: 'v',
+        type: 'quantitative',
+        title: valueTitle,
+        scale: { type: 'quantize', scheme: { name: 'viridis', count: 9 } },
+        legend: { format: '.3~g' },
+      },
     },
   };
 };
@@ -65,7 +67,7 @@ const contour: SpecMaker = (chart) => {
     }
     return weight === 0 ? 0 : sum / weight;
   });
-  return banded(chart, values, title(chart, 'z'));
+  return banded(chart, values, titleOf(chart, 'z'));
 };
 
 /** How many points are about, smoothed by a Gaussian of a fifteenth of the range. */
@@ -86,194 +88,106 @@ const named = (values: readonly unknown[]) => {
   return (value: unknown) => (typeof value === 'string' ? value.slice(0, hasClock ? 16 : 10).replace('T', ' ') : value);
 };
 
+const areShort = (points: readonly Point[]) =>
+  new Set(points.map((point) => textOf(point['x'], ''))).size <= 24 && points.every((point) => textOf(point['x'], '').length < 4);
+
 /** Cells side by side, whatever lies between their values: on a scale of time they would have no extent. */
 const heatmap: SpecMaker = (chart) => {
   const points = flatten(chart, 20_000);
   const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
   const label = (channel: string) => (isTime(channel) ? named(points.map((point) => point[channel])) : (value: unknown) => value);
   const [x, y] = [label('x'), label('y')];
-  const side = (channel: string) => ({ ...field(chart, channel), type: 'ordinal', scale: {}, axis: { labelOverlap: true } });
+  const side = (channel: string) => ({
+    ...field(chart, channel),
+    type: 'ordinal',
+    scale: {},
+    axis: { labelOverlap: true, ...(channel === 'x' && !isTime('x') ? { labelAngle: areShort(points) ? 0 : -40 } : {}) },
+  });
   return {
     data: { values: points.map((point) => ({ ...point, x: x(point['x']), y: y(point['y']) })) },
     mark: 'rect',
     encoding: {
       x: side('x'),
       y: { ...side('y'), sort: 'descending' },
-      color: { field: 'z', type: 'quantitative', aggregate: 'mean', title: title(chart, 'z'), scale: { scheme: 'viridis' } },
+      color: { field: 'z', type: 'quantitative', aggregate: 'mean', title: titleOf(chart, 'z'), scale: { scheme: 'viridis' } },
     },
   };
 };
 
-/** Curves of equal x and of equal y, drawn aslant: the horizontal place is x and half of y. */
-const carpet: SpecMaker = (chart) => {
-  const points = finite(chart, 2_000);
-  const [x0, x1] = extent(points.map(({ x }) => x));
-  const [y0, y1] = extent(points.map(({ y }) => y));
-  const placed = points.map(({ x, y, z }) => ({ px: (x - x0) / (x1 - x0) + (0.5 * (y - y0)) / (y1 - y0), py: z, a: x, b: y }));
-  const encoding = (detail: string) => ({
-    y: { field: 'py', type: 'quantitative', title: title(chart, 'z'), scale: { zero: false } },
-    order: { field: 'px', type: 'quantitative' },
-    detail: { field: detail, type: 'nominal' },
-  });
-  return {
-    layer: [
-      drawn(placed, { type: 'line', color: '#1f77b4' }, encoding('a')),
-      drawn(placed, { type: 'line', color: '#d62728' }, encoding('b')),
-      drawn(placed, { type: 'point', filled: true, color: '#333' }, encoding('a')),
-    ],
-  };
-};
+const MOST_CURVES = 9;
 
-const ternary: SpecMaker = (chart) => {
-  const values = flatten(chart).flatMap((point) => {
-    const [a, b, c] = [asNumber(point['x']), asNumber(point['y']), asNumber(point['z'])];
-    const sum = a + b + c;
-    return sum > 0 ? [{ ...point, px: (b + 0.5 * c) / sum, py: (Math.sqrt(0.75) * c) / sum }] : [];
-  });
-  const corners = [
-    { px: 0, py: 0, o: 0, t: title(chart, 'x') },
-    { px: 1, py: 0, o: 1, t: title(chart, 'y') },
-    { px: 0.5, py: Math.sqrt(0.75), o: 2, t: title(chart, 'z') },
-    { px: 0, py: 0, o: 3, t: '' },
-  ];
-  return {
-    layer: [
-      drawn(corners, { type: 'line', color: '#888' }),
-      drawn(corners, { type: 'text', dy: -10, fontWeight: 'bold' }, { text: { field: 't', type: 'nominal' } }),
-      drawn(values, { type: 'point', filled: true }, { color: color(chart) }),
-    ],
-  };
-};
+/** A value as its rank among at most nine levels: its own where there are few, else the middle of one of seven equal parts of the range. */
+function levels(values: readonly number[]): (value: number) => number {
+  const own = new Set(values);
+  if (own.size <= MOST_CURVES + 3) return (value) => value;
+  const [low, high] = extent(values);
+  const width = (high - low) / 7;
+  return (value) => low + width * (Math.min(6, Math.floor((value - low) / width)) + 0.5);
+}
 
-const circle = (radius: number) =>
-  Array.from({ length: 73 }, (_, step) => ({
-    px: radius * Math.sin((step * Math.PI) / 36),
-    py: radius * Math.cos((step * Math.PI) / 36),
-    o: step,
-  }));
-const rings = () => [0.25, 0.5, 0.75, 1].map((radius) => drawn(circle(radius), { type: 'line', color: '#ddd' }));
-
-const mean = (values: readonly unknown[]): number => {
-  const numbers = numbersOf(values);
-  return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
-};
+const written = (value: number) => String(Number(value.toPrecision(3)));
 
 /**
- * One corner for each y, scaled to its own range. With colours one shape for each, of its means; else one for each row, of at most twelve.
- * What is missing is drawn at its least.
+ * A surface seen from the side: mean heights (z) where curves of equal x and curves of equal y meet, each y moved aside by half the width of the whole.
+ * Rows that are no grid are gathered into one, of at most a dozen curves each way.
  */
-const radar: SpecMaker = (chart) => {
-  const columns = [...new Set(chart.series.map(({ name }) => name))];
-  const valuesOf = (name: string, group?: string) =>
-    chart.series
-      .filter((series) => series.name === name && (group === undefined || series.color === group))
-      .flatMap(({ points }) => points['y'] ?? []);
-  const corners = columns.map((name, index) => ({
-    name,
-    range: extent(numbersOf(valuesOf(name))),
-    angle: (2 * Math.PI * index) / columns.length,
-  }));
-  const groups = [...new Set(chart.series.flatMap(({ color: group }) => group ?? []))];
-  const rows = Math.min(12, Math.max(0, ...chart.series.map(lengthOf)));
-  const asked =
-    groups.length > 0
-      ? groups.map((group) => ({ label: group, at: (name: string): unknown => mean(valuesOf(name, group)) }))
-      : Array.from({ length: rows }, (_, row) => ({
-          label: textOf(chart.series[0]?.points['color']?.[row], String(row + 1)),
-          at: (name: string): unknown => valuesOf(name)[row],
-        }));
-  const shapes = asked.flatMap(({ label, at }) =>
-    [...corners, ...corners.slice(0, 1)].map(({ name, range: [low, high], angle }, o) => {
-      const value = asNumber(at(name));
-      const radius = 0.1 + (0.9 * ((Number.isFinite(value) ? value : low) - low)) / (high - low);
-      return { px: radius * Math.sin(angle), py: radius * Math.cos(angle), o, s: label };
-    }),
-  );
-  const names = corners.map(({ name, angle }) => ({ px: 1.15 * Math.sin(angle), py: 1.15 * Math.cos(angle), t: name }));
-  return {
-    layer: [
-      ...rings(),
-      drawn(shapes, { type: 'line', fillOpacity: 0.1 }, { color: { field: 's', type: 'nominal', title: '' } }),
-      drawn(names, { type: 'text' }, { text: { field: 't', type: 'nominal' } }),
-    ],
-  };
-};
-
-/** x is the angle in degrees, y the distance from the middle. */
-const polar: SpecMaker = (chart) => {
-  const most = Math.max(1e-12, ...numbersOf(chart.series.flatMap(({ points }) => points['y'] ?? [])).map(Math.abs));
-  const values = flatten(chart)
-    .map((point, o) => {
-      const angle = (asNumber(point['x']) * Math.PI) / 180;
-      const radius = asNumber(point['y']) / most;
-      return { ...point, px: radius * Math.sin(angle), py: radius * Math.cos(angle), o };
-    })
-    .filter(({ px, py }) => Number.isFinite(px) && Number.isFinite(py));
-  const marks = [0, 90, 180, 270].map((angle) => ({
-    px: 1.08 * Math.sin((angle * Math.PI) / 180),
-    py: 1.08 * Math.cos((angle * Math.PI) / 180),
-    t: `${angle}°`,
-  }));
-  return {
-    layer: [
-      ...rings(),
-      drawn(marks, { type: 'text' }, { text: { field: 't', type: 'nominal' } }),
-      drawn(values, { type: 'line', point: true }, { color: color(chart) }),
-    ],
-  };
-};
-
-/** How often the wind comes from each of sixteen directions (x, degrees), by its speed (y). */
-const windRose: SpecMaker = (chart) => {
+const carpet: SpecMaker = (chart) => {
   const points = finite(chart, 20_000);
-  const [low, high] = extent(points.map(({ y }) => y));
-  const counts = new Map<string, number>();
-  for (const { x, y } of points) {
-    const key = `${Math.round((((x % 360) + 360) % 360) / 22.5) % 16}:${Math.min(4, Math.floor((5 * (y - low)) / (high - low)))}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+  const [levelX, levelY] = [levels(points.map(({ x }) => x)), levels(points.map(({ y }) => y))];
+  const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
+  const name = (channel: string, value: number) => (isTime(channel) ? new Date(value).toISOString().slice(0, 10) : written(value));
+  const knots = new Map<string, { a: number; b: number; sum: number; count: number }>();
+  for (const { x, y, z } of points) {
+    const [a, b] = [levelX(x), levelY(y)];
+    const knot = knots.get(`${a} ${b}`) ?? { a, b, sum: 0, count: 0 };
+    knots.set(`${a} ${b}`, { a, b, sum: knot.sum + z, count: knot.count + 1 });
   }
-  const most = Math.max(
-    1,
-    ...Array.from({ length: 16 }, (_, sector) => [0, 1, 2, 3, 4].reduce((sum, band) => sum + (counts.get(`${sector}:${band}`) ?? 0), 0)),
-  );
-  const values = Array.from({ length: 16 }, (_, sector) => {
-    let inner = 0;
-    return [0, 1, 2, 3, 4].map((band) => {
-      const outer = inner + (counts.get(`${sector}:${band}`) ?? 0) / most;
-      const from = low + (band * (high - low)) / 5;
-      const arc = {
-        t: (sector - 0.45) * (Math.PI / 8),
-        t2: (sector + 0.45) * (Math.PI / 8),
-        r: inner * 170,
-        r2: outer * 170,
-        s: `≥ ${from.toPrecision(3)}`,
-        band,
-      };
-      inner = outer;
-      return arc;
+  const [x0, x1] = extent([...knots.values()].map(({ a }) => a));
+  const [y0, y1] = extent([...knots.values()].map(({ b }) => b));
+  const placed = [...knots.values()].map(({ a, b, sum, count }) => ({
+    px: (a - x0) / (x1 - x0) + (0.5 * (b - y0)) / (y1 - y0),
+    py: sum / count,
+    a,
+    b,
+  }));
+  const names = { x: `equal ${titleOf(chart, 'x')}`, y: `equal ${titleOf(chart, 'y')}` };
+  const curve = (along: 'a' | 'b', c: string) => placed.map((knot) => ({ ...knot, c, d: knot[along], o: along === 'a' ? knot.b : knot.a }));
+  const y = { field: 'py', type: 'quantitative', title: titleOf(chart, 'z'), scale: { zero: false } };
+  const shared = { y, color: { field: 'c', type: 'nominal', title: '', scale: { domain: [names.x, names.y] } } };
+  const lines = { ...shared, detail: { field: 'd', type: 'nominal' } };
+  // each curve is named where it ends: those of equal x at the largest y, those of equal y at the largest x
+  const ends = (along: 'a' | 'b', channel: 'x' | 'y') =>
+    [...new Set(placed.map((knot) => knot[along]))].flatMap((level) => {
+      const [last] = placed.filter((knot) => knot[along] === level).sort((p, q) => q.px - p.px);
+      return last ? [{ ...last, t: name(channel, level), c: names[channel] }] : [];
     });
-  }).flat();
+  const text = { ...shared, text: { field: 't', type: 'nominal' }, order: undefined };
   return {
-    data: { values },
-    mark: { type: 'arc' },
-    encoding: {
-      theta: { field: 't', type: 'quantitative', scale: null },
-      theta2: { field: 't2' },
-      radius: { field: 'r2', type: 'quantitative', scale: null },
-      radius2: { field: 'r' },
-      color: { field: 's', type: 'nominal', sort: { field: 'band' }, title: title(chart, 'y') },
-    },
+    layer: [
+      drawn(curve('a', names.x), { type: 'line', strokeWidth: 1.5 }, lines),
+      drawn(curve('b', names.y), { type: 'line', strokeWidth: 1.5 }, lines),
+      drawn(placed, { type: 'point', filled: true, size: 20, color: '#333' }, { y, order: undefined }),
+      drawn(ends('a', 'x'), { type: 'text', dy: -10, fontSize: 10 }, text),
+      drawn(ends('b', 'y'), { type: 'text', dx: 6, align: 'left', fontSize: 10 }, text),
+    ],
   };
 };
 
 /** One line for each row, across all y, every y scaled to its own range. */
 const parallel: SpecMaker = (chart) => {
   const rows = Math.min(500, Math.max(0, ...chart.series.map(lengthOf)));
-  const values = chart.series.flatMap(({ name, points, color: group }, o) => {
-    const [low, high] = extent(numbersOf(points['y']));
+  const names = [...new Set(chart.series.map(({ name }) => name))];
+  // one range for all colours, or they could not be compared
+  const ranges = new Map(
+    names.map((name) => [
+      name,
+      extent(chart.series.filter((series) => series.name === name).flatMap(({ points }) => numbersOf(points['y']))),
+    ]),
+  );
+  const values = chart.series.flatMap(({ name, points, color: group }) => {
+    const [low, high] = ranges.get(name) ?? [0, 1];
     return Array.from({ length: rows }, (_, row) => ({
       n: name,
-      o,
       row: `${group ?? ''}${row}`,
       v: (Number(points['y']?.[row] ?? low) - low) / (high - low),
       color: points['color']?.[row] ?? null,
@@ -282,12 +196,12 @@ const parallel: SpecMaker = (chart) => {
   });
   return {
     data: { values },
-    mark: { type: 'line', opacity: 0.5 },
+    mark: { type: 'line', opacity: rows > 100 ? 0.2 : 0.5 },
     encoding: {
-      x: { field: 'n', type: 'nominal', sort: { field: 'o' }, title: null },
+      x: { field: 'n', type: 'nominal', sort: names, title: null, axis: { labelAngle: 0, labelLimit: 180 } },
       y: { field: 'v', type: 'quantitative', title: 'share of the range' },
       detail: { field: 'row', type: 'nominal' },
-      color: color(chart),
+      color: { ...color(chart), legend: { symbolOpacity: 1 } },
     },
   };
 };
@@ -307,7 +221,7 @@ const correlations: SpecMaker = (chart) => {
     chart.series.map((b) => ({ a: a.name, b: b.name, r: a === b ? 1 : pearson(a.points['y'] ?? [], b.points['y'] ?? []) })),
   );
   const encoding = {
-    x: { field: 'a', type: 'nominal', title: null, sort: null },
+    x: { field: 'a', type: 'nominal', title: null, sort: null, axis: { labelAngle: values.length > 36 ? -40 : 0 } },
     y: { field: 'b', type: 'nominal', title: null, sort: null },
   };
   return {
@@ -317,7 +231,14 @@ const correlations: SpecMaker = (chart) => {
         mark: 'rect',
         encoding: { ...encoding, color: { field: 'r', type: 'quantitative', title: 'r', scale: { domain: [-1, 1], scheme: 'redblue' } } },
       },
-      { mark: 'text', encoding: { ...encoding, text: { field: 'r', type: 'quantitative', format: '.2f' } } },
+      {
+        mark: { type: 'text', fontSize: 14 },
+        encoding: {
+          ...encoding,
+          text: { field: 'r', type: 'quantitative', format: '.2f' },
+          color: { condition: { test: 'abs(datum.r) > 0.6', value: 'white' }, value: 'black' },
+        },
+      },
     ],
   };
 };
@@ -327,10 +248,7 @@ export const scientific: Record<string, SpecMaker> = {
   contour,
   'density-plot-2d': density2d,
   carpet,
-  ternary,
   'parallel-coordinates': parallel,
-  'wind-rose': windRose,
-  radar,
-  polar,
+  ...round,
   'correlation-matrix': correlations,
 };

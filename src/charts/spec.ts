@@ -1,4 +1,4 @@
-import type { Chart } from './chart.ts';
+import { extent, legendOf, textOf, type AxisKind, type Chart } from './chart.ts';
 
 /** A piece of a Vega-Lite specification. Field names in it are ours, never a caller's. */
 export type Spec = Record<string, unknown>;
@@ -6,12 +6,49 @@ export type SpecMaker = (chart: Chart) => Spec;
 
 const TYPES = { numeric: 'quantitative', temporal: 'temporal', categorical: 'nominal' } as const;
 
-/** The encoding of a channel by the kind of its column. */
-export function field(chart: Chart, channel: string): { field: string; type: string; title: string; scale?: object } {
-  const axis = chart.axes[channel];
-  const type = TYPES[axis?.kind ?? 'numeric'];
-  return { field: channel, type, title: axis?.title ?? channel, ...(type === 'quantitative' ? { scale: { zero: false } } : {}) };
+interface Field {
+  field: string;
+  type: string;
+  title: string;
+  scale?: object;
+  axis?: object;
 }
+
+const DAY_MS = 86_400_000;
+/** Characters that fit below an axis side by side. */
+const MOST_CHARACTERS = 70;
+
+/** How the values of a channel are written on an axis: whole numbers without decimals, times by how far apart they are, names level where they fit. */
+function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefined {
+  const values = chart.series.flatMap(({ points }) => points[channel] ?? []).filter((value) => value !== null && value !== undefined);
+  if (kind === 'categorical') {
+    const names = [...new Set(values.map((value) => textOf(value, '')))];
+    const characters = names.reduce((sum, name) => sum + name.length + 2, 0);
+    return { labelAngle: characters <= MOST_CHARACTERS ? 0 : -40, labelOverlap: characters > 6 * MOST_CHARACTERS };
+  }
+  if (kind === 'temporal') {
+    const [first, last] = extent(values.map((value) => (typeof value === 'string' ? Date.parse(value) : NaN)).filter(Number.isFinite));
+    const days = (last - first) / DAY_MS;
+    return { format: days > 730 ? '%Y' : days > 3 ? '%-d %b' : days > 1 ? '%-d %b %H:%M' : '%H:%M:%S', labelOverlap: true };
+  }
+  const isWhole = values.length > 0 && values.every((value) => Number.isInteger(value) && Math.abs(value as number) < 10_000);
+  return isWhole ? { format: 'd', tickMinStep: 1 } : undefined;
+}
+
+/** The encoding of a channel by the kind of its column. Times are those of UTC, wherever the server stands. */
+export function field(chart: Chart, channel: string): Field {
+  const shown = chart.axes[channel];
+  const kind = shown?.kind ?? 'numeric';
+  const axis = axisOf(chart, channel, kind);
+  const scale = kind === 'numeric' ? { zero: false } : kind === 'temporal' ? { type: 'utc' } : undefined;
+  return { field: channel, type: TYPES[kind], title: shown?.title ?? channel, ...(scale && { scale }), ...(axis && { axis }) };
+}
+
+/** The series that a category is split into, in order of name. */
+export const splitsOf = (chart: Chart): string[] => [...new Set(chart.series.map((series) => legendOf(chart, series)))].sort();
+
+/** Whether the series share each category of x. */
+export const isSplit = (chart: Chart): boolean => new Set(chart.series.map(({ color: group }) => group)).size > 1;
 
 /** Colour by the values of a numeric column, else by series. */
 export function color(chart: Chart): Spec {
@@ -20,6 +57,9 @@ export function color(chart: Chart): Spec {
     return { field: 'color', type: TYPES[axis.kind], title: axis.title };
   return { field: 's', type: 'nominal', title: '' };
 }
+
+/** What a legend shows for closed lines that are filled: the usual symbol would be a line without colour. */
+export const FILLED_LEGEND = { symbolType: 'square', symbolStrokeWidth: 0, symbolOpacity: 1, symbolSize: 110 };
 
 /** A line through given points, with nothing of axes: what round and three-cornered charts are made of. */
 export const drawn = (values: readonly object[], mark: object, encoding: object = {}): Spec => ({

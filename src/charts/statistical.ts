@@ -1,20 +1,30 @@
-import { extent, flatten, numbersOf, type Chart } from './chart.ts';
-import { color, field, type Spec, type SpecMaker } from './spec.ts';
+import { extent, flatten, numbersOf, textOf, type Chart, type Point } from './chart.ts';
+import { color, field, FILLED_LEGEND, isSplit, splitsOf, type Spec, type SpecMaker } from './spec.ts';
 
 /** What a distribution is compared by: the categories of x, else the series. */
 const groups = (chart: Chart): Spec =>
-  chart.axes['x'] ? { field: 'x', type: 'nominal', title: chart.axes['x'].title } : { field: 's', type: 'nominal', title: '' };
+  chart.axes['x']
+    ? { ...field(chart, 'x'), type: 'nominal', scale: {} }
+    : { field: 's', type: 'nominal', title: '', axis: { labelAngle: 0 } };
 const groupField = (chart: Chart) => (chart.axes['x'] ? 'x' : 's');
+const groupOf = (chart: Chart, point: Point) => textOf(point[groupField(chart)], '–');
+const hasSplits = (chart: Chart) => chart.axes['x'] !== undefined && isSplit(chart);
 
-/** Boxes of one group stand beside each other, or one would hide the other. */
-const besideEachOther = (chart: Chart) =>
-  new Set(chart.series.map((series) => series.color)).size > 1 ? { xOffset: { field: 's', type: 'nominal' } } : {};
-
-const boxes: SpecMaker = (chart) => ({
-  data: { values: flatten(chart) },
-  mark: { type: 'boxplot' },
-  encoding: { x: groups(chart), y: field(chart, 'y'), color: color(chart), ...besideEachOther(chart) },
-});
+/** As wide as there is room for; boxes of one group stand beside each other, or one would hide the other. */
+const boxes: SpecMaker = (chart) => {
+  const values = flatten(chart);
+  const count = new Set(values.map((point) => groupOf(chart, point))).size * (hasSplits(chart) ? splitsOf(chart).length : 1);
+  return {
+    data: { values },
+    mark: { type: 'boxplot', size: Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count)))), median: { color: 'black' } },
+    encoding: {
+      x: groups(chart),
+      y: field(chart, 'y'),
+      color: color(chart),
+      ...(hasSplits(chart) ? { xOffset: { field: 's', type: 'nominal' } } : {}),
+    },
+  };
+};
 
 const density = (chart: Chart, groupby: string[]) => ({
   density: 'y',
@@ -24,22 +34,75 @@ const density = (chart: Chart, groupby: string[]) => ({
   extent: extent(chart.series.flatMap(({ points }) => numbersOf(points['y']))),
 });
 
-const violins: SpecMaker = (chart) => ({
-  data: { values: flatten(chart) },
-  transform: [density(chart, [groupField(chart)])],
-  facet: { column: { ...groups(chart), header: { orient: 'bottom' } } },
-  spec: {
-    width: 90,
-    height: 320,
-    mark: { type: 'area', orient: 'horizontal' },
-    encoding: {
-      y: { field: 'v', type: 'quantitative', title: field(chart, 'y').title },
-      x: { field: 'd', type: 'quantitative', stack: 'center', impute: null, title: null, axis: null },
-      color: { field: groupField(chart), type: 'nominal', legend: null },
-    },
-  },
-  resolve: { scale: { x: 'independent' } },
-});
+const STEPS = 60;
+
+/** How dense sorted values are at even steps from the least to the most, by Gaussians as wide as Silverman's rule says. */
+function curve(sorted: readonly number[]): { v: number; d: number }[] {
+  const [low, high] = extent(sorted);
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
+  const deviation = Math.sqrt(sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, sorted.length - 1));
+  const width = 1.06 * (deviation || (high - low) / 4) * sorted.length ** -0.2;
+  return Array.from({ length: STEPS + 1 }, (_, step) => {
+    const v = low + ((high - low) * step) / STEPS;
+    return { v, d: sorted.reduce((sum, value) => sum + Math.exp(-0.5 * ((value - v) / width) ** 2), 0) / (width * sorted.length) };
+  });
+}
+
+/** A violin for each series of each group, all of one scale of density, with its median and the middle half of its values. */
+const violins: SpecMaker = (chart) => {
+  const splits = hasSplits(chart) ? splitsOf(chart) : [];
+  const room = 2 / Math.max(1, splits.length);
+  const found = new Map<string, { g: string; s: string; given: number[] }>();
+  for (const point of flatten(chart, 20_000)) {
+    const g = groupOf(chart, point);
+    const s = splits.length > 0 ? String(point['s']) : g;
+    const key = JSON.stringify([g, s]);
+    const given = found.get(key)?.given ?? [];
+    found.set(key, { g, s, given });
+    if (typeof point['y'] === 'number' && Number.isFinite(point['y'])) given.push(point['y']);
+  }
+  const shapes = [...found.values()].flatMap(({ g, s, given }) => {
+    if (given.length === 0) return [];
+    const sorted = given.sort((a, b) => a - b);
+    const at = (share: number) => sorted[Math.round((sorted.length - 1) * share)] ?? 0;
+    const middle = splits.length > 0 ? -1 + room * (splits.indexOf(s) + 0.5) : 0;
+    return [{ x: g, s, middle, curve: curve(sorted), low: at(0.25), median: at(0.5), high: at(0.75) }];
+  });
+  const densest = Math.max(1e-12, ...shapes.flatMap((shape) => shape.curve.map(({ d }) => d)));
+  const outlines = shapes.flatMap(({ x, s, middle, curve: half }) => {
+    const side = (sign: number) => half.map(({ v, d }) => ({ x, s, y: v, o: middle + (sign * 0.46 * room * d) / densest }));
+    return [...side(-1), ...side(1).reverse()].map((point, turn) => ({ ...point, turn }));
+  });
+  const y = field(chart, 'y');
+  const xOffset = { field: 'o', type: 'quantitative', scale: { domain: [-1, 1] } };
+  const at = { x: { ...groups(chart), field: 'x' }, xOffset };
+  const inner = shapes.map(({ x, s, middle: o, low, median, high }) => ({ x, s, o, low, median, high }));
+  return {
+    layer: [
+      {
+        data: { values: outlines },
+        mark: { type: 'line', filled: true, fillOpacity: 0.6, strokeWidth: 1, interpolate: 'linear-closed' },
+        encoding: {
+          ...at,
+          y,
+          order: { field: 'turn', type: 'quantitative' },
+          detail: { field: 'x', type: 'nominal' },
+          color: { field: 's', type: 'nominal', title: '', legend: splits.length > 0 ? FILLED_LEGEND : null },
+        },
+      },
+      {
+        data: { values: inner },
+        mark: { type: 'rule', strokeWidth: 5, color: '#333' },
+        encoding: { ...at, y: { ...y, field: 'low' }, y2: { field: 'high' } },
+      },
+      {
+        data: { values: inner },
+        mark: { type: 'point', filled: true, size: 40, color: 'white', opacity: 1 },
+        encoding: { ...at, y: { ...y, field: 'median' } },
+      },
+    ],
+  };
+};
 
 const densities: SpecMaker = (chart) => ({
   data: { values: flatten(chart) },
@@ -59,7 +122,7 @@ const ridges: SpecMaker = (chart) => ({
   spacing: -12,
   spec: {
     width: 560,
-    height: 60,
+    height: Math.max(50, Math.round(300 / Math.max(1, splitsOf(chart).length))),
     mark: { type: 'area', opacity: 0.7, line: true },
     encoding: {
       x: { field: 'v', type: 'quantitative', title: field(chart, 'y').title },
@@ -116,7 +179,7 @@ const control: SpecMaker = (chart) => {
       {
         data: { values: out },
         mark: { type: 'point', filled: true },
-        encoding: { x, y: field(chart, 'y'), fill: { condition: { test: 'datum.out', value: '#d62728' }, value: '#1f77b4' } },
+        encoding: { x, y: field(chart, 'y'), fill: { condition: { test: 'datum.out', value: '#d55e00' }, value: '#0072b2' } },
       },
     ],
   };

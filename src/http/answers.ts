@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -25,7 +25,7 @@ export function nullBody(request: Request, response: Response, next: NextFunctio
  * which If-None-Match compares as a whole.
  */
 export function tagged<T>(response: Response, body: T, version: number): T {
-  const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 16);
+  const digest = hash('sha256', JSON.stringify(body), 'base64url').slice(0, 16);
   response.setHeader('ETag', `"${version}-${digest}"`);
   // fetch adds no-cache to every conditional request, which express would take as a wish for the whole answer
   if (response.req.headers['if-none-match'] !== undefined) delete response.req.headers['cache-control'];

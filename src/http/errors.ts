@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { ApiError, errors, type Problem } from '../errors.ts';
 import { contextOf, exchangeOf } from './exchange.ts';
 import { StoredAnswer } from './idempotency.ts';
+import { placeIn } from './places-in-bodies.ts';
 
 const MOST_PROBLEMS = 20;
 const LONGEST_MESSAGE = 300;
@@ -17,10 +18,10 @@ interface ValidationFailure {
 const isValidationFailure = (error: unknown): error is ValidationFailure => error instanceof Error && error.name === 'ValidateError';
 
 /** tsoa repeats the submitted value and the whole union in its messages; what goes out names the place and the rule. */
-function problemsOf(failure: ValidationFailure): Problem[] {
+function problemsOf(failure: ValidationFailure, body: unknown): Problem[] {
   return Object.entries(failure.fields)
     .slice(0, MOST_PROBLEMS)
-    .map(([path, { message }]) => ({ path: shorten(path), message: shorten(message.split('Issues:')[0] ?? message) }));
+    .map(([path, { message }]) => ({ path: shorten(placeIn(body, path)), message: shorten(message.split('Issues:')[0] ?? message) }));
 }
 
 interface BodyParserError {
@@ -34,9 +35,9 @@ const isBodyParserError = (error: unknown): error is BodyParserError =>
   typeof (error as BodyParserError).status === 'number';
 
 /** Anything thrown below, as an entry of the catalogue. */
-function asApiError(error: unknown): ApiError {
+function asApiError(error: unknown, body: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (isValidationFailure(error)) return errors.invalidInput().with({ problems: problemsOf(error) });
+  if (isValidationFailure(error)) return errors.invalidInput().with({ problems: problemsOf(error, body) });
   if (isBodyParserError(error) && error.type === 'entity.too.large') return errors.payloadTooLarge('10 MB');
   if (isBodyParserError(error) && error.status === 415) return errors.unsupportedMediaType('application/json in UTF-8');
   if (isBodyParserError(error)) return errors.malformedJson();
@@ -118,7 +119,7 @@ export function renderErrors(error: unknown, request: Request, response: Respons
     error.send(response);
     return;
   }
-  const known = asApiError(error);
+  const known = asApiError(error, request.body);
   const { log } = contextOf(request);
   if (known.status >= 500)
     log.error(

@@ -56,7 +56,13 @@ export async function* multipartParts(request: IncomingMessage, limits: Multipar
     ended = true;
     notify();
   });
-  request.on('aborted', () => fail(errors.uploadRefused('The upload was cut off.')));
+  request.once('close', () => {
+    if (request.complete) return;
+    const cut = errors.uploadRefused('The upload was cut off.');
+    fail(cut);
+    // who reads a file waits for its next bytes, and hears of this only from the file
+    parser.destroy(cut);
+  });
   request.pipe(parser);
   try {
     for (;;) {

@@ -212,16 +212,17 @@ export async function eraseTables(
   return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
 }
 
-/** Removes the files of internal tables of one kind that were retired before a time, whatever version they belonged to. */
+/** Removes the files of internal tables of one kind that were retired before a time, whatever version they belonged to. Answers how many. */
 export async function eraseRetired(
   db: Queryable,
   staging: Pick<StagingArea, 'remove'>,
   { experimentId, kind, before }: { experimentId: string; kind: InternalKind; before: Date },
-): Promise<void> {
+): Promise<number> {
   const files = await queries.listRetiredFiles(db, { experimentId, kind, before });
   await staging.remove(files.map(({ path }) => path));
   await queries.deleteFiles(
     db,
     files.map(({ id }) => id),
   );
+  return files.length;
 }

@@ -1,5 +1,5 @@
-import { iso1A2Code } from '@rapideditor/country-coder';
 import { around } from 'geokdbush';
+import { openCountries, type Countries } from './countries.ts';
 import { fold, readGazetteer, type Gazetteer } from './gazetteer.ts';
 import { labelOf, type Place, type Places } from './places.ts';
 
@@ -12,13 +12,6 @@ const MOST_WEIGHED = 60;
 const NEIGHBOURS = 400;
 
 const countryNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
-
-/** The country by its borders, not by the nearest town: near a border that is often across it. */
-function countryAt(gazetteer: Gazetteer, latitude: number, longitude: number): string | null {
-  const territory = iso1A2Code([longitude, latitude], { level: 'territory' });
-  if (territory !== null && gazetteer.within.has(territory)) return territory;
-  return iso1A2Code([longitude, latitude]);
-}
 
 function placeOf(gazetteer: Gazetteer, position: number): Place {
   const country = countryNames.of(gazetteer.countries[position] ?? '') ?? '';
@@ -83,7 +76,10 @@ const weightOf = ({ index, longitudes, latitudes }: Gazetteer, position: number)
 /** Places from the GeoNames data package, read at the first use. Names are those of towns; there are no streets and no postal codes. */
 export function openEmbeddedPlaces(): Places {
   let reading: Promise<Gazetteer> | undefined;
+  let opening: Promise<Countries> | undefined;
   const gazetteer = () => (reading ??= readGazetteer());
+  // the country by its borders, not by the nearest town: near a border that is often across it
+  const countries = (data: Gazetteer) => (opening ??= openCountries((code) => data.within.has(code)));
   return {
     search: async (text, most) => {
       const data = await gazetteer();
@@ -103,7 +99,7 @@ export function openEmbeddedPlaces(): Places {
     },
     at: async (latitude, longitude) => {
       const data = await gazetteer();
-      const code = countryAt(data, latitude, longitude);
+      const code = (await countries(data))(latitude, longitude);
       if (code === null) return null;
       const towns = data.within.get(code);
       const [member] = towns ? around(towns.index, longitude, latitude, 1, NEAR_KM) : [];

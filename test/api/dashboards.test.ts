@@ -147,16 +147,27 @@ describe('dashboards', () => {
     expect(await send({ name: '' })).toBe('body.name');
   });
 
-  test('a widget of an older shape does not make the list fail', async () => {
+  test('a widget of an older shape does not make the list fail, and leaves the others as they are', async () => {
     const id = await experiment();
     const owner = site.as(site.cast.owner);
     await owner('POST', `/api/v1/experiments/${id}/dashboards`, { body: { name: 'Board' } });
-    await site.server.context.db.run(sql('test')`
-      insert into dashboards (id, experiment_id, name, layout, widgets, created_by)
-      values (gen_random_uuid(), ${id}, 'old', 'null', '[null, 3]', ${site.cast.owner.id})`);
-    expect((await owner('GET', `/api/v1/experiments/${id}/dashboards`)).body).toMatchObject([
-      { name: 'old', layout: { columns: 12 }, widgets: [] },
-      { name: 'Board' },
-    ]);
+    const good = { ...widget('table', { pageSize: 25, ...shows }), config: { pageSize: 25, ...shows } };
+    const older = [null, 3, { ...good, type: 'clock' }, { ...good, layout: null }, { ...good, config: 'x' }, { type: 'table' }];
+    const store = (name: string, layout: unknown, widgets: unknown) =>
+      site.server.context.db.run(sql('test')`
+        insert into dashboards (id, experiment_id, name, layout, widgets, created_by)
+        values (gen_random_uuid(), ${id}, ${name}, ${JSON.stringify(layout)}, ${JSON.stringify(widgets)}, ${site.cast.owner.id})`);
+    for (const [position, one] of older.entries()) await store(`old ${position}`, null, [one, good]);
+    await store('no list', [], { a: 1 });
+    const headers = { 'x-api-key': site.cast.owner.apiKey };
+    const answer = await fetch(`${site.server.baseUrl}/api/v1/experiments/${id}/dashboards`, { headers });
+    expect(answer.status).toBe(200);
+    const all = (await answer.json()) as { name: string; layout: object; widgets: { id: string }[] }[];
+    expect(all.map(({ name }) => name)).toEqual(['no list', ...older.map((_, position) => `old ${position}`).toReversed(), 'Board']);
+    for (const { layout, widgets } of all.slice(1, -1)) {
+      expect(layout).toEqual({ columns: 12, rowHeight: 80, gap: 16 });
+      expect(widgets).toContainEqual(good);
+    }
+    expect(all[0]?.widgets).toEqual([]);
   });
 });

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refreshChangedIdentities, refreshIdentity } from '../../src/api/data/identity.service.ts';
+import { eraseNamedExports } from '../../src/api/exports/writing.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { replaceIdentity } from '../../src/ingest/dimensions.ts';
 import { grant, makePerson, type Person } from '../support/cast.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
 let site: TestServer;
@@ -49,6 +50,17 @@ async function settled(read: () => Promise<unknown>, expected: object) {
   return read();
 }
 
+const owner: Call = (...asked) => site.as(site.cast.owner)(...asked);
+
+/** The path of a finished export of an experiment's rows as CSV. */
+async function exported(id: string): Promise<string> {
+  const exports = `/api/v1/experiments/${id}/data/exports`;
+  const made = await owner('POST', exports, { body: { tableName: 'plots', format: 'csv' } });
+  const path = `${exports}/${(made.body as { exportId: string }).exportId}`;
+  await expect.poll(async () => (await owner('GET', `${path}/status`)).body.status, { timeout: 10_000 }).toBe('completed');
+  return path;
+}
+
 /** Every file of the lake that holds these bytes. */
 async function filesHolding(text: string): Promise<string[]> {
   const { lakeFolder } = site.server.context;
@@ -84,15 +96,27 @@ test('a closed account reads as Deleted User, and its name leaves the lake with 
   const other = await contributedBy(staying, 'Other');
   expect((await shown(read)).contributor.name).toBe('Verasecret Tester');
   expect(await filesHolding('Verasecret')).not.toEqual([]);
+  const named = await exported(id);
+  expect((await owner('GET', named)).text).toContain('Verasecret');
+  const hers = await exported(other.id);
   expect((await site.as(vera)('DELETE', `/api/v1/users/${vera.id}`)).status).toBe(200);
   const gone = { contributor: { id: vera.id, name: 'Deleted User', avatar: null }, by: 'Deleted User' };
   expect(await settled(() => shown(read), gone)).toEqual(gone);
+  await expect.poll(async () => (await owner('GET', named)).status, { timeout: 10_000 }).toBe(410);
+  expect((await owner('GET', hers)).text).toContain('Stayingname');
   // reads that began before may still be at the old files: they are left alone for a while
   expect(await filesHolding('Verasecret')).not.toEqual([]);
   expect(await db.rows(sql('t')`select 1 as one from identity_changes where user_id = ${vera.id}`)).toHaveLength(1);
-  await refreshChangedIdentities(context, new AbortController().signal, 0);
+  await refreshChangedIdentities(context, new AbortController().signal, eraseNamedExports, 0);
   expect(await filesHolding('Verasecret')).toEqual([]);
   expect(await db.rows(sql('t')`select 1 as one from identity_changes where user_id = ${vera.id}`)).toEqual([]);
+  const reports = await db.rows<{ details: object }>(
+    sql('t')`select details from audit_events where action = 'user.erased' and subject_id = ${vera.id} order by at`,
+  );
+  expect(reports.map(({ details }) => details)).toEqual([
+    { store: 'exports', experiments: 1, files: 1 },
+    { store: 'lake', experiments: 1, files: expect.toSatisfy((count: number) => count > 0) },
+  ]);
   expect(await shown(read)).toEqual(gone);
   expect((await shown(other.read)).contributor.name).toBe('Stayingname Tester');
   expect(await filesHolding('Stayingname')).not.toEqual([]);
@@ -130,9 +154,9 @@ test('a change that comes while another is carried out is carried out too', asyn
   for (let round = 0; round < 5; round += 1) {
     await rename(`Mia${round}`);
     await Promise.all([
-      refreshChangedIdentities(context, new AbortController().signal),
+      refreshChangedIdentities(context, new AbortController().signal, eraseNamedExports),
       rename(`Mia-${round}`),
-      refreshChangedIdentities(context, new AbortController().signal),
+      refreshChangedIdentities(context, new AbortController().signal, eraseNamedExports),
     ]);
     const last = { contributor: { id: mia.id, name: `Mia-${round} Tester`, avatar: null }, by: `Mia-${round} Tester` };
     expect(await settled(() => shown(read), last)).toEqual(last);

@@ -58,6 +58,10 @@ describe('looking up places', () => {
         status: 503,
         body: { code: 'PLACES_UNAVAILABLE' },
       });
+      expect(await call('GET', '/api/v1/locations/geocode', { query: { latitude: 52, longitude: 5 } })).toMatchObject({
+        status: 503,
+        body: { code: 'PLACES_UNAVAILABLE' },
+      });
       const locations = [{ name: 'Field', latitude: 52, longitude: 5, country: 'Netherlands' }];
       expect(await call('POST', '/api/v1/experiments', { body: { name: 'Saved', locations } })).toMatchObject({
         status: 201,

@@ -95,6 +95,71 @@ describe.each(CHART_TYPES)('a %s chart', (type) => {
   });
 });
 
+/** The texts of a picture, in the order in which they are drawn. */
+const textsOf = (svg: string) => Array.from(svg.matchAll(/<text[^>]*>([^<]*)</g), ([, text]) => text ?? '');
+
+describe('what a picture says', () => {
+  test('a wind rose: where north is, how often, how fast, and what it is of', async () => {
+    const texts = textsOf(await drawSvg({ type: 'wind-rose', title: 'Wind', ...SAMPLE['wind-rose'] }));
+    expect(texts).toEqual(expect.arrayContaining(['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW', '2 %', '8 %']));
+    expect(texts).toContain('direction, degrees from north');
+    expect(texts.filter((text) => / – /.test(text))).toHaveLength(5);
+  });
+
+  test('a wind rose: sectors as long as the wind is frequent, whichever turn the angle is of', async () => {
+    const { axes } = SAMPLE['wind-rose'];
+    const rose = (x: number[]) => drawSvg({ type: 'wind-rose', title: '', axes, series: one({ x, y: x.map(() => 3) }) });
+    expect(await rose([0, 90, 90, 270])).toBe(await rose([360, 450, -270, -90]));
+    expect(await rose([0, 90, 90, 270])).not.toBe(await rose([0, 0, 90, 270]));
+  });
+
+  test('a violin for each series of each group, in the colours of the legend', async () => {
+    const series = ['control', 'drought'].map((color, index) => ({ name: 'SPAD', color, points: { x: treatments, y: wave(index) } }));
+    const svg = await drawSvg({ type: 'violin-plot', title: 'Violins', axes: grouped, series });
+    const filled = (color: string) => svg.match(new RegExp(`<path[^>]*fill="${color}"`, 'g'))?.length;
+    // three groups and the legend
+    expect([filled('#0072b2'), filled('#e69f00')]).toEqual([4, 4]);
+    expect(textsOf(svg)).toEqual(expect.arrayContaining(['control', 'drought', 'late', 'SPAD', 'treatment']));
+  });
+
+  test('a dot plot: no point of one series in the strip of another', async () => {
+    const series = ['control', 'drought'].map((color) => ({ name: 'SPAD', color, points: { x: days.map(() => 'B73'), y: wave(0) } }));
+    const svg = await drawSvg({ type: 'dot-plot', title: 'Dots', axes: grouped, series });
+    const marks = Array.from(svg.matchAll(/<path aria-label="[^"]*"[^>]*>|<path[^>]*translate\([^>]*>/g), ([mark]) => mark);
+    const across = (color: string) =>
+      marks.filter((mark) => mark.includes(`fill="${color}"`)).map((mark) => Number(/translate\(([\d.]+),/.exec(mark)?.[1]));
+    const [control, drought] = [across('#0072b2'), across('#e69f00')].map((places) => places.slice(0, count));
+    expect([control?.length, drought?.length]).toEqual([count, count]);
+    expect(Math.max(...(control ?? []))).toBeLessThan(Math.min(...(drought ?? [])));
+  });
+
+  test('a carpet: its curves by name, also of rows that are no grid', async () => {
+    const scattered = { x: wave(0), y: wave(1), z: wave(2) };
+    const texts = textsOf(await drawSvg({ type: 'carpet', title: 'Carpet', axes: threes, series: one(scattered) }));
+    expect(texts).toEqual(expect.arrayContaining(['equal sand', 'equal silt', 'clay']));
+    const grid = textsOf(await drawSvg({ type: 'carpet', title: 'Carpet', axes: threes, series: one(cells) }));
+    expect(grid).toEqual(expect.arrayContaining(['0', '11', '9']));
+  });
+
+  test('parallel coordinates: all colours on one range of each column', async () => {
+    const series = ['SPAD', 'phi2'].flatMap((name) =>
+      [
+        [0, 1],
+        [9, 10],
+      ].map((values, index) => ({ name, color: `c${index}`, points: { y: values } })),
+    );
+    const svg = await drawSvg({ type: 'parallel-coordinates', title: '', axes: y, series });
+    const lines = Array.from(svg.matchAll(/<path[^>]*>/g), ([path]) => path).filter((path) => /stroke="#(0072b2|e69f00)"/.test(path));
+    const starts = lines.flatMap((path) => /d="M0,([\d.]+)L|d="M[\d.]+,([\d.]+)L[\d.]+,[\d.]+"/.exec(path)?.slice(1) ?? []);
+    expect(new Set(starts.filter((start) => start !== undefined)).size).toBe(4);
+  });
+
+  test('a pie: the share of each slice', async () => {
+    const texts = textsOf(await drawSvg({ type: 'pie', title: 'Pie', ...SAMPLE.pie }));
+    expect(texts).toEqual(expect.arrayContaining(['25 %', '33 %', '42 %']));
+  });
+});
+
 test('PNG is drawn with the font of the package, facets side by side', async () => {
   const series = ['north', 'south'].flatMap((facet) => split({ x: days, y: wave(0) }).map((each) => ({ ...each, facet })));
   const chart: Chart = { type: 'line', title: 'Two fields', axes: timed, series };

@@ -54,6 +54,17 @@ describe.each([duckdb, databricks])('$name', (dialect) => {
     // c0 is our own alias too: the same text, so the shape is compared on the others
     for (const name of NAMES.filter((text) => text !== 'c0')) expect(textOf(name), JSON.stringify(name)).toBe(expected);
   });
+
+  test('names of tables and files are bound, and a key is never seen', () => {
+    const textOf = (name: string) => {
+      const kept = { ...uploaded('kept', STRING), originalKey: name };
+      const from = source([name, `${name}.parquet`], { expanded: [kept], table: { kind: 'upload', identifier: name } });
+      const { rows, count } = planRead(from, readRequest({ columns: 'id,kept', orderBy: 'kept' }), 100_000);
+      return [compile(rows, dialect), compile(count, dialect)].map(({ sql }) => sql);
+    };
+    const expected = textOf('plain');
+    for (const name of HOSTILE) expect(textOf(name), JSON.stringify(name)).toEqual(expected);
+  });
 });
 
 describe('on a real engine', () => {

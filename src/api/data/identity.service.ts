@@ -1,3 +1,4 @@
+import { audit } from '../../auth/audit.ts';
 import type { Context } from '../../context.ts';
 import { replaceIdentity } from '../../ingest/dimensions.ts';
 import { eraseRetired } from '../../lakehouse/manifest.ts';
@@ -18,23 +19,47 @@ export const refreshIdentity = (ctx: Context, experimentId: string): Promise<voi
     })),
   );
 
+/** Writes down what was removed from one store because an account was closed. */
+const reportErased = (ctx: Context, userId: string, details: { store: 'exports' | 'lake'; experiments: number; files: number }) =>
+  ctx.db.transaction((tx) => audit(tx, null, { action: 'user.erased', subjectId: userId, details }));
+
 /**
- * Carries changed names into the lake, person after person, until none is due. Of a closed account the files that still hold the name are removed too,
- * `readSeconds` after the last version that read them. Several processes share the work; what fails is due again a minute later.
+ * Carries changed names into the lake, person after person, until none is due. Of a closed account the exports that may hold the name are removed at once by `eraseExports`, which answers how many,
+ * and its files of the lake `readSeconds` after the last version that read them. Several processes share the work; what fails is due again a minute later.
  */
-export async function refreshChangedIdentities(ctx: Context, signal: AbortSignal, readSeconds = READ_SECONDS): Promise<void> {
+export async function refreshChangedIdentities(
+  ctx: Context,
+  signal: AbortSignal,
+  eraseExports: (ctx: Context, experiments: readonly string[]) => Promise<number>,
+  readSeconds = READ_SECONDS,
+): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     const change = await claimIdentityChange(ctx.db, readSeconds);
     if (!change) return;
-    const experiments = await listExperimentsNaming(ctx.db, change.userId);
-    for (const { experimentId } of experiments) {
+    const experiments = (await listExperimentsNaming(ctx.db, change.userId)).map(({ experimentId }) => experimentId);
+    let files = 0;
+    for (const experimentId of experiments) {
       signal.throwIfAborted();
       if (change.refreshedAt === null) await refreshIdentity(ctx, experimentId);
       // times are cut to milliseconds on their way here
-      else await eraseRetired(ctx.db, ctx.staging, { experimentId, kind: 'identity', before: new Date(change.refreshedAt.getTime() + 1) });
+      else
+        files += await eraseRetired(ctx.db, ctx.staging, {
+          experimentId,
+          kind: 'identity',
+          before: new Date(change.refreshedAt.getTime() + 1),
+        });
     }
-    if (change.isClosed && change.refreshedAt === null && experiments.length > 0) await markRefreshed(ctx.db, change);
-    else await endIdentityChange(ctx.db, change);
+    if (change.isClosed && change.refreshedAt === null && experiments.length > 0) {
+      await reportErased(ctx, change.userId, {
+        store: 'exports',
+        experiments: experiments.length,
+        files: await eraseExports(ctx, experiments),
+      });
+      await markRefreshed(ctx.db, change);
+    } else {
+      if (change.isClosed) await reportErased(ctx, change.userId, { store: 'lake', experiments: experiments.length, files });
+      await endIdentityChange(ctx.db, change);
+    }
   }
 }

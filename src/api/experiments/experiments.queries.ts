@@ -92,10 +92,10 @@ export type VersionedExperiment = Experiment & { version: number };
 export const findExperiment = (db: Queryable, id: string) =>
   db.one<VersionedExperiment>(sql('experiments.find')`
     select ${columns}, r.version,
-      coalesce((select json_agg(json_strip_nulls(json_build_object('id', l.id, 'name', l.name, 'latitude', l.latitude::float8, 'longitude', l.longitude::float8,
-        'country', l.country, 'region', l.region, 'municipality', l.municipality, 'postalCode', l.postal_code, 'addressLabel', l.address_label,
-        'createdAt', to_char(l.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'updatedAt', to_char(l.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) order by l.ordinal)
-        from locations l where l.experiment_id = r.id), '[]') as locations
+      coalesce((select json_strip_nulls(json_agg(l)) from (
+        select id, name, latitude::float8, longitude::float8, country, region, municipality, postal_code as "postalCode", address_label as "addressLabel",
+          to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt"
+        from locations where experiment_id = r.id order by ordinal) l), '[]') as locations
     from resources r ${joins}
     where r.id = ${id}`);
 

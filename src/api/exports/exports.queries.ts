@@ -166,6 +166,16 @@ export const listExpiring = (db: Queryable, limit: number) =>
   db.rows<{ exportId: string }>(sql('exports.listExpiring')`
     select id as "exportId" from exports where status = 'completed' and expired_at is null and expires_at <= now() order by expires_at limit ${limit}`);
 
+/** Ends the time of an experiment's files that hold people's names, and has those that are being written begin anew. */
+export const retireNamedExports = (db: Queryable, experimentId: string) =>
+  db.rows<{ fileSize: number }>(sql('exports.retireNamed')`
+    with again as (
+      update exports set status = 'queued' where experiment_id = ${experimentId} and names <> 'pseudonyms' and status = 'running'
+    )
+    update exports set expires_at = now()
+    where experiment_id = ${experimentId} and names <> 'pseudonyms' and status = 'completed' and expired_at is null
+    returning file_size as "fileSize"`);
+
 export const markExpired = (db: Queryable, exportId: string) =>
   db.run(sql('exports.markExpired')`update exports set expired_at = now() where id = ${exportId}`);
 

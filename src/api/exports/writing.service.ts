@@ -18,6 +18,7 @@ import {
   lockExportsOf,
   markExpired,
   releaseExport,
+  retireNamedExports,
   takeSilentExports,
   type ExportRow,
   type NamesPolicy,
@@ -167,4 +168,12 @@ export async function expireExports(ctx: Context): Promise<void> {
     }
     if (expiring.length < BATCH) return;
   }
+}
+
+/** Removes the files of these experiments that may hold people's names, and answers how many; who needs one asks for it again. */
+export async function eraseNamedExports(ctx: Context, experiments: readonly string[]): Promise<number> {
+  let files = 0;
+  for (const experimentId of experiments) files += (await retireNamedExports(ctx.db, experimentId)).length;
+  await expireExports(ctx);
+  return files;
 }

@@ -1,0 +1,70 @@
+import { iso1A2Code } from '@rapideditor/country-coder';
+
+/** Pieces of borders that are kept in memory, of some 40 kB each. */
+const MOST_PIECES = 1_000;
+
+/** Says in which country a point lies, as an ISO 3166-1 alpha-2 code (XK for Kosovo); null in the open sea. */
+export type Countries = (latitude: number, longitude: number) => string | null;
+
+/** Keeps what was asked for last, as `geo-tz` asks for its store. */
+class Pieces {
+  private readonly kept = new Map<string, unknown>();
+
+  get(key: string): unknown {
+    const piece = this.kept.get(key);
+    if (piece === undefined) return undefined;
+    this.kept.delete(key);
+    this.kept.set(key, piece);
+    return piece;
+  }
+
+  set(key: string, piece: unknown): void {
+    this.kept.set(key, piece);
+    if (this.kept.size > MOST_PIECES) this.kept.delete(this.kept.keys().next().value ?? '');
+  }
+}
+
+/** A part of ECMA-402 that the compiler's library does not describe yet. */
+type LocaleWithZones = Intl.Locale & { getTimeZones(): string[] | undefined };
+
+const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
+const zonesOf = (code: string) => (new Intl.Locale(`und-${code}`) as LocaleWithZones).getTimeZones() ?? [];
+
+/** Codes of countries by the name of a time zone; a zone ends at the borders of its country. */
+function countriesOfZones(): ReadonlyMap<string, string> {
+  const codes = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
+  const current = codes.filter((code) => Intl.getCanonicalLocales(`und-${code}`)[0] === `und-${code}`);
+  return new Map(current.flatMap((code) => zonesOf(code).map((zone) => [zone, code] as const)));
+}
+
+/**
+ * Opens the borders: those of the time zones of the world, which are exact and end where countries end. Outlines that can be wrong by tens of kilometres
+ * say only what zones do not: countries that share their neighbour's. `hasTowns` tells whether a territory is known by itself or as its country.
+ */
+export async function openCountries(hasTowns: (code: string) => boolean): Promise<Countries> {
+  const { find, setCache } = await import('geo-tz/all');
+  setCache({ store: new Pieces() });
+  const byZone = countriesOfZones();
+  const withZones = new Set(byZone.values());
+  // no borders end in Antarctica, but the zones of its stations are those of their claimants
+  withZones.delete('AQ');
+  const countryOf = new Map<string, string | undefined>();
+  const zoned = (zone: string) => {
+    // a zone of the sea belongs to nobody; the others may have another name here than there
+    if (!countryOf.has(zone))
+      countryOf.set(zone, byZone.get(zone) ?? byZone.get(new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone));
+    return countryOf.get(zone);
+  };
+
+  return (latitude, longitude) => {
+    const territory = iso1A2Code([longitude, latitude], { level: 'territory' });
+    const outlined = territory !== null && hasTowns(territory) ? territory : iso1A2Code([longitude, latitude]);
+    if (outlined !== null && !withZones.has(outlined)) return outlined;
+    const zones = find(latitude, longitude)
+      .map(zoned)
+      .filter((code) => code !== undefined);
+    // zones overlap where borders are disputed
+    if (outlined !== null && zones.includes(outlined)) return outlined;
+    return zones[0] ?? outlined;
+  };
+}

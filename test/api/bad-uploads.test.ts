@@ -1,0 +1,158 @@
+import { readdirSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+let owner: Call;
+let uploads: string;
+let tables = 0;
+beforeAll(async () => {
+  site = await startTestServer();
+  owner = site.as(site.cast.owner);
+  const made = await owner('POST', '/api/v1/experiments', { body: { name: 'Odd files' } });
+  uploads = `/api/v1/experiments/${(made.body as { id: string }).id}/data/uploads`;
+});
+afterAll(() => site.stop());
+
+type Bytes = string | Uint8Array<ArrayBuffer>;
+interface Report {
+  status: string;
+  rowCount: number;
+  errorMessage: string | null;
+  files: { status: string; reason: string | null }[];
+}
+
+const send = (kind: string, files: readonly (readonly [string, Bytes])[]) => {
+  const form = new FormData();
+  form.append('sourceKind', kind);
+  form.append('targetKind', 'new');
+  form.append('targetName', `odd_${(tables += 1)}`);
+  for (const [name, bytes] of files) form.append('files', new Blob([bytes]), name);
+  return owner('POST', uploads, { body: form });
+};
+
+async function ended(path: string): Promise<Report> {
+  for (let tries = 0; tries < 1_200; tries += 1) {
+    const { body } = await owner('GET', path);
+    if (!['pending', 'running'].includes((body as Report).status)) return body as Report;
+    await sleep(25);
+  }
+  throw new Error('the upload did not end');
+}
+
+async function uploaded(kind: string, files: readonly (readonly [string, Bytes])[]): Promise<Report> {
+  const made = await send(kind, files);
+  expect([made.status, made.text]).toEqual([201, expect.anything()]);
+  return ended(`${uploads}/${(made.body as { uploadId: string }).uploadId}`);
+}
+
+/** Bytes of the object folder and of what work leaves beside it. */
+const kept = () =>
+  ['objects', 'work', 'tmp']
+    .map((name) => join(site.server.context.config.dataDir, name))
+    .flatMap((folder) => {
+      try {
+        return readdirSync(folder, { recursive: true, withFileTypes: true });
+      } catch {
+        return [];
+      }
+    })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.json'))
+    .map((entry) => ({ name: entry.name, bytes: statSync(join(entry.parentPath, entry.name)).size }));
+
+const refused = async (what: () => Promise<{ status: number; body: unknown }>, status: number, says: RegExp) => {
+  const before = kept();
+  const { status: answered, body } = await what();
+  expect(body).toMatchObject({ status, detail: expect.stringMatching(says) });
+  expect(answered).toBe(status);
+  await expect.poll(kept, { timeout: 5_000 }).toEqual(before);
+};
+
+async function parquet(select: string): Promise<Uint8Array<ArrayBuffer>> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const path = join(site.server.context.config.dataDir, 'made.parquet');
+  await connection.run(`copy (${select}) to '${path}' (format parquet, compression zstd, row_group_size 50000000)`);
+  connection.closeSync();
+  instance.closeSync();
+  return new Uint8Array(await readFile(path));
+}
+
+test('a file of another kind than its name says is refused with a reason, and its bytes are gone', async () => {
+  expect(await uploaded('csv', [['a.csv', 'a\n1\n']])).toMatchObject({ status: 'completed', rowCount: 1 });
+  const before = kept();
+  const zip = new Uint8Array([0x50, 0x4b, 3, 4, ...Array.from({ length: 4_000 }, (_, at) => (at * 131) % 256)]);
+  for (const [kind, name, bytes] of [
+    ['csv', 'a.csv', zip],
+    ['csv', 'a.csv', await parquet('select 1 as a')],
+    ['parquet', 'a.parquet', 'a\n1\n'],
+    ['json', 'a.json', zip],
+  ] as const) {
+    const report = await uploaded(kind, [[name, bytes]]);
+    expect(report, name).toMatchObject({ status: 'failed', rowCount: 0, files: [{ status: 'failed', reason: expect.any(String) }] });
+    expect(report.errorMessage).toMatch(/\w+.*\.$/);
+  }
+  await refused(() => send('csv', [['a.exe', 'a\n1\n']]), 400, /\.csv/);
+  expect(kept()).toEqual(before);
+});
+
+test('too large a file and too many files are refused while they arrive', { timeout: 120_000 }, async () => {
+  const most = 50 * 1_048_576;
+  const line = `"${'x'.repeat(1_000_000)}"\n`;
+  const text = `a\n${line.repeat(Math.floor((most - 2) / line.length))}`;
+  const whole = await uploaded('csv', [['large.csv', text]]);
+  expect(whole).toMatchObject({ status: 'completed', rowCount: Math.floor((most - 2) / line.length) });
+  await refused(() => send('csv', [['large.csv', text + line]]), 413, /50/);
+  const files = (count: number) => Array.from({ length: count }, (_, at) => [`${at}.csv`, `a\n${at}\n`] as const);
+  expect(await uploaded('csv', files(20))).toMatchObject({ status: 'completed', rowCount: 20 });
+  await refused(() => send('csv', files(101)), 400, /100/);
+});
+
+test('a name that climbs out of its folder is a name, and nothing is written where it points', async () => {
+  for (const name of ['../../x.csv', '/etc/x.csv', '..\\..\\x.csv', 'a/../../../x.csv', '....//x.csv']) {
+    const made = await send('csv', [[name, 'a\n1\n']]);
+    if (made.status === 201) {
+      const report = await ended(`${uploads}/${(made.body as { uploadId: string }).uploadId}`);
+      expect(report, name).toMatchObject({ status: 'completed', rowCount: 1 });
+    } else expect([name, made.status, (made.body as { code: string }).code]).toEqual([name, 400, 'UPLOAD_REFUSED']);
+  }
+  const root = site.server.context.config.dataDir;
+  const strays = readdirSync(join(root, '..')).filter((name) => name === 'x.csv' || name === 'etc');
+  expect(strays).toEqual([]);
+  expect(readdirSync(root, { recursive: true }).filter((name) => String(name).endsWith('x.csv'))).toEqual([]);
+});
+
+test('an upload that stops in the middle leaves no bytes and no rows', async () => {
+  const before = kept();
+  const { hostname, port } = new URL(site.server.baseUrl);
+  const head = (length: number) =>
+    `POST ${uploads} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${site.cast.owner.apiKey}\r\nContent-Type: multipart/form-data; boundary=xx\r\nContent-Length: ${length}\r\n\r\n`;
+  const field = (name: string, value: string) => `--xx\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const body = `${field('sourceKind', 'csv')}${field('targetKind', 'new')}${field('targetName', 'stopped')}--xx\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\n\r\na\n${'1\n'.repeat(200_000)}`;
+  const end = '\r\n--xx--\r\n';
+  const exchange = (text: string, length: number, cut: boolean) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname);
+      let answer = '';
+      socket.on('data', (chunk: Buffer) => {
+        answer += chunk.toString();
+        if (answer.includes('\r\n\r\n')) socket.end();
+      });
+      socket.once('error', reject);
+      socket.once('close', () => resolve(answer));
+      socket.write(head(length) + text, () => {
+        if (cut) setTimeout(() => socket.destroy(), 300);
+      });
+    });
+  await exchange(body, body.length + end.length, true);
+  await expect.poll(kept, { timeout: 5_000 }).toEqual(before);
+  const list = (await owner('GET', uploads)).body as { uploads?: unknown } | unknown[];
+  expect(JSON.stringify(list)).not.toContain('"pending"');
+  // the same, whole, is taken under the same name
+  expect(await exchange(body + end, body.length + end.length, false)).toContain('201 Created');
+});
