@@ -16,6 +16,8 @@ import type { Canonical } from './awkward.ts';
 import { DatabricksLake } from './databricks-lake.ts';
 import { EXPERIMENT, Lake, page, source } from './support.ts';
 
+/** A value that is neither nested nor null. */
+type Cell = string | number | bigint | boolean;
 type Cells = Record<string, Canonical[]>;
 
 const IDENTITY = `select '${EXPERIMENT}' as experiment_id, 'u0' as user_id, 'Ada "the" B.' as name, null as avatar, 'Contributor-0' as pseudonym
@@ -56,7 +58,8 @@ const microsOf = (time: string): string => {
 const ofText = (type: ColumnType, value: unknown): Canonical => {
   if (value === null || value === undefined) return null;
   if (type.kind === 'variant') return JSON.stringify(value);
-  const written = String(value as string | number | boolean);
+  const cell = value as Cell;
+  const written = String(cell);
   if (type.kind === 'double') return String(Number(written));
   if (type.kind === 'date') return String(Date.parse(written) / 86_400_000);
   return type.kind === 'timestamp' || type.kind === 'timestamp_ntz' ? microsOf(written) : written;
@@ -111,12 +114,13 @@ const ofParquet = async (bytes: Buffer): Promise<{ cells: Cells; rows: Record<st
       delete element.logical_type;
     }
   const parsers = { timestampFromMicroseconds: (micros: bigint) => micros, dateFromDays: (days: number) => days };
-  const rows = await parquetReadObjects({ file, metadata, compressors, utf8: true, parsers: parsers });
+  const rows = await parquetReadObjects({ file, metadata, compressors, utf8: true, parsers });
   const one = (type: ColumnType, value: unknown): Canonical => {
     if (value === null || value === undefined) return null;
     if (type.kind === 'decimal')
       return scaled(value instanceof Uint8Array ? bigEndian(value) : BigInt(value as bigint | number), type.scale);
-    return type.kind === 'variant' ? JSON.stringify(JSON.parse(value as string)) : String(value);
+    const cell = value as Cell;
+    return type.kind === 'variant' ? JSON.stringify(JSON.parse(String(cell))) : String(cell);
   };
   return { cells: Object.fromEntries(KINDS.map(({ name, type }) => [name, rows.map((row) => one(type, row[name]))])), rows };
 };
