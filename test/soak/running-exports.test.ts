@@ -47,13 +47,14 @@ const status = async (path: string) => (await site.as(site.cast.owner)('GET', `$
 
 test.each(['csv', 'json', 'arrow'])('%s: progress comes at least every 2 s', async (format) => {
   const path = await started(format);
-  let [rows, since, longest, steps] = [-1, performance.now(), 0, 0];
+  let [rows, since, sorting, longest, steps] = [-1, performance.now(), 0, 0, 0];
   for (;;) {
     const state = await status(path);
     const now = performance.now();
     if (state.status === 'running' && state.progress.rows !== rows) {
       // what it waited before it began is the queue's
-      if (rows >= 0) longest = Math.max(longest, now - since);
+      if (rows === 0) sorting = now - since;
+      else if (rows > 0) longest = Math.max(longest, now - since);
       [rows, since] = [Number(state.progress.rows), now];
       steps += 1;
     }
@@ -64,8 +65,10 @@ test.each(['csv', 'json', 'arrow'])('%s: progress comes at least every 2 s', asy
     expect(['queued', 'running']).toContain(state.status);
     await sleep(50);
   }
-  console.log(`${format} of ${ROWS} rows: ${steps} steps of progress, at most ${Math.round(longest)} ms apart`);
-  expect(longest).toBeLessThan(2_000);
+  console.log(
+    `${format} of ${ROWS} rows: ${steps} steps of progress, the first row after ${Math.round(sorting)} ms, then at most ${Math.round(longest)} ms apart`,
+  );
+  expect(Math.max(sorting, longest)).toBeLessThan(2_000);
 });
 
 test.each(['csv', 'json', 'arrow', 'parquet'])('%s: a cancelled export lets go of the engine within a second', async (format) => {
