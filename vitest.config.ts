@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/conformance/**', 'test/soak/**', 'test/mutants/**'],
     globalSetup: ['test/support/global.ts'],
-    setupFiles: ['test/support/fetched.ts'],
+    setupFiles: ['test/support/fetched.ts', 'test/support/counted.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

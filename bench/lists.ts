@@ -32,12 +32,16 @@ async function statementsOf(ask: (db: Queryable) => Promise<unknown>): Promise<Q
   return sent;
 }
 
-/** Shared buffers that a page of a list touches, on average over people. */
+/** Shared buffers that a page of a list and its count touch, on average over people. */
 async function buffersPerPage(client: pg.Client, scope: 'related' | 'all'): Promise<number> {
   const people = 60;
   let blocks = 0;
   for (let turn = 0; turn < people; turn += 1) {
-    const statements = await statementsOf((db) => listExperiments(db, filterOf(somebody(turn), scope), PAGE));
+    const filter = filterOf(somebody(turn), scope);
+    const statements = await statementsOf(async (db) => {
+      await listExperiments(db, filter, PAGE);
+      await countExperiments(db, filter, 10_001);
+    });
     for (const { text, values } of statements) {
       const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
         `explain (analyze, buffers, format json) ${text}`,
@@ -72,23 +76,22 @@ const TERMS = ['Lena', 'Priya Gr', 'grower 77', 'Olof', 'Mehmet Grower', 'quentn
 const label = ({ experiments }: Size) => experiments.toLocaleString('en');
 
 /** Lists of a service that grows from 10,000 to 1,000,000 experiments, with two grants each, and the search for people among 50,000. */
-export async function benchLists(url: string): Promise<Measured[]> {
+export async function benchLists(url: string, _dataDir: string, onMeasured: (line: Measured) => void): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
-  const results: Measured[] = [];
   try {
     const few = await growLists(client, 0, FEW);
     const before = await buffersPerPage(client, 'related');
-    results.push(against(`scope=related page p95 at ${label(few)}, ms`, await p95(400, page(db, 'related')), 5));
+    onMeasured(against(`scope=related page p95 at ${label(few)}, ms`, await p95(400, page(db, 'related')), 5));
     if (MANY > SOME) {
       const some = await growLists(client, FEW, SOME);
-      results.push(against(`scope=all page p95 at ${label(some)}, ms`, await p95(200, page(db, 'all')), 25));
+      onMeasured(against(`scope=all page p95 at ${label(some)}, ms`, await p95(200, page(db, 'all')), 25));
     }
     const many = await growLists(client, Math.min(SOME, MANY) === MANY ? FEW : SOME, MANY);
     const after = await buffersPerPage(client, 'related');
-    results.push(against(`scope=related page p95 at ${label(many)}, ms`, await p95(400, page(db, 'related')), 5));
-    results.push({
+    onMeasured(against(`scope=related page p95 at ${label(many)}, ms`, await p95(400, page(db, 'related')), 5));
+    onMeasured({
       name: `shared buffers per scope=related page, ${label(many)} against ${label(few)} (bound 1.3)`,
       ours: after,
       yardstick: before,
@@ -96,10 +99,9 @@ export async function benchLists(url: string): Promise<Measured[]> {
     });
     const search = (turn: number) =>
       searchPeople(db, { viewerId: userId(somebody(turn)), query: TERMS[turn % TERMS.length] ?? '', limit: 50, offset: 0 });
-    results.push(against(`people search p95 over ${many.users.toLocaleString('en')} people, ms`, await p95(160, search), 20));
+    onMeasured(against(`people search p95 over ${many.users.toLocaleString('en')} people, ms`, await p95(160, search), 20));
   } finally {
     await db.close();
     await client.end();
   }
-  return results;
 }

@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|formats|ingest|lists|metadata|reads]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|fleet|formats|ingest|lists|macros|metadata|reads|search]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +6,15 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchFleet } from './fleet.ts';
 import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLists } from './lists.ts';
+import { benchMacros } from './macros.ts';
 import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
 import { benchReads } from './reads.ts';
+import { benchSearch } from './search.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
@@ -25,11 +28,14 @@ const whole =
 
 const BENCHES: Record<string, Bench> = {
   access: whole(benchAccess),
+  fleet: whole(benchFleet),
   formats: benchFormats,
   ingest: whole(benchIngest),
-  lists: whole(benchLists),
+  lists: benchLists,
+  macros: benchMacros,
   metadata: whole(benchMetadata),
   reads: benchReads,
+  search: whole(benchSearch),
 };
 
 const results: Measured[] = [];

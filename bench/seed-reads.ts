@@ -50,7 +50,8 @@ interface SiteOptions {
   memoryMb: number;
 }
 
-async function serve(environment: Record<string, string>): Promise<{ child: ChildProcess; baseUrl: string; adminUrl: string }> {
+/** Starts the built server on free ports, as a process of its own. */
+export async function serve(environment: Record<string, string>): Promise<{ child: ChildProcess; baseUrl: string; adminUrl: string }> {
   const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/server.js'], {
     cwd: ROOT,
     env: {
@@ -75,7 +76,7 @@ async function serve(environment: Record<string, string>): Promise<{ child: Chil
   });
 }
 
-const stop = async (child: ChildProcess) => {
+export const stop = async (child: ChildProcess) => {
   if (child.exitCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');

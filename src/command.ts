@@ -1,14 +1,16 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createUser, userOfEmail } from './api/account/account.service.ts';
 import { makeBackup, readBackup, requireFresh, restoreBackup } from './api/backup/backup.service.ts';
 import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
+import { importProjectFile, type ImportTools } from './api/imports/imports.service.ts';
 import { readQuickstart } from './api/sample/sample.service.ts';
 import { loadSeason, SEASON_ROWS } from './api/sample/season.service.ts';
 import { compactTables } from './api/data/compaction.service.ts';
 import { exportDelta } from './api/lake/graduation.service.ts';
 import { lakeStatus, replayLake, verifyLake, type LakeTools } from './api/lake/lake.service.ts';
-import { readConfig } from './config.ts';
+import { readConfig, type Config } from './config.ts';
 import { withLake } from './context.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
@@ -26,6 +28,7 @@ const USAGE = `usage:
   npm run lake -- verify
   npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
   npm run lake -- export-delta DIR
+  npm run import -- FILE [--owner ADDRESS]
   npm run backup -- DIR               (beside a running server)
   npm run restore -- DIR              (into an empty DATA_DIR)
 `;
@@ -113,6 +116,40 @@ async function lake(tools: LakeTools, args: string[]): Promise<void> {
   else throw new UsageError('say status, compact, verify, replay or export-delta');
 }
 
+/** The text of a file of JSON. */
+async function readText(path: string): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Brings an exported project over and says what was made; a file that was imported before makes nothing, and says what it made then. */
+async function importFile(tools: ImportTools, args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { owner: { type: 'string' } } });
+  const text = await readText(resolve(needed(positionals[0], 'FILE')));
+  const ownerId = values.owner === undefined ? undefined : await userOfEmail(tools.db, needed(values.owner, 'owner'));
+  if (values.owner !== undefined && ownerId === undefined) throw new UsageError('there is no account with that address');
+  try {
+    say(JSON.stringify(await importProjectFile(tools, text, ownerId), null, 2));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'WEBHOOK_REPLAYED') throw error;
+    const made = error.details.members?.['result'] ?? {};
+    say(JSON.stringify({ ...made, message: 'This file was imported before.' }, null, 2));
+  }
+}
+
+/** Work that leaves jobs for the service to do. */
+async function withJobs(config: Config, db: Database, url: string, work: (tools: ImportTools) => Promise<void>): Promise<void> {
+  const jobs = await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined });
+  try {
+    await work({ db, jobs, config, baseUrl: config.baseUrl ?? `http://127.0.0.1:${config.port}` });
+  } finally {
+    await jobs.stop();
+  }
+}
+
 async function main([command, ...args]: string[]): Promise<void> {
   const config = readConfig();
   if (command === 'sample') return season(config.dataDir, args);
@@ -128,6 +165,7 @@ async function main([command, ...args]: string[]): Promise<void> {
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   try {
     if (command === 'user') await user(db, args);
+    else if (command === 'import') await withJobs(config, db, url, (tools) => importFile(tools, args));
     else if (command === 'lake') await withLake(config, db, (tools) => lake(tools, args));
     else if (command === 'backup') {
       const { madeAt, tables, lakeFiles, otherFiles, missing } = await makeBackup(
@@ -147,13 +185,14 @@ async function main([command, ...args]: string[]): Promise<void> {
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  const expected = error instanceof UsageError || error instanceof StartError || error instanceof ApiError;
+  // what parseArgs says of an option that it does not know
+  const misused =
+    error instanceof UsageError || (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+  const expected = misused || error instanceof StartError || error instanceof ApiError;
   const detail =
     error instanceof ApiError ? (error.details.problems ?? []).map(({ path, message }) => `${path}: ${message}`).join('; ') : '';
   process.stderr.write(
-    expected
-      ? `${error.message} ${detail}\n${error instanceof UsageError ? USAGE : ''}`
-      : `${error instanceof Error ? (error.stack ?? '') : String(error)}\n`,
+    expected ? `${error.message} ${detail}\n${misused ? USAGE : ''}` : `${error instanceof Error ? (error.stack ?? '') : String(error)}\n`,
   );
   process.exitCode = 1;
 });

@@ -13,31 +13,34 @@ select
   (source.full_control or (source.reads and source.resource_type = 'experiment' and source.rank < 5)) as can_contribute,
   source.full_control as can_update,
   source.full_control as can_share,
-  source.full_control as can_manage
+  source.full_control as can_manage,
+  -- of the resource: lists go by these
+  source.updated_at,
+  source.is_archived
 from (
-  select m.user_id, r.id as resource_id, r.type as resource_type, r.organization_id, 1 as rank, 'organization-role' as source, m.is_admin as full_control, m.is_member as reads
+  select m.user_id, r.id as resource_id, r.type as resource_type, r.organization_id, 1 as rank, 'organization-role' as source, m.is_admin as full_control, m.is_member as reads, r.updated_at, r.is_archived
   from organization_members m
   join resources r on r.organization_id = m.organization_id
   where m.is_member
   union all
-  select g.user_id, r.id, r.type, r.organization_id, 2, 'user-grant', g.confers_all, g.confers_read
+  select g.user_id, r.id, r.type, r.organization_id, 2, 'user-grant', g.confers_all, g.confers_read, r.updated_at, r.is_archived
   from grants g
   join resources r on r.id = g.resource_id
   where g.user_id is not null and g.confers_read
   union all
-  select t.user_id, r.id, r.type, r.organization_id, 3, 'team-grant', g.confers_all, g.confers_read
+  select t.user_id, r.id, r.type, r.organization_id, 3, 'team-grant', g.confers_all, g.confers_read, r.updated_at, r.is_archived
   from team_members t
   join grants g on g.team_id = t.team_id
   join resources r on r.id = g.resource_id
   where g.confers_read
   union all
-  select m.user_id, r.id, r.type, r.organization_id, 4, 'organization-grant', g.confers_all, g.confers_read
+  select m.user_id, r.id, r.type, r.organization_id, 4, 'organization-grant', g.confers_all, g.confers_read, r.updated_at, r.is_archived
   from organization_members m
   join grants g on g.organization_id = m.organization_id
   join resources r on r.id = g.resource_id
   where g.confers_read
   union all
-  select u.id, r.id, r.type, r.organization_id, 5, 'public', false, true
+  select u.id, r.id, r.type, r.organization_id, 5, 'public', false, true, r.updated_at, r.is_archived
   from resources r
   cross join users u
   where r.visibility = 'public' or r.public_from <= now()

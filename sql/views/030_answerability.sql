@@ -51,3 +51,23 @@ create or replace function knows(viewer uuid, person uuid) returns boolean langu
     or exists (select from granted_resources mine join resources r on r.id = mine.resource_id
                join organization_members theirs on theirs.organization_id = r.organization_id and theirs.user_id = person
                where mine.user_id = viewer);
+
+-- Whom of many people somebody knows: `knows`, asked once for a page of them. A property test holds the two together.
+create or replace function acquainted(viewer uuid, people uuid[]) returns setof uuid language sql stable parallel safe
+as $$
+  select viewer where viewer = any (people)
+  union
+  select theirs.user_id from organization_members mine join organization_members theirs on theirs.organization_id = mine.organization_id
+  where mine.user_id = viewer and theirs.user_id = any (people)
+  union
+  select theirs.user_id from granted_resources theirs
+  where theirs.user_id = any (people)
+    and theirs.resource_id in (
+      select resource_id from granted_resources where user_id = viewer
+      union all
+      select r.id from organization_members mine join resources r on r.organization_id = mine.organization_id where mine.user_id = viewer)
+  union
+  select theirs.user_id
+  from granted_resources mine join resources r on r.id = mine.resource_id join organization_members theirs on theirs.organization_id = r.organization_id
+  where mine.user_id = viewer and theirs.user_id = any (people)
+$$;

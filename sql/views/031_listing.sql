@@ -31,37 +31,53 @@ $$;
 
 -- What a search finds among what the caller may read, best first. Words by prefix or stem; with few finds also any part of a name, and then
 -- misspelt names; workbooks also by what they use and by who uses them, where the caller may read that too. Archived experiments only when asked.
--- Each arm stops at `arm` rows, in the order of the table, so that a word that everything holds costs no more than a rare one.
+-- Each arm stops at `arm` rows, in the order of the table, so that a word that everything holds costs no more than a rare one: the first pages
+-- are read as they lie, and only when they do not hold enough the index is asked. The planner, left to choose, reads the whole table for words that
+-- are common each and rare together.
 create or replace function search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer)
 returns table (id uuid, "position" bigint) language plpgsql stable
 set plan_cache_mode = force_custom_plan
 set pg_trgm.word_similarity_threshold = 0.45
 set max_parallel_workers_per_gather = 0
-set synchronize_seqscans = off
+set enable_seqscan = off
 set jit = off
 as $$
 declare
+  homes constant uuid[] := homes_of(caller);
+  granted constant uuid[] := granted_to(caller);
   asked tsquery := search_query(term);
   folded text := lower(term);
   part text := replace(replace(replace(lower(term), '\', '\\'), '%', '\%'), '_', '\_') || '%';
   arm integer := greatest(most, 200);
   few constant integer := 32;
+  sample constant integer := 400;
+  worded uuid[];
   -- words that nothing holds, longest first: these may be misspelt, the others must be met
   strange text[];
   known tsquery;
   hits uuid[];
   via uuid[];
 begin
+  worded := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample) r where r.search @@ asked limit arm);
+  -- where the rest of them is likely to be found in the next pages
+  if cardinality(worded) between arm / 16 and arm - 1 then
+    worded := array(
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(worded))) r
+      where r.search @@ asked limit arm);
+  end if;
+  if cardinality(worded) < arm then
+    worded := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where r.search @@ asked limit arm);
+  end if;
   select array(
-    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
+    (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
     union
-    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) like part limit arm)
+    (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) like part limit arm)
     union
-    (select r.id from readable_resources(caller, asked_types, related_only) r where r.search @@ asked limit arm)
+    select unnest(worded)
   ) into hits;
   if cardinality(hits) < few and length(term) >= 3 then
     hits := hits || array(
-      select r.id from readable_resources(caller, asked_types, related_only) r
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only) r
       where r.name ilike '%' || part and r.id <> all (hits) limit arm);
   end if;
   if cardinality(hits) < few then
@@ -69,24 +85,29 @@ begin
       search_query(string_agg(w, ' ') filter (where is_known or length(w) < 3))
     into strange, known
     from (
-      select w, exists (select from resources r where r.search @@ search_query(w)) as is_known
-      from regexp_split_to_table(lower(term), '[^[:alnum:]]+') w where w <> '' limit 8) word;
+      select w, exists (select from resources r where r.ctid < format('(%s,0)', sample)::tid and r.search @@ one.query)
+        or exists (select from resources r where r.search @@ one.query) as is_known
+      from (
+        -- once a word, and not once a row
+        select w, search_query(w) as query from regexp_split_to_table(lower(term), '[^[:alnum:]]+') w where w <> '' limit 8 offset 0) one
+      offset 0) word;
   end if;
   if cardinality(strange) > 0 then
     hits := hits || array(
       select near.id
       from (
-        select r.id, r.name from readable_resources(caller, asked_types, related_only) r
+        select r.id, r.name from readable_among(caller, homes, granted, asked_types, related_only) r
         where strange[1] <% r.name and (known is null or r.search @@ known)
           and (select bool_and(w <% r.name) from unnest(strange) w) and r.id <> all (hits)
         limit 300) near
       order by word_similarity(folded, near.name) desc, near.id limit few);
   end if;
   if 'workbook' = any (asked_types) then
-    via := array(select r.id from readable_resources(caller, array['protocol', 'macro', 'experiment'], false) r where r.search @@ asked limit 200);
+    via := case when not related_only and asked_types @> array['protocol', 'macro', 'experiment'] then worded else array(
+      select r.id from readable_among(caller, homes, granted, array['protocol', 'macro', 'experiment'], false) r where r.search @@ asked limit 200) end;
     hits := hits || array(
       select r.id
-      from readable_resources(caller, array['workbook'], related_only) r
+      from readable_among(caller, homes, granted, array['workbook'], related_only) r
       where r.id = any (array(
           select u.workbook_id from workbook_uses u where u.resource_id = any (via)
           union

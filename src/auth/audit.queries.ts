@@ -18,3 +18,11 @@ export const insertAuditEvent = (db: Queryable, event: AuditRow) =>
     insert into audit_events (id, actor_id, action, organization_id, resource_type, resource_id, subject_id, request_id, details)
     values (${randomUUIDv7()}, ${event.actorId}, ${event.action}, ${event.organizationId}, ${event.resourceType}, ${event.resourceId},
       ${event.subjectId}, ${event.requestId}, ${JSON.stringify(event.details)})`);
+
+/** The same event once for each of its details. */
+export const insertAuditEvents = (db: Queryable, event: Omit<AuditRow, 'details'>, details: readonly object[]) =>
+  db.run(sql('auth.insertAuditEvents')`
+    insert into audit_events (id, actor_id, action, organization_id, resource_type, resource_id, subject_id, request_id, details)
+    select id, ${event.actorId}::uuid, ${event.action}, ${event.organizationId}::uuid, ${event.resourceType}, ${event.resourceId}::uuid,
+      ${event.subjectId}::uuid, ${event.requestId}, details
+    from unnest(${details.map(() => randomUUIDv7())}::uuid[], ${details.map((each) => JSON.stringify(each))}::jsonb[]) as e (id, details)`);

@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/database.ts';
-import { insertAuditEvent } from './audit.queries.ts';
+import { insertAuditEvent, insertAuditEvents } from './audit.queries.ts';
 import type { Caller } from './caller.ts';
 
 /** Everything that is written down about access, identity and data. Later work adds to it, and every place that lists the names then fails to compile. */
@@ -130,16 +130,24 @@ interface AuditEvent {
   details?: object;
 }
 
+type By = Pick<Caller, 'userId' | 'requestId'> | null;
+
+const rowOf = (by: By, event: Omit<AuditEvent, 'details'>) => ({
+  actorId: by?.userId ?? null,
+  action: event.action,
+  organizationId: event.organizationId ?? null,
+  resourceType: event.resource?.type ?? null,
+  resourceId: event.resource?.id ?? null,
+  subjectId: event.subjectId ?? null,
+  requestId: by?.requestId ?? null,
+});
+
 /** Writes an event in the transaction of the change that it records. `by` is null for what the service does by itself. */
-export async function audit(tx: Transaction, by: Pick<Caller, 'userId' | 'requestId'> | null, event: AuditEvent): Promise<void> {
-  await insertAuditEvent(tx, {
-    actorId: by?.userId ?? null,
-    action: event.action,
-    organizationId: event.organizationId ?? null,
-    resourceType: event.resource?.type ?? null,
-    resourceId: event.resource?.id ?? null,
-    subjectId: event.subjectId ?? null,
-    requestId: by?.requestId ?? null,
-    details: event.details ?? {},
-  });
+export async function audit(tx: Transaction, by: By, event: AuditEvent): Promise<void> {
+  await insertAuditEvent(tx, { ...rowOf(by, event), details: event.details ?? {} });
+}
+
+/** Writes an event for each of several details, in one statement; none for none. */
+export async function auditEach(tx: Transaction, by: By, event: Omit<AuditEvent, 'details'>, details: readonly object[]): Promise<void> {
+  if (details.length > 0) await insertAuditEvents(tx, rowOf(by, event), details);
 }

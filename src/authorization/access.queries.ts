@@ -7,6 +7,14 @@ export const findDecision = (db: Queryable, userId: string, type: ResourceType, 
   db.one<{ organizationId: string; source: AccessSource | null }>(sql('authorization.decision')`
     select organization_id as "organizationId", source from decide(${userId}, ${type}, ${resourceId}, ${action})`);
 
+/** The same for many resources of one type, in the order given; without an organization where there is no such resource. */
+export const listDecisions = (db: Queryable, userId: string, type: ResourceType, resourceIds: readonly string[], action: Action) =>
+  db.rows<{ organizationId: string | null; source: AccessSource | null }>(sql('authorization.decisions')`
+    select d.organization_id as "organizationId", d.source
+    from unnest(${resourceIds}::uuid[]) with ordinality as asked (id, position)
+    left join lateral decide(${userId}, ${type}, asked.id, ${action}) d on true
+    order by asked.position`);
+
 export interface Capabilities {
   canContribute: boolean;
   canUpdate: boolean;

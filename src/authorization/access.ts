@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.ts';
 import { errors } from '../errors.ts';
-import { findCapabilities, findDecision, type Capabilities } from './access.queries.ts';
+import { findCapabilities, findDecision, listDecisions, type Capabilities } from './access.queries.ts';
 import type { AccessSource, Action, ResourceType } from './roles.ts';
 
 /** What the procedure answers. `organizationId` is the owner that it resolved against; act on that one. */
@@ -9,18 +9,34 @@ export type Decision =
   | { allow: false; reason: 'forbidden'; organizationId: string }
   | { allow: false; reason: 'not-found'; organizationId: null };
 
+const NOT_FOUND = { organizationId: null, source: null };
+
+function decisionOf({ organizationId, source }: { organizationId: string | null; source: AccessSource | null }): Decision {
+  if (organizationId === null) return { allow: false, reason: 'not-found', organizationId: null };
+  if (source === null) return { allow: false, reason: 'forbidden', organizationId };
+  return { allow: true, reason: source, organizationId };
+}
+
 /** Decides one question in one statement. */
 export async function decide(db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action): Promise<Decision> {
-  const row = await findDecision(db, userId, type, resourceId, action);
-  if (!row) return { allow: false, reason: 'not-found', organizationId: null };
-  if (row.source === null) return { allow: false, reason: 'forbidden', organizationId: row.organizationId };
-  return { allow: true, reason: row.source, organizationId: row.organizationId };
+  return decisionOf((await findDecision(db, userId, type, resourceId, action)) ?? NOT_FOUND);
 }
 
 /** The decision, or the refusal that the wire shows: 404 for what does not exist, 403 for what is denied. */
 export async function requireAccess(db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action) {
   const decision = await decide(db, userId, type, resourceId, action);
   return granted(decision, type, action);
+}
+
+/** The same question about many resources of one type, in one statement; the first refusal is thrown. */
+export async function requireAccessToAll(
+  db: Queryable,
+  userId: string,
+  type: ResourceType,
+  resourceIds: readonly string[],
+  action: Action,
+): Promise<void> {
+  for (const row of await listDecisions(db, userId, type, resourceIds, action)) granted(decisionOf(row), type, action);
 }
 
 export function granted(decision: Decision, type: ResourceType, action: Action): Extract<Decision, { allow: true }> {

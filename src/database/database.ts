@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import pg from 'pg';
 import { translateDatabaseError } from './errors.ts';
 import type { Query } from './sql.ts';
@@ -47,11 +48,15 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => new Date(text));
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 
+/** Tells whoever listens (a tracer, a test) the label of every statement as it is sent, in the asynchronous context of whoever sends it. */
+const sent = channel('fieldlake.statement');
+
 type Runner = Pick<pg.ClientBase, 'query'>;
 
 function queryable(runner: Runner, onQuery: DatabaseOptions['onQuery']): Queryable {
   const execute = async (query: Query): Promise<pg.QueryResult> => {
     const start = performance.now();
+    sent.publish(query.label);
     try {
       return await runner.query({ name: query.name, text: query.text, values: query.values as unknown[], types });
     } catch (error) {
@@ -127,6 +132,7 @@ export function openDatabase({
           return await attempt(work);
         } catch (error) {
           if (tries >= 4 || !isRetryable(error)) throw error;
+          sent.publish('transaction.again');
         }
       }
     },

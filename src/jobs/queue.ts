@@ -17,6 +17,8 @@ export interface JobHandler<P extends object = object> {
 export interface JobQueue {
   /** Adds a job; with a transaction, it exists exactly when that commits. `key`: at most one waiting or running job of this name and key. */
   enqueue(name: string, payload: object, options?: { tx?: Queryable; key?: string; startAfterSeconds?: number }): Promise<void>;
+  /** Adds many jobs of a name in one statement of the transaction; none for a key that already waits or runs. */
+  enqueueAll(name: string, jobs: readonly { payload: object; key: string }[], tx: Queryable): Promise<void>;
   /** Removes the jobs of a name, waiting, running or done, whose payload has these members. */
   remove(name: string, about: object, tx: Queryable): Promise<void>;
   /** Starts working. Resolves once every queue exists. */
@@ -84,6 +86,15 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
         singletonKey: key ?? randomUUID(),
         ...(startAfterSeconds === undefined ? {} : { startAfter: startAfterSeconds }),
       });
+    },
+    enqueueAll: async (name, jobs, tx) => {
+      if (jobs.length === 0) return;
+      await ensure(name);
+      await boss.insert(
+        name,
+        jobs.map(({ payload, key }) => ({ data: payload, singletonKey: key })),
+        { db: adapter(tx) },
+      );
     },
     remove: async (name, about, tx) => {
       await tx.run({

@@ -53,6 +53,8 @@ export class MacroProcess {
         env: { ...launch.env },
         cwd: '/',
         stdio: ['pipe', 'pipe', 'pipe', ...opened],
+        // A group of its own, so that what it has just started ends with it: bubblewrap's second process waits for ever when the first is gone.
+        detached: true,
         ...(launch.identity ?? {}),
       });
     } finally {
@@ -98,7 +100,13 @@ export class MacroProcess {
 
   kill(): void {
     this.onRecord = () => undefined;
-    this.#child.kill('SIGKILL');
+    const { pid } = this.#child;
+    if (!this.#alive || pid === undefined) return;
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      this.#child.kill('SIGKILL');
+    }
   }
 
   #end(resolve: (how: string) => void, how: string): void {
@@ -123,7 +131,7 @@ export class MacroProcess {
       this.#flooded = true;
       this.#pieces = [];
       this.#pending = 0;
-      this.#child.kill('SIGKILL');
+      this.kill();
     }
   }
 }

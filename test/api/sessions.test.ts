@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sessionsOf, uptimeOf, type PresenceMark } from '../../src/api/monitoring/sessions.ts';
+import { sessionsOf, uptimeOf, type PresenceMark, type StateBefore } from '../../src/api/monitoring/sessions.ts';
 
 const at = (second: number) => new Date(second * 1000);
 const mark = (eventType: PresenceMark['eventType'], second: number, sessionIdentifier: string | null = null): PresenceMark => ({
@@ -9,7 +9,8 @@ const mark = (eventType: PresenceMark['eventType'], second: number, sessionIdent
   disconnectReason: eventType === 'disconnected' ? 'CONNECTION_LOST' : null,
   sessionIdentifier,
 });
-const history = (events: PresenceMark[], before: PresenceMark | null = null, now = 1_000) => ({
+const was = (connected: boolean): StateBefore => ({ connected, sessionIdentifier: null });
+const history = (events: PresenceMark[], before: StateBefore | null = null, now = 1_000) => ({
   from: at(100),
   to: at(200),
   now: at(now),
@@ -21,7 +22,7 @@ test('a stale, an orphan and a leading disconnect, a repeated connect, and a ses
   expect(sessionsOf(history([mark('disconnected', 110)]))).toMatchObject([
     { start: at(100), end: at(110), openStart: true, durationSeconds: 10 },
   ]);
-  expect(sessionsOf(history([mark('disconnected', 110)], mark('disconnected', 50)))).toEqual([]);
+  expect(sessionsOf(history([mark('disconnected', 110)], was(false)))).toEqual([]);
   const stale = [mark('connected', 110, 'a'), mark('connected', 120, 'b'), mark('disconnected', 121, 'a'), mark('disconnected', 150, 'b')];
   expect(sessionsOf(history(stale))).toMatchObject([{ start: at(110), end: at(150) }]);
   expect(sessionsOf(history([mark('connected', 110)]))).toMatchObject([{ start: at(110), end: null, durationSeconds: 90 }]);
@@ -29,10 +30,10 @@ test('a stale, an orphan and a leading disconnect, a repeated connect, and a ses
 });
 
 test('a device connected since before the range was up all the time; of an unknown one nothing is known', () => {
-  expect(uptimeOf(history([], mark('connected', 5)))).toBe(100);
-  expect(uptimeOf(history([], mark('disconnected', 5)))).toBe(0);
+  expect(uptimeOf(history([], was(true)))).toBe(100);
+  expect(uptimeOf(history([], was(false)))).toBe(0);
   expect(uptimeOf(history([]))).toBeNull();
-  expect(uptimeOf(history([], mark('connected', 5), 50))).toBeNull();
+  expect(uptimeOf(history([], was(true), 50))).toBeNull();
 });
 
 test('without sessions’ names, uptime is what a count of the connected seconds says', () => {
@@ -50,7 +51,7 @@ test('without sessions’ names, uptime is what a count of the connected seconds
           .sort((a, b) => a.second - b.second || a.index - b.index)
           .filter(({ second }) => second < now);
         const events = sorted.map(({ second, up }) => mark(up ? 'connected' : 'disconnected', second));
-        const first = before === null ? null : mark(before ? 'connected' : 'disconnected', 50);
+        const first = before === null ? null : was(before);
         let up = before ?? (sorted[0] ? !sorted[0].up : false);
         let connected = 0;
         let next = 0;

@@ -32,6 +32,36 @@ test('every AWS call in the code is on the page, and the policy there allows eac
   expect([...calls].sort()).toEqual([...new Set(listed)].sort());
 });
 
+test('every S3 call in the code is on the page, and the policy there allows each and nothing else', () => {
+  const code = readFileSync(join(ROOT, 'src', 'storage', 's3.ts'), 'utf8');
+  const calls = new Set([...code.matchAll(/new (\w+)Command\(|\bnew (Upload)\(/g)].map(([, command, upload]) => command ?? upload!));
+  expect(calls.size).toBeGreaterThan(5);
+  const object = 'arn:aws:s3:::BUCKET/messages/x';
+  const needs: Record<string, readonly (readonly [action: string, resource: string])[]> = {
+    PutObject: [['s3:PutObject', object]],
+    Upload: [
+      ['s3:PutObject', object],
+      ['s3:AbortMultipartUpload', object],
+    ],
+    GetObject: [['s3:GetObject', object]],
+    HeadObject: [['s3:GetObject', object]],
+    DeleteObject: [['s3:DeleteObject', object]],
+    ListObjectsV2: [['s3:ListBucket', 'arn:aws:s3:::BUCKET']],
+    HeadBucket: [['s3:ListBucket', 'arn:aws:s3:::BUCKET']],
+  };
+  expect([...calls].sort()).toEqual(Object.keys(needs).sort());
+  const rights = JSON.parse([...page.matchAll(/```json\n([\s\S]*?)```/g)][1]![1]!) as PolicyDocument;
+  const used = new Set<string>();
+  for (const call of calls) {
+    if (call !== 'Upload') expect(page).toContain(`\`${call}\``);
+    for (const [action, resource] of needs[call] ?? []) {
+      expect([action, evaluate([rights], { action, resource, variables: {} }).allowed]).toEqual([action, true]);
+      used.add(action);
+    }
+  }
+  expect(rights.Statement.flatMap(({ Action }) => Action).sort()).toEqual([...used].sort());
+});
+
 test('fleet queries name every thing once, in at most 50 terms and 900 characters', () => {
   const names = Array.from({ length: 333 }, (_, index) => `multispeq_${'E8:F6'.repeat(index % 20)}${index}`);
   const queries = fleetQueries([...names, ...names]);

@@ -69,6 +69,47 @@ describe('what JavaScript has', () => {
     );
   });
 
+  it('a fresh engine for every item, whatever the one before did to its own', async () => {
+    const code = `const before = {
+        leaked: typeof leaked, prototype: [1].map === Array.prototype.map && [2].map((n) => n + 1)[0], math: Math.max(1, 2), random: typeof Math.random(),
+        text: 'a'.toLocaleString?.name, deleted: typeof Map, counted: new Map([[1, 2]]).size, number: (1234.5).toLocaleString('en'), frozen: Object.isFrozen(Object.prototype),
+      };
+      leaked = 1;
+      if (json.n % 3 === 1 && json.n !== 7) { Array.prototype.map = () => [0]; Math.max = () => 9; Math.random = 1; Object.freeze(Object.prototype); Intl = null; Map = null; }
+      if (json.n % 3 === 2) { const held = []; for (let n = 0; n < json.n * 2000; n += 1) held.push({ n, text: 'x'.repeat(n % 100) }); leaked = held; }
+      if (json.n === 7) { const late = () => Promise.resolve().then(late); late(); }
+      return before;`;
+    const data = Array.from({ length: 60 }, (_, n) => ({ n }));
+    const { results } = await sandbox.run(job('javascript', code, data, { version: 'fresh', itemTimeoutMs: 3_000 }));
+    const fine = results.filter(({ success }) => success);
+    // what it broke is missing to itself
+    expect(results.flatMap(({ success }, n) => (success ? [] : [n]))).toEqual(data.map(({ n }) => n).filter((n) => n % 3 === 1));
+    expect(results[7]!.error?.type).toBe('TimeoutError');
+    for (const { output: seen } of fine)
+      expect(seen).toEqual({
+        leaked: 'undefined',
+        prototype: 3,
+        math: 2,
+        random: 'number',
+        text: 'toLocaleString',
+        deleted: 'function',
+        counted: 1,
+        number: '1,234.5',
+        frozen: false,
+      });
+  });
+
+  it('random numbers, other ones for each item', async () => {
+    const code = 'return { first: Math.random(), many: Array.from({ length: 2000 }, () => Math.random()) };';
+    const { results } = await sandbox.run(job('javascript', code, Array(20).fill({}), { version: 'random' }));
+    const drawn = results.map(({ output: seen }) => seen as { first: number; many: number[] });
+    expect(new Set(drawn.map(({ first }) => first)).size).toBe(20);
+    const all = drawn.flatMap(({ many }) => many);
+    expect(all.every((number) => number >= 0 && number < 1)).toBe(true);
+    // the mean of 40,000 lies within five of its standard deviations
+    expect(Math.abs(all.reduce((sum, number) => sum + number, 0) / all.length - 0.5)).toBeLessThan(5 * Math.sqrt(1 / 12 / all.length));
+  });
+
   it('promises that settle, and prints as logs', async () => {
     expect(await output('return Promise.resolve(1).then((one) => ({ one }));')).toEqual({ one: 1 });
     const { results } = await sandbox.run(job('javascript', "console.log('a', { b: 1 }, [2]); console.warn(3); return {};", [{}]));

@@ -152,18 +152,26 @@ function expectedOf(row: OperationRow, caller: CallerName, guard: { type: Resour
   return { text: '403', fits: (status: number) => status === 403 };
 }
 
-/** Asks one operation as all twelve callers, for every type that it is about; answers the number of cells and those that are wrong. */
+/** Asks one operation as all twelve callers, for every type that it is about, and about what is not there; answers the number of cells and those that are wrong. */
 export async function probeOperation(matrix: Matrix, row: OperationRow): Promise<{ cells: number; wrong: Cell[] }> {
   const guards = guardsOf(row);
   const wrong: Cell[] = [];
   let cells = 0;
   for (const guard of guards.length === 0 ? [undefined] : guards) {
     const type = guard?.type ?? 'experiment';
-    const path = row.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-      if (name === 'resourceType') return type;
-      if (guard ? name === (row.asks.startsWith('resource:') ? 'id' : OWN_ID[type]) : name === 'id') return matrix.resources[type];
-      return /Id$/.test(name) ? crypto.randomUUID() : 'ambyte';
-    });
+    const about = (id: string) =>
+      row.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+        if (name === 'resourceType') return type;
+        if (guard ? name === (row.asks.startsWith('resource:') ? 'id' : OWN_ID[type]) : name === 'id') return id;
+        return /Id$/.test(name) ? crypto.randomUUID() : 'ambyte';
+      });
+    const path = about(matrix.resources[type]);
+    if (guard) {
+      const { status, code } = await probe(matrix, 'owner', row.method, about(crypto.randomUUID()));
+      cells += 1;
+      if (status !== 404)
+        wrong.push({ operation: `${row.method} ${row.path}`, type, caller: 'owner', status, code, expected: '404: there is none' });
+    }
     for (const caller of Object.keys(CALLERS) as CallerName[]) {
       const expected = expectedOf(row, caller, guard);
       const { status, code } = await probe(matrix, caller, row.method, path);

@@ -1,6 +1,6 @@
-import { audit } from '../../auth/audit.ts';
+import { audit, auditEach } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { requireAccess } from '../../authorization/access.ts';
+import { requireAccessToAll } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
@@ -24,7 +24,7 @@ import { proceduresOf } from './procedures.ts';
 
 async function bind(tx: Transaction, caller: Caller, deviceId: string, wanted: readonly string[]): Promise<void> {
   await lockBindings(tx, deviceId);
-  for (const experimentId of wanted) await requireAccess(tx, caller.userId, 'experiment', experimentId, 'contribute');
+  await requireAccessToAll(tx, caller.userId, 'experiment', wanted, 'contribute');
   const bound = await listDeviceBindings(tx, caller.userId, deviceId);
   // the config would name them
   if (bound.some(({ status, isReadable }) => status !== 'archived' && !isReadable)) throw errors.experimentUnreadable();
@@ -32,8 +32,7 @@ async function bind(tx: Transaction, caller: Caller, deviceId: string, wanted: r
   if (targets.some(({ status }) => status === 'archived')) throw errors.experimentArchived();
   const added = await insertBindings(tx, { deviceId, experimentIds: wanted, addedBy: caller.userId });
   if (added.length > 0 && (await countBindings(tx, deviceId)) > MAX_BINDINGS) throw errors.tooManyBindings(MAX_BINDINGS);
-  for (const { experimentId } of added)
-    await audit(tx, caller, { action: 'device.bound', resource: { type: 'device', id: deviceId }, details: { experimentId } });
+  await auditEach(tx, caller, { action: 'device.bound', resource: { type: 'device', id: deviceId } }, added);
 }
 
 /**

@@ -17,6 +17,10 @@ export const listSubscribers = (tx: Queryable, experimentId: string, kind: SentK
       and (select count(*) from (select from webhook_messages m where m.endpoint_id = w.id and m.status = 'pending' limit ${most}) backlog) < ${most}
     order by w.id`);
 
-export const insertMessage = (tx: Queryable, message: { id: string; endpointId: string; kind: SentKind; payload: string }) =>
-  tx.run(sql('events.insertMessage')`
-    insert into webhook_messages (id, endpoint_id, kind, payload) values (${message.id}, ${message.endpointId}, ${message.kind}, ${message.payload})`);
+/** One message for each endpoint, in the order given. */
+export const insertMessages = (tx: Queryable, kind: SentKind, messages: readonly { id: string; endpointId: string; payload: string }[]) =>
+  tx.run(sql('events.insertMessages')`
+    insert into webhook_messages (id, endpoint_id, kind, payload)
+    select id, endpoint_id, ${kind}, payload
+    from unnest(${messages.map(({ id }) => id)}::uuid[], ${messages.map(({ endpointId }) => endpointId)}::uuid[],
+      ${messages.map(({ payload }) => payload)}::text[]) as m (id, endpoint_id, payload)`);

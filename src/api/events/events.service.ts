@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import type { EventKind, SentKind } from './events.model.ts';
-import { insertMessage, listSubscribers } from './events.queries.ts';
+import { insertMessages, listSubscribers } from './events.queries.ts';
 
 /** Endpoints that answer and endpoints that fail wait in queues of their own, so that the ones that hang stand in nobody's way. */
 export const DELIVER = 'webhooks.deliver';
@@ -17,26 +17,62 @@ export interface Happened {
   facts?: Readonly<Record<string, string | number | null>>;
 }
 
+interface Addressee {
+  endpointId: string;
+  isFailing: boolean;
+}
+
 /** Sees to it that what waits for an endpoint is sent. */
-export const wake = (ctx: Pick<Context, 'jobs'>, { endpointId, isFailing }: { endpointId: string; isFailing: boolean }, tx?: Transaction) =>
+export const wake = (ctx: Pick<Context, 'jobs'>, { endpointId, isFailing }: Addressee, tx?: Transaction) =>
   ctx.jobs.enqueue(isFailing ? RETRY : DELIVER, { endpointId }, { key: endpointId, ...(tx && { tx }) });
+
+/** Puts a message for each endpoint into the queue, in the transaction of what it tells. Answers their ids, each the `webhook-id` of its message. */
+async function queueMessages(
+  ctx: Pick<Context, 'jobs'>,
+  tx: Transaction,
+  kind: SentKind,
+  messages: readonly { to: Addressee; data: object }[],
+): Promise<string[]> {
+  if (messages.length === 0) return [];
+  const timestamp = new Date().toISOString();
+  const rows = messages.map(({ to, data }) => ({
+    id: randomUUIDv7(),
+    endpointId: to.endpointId,
+    payload: JSON.stringify({ type: kind, timestamp, data }),
+  }));
+  await insertMessages(tx, kind, rows);
+  for (const [queue, isFailing] of [
+    [DELIVER, false],
+    [RETRY, true],
+  ] as const) {
+    const woken = messages.filter(({ to }) => to.isFailing === isFailing).map(({ to: { endpointId } }) => endpointId);
+    await ctx.jobs.enqueueAll(
+      queue,
+      woken.map((endpointId) => ({ payload: { endpointId }, key: endpointId })),
+      tx,
+    );
+  }
+  return rows.map(({ id }) => id);
+}
 
 /** Puts one message for one endpoint into the queue, in the transaction of what it tells. Answers the message's id, which is its `webhook-id`. */
 export async function queueMessage(
   ctx: Pick<Context, 'jobs'>,
   tx: Transaction,
-  to: { endpointId: string; isFailing: boolean },
+  to: Addressee,
   { kind, data }: { kind: SentKind; data: object },
 ): Promise<string> {
-  const id = randomUUIDv7();
-  const payload = JSON.stringify({ type: kind, timestamp: new Date().toISOString(), data });
-  await insertMessage(tx, { id, endpointId: to.endpointId, kind, payload });
-  await wake(ctx, to, tx);
+  const [id = ''] = await queueMessages(ctx, tx, kind, [{ to, data }]);
   return id;
 }
 
 /** Tells the endpoints of the organization that owns an experiment what has happened to it, if and when this transaction commits. */
 export async function publishEvent(ctx: Pick<Context, 'jobs'>, tx: Transaction, { kind, experimentId, facts }: Happened): Promise<void> {
-  for (const subscriber of await listSubscribers(tx, experimentId, kind, MOST_WAITING))
-    await queueMessage(ctx, tx, subscriber, { kind, data: { organizationId: subscriber.organizationId, experimentId, ...facts } });
+  const subscribers = await listSubscribers(tx, experimentId, kind, MOST_WAITING);
+  await queueMessages(
+    ctx,
+    tx,
+    kind,
+    subscribers.map((to) => ({ to, data: { organizationId: to.organizationId, experimentId, ...facts } })),
+  );
 }

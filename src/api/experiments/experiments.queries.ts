@@ -1,23 +1,22 @@
 import type { Queryable } from '../../database/database.ts';
-import { fragment, sql } from '../../database/sql.ts';
+import { fragment, nothing, sql } from '../../database/sql.ts';
 import type { Experiment, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
 
 const isPublic = fragment`(r.visibility = 'public' or coalesce(r.public_from <= now(), false))`;
 
 const columns = fragment`
-  r.id, r.name, r.description, e.status,
-  case when ${isPublic} then 'public' else 'private' end as visibility,
-  r.public_from as "embargoUntil", e.anonymize_contributors as "anonymizeContributors",
-  e.workbook_id as "workbookId", e.workbook_version_id as "workbookVersionId",
+  r.id, r.name, r.description, r.status, r.visibility,
+  r.public_from as "embargoUntil", r.anonymize_contributors as "anonymizeContributors",
+  r.workbook_id as "workbookId", r.workbook_version_id as "workbookVersionId",
   r.organization_id as "organizationId", case when o.personal_user_id is null then o.name end as "organizationName",
   r.created_by as "createdBy", p.first_name as "ownerFirstName", p.last_name as "ownerLastName",
   c.collaborators as "membersCount", r.created_at as "createdAt", r.updated_at as "updatedAt"`;
 
-const joins = fragment`
-  join experiments e on e.id = r.id
-  join organizations o on o.id = r.organization_id
-  join people p on p.user_id = r.created_by
-  join collaborator_counts c on c.resource_id = r.id`;
+/** What an experiment's own two rows hold. */
+const experiments = fragment`
+  select r.id, r.name, r.description, e.status, case when ${isPublic} then 'public' else 'private' end as visibility, r.public_from,
+    e.anonymize_contributors, e.workbook_id, e.workbook_version_id, r.organization_id, r.created_by, r.created_at, r.updated_at, r.version
+  from resources r join experiments e on e.id = r.id`;
 
 export interface ExperimentFilter {
   userId: string;
@@ -29,15 +28,15 @@ export interface ExperimentFilter {
 /** Archived experiments only when asked for. */
 const matches = ({ status }: ExperimentFilter) =>
   status === undefined
-    ? fragment`not exists (select from experiments e where e.id = r.id and e.status = 'archived')`
+    ? fragment`not r.is_archived`
     : fragment`exists (select from experiments e where e.id = r.id and e.status = ${status})`;
 
 /** What the caller reaches by an organization, a grant, or having made it; public rows only where the caller made them. */
 const related = ({ userId }: ExperimentFilter) => fragment`
-  select a.resource_id as id from effective_access a
+  select a.resource_id as id, a.updated_at, a.is_archived from effective_access a
   where a.user_id = ${userId} and a.resource_type = 'experiment' and a.rank < 5 and a.can_read
   union
-  select r.id from resources r where r.created_by = ${userId} and r.type = 'experiment' and ${isPublic}`;
+  select r.id, r.updated_at, r.is_archived from resources r where r.created_by = ${userId} and r.type = 'experiment' and ${isPublic}`;
 
 /**
  * Matching ids with their sort key. Public rows come from their own two indexes, in order and no more than are asked for, so that a page
@@ -47,7 +46,7 @@ const matching = (filter: ExperimentFilter, most: number, isOrdered = true) => {
   const order = isOrdered ? fragment`order by r.updated_at desc, r.id desc limit ${most}` : fragment`limit ${most}`;
   const columns = isOrdered ? fragment`r.id, r.updated_at` : fragment`r.id`;
   const own = fragment`
-    (select ${columns} from (${related(filter)}) reachable join resources r on r.id = reachable.id where ${matches(filter)} ${order})`;
+    (select ${columns} from (${related(filter)} ${isOrdered ? fragment`order by updated_at desc, id desc` : nothing}) r where ${matches(filter)} ${order})`;
   if (filter.scope === 'related') return own;
   return fragment`
     ${own}
@@ -70,9 +69,18 @@ export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: {
     filter.search === undefined
       ? fragment`select m.id, row_number() over (order by m.updated_at desc, m.id desc) as position from (${matching(filter, page.limit + page.offset)}) m`
       : fragment`select id, position from ${found(filter, SEARCHED)}`;
+  // whom and what many rows share is read once
   return db.rows<Experiment>(sql('experiments.list')`
-    with page as (select id, position from (${ordered}) ordered order by position limit ${page.limit} offset ${page.offset})
-    select ${columns} from page join resources r on r.id = page.id ${joins} order by page.position`);
+    with page as (select id, position from (${ordered}) ordered order by position limit ${page.limit} offset ${page.offset}),
+    shown as materialized (select page.position, r.* from page join lateral (${experiments} where r.id = page.id) r on true),
+    homes as materialized (select o.* from (select distinct organization_id as id from shown) home join organizations o on o.id = home.id),
+    makers as materialized (select p.* from (select distinct created_by as id from shown) maker join people p on p.user_id = maker.id)
+    select ${columns}
+    from shown r
+    join homes o on o.id = r.organization_id
+    join makers p on p.user_id = r.created_by
+    join collaborators_of(array(select id from shown order by position), array(select organization_id from shown order by position)) c on c.resource_id = r.id
+    order by r.position`);
 };
 
 /** How many match, counting no further than `most`. */
@@ -96,8 +104,10 @@ export const findExperiment = (db: Queryable, id: string) =>
         select id, name, latitude::float8, longitude::float8, country, region, municipality, postal_code as "postalCode", address_label as "addressLabel",
           to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt"
         from locations where experiment_id = r.id order by ordinal) l), '[]') as locations
-    from resources r ${joins}
-    where r.id = ${id}`);
+    from (${experiments} where r.id = ${id}) r
+    join organizations o on o.id = r.organization_id
+    join people p on p.user_id = r.created_by
+    join collaborator_counts c on c.resource_id = r.id`);
 
 /** Locks the row for a change and says what state it is in. */
 export const lockExperiment = (db: Queryable, id: string) =>

@@ -5,7 +5,7 @@ import { decide } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { enqueueNotice } from '../notices/notices.service.ts';
+import { enqueueNotice, enqueueNotices } from '../notices/notices.service.ts';
 import { lockDecided } from '../sharing/answerability.service.ts';
 import { raiseGrant } from '../sharing/sharing.service.ts';
 import { lockExperiment } from './experiments.queries.ts';
@@ -54,8 +54,12 @@ export const requestToContribute = (
         resource: { type: 'experiment', id: experimentId },
         details: { requestId: id },
       });
-      for (const { userId } of await listAnswerable(tx, experimentId))
-        await enqueueNotice(ctx, tx, { kind: 'experiment-join-request', requestId: id, recipientId: userId });
+      const answerable = await listAnswerable(tx, experimentId);
+      await enqueueNotices(
+        ctx,
+        tx,
+        answerable.map(({ userId }) => ({ kind: 'experiment-join-request', requestId: id, recipientId: userId })),
+      );
     }
     const pending = await findPendingRequest(tx, experimentId, caller.userId);
     if (!pending) throw errors.conflict();

@@ -26,6 +26,9 @@ import {
 } from './imports.queries.ts';
 import { cellsOf, projectShape } from './project.ts';
 
+/** What an import needs of the service; a command has no more. */
+export type ImportTools = Pick<Context, 'db' | 'jobs' | 'config' | 'baseUrl'>;
+
 /** A project as it came: JSON text, under an id that is carried out once. */
 export interface ProjectDelivery {
   id: string;
@@ -146,7 +149,7 @@ async function write(importer: Importer, project: ProjectImport, text: string): 
  * A protocol or macro with the same name and code that the owner may read is used as it is. Completes the open request that the project names.
  * Errors: bad input; a maker who is not an active user; an id that was carried out already, with its answer.
  */
-export const importProject = (ctx: Context, { id, text, requestId }: ProjectDelivery): Promise<ProjectImportResult> =>
+export const importProject = (ctx: ImportTools, { id, text, requestId }: ProjectDelivery): Promise<ProjectImportResult> =>
   ctx.db.transaction(async (tx) => {
     if ((await claimDelivery(tx, id)) === 0) {
       const kept = await findDeliveryAnswer(tx, id);
@@ -188,7 +191,7 @@ export const importProject = (ctx: Context, { id, text, requestId }: ProjectDeli
  * The same for an exported project file: the JSON that the webhook takes. `ownerId` stands in where the file names no `createdBy`. One file is
  * imported once.
  */
-export async function importProjectFile(ctx: Context, text: string, ownerId?: string): Promise<ProjectImportResult> {
+export async function importProjectFile(ctx: ImportTools, text: string, ownerId?: string): Promise<ProjectImportResult> {
   let project: unknown;
   try {
     project = JSON.parse(text);

@@ -14,6 +14,7 @@ const AT_ONCE = 2;
 interface Limits {
   timeout?: number;
   itemTimeout?: number;
+  clock?: Date;
 }
 
 /** An error as one sentence; a plain error is told by its message alone. */
@@ -66,6 +67,14 @@ function inputOf({ data, context }: { data: unknown; context?: unknown }, path: 
   return { id: '', data: input.data, context: around as Record<string, unknown> | undefined };
 }
 
+/** Only javascript has a clock that can be fixed. Errors: bad input. */
+function mayFixClock(macro: Runnable, { clock }: Limits): void {
+  if (clock !== undefined && macro.language !== 'javascript')
+    throw errors
+      .invalidInput()
+      .with({ problems: [{ path: 'body.clock', message: `is for javascript; ${macro.macroId} is in ${macro.language}` }] });
+}
+
 async function run(ctx: Context, caller: Caller, macro: Runnable, work: { items: MacroItem[]; limits: Limits; signal: AbortSignal }) {
   const sandbox = await ctx.sandbox();
   const timeoutMs = (work.limits.timeout ?? DEFAULT_SECONDS) * 1000;
@@ -76,6 +85,7 @@ async function run(ctx: Context, caller: Caller, macro: Runnable, work: { items:
     caller: caller.userId,
     items: work.items,
     timeoutMs,
+    ...(work.limits.clock === undefined ? {} : { clock: work.limits.clock.getTime() }),
     itemTimeoutMs: Math.min((work.limits.itemTimeout ?? DEFAULT_ITEM_SECONDS) * 1000, timeoutMs),
     signal: work.signal,
   });
@@ -96,6 +106,7 @@ export async function executeMacro(
   const input = inputOf(body, 'body');
   const [macro] = await listLive(ctx.db, caller.userId, [macroId]);
   if (!macro) throw errors.resourceNotFound('macro');
+  mayFixClock(macro, body);
   if (typeof input === 'string') return refused(macro.macroId, input);
   const [result] = await run(ctx, caller, macro, { items: [input], limits: body, signal });
   return result ? shown(macro.macroId, result) : refused(macro.macroId, 'The macro gave no result.');
@@ -137,6 +148,7 @@ export async function executeBatch(ctx: Context, caller: Caller, body: MacroBatc
     groups.set(key, group);
   });
   const runnables = await findRunnables(ctx, caller, [...groups.values()]);
+  for (const macro of runnables.values()) mayFixClock(macro, body);
   const results: MacroBatchItemResult[] = [];
   const failures: string[] = [];
   const settle = (position: number, result: MacroRunResult) => {

@@ -67,6 +67,8 @@ export interface MacroRun {
    * @maximum 60
    */
   itemTimeout?: number;
+  /** What the clock says to a macro in javascript, so that a run can be repeated; the other languages refuse it. */
+  clock?: Date;
 }
 
 /** What went wrong, and where in the macro's own text. */
@@ -126,6 +128,8 @@ export interface MacroBatch {
    * @maximum 60
    */
   itemTimeout?: number;
+  /** What the clock says to a macro in javascript, so that a run can be repeated; the other languages refuse it. */
+  clock?: Date;
 }
 
 export interface MacroBatchItemResult extends MacroRunResult {

@@ -17,7 +17,7 @@ export const FORGET_LETTERS = 'mail.forget';
 export type ForgetLetters = Pick<SendLetter, 'recipient'>;
 
 /** An address as the queue knows it: 43 characters of an HMAC under a key that is not in the database. */
-export const recipientOf = (ctx: Context, address: string): string =>
+export const recipientOf = (ctx: Pick<Context, 'config'>, address: string): string =>
   mac(ctx.config.secret, 'recipient', address.trim().toLowerCase()).toString('base64url');
 
 export interface SealedLetter {
@@ -38,7 +38,7 @@ interface NewLetter<N extends LetterName> {
 
 /** Queues a letter; it goes out exactly when the transaction commits, and never inside the request. */
 export async function enqueueLetter<N extends LetterName>(
-  ctx: Context,
+  ctx: Pick<Context, 'config' | 'jobs'>,
   tx: Queryable,
   { to, letter, data, worthSeconds = 86_400 }: NewLetter<N>,
 ): Promise<void> {

@@ -1,6 +1,14 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 
+/** One measurement of a sum. */
+export interface Instant {
+  at: string;
+  gps: boolean;
+  battery: number | null;
+  runId: string | null;
+}
+
 export interface HourCount {
   clientId: string;
   hour: string;
@@ -14,23 +22,38 @@ export interface HourCount {
   batterySum: number;
   firstAt: string;
   lastAt: string;
+  instants: Instant[];
 }
 
+/** Adds to the sums by hour and by day, and keeps the instants. */
 export const addHours = (db: Queryable, experimentId: string, hours: readonly HourCount[]) =>
   db.run(sql('measurements.addHours')`
-    insert into message_hours as h (client_id, experiment_id, hour, version, protocol_id, workbook_version_id, macros, count, with_gps, with_battery, battery_sum, battery_count, first_at, last_at)
-    select n."clientId", ${experimentId}, n.hour, n.version, n."protocolId", n."workbookVersionId", n.macros, n.count, n."withGps", n."withBattery", n."batterySum", n."withBattery", n."firstAt", n."lastAt"
-    from json_to_recordset(${JSON.stringify(hours)}::json) as n ("clientId" text, hour timestamptz, version text, "protocolId" text, "workbookVersionId" text, macros text,
-      count bigint, "withGps" bigint, "withBattery" bigint, "batterySum" float8, "firstAt" timestamptz, "lastAt" timestamptz)
-    on conflict (client_id, hour, experiment_id, version, protocol_id, workbook_version_id, macros) do update set
-      count = h.count + excluded.count, with_gps = h.with_gps + excluded.with_gps, with_battery = h.with_battery + excluded.with_battery,
-      battery_sum = h.battery_sum + excluded.battery_sum, battery_count = h.battery_count + excluded.battery_count,
-      first_at = least(h.first_at, excluded.first_at), last_at = greatest(h.last_at, excluded.last_at)`);
+    with n as materialized (
+      select * from json_to_recordset(${JSON.stringify(hours)}::json) as n ("clientId" text, hour timestamptz, version text, "protocolId" text, "workbookVersionId" text, macros text,
+        count bigint, "withGps" bigint, "withBattery" bigint, "batterySum" float8, "firstAt" timestamptz, "lastAt" timestamptz, instants json)
+    ), counted as (
+      insert into message_hours as h (client_id, experiment_id, hour, version, protocol_id, workbook_version_id, macros, count, with_gps, with_battery, battery_sum, battery_count, first_at, last_at)
+      select n."clientId", ${experimentId}, n.hour, n.version, n."protocolId", n."workbookVersionId", n.macros, n.count, n."withGps", n."withBattery", n."batterySum", n."withBattery", n."firstAt", n."lastAt"
+      from n
+      on conflict (client_id, hour, experiment_id, version, protocol_id, workbook_version_id, macros) do update set
+        count = h.count + excluded.count, with_gps = h.with_gps + excluded.with_gps, with_battery = h.with_battery + excluded.with_battery,
+        battery_sum = h.battery_sum + excluded.battery_sum, battery_count = h.battery_count + excluded.battery_count,
+        first_at = least(h.first_at, excluded.first_at), last_at = greatest(h.last_at, excluded.last_at)
+      returning h.id, h.client_id, h.hour, h.version, h.protocol_id, h.workbook_version_id, h.macros
+    ), kept as (
+      insert into message_instants (hour_id, at, gps, battery, run_id)
+      select c.id, i.at, i.gps, i.battery, i."runId"
+      from n join counted c on (c.client_id, c.hour, c.version, c.protocol_id, c.workbook_version_id, c.macros) = (n."clientId", n.hour, n.version, n."protocolId", n."workbookVersionId", n.macros)
+      cross join lateral json_to_recordset(n.instants) as i (at timestamptz, gps boolean, battery float8, "runId" text)
+    )
+    insert into message_days as d (client_id, day, experiment_id, count)
+    select n."clientId", date_trunc('day', n.hour, 'UTC'), ${experimentId}, sum(n.count) from n group by 1, 2
+    on conflict (client_id, day, experiment_id) do update set count = d.count + excluded.count`);
 
-export const addRuns = (db: Queryable, runs: readonly { clientId: string; runId: string; hour: string }[]) =>
+export const addRuns = (db: Queryable, experimentId: string, runs: readonly { clientId: string; runId: string; hour: string }[]) =>
   db.run(sql('measurements.addRuns')`
-    insert into message_runs (client_id, run_id, hour)
-    select n."clientId", n."runId", n.hour from json_to_recordset(${JSON.stringify(runs)}::json) as n ("clientId" text, "runId" text, hour timestamptz)
+    insert into message_runs (client_id, run_id, hour, experiment_id)
+    select n."clientId", n."runId", n.hour, ${experimentId} from json_to_recordset(${JSON.stringify(runs)}::json) as n ("clientId" text, "runId" text, hour timestamptz)
     on conflict do nothing`);
 
 export interface RecentRow {
@@ -57,11 +80,11 @@ export const addRecent = (db: Queryable, experimentId: string, rows: readonly Re
 /** Keeps the newest of a device. */
 export const trimRecent = (db: Queryable, clientIds: readonly string[], keep: number) =>
   db.run(sql('measurements.trimRecent')`
-    delete from recent_measurements r using (
-      select client_id, (select at from recent_measurements n where n.client_id = c.client_id order by at desc offset ${keep} limit 1) as oldest
-      from unnest(${clientIds}::text[]) as c (client_id)) cut
-    where r.client_id = cut.client_id and r.at <= cut.oldest`);
+    delete from recent_measurements r using unnest(${clientIds}::text[]) as c (client_id)
+    cross join lateral (select n.at, n.id from recent_measurements n where n.client_id = c.client_id order by n.at desc, n.id offset ${keep} limit 1) cut
+    where r.client_id = c.client_id and (r.at < cut.at or (r.at = cut.at and r.id >= cut.id))`);
 
+/** A session never ends before it began, whatever the clock did meanwhile. */
 export const putPresence = (
   db: Queryable,
   event: { id: string; thingName: string; eventType: string; at: Date; reason: string | null; session: string; broker: string },
@@ -69,10 +92,12 @@ export const putPresence = (
   db.run(sql('presence.put')`
     with told as (
       insert into presence_events (id, thing_name, event_type, at, disconnect_reason, session)
-      values (${event.id}, ${event.thingName}, ${event.eventType}, ${event.at}, ${event.reason}, ${event.session})
+      select ${event.id}, ${event.thingName}, ${event.eventType}, greatest(${event.at}::timestamptz,
+        (select p.last_seen_at from device_presence p where p.thing_name = ${event.thingName} and p.session = ${event.session})), ${event.reason}, ${event.session}
+      returning at
     )
     insert into device_presence as p (thing_name, connected, session, broker, last_seen_at)
-    values (${event.thingName}, ${event.eventType === 'connected'}, ${event.session}, ${event.broker}, ${event.at})
+    select ${event.thingName}, ${event.eventType === 'connected'}, ${event.session}, ${event.broker}, told.at from told
     on conflict (thing_name) do update set connected = excluded.connected, session = excluded.session, broker = excluded.broker, last_seen_at = excluded.last_seen_at
     where excluded.connected or p.session = excluded.session`);
 

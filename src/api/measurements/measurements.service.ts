@@ -67,7 +67,7 @@ export async function countMeasurements(
 ): Promise<void> {
   const { hours, runs, recent } = shape(measurements);
   await addHours(tx, experimentId, hours);
-  if (runs.length > 0) await addRuns(tx, runs);
+  if (runs.length > 0) await addRuns(tx, experimentId, runs);
   if (recent.length === 0) return;
   await addRecent(tx, experimentId, recent);
   await trimRecent(tx, [...new Set(recent.map(({ clientId }) => clientId))], RECENT);

@@ -20,8 +20,9 @@ const LONGEST_SAMPLE = 65_536;
 const clean = (text: string, longest: number) => text.slice(0, longest).replaceAll('\0', '\ufffd').toWellFormed();
 const word = (text: string | null) => (text === null ? null : clean(text, LONGEST_WORD));
 
-// times are of one form, so that their texts sort as they do
-const newest = (rows: readonly RecentRow[]) => rows.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)).slice(0, RECENT);
+// times are of one form, so that their texts sort as they do; of one instant the lesser id is first, as in the table
+const newest = (rows: readonly RecentRow[]) =>
+  rows.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? -1 : 1)).slice(0, RECENT);
 
 const hourOf = (timestamp: string) => `${timestamp.slice(0, 13)}:00:00Z`;
 
@@ -54,9 +55,21 @@ export function shape(measurements: readonly (readonly MeasurementRow[])[]): Sha
       ...{ version: version ?? '', protocolId: protocolId ?? '', workbookVersionId: workbookVersionId ?? '' },
     };
     const name = JSON.stringify(key);
-    const sum = hours.get(name) ?? { ...key, count: 0, withGps: 0, withBattery: 0, batterySum: 0, firstAt: timestamp, lastAt: timestamp };
+    const sum = hours.get(name) ?? {
+      ...key,
+      count: 0,
+      withGps: 0,
+      withBattery: 0,
+      batterySum: 0,
+      firstAt: timestamp,
+      lastAt: timestamp,
+      instants: [],
+    };
+    const runId = word(facts.workbookRunId);
+    const gps = latitude !== null && longitude !== null;
+    if (row.clientId !== null) sum.instants.push({ at: timestamp, gps, battery, runId });
     sum.count += 1;
-    if (latitude !== null && longitude !== null) sum.withGps += 1;
+    if (gps) sum.withGps += 1;
     if (battery !== null) {
       sum.withBattery += 1;
       sum.batterySum += battery;
@@ -64,7 +77,6 @@ export function shape(measurements: readonly (readonly MeasurementRow[])[]): Sha
     if (timestamp < sum.firstAt) sum.firstAt = timestamp;
     if (timestamp > sum.lastAt) sum.lastAt = timestamp;
     hours.set(name, sum);
-    const runId = word(facts.workbookRunId);
     // a device is watched by its client id: without one there is nobody to look at
     if (row.clientId === null) continue;
     if (runId !== null) runs.push({ clientId, runId, hour });

@@ -1,7 +1,8 @@
 import { Get, Query, Route, Security, Tags } from 'tsoa';
 import { ApiController } from '../../http/controllers.ts';
 import type { FleetMonitoring, MonitoringBucket } from './monitoring.model.ts';
-import { monitorFleet, rangeOf } from './monitoring.service.ts';
+import { monitorFleet } from './monitoring.service.ts';
+import { rangeOf } from './ranges.ts';
 
 // routes are matched in the reverse order of folders, and later `monitoring` would be taken for a device's id
 @Route('api/v1/devices/monitoring')

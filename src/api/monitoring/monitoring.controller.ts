@@ -1,5 +1,4 @@
 import { Get, Path, Query, Route, Security, Tags } from 'tsoa';
-import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type {
   DeviceActivity,
@@ -9,8 +8,8 @@ import type {
   MonitoringBucket,
   ObservedExperiments,
 } from './monitoring.model.ts';
-import { findMonitored, listObserved } from './monitoring.queries.ts';
-import { activityOf, firmwareHistoryOf, monitorDevice, monitorGroup, rangeOf } from './monitoring.service.ts';
+import { activityOf, firmwareHistoryOf, monitorDevice, monitorGroup, observedBy } from './monitoring.service.ts';
+import { rangeOf } from './ranges.ts';
 
 @Route('api/v1/devices')
 @Tags('Monitoring')
@@ -50,12 +49,7 @@ export class MonitoringController extends ApiController {
   @Get('{deviceId}/experiments/observed')
   @Security('caller', ['device:read'])
   public async observed(@Path() deviceId: string, @Query() from: Date, @Query() to: Date): Promise<ObservedExperiments> {
-    const found = await findMonitored(this.ctx.db, deviceId);
-    if (!found) throw errors.resourceNotFound('device');
-    return {
-      experiments: await listObserved(this.ctx.db, this.caller.userId, found.thingName, rangeOf(from, to)),
-      pipelineUnavailable: false,
-    };
+    return observedBy(this.ctx, this.caller.userId, deviceId, rangeOf(from, to));
   }
 }
 

@@ -92,7 +92,7 @@ export interface DeviceMonitoring {
   battery: BatteryPoint[];
   payload: PayloadView;
   firmwareHistory: FirmwareRun[];
-  /** The newest, of experiments that you may read. */
+  /** Of the newest 50 that the device sent: those of the range, of experiments that you may read. */
   recentMeasurements: RecentMeasurement[];
   /** Some section could not be read, and is empty. */
   pipelineUnavailable: boolean;

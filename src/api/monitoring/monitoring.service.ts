@@ -3,61 +3,44 @@ import { errors } from '../../errors.ts';
 import { withConnectivity } from '../devices/devices.service.ts';
 import type {
   DeviceMonitoring,
+  DeviceThroughput,
   FirmwareHistory,
   FirmwareRun,
   FleetMonitoring,
   GroupMonitoring,
+  ObservedExperiments,
   MonitoringBucket,
   PayloadView,
 } from './monitoring.model.ts';
 import {
-  findEventBefore,
-  findMonitored,
   findTotals,
   listBattery,
-  listDeviceThroughput,
+  listDeviceCounts,
+  listExperimentThroughput,
+  listLatestVersions,
+  listObserved,
+  listVersions,
+  type CountsOfOne,
+  type VersionHour,
+} from './counts.queries.ts';
+import {
+  findMonitored,
+  findStateBefore,
   listEvents,
   listEventsOf,
-  listExperimentThroughput,
   listFleet,
   listGroupDevices,
   listLastData,
-  listLatestVersions,
   listRecent,
-  listVersions,
   type MonitoredDevice,
-  type Range,
-  type VersionHour,
 } from './monitoring.queries.ts';
+import { bucketed, cutRange, limitPoints, type BucketedRange, type Range } from './ranges.ts';
 import { sessionsOf, uptimeOf } from './sessions.ts';
 
-const DAY = 86_400_000;
-const LONGEST = 31 * DAY;
-const MOST_POINTS = 100_000;
 const MOST_EVENTS = 1_000;
 const MOST_FLEET_EVENTS = 200;
 const MOST_DEVICES = 10_000;
 const MOST_RECENT = 50;
-
-/** A half-open range of at most 31 days. Errors: rangeInvalid. */
-export function rangeOf(from: Date, to: Date): Range {
-  const span = to.getTime() - from.getTime();
-  if (span <= 0) throw errors.rangeInvalid('The range is empty: from must be before to.');
-  if (span > LONGEST) throw errors.rangeInvalid('The range must be at most 31 days.');
-  return { from, to };
-}
-
-function limitPoints(range: Range, bucket: MonitoringBucket, series: number): void {
-  const per = (size: MonitoringBucket) =>
-    Math.ceil((range.to.getTime() - range.from.getTime()) / (size === 'hour' ? DAY / 24 : DAY)) * series;
-  if (per(bucket) <= MOST_POINTS) return;
-  const days = Math.max(1, Math.floor(MOST_POINTS / series / (bucket === 'hour' ? 24 : 1)));
-  throw errors.rangeInvalid(
-    bucket === 'hour' && per('day') <= MOST_POINTS
-      ? `That could be more than ${MOST_POINTS} points for ${series} devices; ask for bucket=day, or at most ${days} days.`
-      : `That could be more than ${MOST_POINTS} points for ${series} devices; ask for at most ${days} days.`,
-  );
-}
 
 /** Reads the sections of an answer side by side; one that fails is empty, and said to be. */
 class Sections {
@@ -109,6 +92,24 @@ async function thingOf(ctx: Context, deviceId: string): Promise<string> {
   return found.thingName;
 }
 
+type Presence = Pick<DeviceMonitoring, 'events' | 'sessions' | 'uptimePercent' | 'truncated'>;
+
+const NO_PRESENCE: Presence = { events: [], sessions: [], uptimePercent: null, truncated: false };
+
+/** Events of a range, and what they come to. Of a truncated history it is that of its newest part, with the state that it began in. */
+async function presenceOf({ db }: Context, thing: string, range: Range): Promise<Presence> {
+  const newest = await listEvents(db, thing, range, MOST_EVENTS + 1);
+  const truncated = newest.length > MOST_EVENTS;
+  const kept = newest.slice(0, MOST_EVENTS).reverse();
+  const first = truncated ? kept[0] : undefined;
+  const from = first?.eventTimestamp ?? range.from;
+  const before = (await findStateBefore(db, thing, from, first?.ordinal)) ?? null;
+  const events = kept.map(({ ordinal: _, ...event }) => event);
+  const history = { from, to: range.to, now: new Date(), before, events };
+  return { events, sessions: sessionsOf(history), uptimePercent: truncated ? null : uptimeOf(history), truncated };
+}
+
+/** Errors: the device is not there. A section that cannot be read is empty, and said to be. */
 export async function monitorDevice(
   ctx: Context,
   userId: string,
@@ -119,33 +120,18 @@ export async function monitorDevice(
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
   const { db } = ctx;
-  const [newest, before, throughput, battery, payload, versions, recent] = await Promise.all([
-    sections.read(listEvents(db, thing, range, MOST_EVENTS + 1), []),
-    sections.read(findEventBefore(db, thing, range.from), undefined),
-    sections.read(listExperimentThroughput(db, userId, [thing], range, bucket), []),
-    sections.read(listBattery(db, thing, range, bucket), []),
-    sections.read(findTotals(db, userId, thing, range), NO_PAYLOAD),
-    sections.read(listVersions(db, thing, range), []),
+  const cut = bucketed(range, bucket);
+  const [presence, throughput, battery, payload, versions, recent] = await Promise.all([
+    sections.read(presenceOf(ctx, thing, range), NO_PRESENCE),
+    sections.read(listExperimentThroughput(db, userId, [thing], cut), []),
+    sections.read(listBattery(db, thing, cut), []),
+    sections.read(findTotals(db, userId, thing, cut), NO_PAYLOAD),
+    sections.read(listVersions(db, thing, cut), []),
     sections.read(listRecent(db, userId, thing, range, MOST_RECENT), []),
   ]);
-  const truncated = newest.length > MOST_EVENTS;
-  const events = newest.slice(0, MOST_EVENTS).reverse();
-  // of a truncated history the sessions are those of its newest part, which the first event cut off carries into
-  const cut = truncated ? newest[MOST_EVENTS] : undefined;
-  const start = events[0]?.eventTimestamp;
-  const history = {
-    from: truncated && start ? start : range.from,
-    to: range.to,
-    now: new Date(),
-    before: cut ?? before ?? null,
-    events,
-  };
   return {
     bucket,
-    events,
-    sessions: sessionsOf(history),
-    uptimePercent: truncated ? null : uptimeOf(history),
-    truncated,
+    ...presence,
     throughput,
     battery: battery.map((point) => ({ ...point, averageBattery: Number.isFinite(point.averageBattery) ? point.averageBattery : null })),
     payload: payload ?? NO_PAYLOAD,
@@ -155,20 +141,38 @@ export async function monitorDevice(
   };
 }
 
-async function ofDevices(ctx: Context, sections: Sections, devices: readonly MonitoredDevice[], range: Range, bucket: MonitoringBucket) {
+/** By bucket and device, of those with a count; both in the order given. */
+function throughputOf(devices: readonly MonitoredDevice[], counted: readonly CountsOfOne[], starts: readonly Date[]): DeviceThroughput[] {
+  const byThing = new Map(counted.map((one) => [one.thingName, one]));
+  const sums = devices.map(({ thingName }) => {
+    const row = new Float64Array(starts.length);
+    const { buckets, counts } = byThing.get(thingName) ?? { buckets: [], counts: [] };
+    for (const [n, bucket] of buckets.entries()) row[bucket] = (row[bucket] ?? 0) + (counts[n] ?? 0);
+    return row;
+  });
+  const points: DeviceThroughput[] = [];
+  for (const [bucket, bucketStart] of starts.entries())
+    for (const [n, { id }] of devices.entries()) {
+      const count = sums[n]?.[bucket] ?? 0;
+      if (count > 0) points.push({ bucketStart, deviceId: id, count });
+    }
+  return points;
+}
+
+async function ofDevices(ctx: Context, sections: Sections, devices: readonly MonitoredDevice[], range: BucketedRange) {
   const ids = new Map(devices.map(({ thingName, id }) => [thingName, id]));
   const things = [...ids.keys()];
   const named = <T extends { thingName: string }>({ thingName, ...rest }: T) => ({ ...rest, deviceId: ids.get(thingName) ?? '' });
-  const [last, throughput, events] = await Promise.all([
+  const [last, counts, events] = await Promise.all([
     sections.read(listLastData(ctx.db, things), []),
-    sections.read(listDeviceThroughput(ctx.db, things, range, bucket), []),
+    sections.read(listDeviceCounts(ctx.db, things, range), []),
     sections.read(listEventsOf(ctx.db, things, range, MOST_FLEET_EVENTS), []),
   ]);
   return {
     things,
     named,
     lastDataAt: new Map(last.map(({ thingName, lastAt }) => [thingName, lastAt])),
-    throughput: throughput.map(named),
+    throughput: throughputOf(devices, counts, range.starts),
     events: events.map(named),
   };
 }
@@ -179,7 +183,8 @@ export async function monitorFleet(ctx: Context, userId: string, range: Range, b
   if (devices.length === 0) return { devices: [], throughput: [], events: [], pipelineUnavailable: false };
   limitPoints(range, bucket, devices.length);
   const sections = new Sections(ctx);
-  const { lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, range, bucket);
+  const cut = bucketed(range, bucket);
+  const { lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, cut);
   return {
     devices: devices.map(({ id, thingName }) => ({ deviceId: id, lastDataAt: lastDataAt.get(thingName) ?? null })),
     throughput,
@@ -199,10 +204,11 @@ export async function monitorGroup(
   const devices = await listGroupDevices(ctx.db, userId, groupId);
   limitPoints(range, bucket, Math.max(1, devices.length));
   const sections = new Sections(ctx);
-  const { things, named, lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, range, bucket);
+  const cut = bucketed(range, bucket);
+  const { things, named, lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, cut);
   const [dataByExperiment, firmware, connected] = await Promise.all([
-    sections.read(listExperimentThroughput(ctx.db, userId, things, range, bucket), []),
-    sections.read(listLatestVersions(ctx.db, things, range), []),
+    sections.read(listExperimentThroughput(ctx.db, userId, things, cut), []),
+    sections.read(listLatestVersions(ctx.db, things, cut), []),
     withConnectivity(ctx, devices),
   ]);
   return {
@@ -234,6 +240,13 @@ export async function firmwareHistoryOf(ctx: Context, deviceId: string, range: R
   limitPoints(range, bucket, 1);
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
-  const versions = runsOf(await sections.read(listVersions(ctx.db, thing, range), []));
+  const versions = runsOf(await sections.read(listVersions(ctx.db, thing, cutRange(range)), []));
   return { versions, pipelineUnavailable: sections.failed };
+}
+
+export async function observedBy(ctx: Context, userId: string, deviceId: string, range: Range): Promise<ObservedExperiments> {
+  const thing = await thingOf(ctx, deviceId);
+  const sections = new Sections(ctx);
+  const experiments = await sections.read(listObserved(ctx.db, userId, thing, cutRange(range)), []);
+  return { experiments, pipelineUnavailable: sections.failed };
 }

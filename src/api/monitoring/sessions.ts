@@ -16,58 +16,63 @@ export interface Span {
   disconnectReason: string | null;
 }
 
+/** What a device was when a range began. */
+export interface StateBefore {
+  connected: boolean;
+  /** Of its last connection. */
+  sessionIdentifier: string | null;
+}
+
 export interface History {
   /** Half-open, `[from, to)`. */
   from: Date;
   to: Date;
   now: Date;
-  /** The last event before the range; null when there was none. */
-  before: PresenceMark | null;
+  /** Null when nothing is known of before. */
+  before: StateBefore | null;
   /** Events of the range, oldest first. */
   events: readonly PresenceMark[];
 }
 
 const seconds = (from: Date, to: Date) => Math.max(0, (to.getTime() - from.getTime()) / 1000);
 
+interface Open {
+  start: Date;
+  openStart: boolean;
+  session: string | null;
+}
+
 /**
  * Cuts a range into sessions. A connection from before counts from `from`; a disconnect of another session than the open one is stale and ignored, one without
  * anything open is ignored unless it is the range's first event and nothing is known of before: then the device was connected since `from`.
  */
 export function sessionsOf({ from, to, now, before, events }: History): Span[] {
-  const end = now < to ? now : to;
   const spans: Span[] = [];
-  let open: { start: Date; openStart: boolean; session: string | null } | null =
-    before?.eventType === 'connected' ? { start: from, openStart: true, session: before.sessionIdentifier } : null;
-  events.forEach(({ eventType, eventTimestamp, disconnectReason, sessionIdentifier }, index) => {
+  let open: Open | undefined = before?.connected ? { start: from, openStart: true, session: before.sessionIdentifier } : undefined;
+  for (const [index, { eventType, eventTimestamp, disconnectReason, sessionIdentifier }] of events.entries()) {
     if (eventType === 'connected') {
-      open = open ? { ...open, session: sessionIdentifier } : { start: eventTimestamp, openStart: false, session: sessionIdentifier };
-      return;
+      open = { start: eventTimestamp, openStart: false, ...open, session: sessionIdentifier };
+      continue;
     }
-    const closes: { start: Date; openStart: boolean; session: string | null } | null =
-      open ?? (index === 0 && before === null ? { start: from, openStart: true, session: null } : null);
-    if (!closes) return;
-    if (closes.session !== null && sessionIdentifier !== null && closes.session !== sessionIdentifier) return;
+    const closes: Open | undefined = open ?? (index === 0 && before === null ? { start: from, openStart: true, session: null } : undefined);
+    if (!closes || (closes.session !== null && sessionIdentifier !== null && closes.session !== sessionIdentifier)) continue;
     const { start, openStart } = closes;
     spans.push({ start, end: eventTimestamp, openStart, durationSeconds: seconds(start, eventTimestamp), disconnectReason });
-    open = null;
-  });
-  const last = open as { start: Date; openStart: boolean } | null;
-  if (last && last.start < end)
-    spans.push({
-      start: last.start,
-      end: null,
-      openStart: last.openStart,
-      durationSeconds: seconds(last.start, end),
-      disconnectReason: null,
-    });
+    open = undefined;
+  }
+  if (open) {
+    const { start, openStart } = open;
+    spans.push({ start, end: null, openStart, durationSeconds: seconds(start, now < to ? now : to), disconnectReason: null });
+  }
   return spans;
 }
 
-/** Per cent of the elapsed range that a device was connected; null when nothing is known of it or nothing has elapsed. */
+/** Per cent of the elapsed range that a device was connected; null when nothing is known of it or nothing has elapsed. What clocks say is yet to come counts for nothing. */
 export function uptimeOf(history: History): number | null {
   const { from, to, now, before, events } = history;
-  const elapsed = seconds(from, now < to ? now : to);
+  const until = now < to ? now : to;
+  const elapsed = seconds(from, until);
   if (elapsed <= 0 || (before === null && events.length === 0)) return null;
-  const connected = sessionsOf(history).reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
-  return Math.min(100, Math.max(0, (connected / elapsed) * 100));
+  const connected = sessionsOf(history).reduce((sum, { start, end }) => sum + seconds(start, end !== null && end < until ? end : until), 0);
+  return Math.min(100, (connected / elapsed) * 100);
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import type { Queryable } from '../../database/database.ts';
 
@@ -17,3 +18,11 @@ export type Notice =
 
 /** Queues a notice; it is sent after the transaction has committed, and tried again until it is. */
 export const enqueueNotice = (ctx: Context, tx: Queryable, notice: Notice): Promise<void> => ctx.jobs.enqueue(SEND_NOTICE, notice, { tx });
+
+/** Queues many, in one statement. */
+export const enqueueNotices = (ctx: Context, tx: Queryable, notices: readonly Notice[]): Promise<void> =>
+  ctx.jobs.enqueueAll(
+    SEND_NOTICE,
+    notices.map((payload) => ({ payload, key: randomUUID() })),
+    tx,
+  );

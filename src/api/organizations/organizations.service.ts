@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { enqueueNotice } from '../notices/notices.service.ts';
+import { enqueueNotice, enqueueNotices } from '../notices/notices.service.ts';
 import { decideJoinRequest, findJoinRequest, findPendingRequest, insertJoinRequest } from './join-requests.queries.ts';
 import { listLiving, lockAccount, lockOrganization } from './membership.queries.ts';
 import { admit } from './membership.service.ts';
@@ -82,8 +82,12 @@ export const requestToJoin = (
     const id = randomUUIDv7();
     if ((await insertJoinRequest(tx, { id, organizationId, userId: caller.userId, message: body.message ?? null })) > 0) {
       await audit(tx, caller, { action: 'organization.join-requested', organizationId, details: { requestId: id } });
-      for (const { userId, isAdmin } of await listLiving(tx, organizationId))
-        if (isAdmin) await enqueueNotice(ctx, tx, { kind: 'organization-join-request', requestId: id, recipientId: userId });
+      const deciders = (await listLiving(tx, organizationId)).filter(({ isAdmin }) => isAdmin);
+      await enqueueNotices(
+        ctx,
+        tx,
+        deciders.map(({ userId }) => ({ kind: 'organization-join-request', requestId: id, recipientId: userId })),
+      );
     }
     const pending = await findPendingRequest(tx, organizationId, caller.userId);
     if (!pending) throw errors.conflict();

@@ -9,42 +9,55 @@ interface Search {
   offset: number;
 }
 
-/** What a search shows of a person; the address only to who knows them, or knows all of it. */
+/**
+ * What a search shows of the people `found`, in its order; the address only to who knows them, or knows all of it. Who knows whom is asked once
+ * for all of them.
+ */
 const shown = ({ viewerId, query }: Search) => fragment`
-  f.user_id as "userId", f.first_name as "firstName", f.last_name as "lastName", f.bio, f.activated, f.avatar_url as "avatarUrl",
-  case when f.email = canonical_email(${query}) or knows(${viewerId}, f.user_id) then f.email end as email`;
+  , known as materialized (select acquainted(${viewerId}, array(select user_id from found)) as user_id)
+  select f.user_id as "userId", f.first_name as "firstName", f.last_name as "lastName", f.bio, f.activated, f.avatar_url as "avatarUrl",
+    case when f.email = canonical_email(${query}) or f.user_id in (select user_id from known) then f.email end as email
+  from found f`;
+
+const named = fragment`(p.first_name || ' ' || p.last_name)`;
 
 /**
- * Active people by name, misspellings forgiven, best match first. A part of an address finds only people whose address the caller may see; all
- * of it finds anybody.
+ * Active people by name, best match first; misspellings are forgiven where too few are spelled so. A part of an address finds only people whose
+ * address the caller may see; all of it finds anybody.
  */
 export const searchPeople = (db: Queryable, asked: Search) => {
   const pattern = `%${asked.query.replace(/[\\%_]/g, '\\$&')}%`;
+  const most = asked.limit + asked.offset;
   return db.rows<FoundUser>(sql('people.search')`
-    with matching as (
-      select user_id from profiles where (first_name || ' ' || last_name) ilike ${pattern}
-        or (position('@' in ${asked.query}) = 0 and (first_name || ' ' || last_name) % ${asked.query})
-      union
-      select id from users where email = canonical_email(${asked.query})
-      union
-      select theirs.user_id
-      from organization_members mine join organization_members theirs on theirs.organization_id = mine.organization_id join users on users.id = theirs.user_id
-      where mine.user_id = ${asked.viewerId} and users.email ilike ${pattern}
-    ), found as (
-      select p.*, u.email, similarity(p.first_name || ' ' || p.last_name, ${asked.query}) as score
-      from matching m join profiles p on p.user_id = m.user_id join users u on u.id = m.user_id
-      where p.activated and u.deleted_at is null
-      order by score desc, p.first_name, p.user_id
+    with spelled as materialized (
+      select p.user_id, p.first_name, similarity(${named}, ${asked.query}) as score from profiles p where p.activated and ${named} ilike ${pattern}
+    ), alike as (
+      select p.user_id, p.first_name, similarity(${named}, ${asked.query}) as score from profiles p
+      where p.activated and position('@' in ${asked.query}) = 0 and ${named} % ${asked.query} and (select count(*) from spelled) < ${most}
+    ), addressed as (
+      select p.user_id, p.first_name, similarity(${named}, ${asked.query}) as score
+      from (
+        select id from users where email = canonical_email(${asked.query})
+        union
+        select theirs.user_id
+        from organization_members mine join organization_members theirs on theirs.organization_id = mine.organization_id join users on users.id = theirs.user_id
+        where mine.user_id = ${asked.viewerId} and users.email ilike ${pattern}
+      ) a join profiles p on p.user_id = a.id and p.activated
+    ), best as (
+      select user_id, first_name, score from spelled union select user_id, first_name, score from alike union select user_id, first_name, score from addressed
+      order by score desc, first_name, user_id
+    ), found as materialized (
+      select p.*, u.email, best.score
+      from best join users u on u.id = best.user_id and u.deleted_at is null join profiles p on p.user_id = best.user_id
+      order by best.score desc, best.first_name, best.user_id
       limit ${asked.limit} offset ${asked.offset}
-    )
-    select ${shown(asked)} from found f order by f.score desc, f.first_name, f.user_id`);
+    )${shown(asked)} order by f.score desc, f.first_name, f.user_id`);
 };
 
 /** The active people of the caller's organizations, and the caller, by first name. */
 export const listColleagues = (db: Queryable, asked: Search) =>
   db.rows<FoundUser>(sql('people.listColleagues')`
-    select ${shown(asked)}
-    from (
+    with found as materialized (
       select p.*, u.email
       from (
         select theirs.user_id
@@ -58,8 +71,7 @@ export const listColleagues = (db: Queryable, asked: Search) =>
       where p.activated and u.deleted_at is null
       order by p.first_name, p.user_id
       limit ${asked.limit} offset ${asked.offset}
-    ) f
-    order by f.first_name, f.user_id`);
+    )${shown(asked)} order by f.first_name, f.user_id`);
 
 export const findAccount = (db: Queryable, id: string, viewerId: string) =>
   db.one<UserAccount>(sql('people.findAccount')`

@@ -17,15 +17,12 @@ local({
   for (name in ls(helpers, all.names = TRUE)) if (!startsWith(name, ".")) assign(name, get(name, envir = helpers), envir = globalenv())
 
   # Taken before a macro runs: what it redefines is not what we answer with.
-  to_json <- jsonlite::toJSON
   from_json <- jsonlite::fromJSON
   answer_to <- stdout()
   reply <- function(text) {
     cat("\036", text, "\n", sep = "", file = answer_to)
     flush(answer_to)
   }
-  number <- function(x) if (is.na(x) || is.infinite(x)) NULL else x
-
   output_error <- function(...) stop(structure(class = c("OutputError", "error", "condition"), list(message = paste0(...), call = NULL)))
 
   # One value is a scalar, several an array, NULL and NA null, a named list an object, a data frame an array of records, a factor its labels.
@@ -68,11 +65,44 @@ local({
     if (is.raw(value)) return(as.integer(value))
     as.vector(unclass(value))
   }
-  # Vectors stay vectors, which is fast; toJSON writes NA, NaN and infinities as null.
-  to_atoms <- function(value, path) I(if (is.numeric(value)) ifelse(is.finite(value), value, NA) else unname(value))
+  # Vectors stay vectors, which is fast.
+  to_atoms <- function(value, path) I(unname(value))
+
+  # JSON of what to_plain makes. jsonlite's own takes longer than most macros.
+  quoted <- function(text) {
+    if (length(text) == 0) return(character())
+    text <- enc2utf8(text)
+    if (!all(validUTF8(text))) text <- iconv(text, "UTF-8", "UTF-8", sub = "\ufffd")
+    if (any(grepl("[\"\\\\[:cntrl:]]", text))) {
+      text <- gsub("\"", "\\\"", gsub("\\", "\\\\", text, fixed = TRUE), fixed = TRUE)
+      if (any(grepl("[[:cntrl:]]", text))) for (code in 1:31) text <- gsub(intToUtf8(code), sprintf("\\u%04x", code), text, fixed = TRUE)
+    }
+    paste0("\"", text, "\"")
+  }
+  # One text for each value.
+  written <- function(values) {
+    text <- if (is.character(values)) quoted(values)
+      else if (is.logical(values)) ifelse(values, "true", "false")
+      else if (is.integer(values)) sprintf("%d", values)
+      else sprintf("%.17g", values)
+    unknown <- is.na(values) | (is.numeric(values) & !is.finite(values))
+    if (any(unknown)) text[unknown] <- "null"
+    text
+  }
+  as_json <- function(plain) {
+    if (is.null(plain)) return("null")
+    if (!is.list(plain)) {
+      text <- written(as.vector(unclass(plain)))
+      return(if (length(plain) == 1 && !inherits(plain, "AsIs")) text else paste0("[", paste(text, collapse = ","), "]"))
+    }
+    entries <- vapply(plain, as_json, "", USE.NAMES = FALSE)
+    if (length(entries) == 0) return(if (is.null(names(plain))) "[]" else "{}")
+    if (is.null(names(plain))) return(paste0("[", paste(entries, collapse = ","), "]"))
+    paste0("{", paste(quoted(make.unique(names(plain))), entries, sep = ":", collapse = ","), "}")
+  }
 
   as_text <- function(plain) {
-    text <- if (length(plain) == 0) "{}" else unclass(to_json(plain, auto_unbox = TRUE, null = "null", na = "null", digits = I(17), force = FALSE))
+    text <- if (length(plain) == 0) "{}" else as_json(plain)
     if (nchar(text, "bytes") > OUTPUT_BYTES) output_error("the output of this item is larger than 10 MB")
     text
   }
@@ -101,19 +131,42 @@ local({
   item_ms <- 1000
   limit_text <- "reached elapsed time limit|reached CPU time limit"
 
-  run <- function(data, context) {
-    scope <- new.env(parent = globalenv())
-    output <- new.env(parent = emptyenv())
-    scope$json <- data
-    scope$ctx <- context
-    scope$output <- output
-    lockBinding("ctx", scope)
-    for (kind in c("info", "warning", "danger")) scope[[kind]] <- helpers$.tell(kind, output)
-    # `return(...)` at the top ends the macro; each expression keeps its own place in the text.
+  # What the macro is called in. It is emptied for every item and stays the same, so that R's compiler sees one function.
+  scope <- NULL
+  call_macro <- NULL
+  # `return(...)` at the top ends the macro; each expression keeps its own place in the text.
+  make_call <- function() {
+    scope <<- new.env(parent = globalenv())
     body <- as.call(c(as.name("{"), as.list(macro)))
     attr(body, "srcref") <- c(list(attr(macro, "wholeSrcref")), attr(macro, "srcref"))
     attr(body, "srcfile") <- attr(macro, "srcfile")
-    call_macro <- eval(call("function", NULL, body), scope)
+    call_macro <<- eval(call("function", NULL, body), scope)
+  }
+  global <- globalenv()
+  # What a macro left among the global names, which `<<-` writes to.
+  clear_globals <- function() {
+    left <- ls(global, all.names = TRUE, sorted = FALSE)
+    left <- left[!left %in% ours]
+    if (length(left) > 0) rm(list = left, envir = global)
+  }
+  fill_scope <- function(values) {
+    if (environmentIsLocked(scope) || bindingIsActive("ctx", scope)) stop("the scope is not ours any more")
+    unlockBinding("ctx", scope)
+    rm(list = ls(scope, all.names = TRUE, sorted = FALSE), envir = scope)
+    list2env(values, scope)
+    lockBinding("ctx", scope)
+  }
+
+  run <- function(data, context) {
+    output <- new.env(parent = emptyenv())
+    values <- list(json = data, ctx = context, output = output)
+    for (kind in c("info", "warning", "danger")) values[[kind]] <- helpers$.tell(kind, output)
+    clear_globals()
+    tryCatch(fill_scope(values), error = function(error) {
+      make_call()
+      list2env(values, scope)
+      lockBinding("ctx", scope)
+    })
     result <- withVisible(call_macro())
     returned <- if (result$visible) result$value else NULL
     if (is.data.frame(returned) || (is.list(returned) && length(returned) > 0 && (is.null(names(returned)) || !all(nzchar(names(returned)))))) {
@@ -129,7 +182,6 @@ local({
     printed <- character()
     place <- NULL
     started <- proc.time()[["elapsed"]]
-    before <- options()
     prints <- textConnection(NULL, "w", local = TRUE)
     sink(prints)
     depth <- sink.number()
@@ -163,21 +215,33 @@ local({
     if (sink.number() == depth) sink()
     printed <- textConnectionValue(prints)
     close(prints)
-    options(before)
+    options(usual)
     spent <- cumsum(nchar(printed, "bytes") + 1)
     if (length(printed) > 0 && spent[length(spent)] > LOG_BYTES) printed <- c(printed[spent <= LOG_BYTES], "... (cut)")
     elapsed <- (proc.time()[["elapsed"]] - started) * 1000
-    start <- if (is.character(answer)) paste0('"ok":true,"output":', answer) else paste0('"ok":false,"error":', to_json(answer$error, auto_unbox = TRUE))
+    start <- if (is.character(answer)) paste0('"ok":true,"output":', answer) else paste0('"ok":false,"error":', as_json(answer$error))
     # What is left of a huge object slows the next item down.
     last <- if (is.list(answer) && answer$error$type %in% c("MemoryError", "OutputError")) ',"last":true' else ""
-    reply(sprintf('{"i":%d,%s,"logs":%s,"ms":%.3f%s}', as.integer(message$i), start, to_json(I(printed)), elapsed, last))
+    reply(sprintf('{"i":%d,%s,"logs":%s,"ms":%.3f%s}', as.integer(message$i), start, as_json(I(printed)), elapsed, last))
   }
 
   # What R compiles and loads at first use is not the first item's to pay for.
-  macro <- parse_macro("output$a <- c(1, 2)\nlist(b = 'x')")
-  for (turn in 1:3) run(list(), list())
-  close(textConnection(NULL, "w", local = TRUE))
+  usual <- options()
+  for (name in ls(global, all.names = TRUE)) lockBinding(name, global)
+  ours <- ls(global, all.names = TRUE)
+  answered <- reply
+  reply <- function(text) NULL
+  for (code in c(
+    "output$a <- c(1, 2)\nlist(b = 'x', c = NULL, d = TRUE, e = list(1L, NaN), f = data.frame(g = 1:2))",
+    "print(1)\nwarning('w')\nmessage('m')\nstop('s')",
+    "d <- data.frame(x = c(1, 2, 3), y = c(2.1, 3.9, 6.2))\nf <- summary(lm(y ~ x, d))\nlist(q = quantile(d$y, 0.5), s = sd(d$y), o = sort(d$x), r = f$r.squared)"
+  )) {
+    macro <- parse_macro(code)
+    make_call()
+    for (turn in 1:3) run_item(list(i = 0, data = list(), ctx = list()))
+  }
   macro <- NULL
+  reply <- answered
 
   messages <- file("stdin", open = "rb", blocking = TRUE)
   reply('{"ready":true}')
@@ -192,6 +256,8 @@ local({
         refusal <<- problem_of(error)
         NULL
       })
+      usual <- options()
+      make_call()
       reply('{"go":true}')
     } else if (message$op == "item") {
       run_item(message)
@@ -203,7 +269,7 @@ local({
         },
         error = function(error) list(problem_of(error)[c("line", "column", "message")])
       )
-      reply(paste0('{"problems":', to_json(problems, auto_unbox = TRUE), "}"))
+      reply(paste0('{"problems":', as_json(problems), "}"))
     }
   }
 })

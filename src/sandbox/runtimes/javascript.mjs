@@ -1,14 +1,12 @@
-// Runs JavaScript macros in QuickJS: every item in an engine of its own inside one WebAssembly module.
+// Runs JavaScript macros in QuickJS: every item starts from the memory of an engine that has just read the macro.
 import { readFileSync } from 'node:fs';
-import { newQuickJSWASMModule, shouldInterruptAfterDeadline } from 'quickjs-emscripten';
+import { Engine, Failed } from './engine.mjs';
 import { lock, reply, serve } from './locked.mjs';
 
-const MEMORY_BYTES = 128 * 1024 * 1024;
-// More lets deep recursion reach the stack of the host, which is then lost.
-const STACK_BYTES = 128 * 1024;
+/** How long reading a macro may take; only what is written to run at that time takes long. */
+const READ_MS = 2000;
 
 const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
-/** Every item reads this again, so it is kept short. */
 const short = (text) => text.replace(/^\s*(?:\/\/.*)?\n?/gm, '');
 const PRELUDE = short(source('prelude.js'));
 const INTL = short(source('intl.js'));
@@ -52,9 +50,19 @@ const intl = (request) => {
   return JSON.stringify({ value: formatter[method](...args) ?? null });
 };
 
-let engine = await newQuickJSWASMModule();
+/** An engine that has read the prelude, and what it was like then. */
+const prepare = async () => {
+  const engine = await Engine.start();
+  const boot = engine.evaluate(PRELUDE, 'prelude.js');
+  const askIntl = engine.host('intl', intl);
+  return { engine, boot, askIntl, blank: engine.write() };
+};
+
+let base = await prepare();
 let worn = false;
-let job = { code: '', itemMs: 1000, clock: null, helpers: '', formats: false };
+let job = { code: '', itemMs: 1000, clock: null };
+/** The macro in the engine, or why there is none. */
+let ready;
 
 const wrap = (code) => `(function (json, ctx, output, input_data) {\n${code}\n})`;
 
@@ -66,8 +74,13 @@ const placeIn = (stack) => {
   return line < 1 ? {} : { line, column: found[2] === undefined ? 1 : Number(found[2]) };
 };
 
-const failure = (described) => {
-  const { type, message, stack } = described;
+/** What is told of an error. After some of them the engine is not to be trusted. */
+const failure = (error) => {
+  if (!(error instanceof Failed)) {
+    worn = true;
+    return { type: 'InternalError', message: String(error.message) };
+  }
+  const { type, message, stack } = error.described;
   if (type === 'InternalError' && message === 'interrupted') {
     worn = true;
     return { type: 'TimeoutError', message: `The macro ran longer than ${job.itemMs / 1000} s on this item.` };
@@ -80,162 +93,109 @@ const failure = (described) => {
   return { type, message, ...placeIn(stack) };
 };
 
-class Failed extends Error {
-  constructor(described) {
-    super(described.message);
-    this.described = described;
-  }
-}
-
-/** An engine for one item. Every handle is kept in a list, because a runtime that is freed before its handles aborts the module. */
-class Run {
-  #handles = [];
-
-  constructor(deadline) {
-    this.deadline = deadline;
-    this.runtime = engine.newRuntime();
-    this.runtime.setMemoryLimit(MEMORY_BYTES);
-    this.runtime.setMaxStackSize(STACK_BYTES);
-    this.runtime.setInterruptHandler(shouldInterruptAfterDeadline(deadline));
-    this.vm = this.runtime.newContext();
-  }
-
-  #keep(handle) {
-    this.#handles.push(handle);
-    return handle;
-  }
-
-  dispose() {
-    for (const handle of this.#handles) if (handle.alive) handle.dispose();
-    this.vm.dispose();
-    this.runtime.dispose();
-  }
-
-  /** The value of a result, or its error as a Failed. */
-  take(result) {
-    if (!result.error) return this.#keep(result.value);
-    const { vm } = this;
-    const thrown = this.#keep(result.error);
-    // What a macro throws may be anything, getters included: it is described inside, with a little time of its own.
-    this.runtime.setInterruptHandler(shouldInterruptAfterDeadline(Math.max(this.deadline, Date.now()) + 50));
-    const seen = this.describe === undefined ? undefined : vm.callFunction(this.describe, vm.undefined, thrown);
-    if (seen !== undefined && !seen.error) throw new Failed(JSON.parse(vm.getString(this.#keep(seen.value))));
-    if (seen?.error) this.#keep(seen.error);
-    const dumped = vm.dump(thrown);
-    throw new Failed({
-      type: String(dumped?.name ?? 'Error'),
-      message: String(dumped?.message ?? dumped),
-      stack: String(dumped?.stack ?? ''),
-    });
-  }
-
-  call(member, ...args) {
-    return this.take(this.vm.callFunction(this.#keep(this.vm.getProp(this.kit, member)), this.vm.undefined, ...args));
-  }
-
-  host(name, call) {
-    return this.#keep(
-      this.vm.newFunction(name, (text) => {
-        try {
-          return this.vm.newString(call(this.vm.getString(text)));
-        } catch (error) {
-          return { error: this.vm.newError({ name: error.name ?? 'Error', message: String(error.message) }) };
-        }
-      }),
-    );
-  }
-
-  drain() {
-    while (this.runtime.hasPendingJob()) {
-      const done = this.runtime.executePendingJobs(500);
-      if (done.error) this.take(done);
-      if (Date.now() > this.deadline) throw new Failed({ type: 'InternalError', message: 'interrupted', stack: '' });
-    }
-  }
-
-  item(message) {
-    const { vm } = this;
-    const boot = this.take(vm.evalCode(PRELUDE, 'prelude.js'));
-    const clock = job.clock === null ? vm.null : this.#keep(vm.newNumber(job.clock));
-    this.kit = this.take(vm.callFunction(boot, vm.undefined, clock));
-    this.describe = this.#keep(vm.getProp(this.kit, 'describe'));
-    if (job.formats) this.take(vm.callFunction(this.take(vm.evalCode(INTL, 'intl.js')), vm.undefined, this.host('intl', intl)));
-    if (job.helpers !== '') this.take(vm.evalCode(job.helpers, 'helpers.js'));
-    const opened = this.call('open', this.#keep(vm.newString(JSON.stringify({ data: message.data, ctx: message.ctx }))));
-    const macro = this.take(vm.evalCode(wrap(job.code), 'macro.js'));
-    let returned = this.call('call', macro, opened);
-    this.drain();
-    const state = vm.getPromiseState(returned);
-    if (state.type === 'rejected') this.take({ error: state.error });
-    if (state.type === 'pending')
-      throw new Failed({ type: 'OutputError', message: 'The promise that the macro returned never settles.', stack: '' });
-    if (!state.notAPromise) returned = this.#keep(state.value);
-    return vm.getString(this.call('close', returned, opened));
-  }
-
-  logs() {
-    return this.kit === undefined ? '[]' : this.vm.getString(this.call('printed'));
-  }
-}
-
-const runItem = async (message) => {
-  if (worn) {
-    engine = await newQuickJSWASMModule();
-    worn = false;
-  }
-  const started = performance.now();
-  const run = new Run(Date.now() + job.itemMs);
-  let answer;
+/** Reads the job's macro into the engine, once for all its items. */
+const read = () => {
+  const { engine, boot, askIntl, blank } = base;
+  const { vm } = engine;
+  engine.restore(blank);
+  engine.deadline = Date.now() + Math.min(READ_MS, job.itemMs);
   try {
-    const output = run.item(message);
-    if (output.length > 10_000_000)
-      throw new Failed({ type: 'OutputError', message: 'The output of this item is larger than 10 MB.', stack: '' });
-    answer = `"ok":true,"output":${output}`;
+    const kit = engine.call(boot, job.clock === null ? vm.null : vm.newNumber(job.clock));
+    engine.describe = vm.getProp(kit, 'describe');
+    if (/Intl|toLocale|localeCompare/.test(job.code)) engine.call(engine.evaluate(INTL, 'intl.js'), askIntl);
+    const helpers = helpersFor(job.code);
+    if (helpers !== '') engine.evaluate(helpers, 'helpers.js');
+    const macro = engine.evaluate(wrap(job.code), 'macro.js');
+    const [open, call, close, printed] = ['open', 'call', 'close', 'printed'].map((name) => vm.getProp(kit, name));
+    ready = { macro, open, call, close, printed, start: engine.write() };
   } catch (error) {
-    const described = error instanceof Failed ? error.described : { type: 'InternalError', message: String(error.message), stack: '' };
-    if (!(error instanceof Failed)) worn = true;
-    answer = `"ok":false,"error":${JSON.stringify(failure(described))}`;
-  }
-  let logs = '[]';
-  try {
-    logs = run.logs();
-  } catch {
-    worn = true;
-  }
-  reply(`{"i":${message.i},${answer},"logs":${logs},"ms":${(performance.now() - started).toFixed(3)}}`);
-  if (worn) return;
-  try {
-    run.dispose();
-  } catch {
-    worn = true;
+    ready = { refusal: failure(error) };
   }
 };
 
+const renew = async () => {
+  base = await prepare();
+  worn = false;
+  // What could not be read is not read again.
+  if (ready?.refusal === undefined) read();
+};
+
+const seed = () => Math.floor(Math.random() * 2 ** 32);
+
+/** The output of one item as JSON text. */
+const run = ({ data, ctx }) => {
+  const { engine } = base;
+  const { vm } = engine;
+  const { macro, open, call, close } = ready;
+  const opened = engine.call(open, vm.newString(JSON.stringify({ data, ctx, seeds: [seed(), seed(), seed()] })));
+  let returned = engine.call(call, macro, opened);
+  engine.drain();
+  const state = vm.getPromiseState(returned);
+  if (state.type === 'rejected') engine.take({ error: state.error });
+  if (state.type === 'pending')
+    throw new Failed({ type: 'OutputError', message: 'The promise that the macro returned never settles.', stack: '' });
+  if (!state.notAPromise) returned = state.value;
+  const output = vm.getString(engine.call(close, returned, opened));
+  if (output.length > 10_000_000)
+    throw new Failed({ type: 'OutputError', message: 'The output of this item is larger than 10 MB.', stack: '' });
+  return output;
+};
+
+const runItem = async (message) => {
+  if (worn) await renew();
+  const started = performance.now();
+  const { engine } = base;
+  let answer;
+  let logs = '[]';
+  if (ready.refusal !== undefined) answer = `"ok":false,"error":${JSON.stringify(ready.refusal)}`;
+  else {
+    engine.restore(ready.start);
+    engine.deadline = Date.now() + job.itemMs;
+    try {
+      answer = `"ok":true,"output":${run(message)}`;
+    } catch (error) {
+      answer = `"ok":false,"error":${JSON.stringify(failure(error))}`;
+    }
+    try {
+      logs = engine.vm.getString(engine.call(ready.printed));
+    } catch {
+      worn = true;
+    }
+  }
+  reply(`{"i":${message.i},${answer},"logs":${logs},"ms":${(performance.now() - started).toFixed(3)}}`);
+};
+
+/** Why code would not start. */
 const check = (code) => {
+  const { engine, blank } = base;
   job = { ...job, code };
-  const run = new Run(Date.now() + 5000);
+  engine.restore(blank);
+  engine.deadline = Date.now() + 5000;
   try {
-    run.take(run.vm.evalCode(wrap(code), 'macro.js', { compileOnly: true }));
+    engine.take(engine.vm.evalCode(wrap(code), 'macro.js', { compileOnly: true }));
     return [];
   } catch (error) {
-    if (!(error instanceof Failed)) throw error;
-    const { message, line, column } = failure(error.described);
+    const { message, line, column } = failure(error);
     return [{ line: line ?? 1, column: column ?? 1, message }];
-  } finally {
-    worn = true;
   }
 };
 
 // A worn engine is replaced by a new one out of the same files.
 lock(/\/node_modules\/(?:quickjs-emscripten|quickjs-emscripten-core|@jitl)\//);
-// The first engine compiles lazily: better now than in the first item.
-const first = new Run(Date.now() + 1000);
-first.item({ data: null, ctx: {} });
-first.dispose();
+// The engine compiles lazily: better now than in the first item.
+read();
+run({ data: null, ctx: {} });
 await serve(async (message) => {
   if (message.op === 'job') {
-    job = { ...message, helpers: helpersFor(message.code), formats: /Intl|toLocale|localeCompare/.test(message.code) };
+    if (worn) base = await prepare();
+    worn = false;
+    job = message;
+    read();
     reply('{"go":true}');
   } else if (message.op === 'item') await runItem(message);
-  else if (message.op === 'check') reply(JSON.stringify({ problems: check(message.code) }));
+  else if (message.op === 'check') {
+    if (worn) base = await prepare();
+    worn = false;
+    reply(JSON.stringify({ problems: check(message.code) }));
+  }
 });

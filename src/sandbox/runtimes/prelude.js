@@ -59,6 +59,21 @@
     this.Date = FixedDate;
   }
 
+  // The engine's own would give every item the same numbers: sfc32 of Chris Doty-Humphrey's PractRand, 53 bits of two draws.
+  const random = ([a, b, c]) => {
+    let count = 1;
+    const draw = () => {
+      const sum = (a + b + count) | 0;
+      count = (count + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = ((c << 21) | (c >>> 11)) + sum;
+      return sum >>> 0;
+    };
+    for (let turn = 0; turn < 12; turn += 1) draw();
+    return () => ((draw() >>> 5) * 67108864 + (draw() >>> 6)) / 9007199254740992;
+  };
+
   class OutputError extends Error {
     get name() {
       return 'OutputError';
@@ -117,7 +132,8 @@
 
   return {
     open: (input) => {
-      const { data, ctx } = parse(input);
+      const { data, ctx, seeds } = parse(input);
+      defineProperty(Math, 'random', { value: random(seeds) });
       const copy = isArray(data) ? [...data] : typeof data === 'object' && data !== null ? { ...data } : data;
       const opened = { data, copy, ctx: readOnly(ctx), output: {} };
       this.__output = opened.output;

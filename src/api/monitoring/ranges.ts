@@ -1,0 +1,113 @@
+/** Half-open ranges and the whole hours and days in them. Pure. */
+import { errors } from '../../errors.ts';
+import type { MonitoringBucket } from './monitoring.model.ts';
+
+/** Half-open: `from` is in it, `to` is not. */
+export interface Range {
+  from: Date;
+  to: Date;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const LONGEST = 31 * DAY;
+const MOST_POINTS = 100_000;
+
+/** A half-open range of at most 31 days. Errors: rangeInvalid. */
+export function rangeOf(from: Date, to: Date): Range {
+  const span = to.getTime() - from.getTime();
+  if (span <= 0) throw errors.rangeInvalid('The range is empty: from must be before to.');
+  if (span > LONGEST) throw errors.rangeInvalid('The range must be at most 31 days.');
+  return { from, to };
+}
+
+const down = (at: Date, size: number) => new Date(Math.floor(at.getTime() / size) * size);
+const up = (at: Date, size: number) => new Date(Math.ceil(at.getTime() / size) * size);
+
+/** A range, and how it lies to the hours (UTC, by their starts). */
+export interface CutRange extends Range {
+  /** The first that it touches. */
+  firstHour: Date;
+  /** Those that it holds in part: at most two. */
+  cutHours: Date[];
+  /** Those that it holds whole; empty (`from` not before `to`) when there is none. */
+  wholeHours: Range;
+}
+
+export function cutRange({ from, to }: Range): CutRange {
+  const cut = [from, to].filter((at) => at.getTime() % HOUR !== 0).map((at) => down(at, HOUR).getTime());
+  return {
+    from,
+    to,
+    firstHour: down(from, HOUR),
+    cutHours: [...new Set(cut)].map((at) => new Date(at)),
+    wholeHours: { from: up(from, HOUR), to: down(to, HOUR) },
+  };
+}
+
+/** A range as whole days, and what is to be added to them and taken from them, whichever is less. */
+export interface Days {
+  days: Range;
+  plus: CutRange[];
+  minus: CutRange[];
+}
+
+/** Null for a range that is within less than two days. */
+function splitDays({ from, to }: Range): Days | null {
+  const first = down(from, DAY);
+  const last = up(to, DAY);
+  if (last.getTime() - first.getTime() < 2 * DAY) return null;
+  const days = { from: first, to: last };
+  const split: { plus: Range[]; minus: Range[] } = { plus: [], minus: [] };
+  if (from.getTime() - first.getTime() <= DAY / 2) split.minus.push({ from: first, to: from });
+  else {
+    days.from = up(from, DAY);
+    split.plus.push({ from, to: days.from });
+  }
+  if (last.getTime() - to.getTime() <= DAY / 2) split.minus.push({ from: to, to: last });
+  else {
+    days.to = down(to, DAY);
+    split.plus.push({ from: days.to, to });
+  }
+  const isSome = (part: Range) => part.from < part.to;
+  return { days, plus: split.plus.filter(isSome).map(cutRange), minus: split.minus.filter(isSome).map(cutRange) };
+}
+
+/** A time that is printed thousands of times: its text is made once, which is nine tenths of the work of printing an answer of 62,000 points. */
+class PrintedOften extends Date {
+  #text: string | undefined;
+
+  override toJSON(): string {
+    return (this.#text ??= this.toISOString());
+  }
+}
+
+/** A range, its buckets, and how it lies to the days when it is counted by them. */
+export interface BucketedRange extends CutRange {
+  bucket: MonitoringBucket;
+  /** Milliseconds of one. */
+  size: number;
+  /** Of every bucket that the range touches. */
+  starts: Date[];
+  split: Days | null;
+}
+
+export function bucketed(range: Range, bucket: MonitoringBucket): BucketedRange {
+  const size = bucket === 'hour' ? HOUR : DAY;
+  const starts: Date[] = [];
+  for (let at = down(range.from, size).getTime(); at < range.to.getTime(); at += size) starts.push(new PrintedOften(at));
+  return { ...cutRange(range), bucket, size, starts, split: bucket === 'hour' ? null : splitDays(range) };
+}
+
+/** Refuses what could be more than 100,000 points, of so many series. Errors: rangeInvalid, naming a bucket or a range that fits. */
+export function limitPoints({ from, to }: Range, bucket: MonitoringBucket, series: number): void {
+  const per = (size: number) => ((up(to, size).getTime() - down(from, size).getTime()) / size) * series;
+  if (per(bucket === 'hour' ? HOUR : DAY) <= MOST_POINTS) return;
+  // a range that begins within a bucket touches one more
+  const days = Math.max(1, Math.floor((MOST_POINTS / series - 1) / (bucket === 'hour' ? 24 : 1)));
+  throw errors.rangeInvalid(
+    bucket === 'hour' && per(DAY) <= MOST_POINTS
+      ? `That could be more than ${MOST_POINTS} points for ${series} devices; ask for bucket=day, or at most ${days} days.`
+      : `That could be more than ${MOST_POINTS} points for ${series} devices; ask for at most ${days} days.`,
+  );
+}
