@@ -8,8 +8,9 @@ export default defineConfig({
     include: [
       'test/soak/**/*.test.ts',
       'test/process/{crash,exports,macros,messages}.test.ts',
+      'test/api/identities.test.ts',
       'test/auth/revocation.test.ts',
-      'test/lakehouse/oracle.test.ts',
+      'test/lakehouse/{oracle,seek}.test.ts',
       'test/ingest/reconciliation.test.ts',
       'test/sandbox/{batch,escapes}.test.ts',
     ],

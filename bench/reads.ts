@@ -8,7 +8,7 @@ import { startReadsSite, type ReadsSite } from './seed-reads.ts';
 
 const THREADS = 2;
 const MEMORY_MB = 256;
-const SHOWN = 'id,uploaded_at,plot,treatment,sensor,measured_at,spad,phi2,temperature,humidity,par,pulses,valid,note';
+export const SHOWN = 'id,uploaded_at,plot,treatment,sensor,measured_at,spad,phi2,temperature,humidity,par,pulses,valid,note';
 
 const filters = JSON.stringify([
   { column: 'treatment', operator: 'equals', value: 'drought' },
@@ -53,7 +53,7 @@ interface Answered {
 }
 
 /** Asks and reads to the last byte, without keeping any. */
-function fetchAll(site: ReadsSite, agent: Agent, path: string, accept = 'application/json'): Promise<Answered> {
+export function fetchAll(site: ReadsSite, agent: Agent, path: string, accept = 'application/json'): Promise<Answered> {
   const start = performance.now();
   return new Promise((resolve, reject) => {
     const outgoing = request(

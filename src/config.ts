@@ -36,6 +36,8 @@ const Environment = z.object({
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
+  /** Answers to reads that are kept in memory for those who ask the same; 0 keeps none. */
+  RESULT_CACHE_MB: number(0, 65_536).default(64),
   ...databricksVariables,
   /** Languages that macros run in, or `none`. */
   MACRO_LANGUAGES: z
@@ -155,7 +157,13 @@ export interface Config {
   };
   /** Identity providers that are on. */
   providers: { github: ProviderSettings | undefined; orcid: ProviderSettings | undefined };
-  limits: { callerStatements: number; organizationStatements: number; statementTimeoutMs: number; uploadRecordBytes: number };
+  limits: {
+    callerStatements: number;
+    organizationStatements: number;
+    statementTimeoutMs: number;
+    uploadRecordBytes: number;
+    cacheBytes: number;
+  };
   macros: {
     languages: readonly ('python' | 'r' | 'javascript')[];
     level: 'best' | 'bubblewrap' | 'embedded';
@@ -285,6 +293,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,
       uploadRecordBytes: env.UPLOAD_RECORD_KIB * 1024,
+      cacheBytes: env.RESULT_CACHE_MB * 1_048_576,
     },
     macros: {
       languages: env.MACRO_LANGUAGES,

@@ -17,6 +17,7 @@ import { openJobQueue, type JobQueue } from './jobs/queue.ts';
 import { openEmbeddedPlaces } from './places/embedded.ts';
 import type { Places } from './places/places.ts';
 import { openProvidedPlaces } from './places/provider.ts';
+import { PageCache } from './lakehouse/page-cache.ts';
 import { FairShares } from './lakehouse/shares.ts';
 import type { StagingArea } from './lakehouse/staging.ts';
 import type { Warehouse } from './lakehouse/warehouse.ts';
@@ -57,6 +58,8 @@ export interface Context {
   /** The same store when it is the folder, whose signed URLs this service answers; undefined with S3. */
   objectFolder: FolderStore | undefined;
   shares: FairShares;
+  /** Answers to reads that were given before. */
+  pages: PageCache;
   /** Devices: registry, changes of certificates, credentials. */
   iot: DeviceRoom;
   /** Where others reach the API; known once it listens. */
@@ -164,6 +167,7 @@ function sandboxOnce(config: Config) {
 }
 
 const CLOSE_MS = 25_000;
+const CACHE_MS = 600_000;
 
 const late = () =>
   new Promise<never>((_resolve, reject) => {
@@ -182,7 +186,7 @@ async function openWarehouses(config: Config, lakeFolder: string): Promise<{ war
   if (config.databricks) {
     // a large driver: loaded only where it is used
     const { DatabricksWarehouse } = await import('./lakehouse/warehouses/databricks.ts');
-    const warehouse = await DatabricksWarehouse.open(config.databricks);
+    const warehouse = await DatabricksWarehouse.open({ ...config.databricks, temporaryFolder: join(config.dataDir, 'tmp') });
     return { warehouse, exporter: warehouse.beside(4) };
   }
   const { threads, memoryMb } = config.duckdb;
@@ -254,6 +258,7 @@ export async function createContext(config: Config): Promise<Context> {
     const pipelines = await loadPipelines(join(config.root, 'pipelines'));
     const { callerStatements, organizationStatements } = config.limits;
     const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
+    const pages = new PageCache({ bytes: config.limits.cacheBytes, milliseconds: CACHE_MS });
     const { smtpUrl, from } = config.mail;
     const mailer =
       smtpUrl === undefined ? await openOutbox({ folder: join(config.dataDir, 'outbox'), from }) : openSmtp({ url: smtpUrl, from });
@@ -292,13 +297,14 @@ export async function createContext(config: Config): Promise<Context> {
       objects,
       objectFolder,
       shares,
+      pages,
       openapi,
       operations: indexOperations(openapi),
       checks: {
         postgres: () => db.ping(),
         macros: macros.levels,
         objects: () => objects.check(),
-        warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting }),
+        warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting, answers: pages.usage }),
         // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
         mail: () =>
           mailer.check().then(

@@ -95,6 +95,18 @@ export function listed<T>(
   return rows;
 }
 
+/** Link of a page that is reached by cursors: the same query, from another place. */
+export function linked(request: Request, response: Response, { previous, next }: { previous: string | null; next: string | null }): void {
+  const link = (cursor: string, rel: string) => {
+    const query = new URLSearchParams(request.originalUrl.split('?')[1] ?? '');
+    query.delete('page');
+    query.set('cursor', cursor);
+    return `<${request.path}?${query.toString()}>; rel="${rel}"`;
+  };
+  const links = [...(previous === null ? [] : [link(previous, 'prev')]), ...(next === null ? [] : [link(next, 'next')])];
+  if (links.length > 0) response.setHeader('Link', links.join(', '));
+}
+
 /** X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
 export function windowed<T>(
   request: Request | undefined,

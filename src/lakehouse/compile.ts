@@ -1,6 +1,7 @@
 /** Plan × Dialect → Statement. Total over the closed kinds; every value is bound, every identifier quoted by the dialect. */
 import { errors } from '../errors.ts';
 import { BIGINT, STRING } from './catalog.ts';
+import type { ColumnType } from './catalog.ts';
 import { bound, joined, q, raw } from './dialect.ts';
 import type { Dialect, Fragment } from './dialect.ts';
 import type { Expr, ExprKind, Output, Plan, PlanKind, Sort } from './plan.ts';
@@ -47,6 +48,11 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
       of.map((part) => q`(${expression(part, dialect)})`),
       ' and ',
     ),
+  some: ({ of }, dialect) =>
+    joined(
+      of.map((part) => q`(${expression(part, dialect)})`),
+      ' or ',
+    ),
   bucket: ({ of, unit, zone }, dialect) => dialect.bucket(expression(of, dialect), exprType(of), unit, zone),
   instant: ({ of, zone }, dialect) => dialect.instant(expression(of, dialect), zone),
   aggregate: ({ how, of, second, order, fraction, type }, dialect) =>
@@ -82,7 +88,7 @@ const expression = (expr: Expr, dialect: Dialect): Fragment => (EXPRESSIONS[expr
 
 const ordering = (by: readonly Sort[], dialect: Dialect): Fragment =>
   joined(
-    by.map(({ expr, descending }) => dialect.order(expression(expr, dialect), descending)),
+    by.map(({ expr, descending, nullsFirst }) => dialect.order(expression(expr, dialect), descending, nullsFirst)),
     ', ',
   );
 
@@ -136,16 +142,20 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     const skipped = offset === 0 ? raw('') : q` offset ${bound(BigInt(offset), BIGINT)}`;
     return q`select *${line}from (${nested(from)})${order}${most}${skipped}`;
   },
-  print: ({ from, format, outputs: made, guard }, { dialect, line, nested }) => {
-    if (format === 'csv') {
-      const cells = made.map(({ as, expr }) => named(dialect.cell(expression(expr, dialect), exprType(expr), guard), as, dialect));
+  print: ({ from, format, outputs: made, guard, keys = [] }, { dialect, line, nested }) => {
+    if (format !== 'json') {
+      const cell = (of: Fragment, type: ColumnType) => (format === 'csv' ? dialect.cell(of, type, guard) : dialect.typed(of, type));
+      const cells = made.map(({ as, expr }) => named(cell(expression(expr, dialect), exprType(expr)), as, dialect));
       return q`select ${list(cells)}${line}from (${nested(from)})`;
     }
     const members = made.flatMap(({ name, expr }, index) => [
       dialect.value(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, STRING),
       q`coalesce(${dialect.json(expression(expr, dialect), exprType(expr))}, 'null')`,
     ]);
-    return q`select concat(${list(members)}, '}') as ${raw(dialect.quote('line'))}${line}from (${nested(from)})`;
+    const texts = keys.map(({ expr }) => dialect.json(dialect.text(expression(expr, dialect), exprType(expr)), STRING));
+    const key = texts.map((text, index) => q`${raw(index === 0 ? "'['" : "','")}, coalesce(${text}, 'null')`);
+    const beside = keys.length === 0 ? raw('') : q`, concat(${list(key)}, ']') as ${raw(dialect.quote('key'))}`;
+    return q`select concat(${list(members)}, '}') as ${raw(dialect.quote('line'))}${beside}${line}from (${nested(from)})`;
   },
 };
 

@@ -67,9 +67,13 @@ export interface Dialect {
   /** What a running sum of this type adds up: one engine's sums of whole numbers overflow where the other's widen. */
   addend(of: Fragment, type: ColumnType): Fragment;
   /** One ordering term; nulls last is always written, because defaults differ. */
-  order(of: Fragment, descending: boolean): Fragment;
+  order(of: Fragment, descending: boolean, nullsFirst?: boolean): Fragment;
   /** The value as JSON text, or null. */
   json(of: Fragment, type: ColumnType): Fragment;
   /** The value as CSV cell text, or null; `guard` defuses spreadsheet formulas in text. */
   cell(of: Fragment, type: ColumnType, guard: boolean): Fragment;
+  /** The text that `value` makes the same value of; of what can be compared. */
+  text(of: Fragment, type: ColumnType): Fragment;
+  /** The value as it leaves for a format with types: of the type itself, or in a form that no driver rounds. */
+  typed(of: Fragment, type: ColumnType): Fragment;
 }

@@ -83,3 +83,30 @@ export const filesOfPage = (
   }
   return { files: kept.slice(skipped.files).map(({ extent }) => extent.path), offset: offset - skipped.rows };
 };
+
+/** A page that begins after a row, or ends before it. */
+export interface PageBeside {
+  descending: boolean;
+  back: boolean;
+  /** The row's key, as extents have it, and its id. */
+  key: string | null;
+  id: string;
+  limit: number;
+}
+
+/** The files that can hold a row of such a page. */
+export const filesBeside = (extents: readonly FileExtent[], { descending, back, key, id, limit }: PageBeside): string[] => {
+  const compare = comparing(descending);
+  const place: Place = key === null ? [2, '', id] : [1, key, id];
+  const spans = extents.map((extent) => spanOf(extent, descending));
+  // towards the page: from its beginning on, or back from its end
+  const near = ({ from, to }: Span) => (back ? to : from);
+  const far = ({ from, to }: Span) => (back ? from : to);
+  const ahead = (a: Place, b: Place) => (back ? compare(b, a) : compare(a, b));
+  const beyond = spans.filter((span) => ahead(far(span), place) > 0).sort((a, b) => ahead(far(a), far(b)));
+  let rows = 0;
+  // so many rows lie wholly between the place and the end of this file that the page is full there
+  const full = beyond.find((span) => ahead(near(span), place) > 0 && (rows += span.extent.rowCount) >= limit);
+  const kept = full ? beyond.filter((span) => ahead(near(span), far(full)) <= 0) : beyond;
+  return kept.sort((a, b) => compare(a.from, b.from)).map(({ extent }) => extent.path);
+};

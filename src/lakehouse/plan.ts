@@ -43,10 +43,11 @@ export type AggregateFunction =
 export type Scalar = string | number | bigint | boolean;
 export type ValueExpr = { kind: 'value'; value: Scalar | null; type: ColumnType };
 
-/** Nulls are last in both directions, always. */
+/** Nulls are last in both directions, but in a read that looks back, whose rows are turned round before they go out. */
 export interface Sort {
   expr: Expr;
   descending: boolean;
+  nullsFirst?: boolean;
 }
 
 export type Expr =
@@ -69,6 +70,7 @@ export type Expr =
   | { kind: 'text'; how: 'contains' | 'starts_with'; of: Expr; text: ValueExpr }
   | { kind: 'missing'; of: Expr; negated: boolean }
   | { kind: 'every'; of: readonly Expr[] }
+  | { kind: 'some'; of: readonly Expr[] }
   /** The start of the bucket, of the type of `of`; with a zone, for a day or longer, the local time at which it starts (see `instant`). */
   | { kind: 'bucket'; of: Expr; unit: Bucket; zone: string | null }
   /** The first instant at which clocks in the zone show this local time. Asked once a group, since conversions are dear. */
@@ -115,8 +117,11 @@ export type Plan =
   | { kind: 'project'; from: Plan; outputs: readonly Output[]; /** Columns of `from` are kept beside the outputs. */ keep: boolean }
   | { kind: 'group'; from: Plan; keys: readonly Output[]; measures: readonly Output[] }
   | { kind: 'sort'; from: Plan; by: readonly Sort[]; limit: number | null; offset: number }
-  /** One text column `line` with a JSON object (`json`), or every output as text ready for a CSV writer (`csv`). */
-  | { kind: 'print'; from: Plan; format: 'json' | 'csv'; outputs: readonly Output[]; guard: boolean };
+  /**
+   * One text column `line` with a JSON object (`json`), every output as text ready for a CSV writer (`csv`), or as a value
+   * with its type (`typed`). Beside a JSON object, `keys` are a JSON array `key` of the exact texts of values, or null where there are none.
+   */
+  | { kind: 'print'; from: Plan; format: 'json' | 'csv' | 'typed'; outputs: readonly Output[]; guard: boolean; keys?: readonly Output[] };
 
 export type PlanKind = Plan['kind'];
 export type ExprKind = Expr['kind'];

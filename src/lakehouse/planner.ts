@@ -11,6 +11,7 @@ import type { Expr, Output, Plan, Sort, TableSource } from './plan.ts';
 import { predicate } from './predicates.ts';
 import type { ReadRequest } from './request.ts';
 import { refusal, shown } from './resolve.ts';
+import { beyond, reversed } from './seek.ts';
 import type { Resolved } from './resolve.ts';
 import { exprType, typeText } from './types.ts';
 import { sorted, windowOf, windowRows } from './window.ts';
@@ -24,6 +25,8 @@ export interface ReadPlan {
   /** Nothing was filtered or grouped: the manifest's own count is the answer. */
   countsEveryRow: boolean;
   columns: readonly { as: string; name: string; type: ColumnType }[];
+  /** What the rows are ordered by, where it was asked for: columns of `rows` that do not go out. */
+  keys?: readonly Output[];
   window: Window;
 }
 
@@ -71,11 +74,19 @@ const chosen = (builder: Builder, request: ReadRequest): Resolved[] => {
 const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadPlan => {
   const where = predicate(request.filters ?? [], builder.resolve);
   const outputs = number(chosen(builder, request));
-  const by = sortOf(builder, request);
-  const printed = outputs.map((output) => output.expr);
-  const rows: Plan = { kind: 'project', from: windowRows(builder, { where, by, printed, window }), outputs, keep: false };
+  const forward = sortOf(builder, request);
+  const seek = window.kind === 'page' ? window.seek : undefined;
+  const by = seek?.back ? reversed(forward) : forward;
+  const keys =
+    window.kind === 'page' && window.peek ? by.map(({ expr }, index): Output => ({ as: `k${index}`, name: `k${index}`, expr })) : [];
+  const printed = [...outputs, ...keys].map((output) => output.expr);
+  const asked = { where, by, printed, window, beyond: seek ? beyond(by, seek.keys) : null };
+  const rows: Plan = { kind: 'project', from: windowRows(builder, asked), outputs: [...outputs, ...keys], keep: false };
   return {
     rows: anonymise(rows),
+    ...(keys.length === 0
+      ? {}
+      : { keys: keys.map((key) => ({ ...key, expr: { kind: 'column', name: key.as, type: exprType(key.expr) } as const })) }),
     count: anonymise(counted(builder.from(where, []).from)),
     countsEveryRow: !where,
     columns: columnsOf(outputs),
@@ -167,12 +178,14 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
 
 /**
  * Plans a read. `cap` is the most rows an answer may hold (100,000 for JSON), or null for streams. Every 400 of a read comes from here:
- * unknown columns with near matches, operators and functions that a type does not have, values of the wrong type.
+ * unknown columns with near matches, operators and functions that a type does not have, values of the wrong type. `keyed` pages of plain rows carry what
+ * they are ordered by, and one row more.
  */
-export const planRead = (source: TableSource, request: ReadRequest, cap: number | null): ReadPlan => {
+export const planRead = (source: TableSource, request: ReadRequest, cap: number | null, keyed = false): ReadPlan => {
   const builder = new Builder(source);
-  const window = windowOf(request, cap);
+  const window = windowOf(request, cap, keyed && !request.aggregation);
   if (!request.aggregation) return planRows(builder, request, window);
+  if (request.seek) throw refusal('cursor', 'An aggregated read is paged by number; leave the cursor out.');
   const functions = measures(request.aggregation.functions, builder.resolve, builder.defaultOrder());
   const running = functions.some((measure) => measure.running);
   if (request.aggregation.groupBy.length > 0 || !running) return planGroups(builder, request, functions, window);

@@ -8,9 +8,10 @@ import type { Output, Plan, TableSource } from './plan.ts';
 import { planDistinct, planRead } from './planner.ts';
 import type { ReadPlan } from './planner.ts';
 import { MAX_LIMIT } from './request.ts';
-import type { ReadRequest } from './request.ts';
+import type { ReadRequest, Seek } from './request.ts';
+import type { Window } from './window.ts';
 import { typeName, typeText } from './types.ts';
-import type { RunOptions, Statement, Warehouse } from './warehouse.ts';
+import type { RunOptions, Statement, StreamFormat, Warehouse } from './warehouse.ts';
 
 export interface ColumnInfo {
   name: string;
@@ -31,6 +32,12 @@ export interface PageCounts {
   totalPages: number;
 }
 
+/** Where a page begins and ends in the order of its read; the places from which the pages beside it are read. */
+export interface PageEdges {
+  previous: Seek | null;
+  next: Seek | null;
+}
+
 /** A JSON answer whose rows were printed by the engine. */
 export interface Page {
   columns: readonly ColumnInfo[];
@@ -38,6 +45,8 @@ export interface Page {
   rows: Readable;
   /** Known once `rows` has ended. */
   counts: () => PageCounts;
+  /** Of a page of plain rows; null where pages are numbered, or everything is one page. */
+  edges: PageEdges | null;
 }
 
 /** Bytes of a whole result, printed by the engine; destroyed, never ended, when the engine fails midway. */
@@ -53,6 +62,7 @@ export const DOWNLOAD_TYPES = {
   csv: 'text/csv; charset=utf-8',
   ndjson: 'application/x-ndjson',
   json: 'application/json',
+  arrow: 'application/vnd.apache.arrow.stream',
   parquet: 'application/vnd.apache.parquet',
 } as const;
 
@@ -60,7 +70,7 @@ export interface DownloadOptions extends RunOptions {
   format: keyof typeof DOWNLOAD_TYPES;
   /** Leaves out the apostrophe that keeps spreadsheet programs from running text as a formula. */
   raw?: boolean;
-  /** Counts the rows as they pass; of Parquet none, since the engine writes it as a whole. */
+  /** Counts the rows as they pass; of Parquet those that the engine has read, until it is written. */
   seen?: LineCount;
 }
 
@@ -86,12 +96,13 @@ const columnInfo = ({ columns }: Pick<ReadPlan, 'columns'>): ColumnInfo[] =>
 const references = ({ columns }: Pick<ReadPlan, 'columns'>): Output[] =>
   columns.map(({ as, name, type }) => ({ as, name, expr: { kind: 'column', name: as, type } }));
 
-const printed = (plan: ReadPlan, format: 'json' | 'csv', guard = false): Plan => ({
+const printed = (plan: ReadPlan, format: 'json' | 'csv' | 'typed', guard = false): Plan => ({
   kind: 'print',
   from: plan.rows,
   format,
   outputs: references(plan),
   guard,
+  ...(plan.keys ? { keys: plan.keys } : {}),
 });
 
 const count = async (warehouse: Warehouse, source: TableSource, plan: ReadPlan, options: RunOptions): Promise<number> => {
@@ -135,6 +146,56 @@ const thenAwait = (body: Readable, after: () => Promise<void>): Readable => {
   return whole;
 };
 
+type PageWindow = Extract<Window, { kind: 'page' }>;
+
+/** Rows of a page, in order, each with its keys where they were asked for; and whether there was one more. */
+const pageLines = async (warehouse: Warehouse, plan: ReadPlan, { pageSize, seek }: PageWindow, options: RunOptions) => {
+  const found = await warehouse.rows(compile(printed(plan, 'json'), warehouse.dialect), options);
+  const lines = found.slice(0, pageSize).map(({ line, key }) => ({ line: String(line), keys: key as string | undefined }));
+  return { lines: seek?.back ? lines.reverse() : lines, more: found.length > pageSize };
+};
+
+const edgesOf = (
+  lines: readonly { keys: string | undefined }[],
+  { seek, position, more, total }: { seek: Seek | undefined; position: number; more: boolean; total: number },
+): PageEdges | null => {
+  const place = (row: { keys: string | undefined } | undefined, back: boolean): Seek | null =>
+    row?.keys === undefined
+      ? null
+      : { keys: JSON.parse(row.keys) as (string | null)[], back, position: position + (back ? 0 : lines.length), total };
+  const [earlier, later] = seek?.back ? [more, true] : [seek !== undefined || position > 0, more];
+  return { previous: earlier ? place(lines[0], true) : null, next: later ? place(lines.at(-1), false) : null };
+};
+
+const numberedPage = async (
+  warehouse: Warehouse,
+  source: TableSource,
+  plan: ReadPlan & { window: PageWindow },
+  options: RunOptions,
+): Promise<Page> => {
+  const { seek, page, pageSize } = plan.window;
+  const [{ lines, more }, total] = await Promise.all([
+    pageLines(warehouse, plan, plan.window, options),
+    // the table is the same version on every page, and so is the count
+    seek ? seek.total : count(warehouse, source, plan, options),
+  ]);
+  const position = seek ? Math.max(0, seek.position - (seek.back ? lines.length : 0)) : (page - 1) * pageSize;
+  const text = lines.map(({ line }) => line).join(',');
+  return {
+    columns: columnInfo(plan),
+    rows: Readable.from(text === '' ? [] : [text], { objectMode: false }),
+    counts: () => ({
+      rows: lines.length,
+      totalRows: total,
+      truncated: false,
+      page: seek ? Math.floor(position / pageSize) + 1 : page,
+      pageSize,
+      totalPages: Math.ceil(total / pageSize),
+    }),
+    edges: plan.keys ? edgesOf(lines, { seek, position, more, total }) : null,
+  };
+};
+
 /**
  * One page, or the one-page answer of an aggregated or limited read. Throws the planner's 400s, `warehouseTimeout` and `warehouseBusy`;
  * after rows have begun to flow a failure destroys `rows`.
@@ -145,29 +206,17 @@ export const readPage = async (
   request: ReadRequest,
   options: RunOptions = {},
 ): Promise<Page> => {
-  const plan = planRead(source, request, MAX_LIMIT);
+  const plan = planRead(source, request, MAX_LIMIT, true);
   const { window } = plan;
+  if (window.kind === 'page') return numberedPage(warehouse, source, { ...plan, window }, options);
   const statement = compile(printed(plan, 'json'), warehouse.dialect);
-  const most = window.kind === 'page' ? window.pageSize : (window.limit ?? MAX_LIMIT);
-  const counting = window.kind === 'page' ? count(warehouse, source, plan, options) : null;
-  counting?.catch(() => undefined);
-  const { body, seen } = await runLines(warehouse, statement, most, options);
+  const { body, seen } = await runLines(warehouse, statement, window.limit ?? MAX_LIMIT, options);
   let total = 0;
   const rows = thenAwait(body, async () => {
-    total = counting ? await counting : seen.cut ? await count(warehouse, source, plan, options) : seen.rows;
+    total = seen.cut ? await count(warehouse, source, plan, options) : seen.rows;
   });
-  const counts = (): PageCounts =>
-    window.kind === 'page'
-      ? {
-          rows: seen.rows,
-          totalRows: total,
-          truncated: false,
-          page: window.page,
-          pageSize: window.pageSize,
-          totalPages: Math.ceil(total / window.pageSize),
-        }
-      : { rows: seen.rows, totalRows: total, truncated: seen.cut, page: 1, pageSize: seen.rows, totalPages: 1 };
-  return { columns: columnInfo(plan), rows, counts };
+  const counts = () => ({ rows: seen.rows, totalRows: total, truncated: seen.cut, page: 1, pageSize: seen.rows, totalPages: 1 });
+  return { columns: columnInfo(plan), rows, counts, edges: null };
 };
 
 /** The page as the JSON text of one data page, to be sent as it comes. `names` are the page's own members. */
@@ -192,8 +241,8 @@ const headed = (header: string, source: Readable): Readable => {
   return body;
 };
 
-const counting = (source: Readable, format: keyof typeof DOWNLOAD_TYPES, seen: LineCount | undefined): Readable => {
-  if (format === 'parquet' || (format !== 'json' && !seen)) return source;
+const counting = (source: Readable, format: StreamFormat, seen: LineCount | undefined): Readable => {
+  if (format !== 'json' && !seen) return source;
   const counted = seen ?? { rows: 0, cut: false };
   const body = Readable.from(format === 'json' ? jsonArray(source, counted) : countRecords(source, format, counted), { objectMode: false });
   body.once('close', () => source.destroy());
@@ -230,11 +279,16 @@ export const readStream = async (
       ? count(warehouse, source, plan, run).then((total) => total > (window.limit ?? total))
       : Promise.resolve(false);
   truncated.catch(() => undefined);
-  const shape: Plan =
-    format === 'parquet'
-      ? { kind: 'project', from: plan.rows, outputs: references(plan).map((output) => ({ ...output, as: output.name })), keep: false }
-      : printed(plan, format === 'csv' ? 'csv' : 'json', !raw);
-  const bytes = counting(await warehouse.stream(compile(shape, warehouse.dialect), format, run), format, seen);
+  const download = { columns, contentType: DOWNLOAD_TYPES[format], truncated };
+  if (format === 'arrow' || format === 'parquet') {
+    const onRows = (rows: number) => {
+      if (seen) seen.rows = rows;
+    };
+    const statement = compile(printed(plan, 'typed'), warehouse.dialect);
+    return { ...download, body: await warehouse.typed(statement, format, plan.columns, { ...run, onRows }) };
+  }
+  const statement = compile(printed(plan, format === 'csv' ? 'csv' : 'json', !raw), warehouse.dialect);
+  const bytes = counting(await warehouse.stream(statement, format, run), format, seen);
   const header =
     format === 'csv'
       ? csvHeader(
@@ -242,7 +296,7 @@ export const readStream = async (
           !raw,
         )
       : null;
-  return { columns, contentType: DOWNLOAD_TYPES[format], body: header === null ? bytes : headed(header, bytes), truncated };
+  return { ...download, body: header === null ? bytes : headed(header, bytes) };
 };
 
 /** Distinct values of a column, ascending, without nulls and empty text. Numbers where the column is numeric and a number is exact. */

@@ -80,6 +80,20 @@ export interface ReadRequest {
   page?: number;
   pageSize?: number;
   limit?: number;
+  /** Where a page begins, instead of its number. */
+  seek?: Seek;
+}
+
+/** A place between two rows of a read without an aggregation, in its order. */
+export interface Seek {
+  /** Exact texts of what the read is ordered by, of the row before the place or, looking back, of the row after it. */
+  keys: readonly (string | null)[];
+  /** The page ends at the place, instead of beginning there. */
+  back: boolean;
+  /** Rows before the place. */
+  position: number;
+  /** Rows that match. */
+  total: number;
 }
 
 /** The query parameters of a read as they arrive: `columns`, `filters` and `aggregation` are text. */

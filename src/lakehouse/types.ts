@@ -143,6 +143,7 @@ export const exprType = (expr: Expr): ColumnType => {
     case 'text':
     case 'missing':
     case 'every':
+    case 'some':
       return TRUTH;
     case 'bucket':
       return expr.zone !== null && isCalendar(expr.unit) ? TIMESTAMP_NTZ : exprType(expr.of);

@@ -23,8 +23,23 @@ export interface RunOptions {
   tag?: string;
 }
 
-/** `json` is a stream of NDJSON lines that the caller frames; the others are the bytes that go out. */
-export type StreamFormat = 'json' | 'ndjson' | 'csv' | 'arrow' | 'parquet';
+/** Text that the statement prints: `json` is a stream of NDJSON lines that the caller frames, the others are the bytes that go out. */
+export type StreamFormat = 'json' | 'ndjson' | 'csv';
+
+/** Bytes with types, of a statement that prints values: an Arrow IPC stream, or a Parquet file. */
+export type TypedFormat = 'arrow' | 'parquet';
+
+/** A column that goes out: `as` is the statement's name for it, in the order of the statement's columns, `name` the reader's. */
+export interface NamedType {
+  as: string;
+  name: string;
+  type: ColumnType;
+}
+
+export interface TypedOptions extends RunOptions {
+  /** Told of the rows that have been written so far, now and then; at most as often as batches are. */
+  onRows?: (rows: number) => void;
+}
 
 /** One immutable file that has been written, fsynced and renamed, but is not in any table yet. */
 export interface StagedFile {
@@ -73,6 +88,8 @@ export interface Warehouse {
   rows(statement: Statement, options?: RunOptions): Promise<Record<string, unknown>[]>;
   /** Large results: bytes printed by the engine, with back-pressure; destroying the stream cancels the statement. */
   stream(statement: Statement, format: StreamFormat, options?: RunOptions): Promise<Readable>;
+  /** Large results whose values keep their types, with back-pressure; destroying the stream cancels the statement. */
+  typed(statement: Statement, format: TypedFormat, columns: readonly NamedType[], options?: TypedOptions): Promise<Readable>;
   /** Writes the rows of a SELECT as sorted, immutable files. Nothing is visible until the caller commits them in the manifest. */
   stage(request: StageRequest, options?: RunOptions): Promise<Staged>;
   /** Statements running now, as the engine counts them. */

@@ -3,21 +3,24 @@ import type { Builder } from './builder.ts';
 import { columnNames } from './builder.ts';
 import { DEFAULT_SORT } from './catalog.ts';
 import { withDerived } from './derived.ts';
-import { filesInOrder, filesOfPage } from './extents.ts';
+import { filesBeside, filesInOrder, filesOfPage } from './extents.ts';
 import type { Expr, Plan, Sort, TableSource } from './plan.ts';
-import type { ReadRequest } from './request.ts';
+import type { ReadRequest, Seek } from './request.ts';
+import { reversed } from './seek.ts';
 import { exprType } from './types.ts';
 
 /** Which rows go out: a page, or the first `limit` (null: all); with `peek` one row more is read, so that a cut is seen. */
-export type Window = { kind: 'page'; page: number; pageSize: number } | { kind: 'limit'; limit: number | null; peek: boolean };
+export type Window =
+  { kind: 'page'; page: number; pageSize: number; peek: boolean; seek?: Seek } | { kind: 'limit'; limit: number | null; peek: boolean };
 
-/** The window of a request; `cap` is the most rows that an answer may hold, or null for streams. */
-export const windowOf = (request: ReadRequest, cap: number | null): Window => {
-  if (request.page !== undefined || request.pageSize !== undefined)
-    return { kind: 'page', page: request.page ?? 1, pageSize: request.pageSize ?? 100 };
+/** The window of a request; `cap` is the most rows that an answer may hold, or null for streams; a `keyed` page says whether another follows. */
+export const windowOf = (request: ReadRequest, cap: number | null, keyed = false): Window => {
+  const { seek, page = 1, pageSize = 100 } = request;
+  if (seek) return { kind: 'page', page: 1, pageSize, peek: true, seek };
+  if (request.page !== undefined || request.pageSize !== undefined) return { kind: 'page', page, pageSize, peek: keyed };
   const peek = cap !== null;
   if (request.limit !== undefined) return { kind: 'limit', limit: request.limit, peek };
-  return cap === null || request.aggregation ? { kind: 'limit', limit: cap, peek } : { kind: 'page', page: 1, pageSize: 100 };
+  return cap === null || request.aggregation ? { kind: 'limit', limit: cap, peek } : { kind: 'page', page, pageSize, peek: keyed };
 };
 
 const MAX_OFFSET = 1e15;
@@ -25,7 +28,7 @@ const MAX_OFFSET = 1e15;
 /** The rows that are read: those of the window and, where it peeks, one more. */
 const cutOf = (window: Window): { limit: number | null; offset: number } =>
   window.kind === 'page'
-    ? { limit: window.pageSize, offset: Math.min(MAX_OFFSET, (window.page - 1) * window.pageSize) }
+    ? { limit: window.pageSize + (window.peek ? 1 : 0), offset: Math.min(MAX_OFFSET, (window.page - 1) * window.pageSize) }
     : { limit: window.limit === null ? null : window.limit + (window.peek ? 1 : 0), offset: 0 };
 
 /** The rows of a window, in order. */
@@ -37,6 +40,8 @@ interface Asked {
   by: readonly Sort[];
   printed: readonly Expr[];
   window: Window;
+  /** What `where` says of the place that the page is at, where it is at one. */
+  beyond?: Expr | null;
 }
 
 const isOwnOrder = ({ table }: TableSource, [first, second, ...more]: readonly Sort[]): boolean =>
@@ -48,22 +53,41 @@ const isOwnOrder = ({ table }: TableSource, [first, second, ...more]: readonly S
   more.length === 0;
 
 /** The files that can hold the window, when nothing is filtered, the order is the table's own and the manifest knows what its files hold. */
-const nearFiles = ({ source }: Builder, { where, by, window }: Asked) => {
+const nearFiles = ({ source }: Builder, { where, by, window }: Asked): { files: string[]; offset: number } | null => {
   const { limit, offset } = cutOf(window);
+  if (window.kind === 'page' && window.seek) return besideFiles(source, { where, by, limit: limit ?? 0, seek: window.seek });
   if (where !== null || limit === null || !isOwnOrder(source, by) || !source.extents) return null;
   return filesOfPage(source.extents, { descending: by[0]?.descending === true, offset, limit });
 };
 
+const besideFiles = (
+  { extents, ...source }: TableSource,
+  { where, by, limit, seek }: Pick<Asked, 'where' | 'by'> & { limit: number; seek: Seek },
+) => {
+  const order = seek.back ? reversed(by) : by;
+  const [key = null, id] = seek.keys;
+  if (where !== null || !extents || typeof id !== 'string' || !isOwnOrder(source, order)) return null;
+  const asked = { descending: order[0]?.descending === true, back: seek.back, key: key === null ? null : microseconds(key), id, limit };
+  return { files: filesBeside(extents, asked), offset: 0 };
+};
+
+/** As the manifest writes times: always six places. */
+const microseconds = (time: string) => time.replace(/\.(\d{3})Z$/, '.$1000Z');
+
 /**
  * The files in an order in which nothing is left to be sorted, for a stream of every row in the table's own ascending order. The engine keeps the order of
- * files and of rows in them up to a join, which gives it up; so not where a column is joined.
+ * files and of rows in them up to a join, which gives it up; so not where a column is joined, nor where values are looked for in a list, which it
+ * may make a join of.
  */
 const sortedFiles = (builder: Builder, { where, by, printed, window }: Asked): string[] | null => {
   const { source } = builder;
   const isWhole = cutOf(window).limit === null && by[0]?.descending === false && isOwnOrder(source, by);
-  if (!isWhole || !source.extents || builder.derives([...printed, ...(where ? [where] : [])])) return null;
+  if (!isWhole || !source.extents || looksInLists(where) || builder.derives([...printed, ...(where ? [where] : [])])) return null;
   return filesInOrder(source.extents);
 };
+
+const looksInLists = (where: Expr | null): boolean =>
+  where !== null && (where.kind === 'every' ? where.of.some(looksInLists) : where.kind === 'in' && where.values.length > 1);
 
 const MOST_LATE = 1_000;
 
@@ -87,15 +111,19 @@ const isLate = (builder: Builder, { by, printed, where, window }: Asked): boolea
   );
 };
 
+const both = (left: Expr | null, right: Expr | null): Expr | null =>
+  left && right ? { kind: 'every', of: [left, right] } : (left ?? right);
+
 /** The rows of a window of one table, in order, with every column that is shown. */
 export const windowRows = (builder: Builder, asked: Asked): Plan => {
-  const { where, by, printed, window } = asked;
+  const { by, printed, window, beyond = null } = asked;
+  const where = both(asked.where, beyond);
   const order = by.map((sort) => sort.expr);
   const cut = cutOf(window);
   const lined = sortedFiles(builder, asked);
   if (lined) return builder.over(lined).from(where, printed).from;
   const near = nearFiles(builder, asked);
-  if (near === null && isLate(builder, asked)) {
+  if (near === null && isLate(builder, { ...asked, where })) {
     const ids: Plan = { kind: 'sort', from: builder.from(where, order).from, by, ...cut };
     const { from, pending } = builder.from(null, order, printed);
     const rows: Plan = { kind: 'among', left: from, right: ids, key: 'id' };

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tableFromIPC } from 'apache-arrow';
+import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
@@ -178,6 +180,46 @@ describe('reads', () => {
     );
   });
 
+  test('pages by cursor: the Link header leads on and back, over the version that was first read', async () => {
+    const linkOf = (answer: { headers: Headers }, rel: string) =>
+      new RegExp(`<([^>]+)>; rel="${rel}"`).exec(answer.headers.get('link') ?? '')?.[1] ?? null;
+    const follow = (path: string | null) => site.as(site.cast.viewer)('GET', path ?? '');
+    const plots = ({ body }: { body: { data: { rows: { plot: number }[] } }[] }) => body[0]!.data.rows.map(({ plot }) => plot);
+    const first = await read({ columns: 'plot', orderBy: 'plot', orderDirection: 'DESC', pageSize: 2, asOf: 1 });
+    expect([plots(first), first.body[0].totalPages, linkOf(first, 'prev')]).toEqual([[3, 2], 3, null]);
+    const second = await follow(linkOf(first, 'next'));
+    expect([plots(second), second.body[0].page, second.body[0].totalRows]).toEqual([[2, 1], 2, 5]);
+    const third = await follow(linkOf(second, 'next'));
+    expect([plots(third), third.body[0].page, linkOf(third, 'next')]).toEqual([[1], 3, null]);
+    expect(plots(await follow(linkOf(third, 'prev')))).toEqual([2, 1]);
+    expect(third.headers.get('x-table-version')).toBe('1');
+    expect(linkOf(await read({ columns: 'plot', pageSize: 100 }), 'next')).toBeNull();
+
+    const next = new URLSearchParams(linkOf(first, 'next')?.split('?')[1]);
+    const cursor = next.get('cursor') ?? '';
+    const good = { columns: 'plot', orderBy: 'plot', orderDirection: 'DESC', pageSize: 2, asOf: 1, cursor };
+    expect((await read(good)).status).toBe(200);
+    expect((await read({ ...good, columns: 'spad', pageSize: 1 })).body[0].data.rows).toEqual([{ spad: expect.anything() }]);
+    const aggregation = JSON.stringify({ groupBy: [{ column: 'plot' }], functions: [{ column: '*', function: 'count' }] });
+    const flipped = Buffer.from(cursor, 'base64url');
+    flipped[20]! ^= 1;
+    for (const [change, said] of [
+      [{ cursor: 'nonsense' }, 'not a cursor'],
+      [{ cursor: `${cursor}AA` }, 'not a cursor'],
+      [{ cursor: flipped.toString('base64url') }, 'not a cursor'],
+      [{ orderDirection: 'ASC' }, 'another read'],
+      [{ filters: JSON.stringify([{ column: 'plot', operator: 'equals', value: 1 }]) }, 'another read'],
+      [{ tableName: 'device' }, 'another read'],
+      [{ page: 2 }, 'beside a page'],
+      [{ aggregation }, 'paged by number'],
+    ] as const) {
+      const refused = await read({ ...good, ...change });
+      expect([refused.status, refused.body.errors?.[0]?.message], JSON.stringify(change)).toEqual([400, expect.stringContaining(said)]);
+      expect(refused.body.errors[0].path).toBe('query.cursor');
+    }
+    expect((await read(good, 'viewer', { accept: 'text/csv' })).body.errors[0].message).toContain('stream');
+  });
+
   test('groups by day with sum, avg, count, min, max and std', async () => {
     const aggregation = JSON.stringify({
       groupBy: [{ column: 'measured_at', timeBucket: 'day' }],
@@ -221,12 +263,84 @@ describe('reads', () => {
     expect(lines.map((line) => JSON.parse(line))).toHaveLength(6);
   });
 
+  test('Arrow and Parquet stream every row with its types', async () => {
+    const columns = 'plot,treatment,measured_at,spad,contributor';
+    const types = ['application/vnd.apache.arrow.stream', 'application/vnd.apache.parquet'];
+    const [arrow, parquet] = await Promise.all(types.map((accept) => read({ columns }, 'viewer', { accept })));
+    expect([arrow!.headers.get('content-type'), parquet!.headers.get('content-type')]).toEqual(types);
+    const table = tableFromIPC(arrow!.bytes);
+    expect(table.schema.fields.map(({ name, metadata }) => [name, metadata.get('type_text')])).toEqual([
+      ['plot', 'INT'],
+      ['treatment', 'STRING'],
+      ['measured_at', 'TIMESTAMP'],
+      ['spad', 'DOUBLE'],
+      ['contributor', 'STRUCT<id: STRING, name: STRING, avatar: STRING>'],
+    ]);
+    expect(table.numRows).toBe(6);
+    expect(table.get(1)?.toJSON()).toMatchObject({ plot: 1, treatment: 'drought', spad: 38.25 });
+    const micros = table.getChild('measured_at')?.data[0]?.values as BigInt64Array;
+    expect(micros[4]).toBe(BigInt(Date.parse('2026-06-03T23:59:59Z')) * 1000n + 123456n);
+    expect(table.getChild('contributor')?.get(0)?.toJSON()).toMatchObject({ id: site.cast.owner.id, name: 'Owner Tester' });
+    const reader = await ParquetReader.openBuffer(parquet!.bytes);
+    expect([Number(reader.getRowCount()), await reader.getCursor().next()]).toEqual([
+      6,
+      expect.objectContaining({ plot: 1, treatment: 'control', spad: 41.5 }),
+    ]);
+    const filters = JSON.stringify([{ column: 'plot', operator: 'equals', value: 999 }]);
+    const empty = await read({ columns, filters }, 'viewer', { accept: types[0]! });
+    expect([empty.status, tableFromIPC(empty.bytes).numRows]).toEqual([200, 0]);
+  });
+
   test('an entity tag gives 304 until rows are added, and asOf reads what was', async () => {
     const first = await read({});
     const etag = first.headers.get('etag') ?? '';
     expect((await read({}, 'viewer', { 'if-none-match': etag })).status).toBe(304);
     expect((await read({ asOf: 1 })).body[0].totalRows).toBe(5);
     expect((await read({ asOf: 99 })).body.code).toBe('TABLE_VERSION_GONE');
+  });
+
+  test('a read that was answered before costs no engine, until something that it shows has changed', async () => {
+    const { pages, warehouse } = site.server.context;
+    const usage = () => pages.usage;
+    const asked = { columns: 'plot,contributor,annotations', orderBy: 'plot', pageSize: 3 };
+    const first = await read(asked);
+    const { hits } = usage();
+    const rowsOf = warehouse.rows.bind(warehouse);
+    const seen: string[] = [];
+    warehouse.rows = (statement, options) => {
+      seen.push(statement.sql);
+      return rowsOf(statement, options);
+    };
+    try {
+      const second = await read(asked, 'owner');
+      expect([second.text, second.headers.get('link'), second.headers.get('etag')]).toEqual([
+        first.text,
+        first.headers.get('link'),
+        first.headers.get('etag'),
+      ]);
+      expect([usage().hits - hits, seen]).toEqual([1, []]);
+      // whoever may not read does not reach it
+      expect((await read(asked, 'stranger')).status).toBe(403);
+      expect(usage().hits - hits).toBe(1);
+
+      const call = site.as(site.cast.owner);
+      const { id } = (await read({ columns: 'id', orderBy: 'plot', pageSize: 1 })).body[0].data.rows[0];
+      const annotation = { type: 'comment', content: { type: 'comment', text: 'seen' } };
+      const made = await call('POST', `/api/v1/experiments/${experimentId}/data/annotations`, {
+        body: { tableName: 'spad', rowId: id, annotation },
+      });
+      expect(made.status).toBe(201);
+      const annotated = await read(asked);
+      expect(annotated.body[0].data.rows[0].annotations).toMatchObject([{ content: { text: 'seen' } }]);
+      await call('PATCH', `/api/v1/experiments/${experimentId}`, { body: { anonymizeContributors: true } });
+      expect((await read(asked)).text).not.toContain('Owner Tester');
+      await call('PATCH', `/api/v1/experiments/${experimentId}`, { body: { anonymizeContributors: false, name: 'Drought again' } });
+      expect((await read(asked)).body[0].catalog_name).toBe('Drought again');
+      await call('PATCH', `/api/v1/experiments/${experimentId}`, { body: { name: 'Drought' } });
+      expect(usage().hits - hits).toBe(1);
+    } finally {
+      warehouse.rows = rowsOf;
+    }
   });
 
   test('the plan of a read, without its values', async () => {
@@ -295,6 +409,7 @@ describe('reads', () => {
       await sleep(50);
     }
     expect(erasure).toMatchObject({ status: 'completed', report: { lake: { rows: 8 }, uploads: { rows: expect.any(Number) } } });
+    expect(erasure!.report['answers']!.rows).toBeGreaterThan(0);
     expect(erasure!.report['lake']!.bytes).toBeGreaterThan(0);
     expect((await site.as(site.cast.stranger)('GET', `/api/v1/erasures/${erasureId}`)).status).toBe(404);
   });

@@ -2,6 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tableFromIPC } from 'apache-arrow';
+import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DatabricksLake } from '../lakehouse/databricks-lake.ts';
 import { settled } from '../lakehouse/databricks-aborts.ts';
@@ -70,7 +72,7 @@ test('a page comes from Databricks, named by its request', async () => {
   for (const { overlay } of sent) expect(overlay).toEqual({ query_tags: `request:${answer.headers.get('x-request-id') ?? ''}` });
 });
 
-test('a filter, an aggregate and a download are answered too; Parquet is not, and says so', async () => {
+test('a filter, an aggregate and downloads are answered too', async () => {
   const filtered = await ask({ filters: JSON.stringify([{ column: 'spad', operator: 'greater_than', value: 40 }]) });
   expect(filtered.body[0].totalRows).toBe(1);
   const aggregation = JSON.stringify({ groupBy: [], functions: [{ column: 'spad', function: 'avg', alias: 'mean' }] });
@@ -78,7 +80,19 @@ test('a filter, an aggregate and a download are answered too; Parquet is not, an
   expect(mean.body[0].data.rows).toEqual([{ mean: 39.875 }]);
   const csv = await ask({ columns: 'plot,note' }, { accept: 'text/csv' });
   expect(csv.text).toBe(`plot,note\n1,ok\n2,"a ""quoted"", note"\n3,'=1+1\n`);
-  expect((await ask({}, { accept: 'application/vnd.apache.parquet' })).status).toBe(406);
+  const arrow = await ask({ columns: 'plot,big,note' }, { accept: 'application/vnd.apache.arrow.stream' });
+  expect(
+    tableFromIPC(arrow.bytes)
+      .toArray()
+      .map(({ plot, big, note }: Record<string, unknown>) => [plot, big, note]),
+  ).toEqual([
+    [1, 9007199254740993n, 'ok'],
+    [2, 1n, 'a "quoted", note'],
+    [3, 2n, '=1+1'],
+  ]);
+  const parquet = await ask({ columns: 'plot,note' }, { accept: 'application/vnd.apache.parquet' });
+  const cursor = (await ParquetReader.openBuffer(parquet.bytes)).getCursor();
+  expect(await cursor.next()).toMatchObject({ plot: 1, note: 'ok' });
 });
 
 test('rows that came since are seen: no answer is taken for unchanged', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fileNameOf, slugOf } from '../../src/api/exports/file-name.ts';
 import { expireExports } from '../../src/api/exports/writing.service.ts';
@@ -154,6 +155,14 @@ describe('exports', () => {
     const parquet = await written({ ...query, format: 'parquet' });
     expect(parquet.text.slice(0, 4)).toBe('PAR1');
     expect(parquet.headers.get('content-type')).toBe('application/vnd.apache.parquet');
+    const arrow = await written({ ...query, format: 'arrow' });
+    expect(arrow.headers.get('content-type')).toBe('application/vnd.apache.arrow.stream');
+    expect(arrow.headers.get('content-disposition')).toContain('.arrow"');
+    expect(
+      tableFromIPC(arrow.bytes)
+        .toArray()
+        .map((row: { toJSON(): object }) => row.toJSON()),
+    ).toEqual(rows);
     const aggregation = { groupBy: [{ column: 'treatment' }], functions: [{ column: '*', function: 'count' }] };
     expect(JSON.parse((await written({ format: 'json', aggregation })).text)).toEqual([
       { treatment: 'control', count_count: 2 },

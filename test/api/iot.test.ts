@@ -34,8 +34,9 @@ const put = async (url: string, body: string | Buffer, headers: Record<string, s
     headers,
     ...(method === 'PUT' || method === 'POST' ? { body: new Blob([body as string]) } : {}),
   });
-  const text = await answer.text();
-  return { status: answer.status, headers: answer.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const text = bytes.toString('utf8');
+  return { status: answer.status, headers: answer.headers, text, bytes, body: text === '' ? undefined : JSON.parse(text) };
 };
 
 async function urlFor(facts: object = {}, id = experimentId) {

@@ -1,14 +1,17 @@
 /** What every warehouse promises, whatever engine is behind it. */
 import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tableFromIPC } from 'apache-arrow';
+import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BIGINT, STRING, decimal } from '../../src/lakehouse/catalog.ts';
+import { BIGINT, DOUBLE, STRING, decimal } from '../../src/lakehouse/catalog.ts';
 import type { Column } from '../../src/lakehouse/catalog.ts';
 import type { TableSource } from '../../src/lakehouse/plan.ts';
 import { readDistinct, readPage, readStream } from '../../src/lakehouse/read.ts';
 import type { Statement, Warehouse } from '../../src/lakehouse/warehouse.ts';
+import { thereAndBack } from '../lakehouse/paging.ts';
 import { EXPERIMENT, OTHER_EXPERIMENT, TYPED_COLUMNS, download, page, uploaded } from '../lakehouse/support.ts';
 
 export interface WarehouseSite {
@@ -64,6 +67,36 @@ export function warehouseContract(name: string, open: () => Promise<WarehouseSit
       }
     });
 
+    test('pages by cursor over tied keys and nulls give each row once, there and back', async () => {
+      for (const orderDirection of ['ASC', 'DESC'] as const) {
+        const asked = { columns: ['n', 'tied'], orderBy: 'tied', orderDirection, filters: upTo(400), pageSize: 60 };
+        const { there, back } = await thereAndBack(site.warehouse, rows, asked);
+        const seen = there.flatMap((each) => each.rows);
+        expect([there.length, seen.length, new Set(seen.map(({ n }) => n)).size]).toEqual([7, 400, 400]);
+        const numbered = await page(site.warehouse, rows, { ...asked, page: 3 });
+        expect(there[2]?.rows).toEqual(numbered.data.rows);
+        expect(back.map((each) => each.rows)).toEqual(there.slice(0, -1).map((each) => each.rows));
+        expect(seen.at(-1)?.tied).toBeNull();
+      }
+    });
+
+    test('pages by cursor keep their place among numbers that are none, and among times to the microsecond', async () => {
+      const source = await site.put(
+        `select md5(i::varchar) as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' + interval (i // 10) microsecond as uploaded_at,
+          case i % 6 when 0 then null when 1 then 'nan'::double when 2 then 'inf'::double when 3 then '-inf'::double when 4 then 0.1 else i end as dbl,
+          i::bigint as n from range(90) t(i)`,
+        [uploaded('dbl', DOUBLE), uploaded('n', BIGINT)],
+      );
+      for (const orderBy of ['dbl', 'uploaded_at'])
+        for (const orderDirection of ['ASC', 'DESC'] as const) {
+          const asked = { columns: ['n'], orderBy, orderDirection, pageSize: 7 };
+          const { there, back } = await thereAndBack(site.warehouse, source, asked);
+          const all = await page(site.warehouse, source, { ...asked, pageSize: 100 });
+          expect(there.flatMap((each) => each.rows)).toEqual(all.data.rows);
+          expect(back.map((each) => each.rows)).toEqual(there.slice(0, -1).map((each) => each.rows));
+        }
+    });
+
     test('truncated is exact around a limit', async () => {
       for (const limit of [0, 1, 1000, 1001]) {
         for (const [matching, cut] of [
@@ -94,6 +127,71 @@ export function warehouseContract(name: string, open: () => Promise<WarehouseSit
       const cut = await readStream(site.warehouse, rows, { columns: ['n'], limit: ROWS - 1 }, { format: 'ndjson' });
       expect((await text(cut.body)).split('\n')).toHaveLength(ROWS);
       expect(await cut.truncated).toBe(true);
+    });
+
+    test('typed streams hold every row, in order, and say how many', async () => {
+      const asked = { columns: ['n', 'txt', 'tied'], orderBy: 'n' };
+      const seen = { rows: 0, cut: false };
+      const stream = await readStream(site.warehouse, rows, asked, { format: 'arrow', seen });
+      const table = tableFromIPC(await buffer(stream.body));
+      expect(table.schema.fields.map(({ name, type, metadata }) => [name, String(type), metadata.get('type_text')])).toEqual([
+        ['n', 'Int64', 'BIGINT'],
+        ['txt', 'Utf8', 'STRING'],
+        ['tied', 'Int64', 'BIGINT'],
+      ]);
+      expect(Array.from(table.getChild('n') ?? [], Number)).toEqual(Array.from({ length: ROWS }, (_, index) => index));
+      expect(Array.from(table.getChild('txt') ?? [])).toEqual(Array.from({ length: ROWS }, (_, index) => `row ${index}`));
+      expect(table.getChild('tied')?.nullCount).toBe(Math.ceil(ROWS / 3));
+      expect(seen.rows).toBe(ROWS);
+      const file = await readStream(site.warehouse, rows, { ...asked, limit: 5_000 }, { format: 'parquet' });
+      const reader = await ParquetReader.openBuffer(await buffer(file.body));
+      const cursor = reader.getCursor();
+      for (let index = 0; index < 5_000; index += 1) expect(await cursor.next()).toMatchObject({ n: BigInt(index), txt: `row ${index}` });
+      expect(await cursor.next()).toBeNull();
+      expect(await file.truncated).toBe(true);
+    });
+
+    test('an empty answer is a valid stream and a valid file', async () => {
+      const none = { columns: ['n', 'txt'], filters: upTo(-1) };
+      const table = tableFromIPC(await buffer((await readStream(site.warehouse, rows, none, { format: 'arrow' })).body));
+      expect([table.numRows, table.schema.names]).toEqual([0, ['n', 'txt']]);
+      const file = await buffer((await readStream(site.warehouse, rows, none, { format: 'parquet' })).body);
+      const reader = await ParquetReader.openBuffer(file);
+      expect([Number(reader.getRowCount()), Object.keys(reader.getSchema().fields)]).toEqual([0, ['n', 'txt']]);
+    });
+
+    test('a typed stream that is left frees the engine', async () => {
+      for (const format of ['arrow', 'parquet'] as const) {
+        const { body } = await readStream(site.warehouse, rows, { columns: ['n', 'txt'] }, { format });
+        if (format === 'arrow') await new Promise((resolve) => body.once('readable', resolve));
+        body.destroy();
+        expect(await settled()).toEqual([0, 0]);
+        const flooded = await site.warehouse.typed(site.statements.flood, format, [{ as: 'line', name: 'line', type: STRING }]);
+        await sleep(50);
+        flooded.destroy();
+        expect(await settled()).toEqual([0, 0]);
+      }
+      const late = await site.warehouse.typed(site.statements.flood, 'arrow', [{ as: 'line', name: 'line', type: STRING }], {
+        timeoutMs: 200,
+      });
+      await expect(pipeline(late, new Writable({ write: (_chunk, _encoding, done) => done() }))).rejects.toMatchObject({
+        code: 'WAREHOUSE_TIMEOUT',
+      });
+      // nobody reads, and the deadline comes all the same
+      const unread = await site.warehouse.typed(site.statements.flood, 'arrow', [{ as: 'line', name: 'line', type: STRING }], {
+        timeoutMs: 200,
+      });
+      const failed = new Promise<unknown>((resolve) => unread.once('error', resolve));
+      unread.once('readable', () => undefined);
+      expect(await failed).toMatchObject({ code: 'WAREHOUSE_TIMEOUT' });
+      expect(await settled()).toEqual([0, 0]);
+    });
+
+    test('a typed stream that fails midway is destroyed, not ended', async () => {
+      await expect(
+        buffer(await site.warehouse.typed(site.failing(), 'arrow', [{ as: 'line', name: 'line', type: STRING }])),
+      ).rejects.toThrow();
+      expect(await settled()).toEqual([0, 0]);
     });
 
     test('numbers keep every digit, whatever they are', async () => {

@@ -1,6 +1,15 @@
 /** Mistakes that a planner or a dialect could make, seeded into the statement on its way to the engine. */
 import type { Readable } from 'node:stream';
-import type { RunOptions, Staged, Statement, StreamFormat, Warehouse } from '../../src/lakehouse/warehouse.ts';
+import type {
+  NamedType,
+  RunOptions,
+  Staged,
+  Statement,
+  StreamFormat,
+  TypedFormat,
+  TypedOptions,
+  Warehouse,
+} from '../../src/lakehouse/warehouse.ts';
 import { ZONES } from './oracle/data.ts';
 
 export type Patch = (statement: Statement) => Statement;
@@ -99,6 +108,9 @@ export class FaultyWarehouse implements Warehouse {
   }
   stream(statement: Statement, format: StreamFormat, options?: RunOptions): Promise<Readable> {
     return this.#inner.stream(this.#patch(statement), format, options);
+  }
+  typed(statement: Statement, format: TypedFormat, columns: readonly NamedType[], options?: TypedOptions): Promise<Readable> {
+    return this.#inner.typed(this.#patch(statement), format, columns, options);
   }
   stage(): Promise<Staged> {
     throw new Error('Reads only.');

@@ -40,6 +40,30 @@ const plans = (files: readonly string[], anonymised = false): Record<string, Pla
     annotated.rows,
     annotated.columns.map(({ as, name, type }): Output => ({ as, name, expr: { kind: 'column', name: as, type } })),
   );
+  const at = { position: 50, total: 120 };
+  for (const [name, request] of Object.entries({
+    'page after a row': { columns: ['id', 'txt'], seek: { keys: ['2024-01-01T00:00:00.000Z', 'r1'], back: false, ...at } },
+    'page before a row, ordered by a number': {
+      columns: ['id'],
+      orderBy: 'dbl',
+      orderDirection: 'DESC' as const,
+      filters: [{ column: 'txt', operator: 'equals' as const, value: 'a' }],
+      seek: { keys: ['NaN', '2024-01-01T00:00:00.000Z', 'r1'], back: true, ...at },
+    },
+    'page after a row without a value': { columns: ['id'], orderBy: 'int', seek: { keys: [null, null, 'r1'], back: false, ...at } },
+  })) {
+    const { rows, columns, keys } = planRead(from, request, 100_000, true);
+    const outputs = columns.map(({ as, name: called, type }): Output => ({ as, name: called, expr: { kind: 'column', name: as, type } }));
+    made[name] = { kind: 'print', from: rows, format: 'json', outputs, guard: false, keys: keys ?? [] };
+  }
+  const everything = planRead(from, readRequest({}), null);
+  made['first page of everything, with types'] = {
+    kind: 'print',
+    from: everything.rows,
+    format: 'typed',
+    outputs: everything.columns.map(({ as, name, type }): Output => ({ as, name, expr: { kind: 'column', name: as, type } })),
+    guard: false,
+  };
   made['distinct text'] = planDistinct(from, 'txt', 200).rows;
   return made;
 };

@@ -202,8 +202,8 @@ describe('a refusal names the place, and the same request without the fault goes
 });
 
 test('how much an answer holds follows the window that was asked', () => {
-  expect(plan({}).window).toEqual({ kind: 'page', page: 1, pageSize: 100 });
-  expect(plan({ page: 2, limit: 5 }).window).toEqual({ kind: 'page', page: 2, pageSize: 100 });
+  expect(plan({}).window).toEqual({ kind: 'page', page: 1, pageSize: 100, peek: false });
+  expect(plan({ page: 2, limit: 5 }).window).toEqual({ kind: 'page', page: 2, pageSize: 100, peek: false });
   expect(plan({ limit: 5 }).window).toEqual({ kind: 'limit', limit: 5, peek: true });
   expect(plan({ ...aggregation([{ column: '*', function: 'count' }]) }).window).toEqual({ kind: 'limit', limit: MAX_LIMIT, peek: true });
   expect(planRead(source([]), {}, null).window).toEqual({ kind: 'limit', limit: null, peek: false });

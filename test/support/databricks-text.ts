@@ -161,7 +161,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   convert_timezone: (_parts, [from, to, at]) => `timezone(${to!}, timezone(${from!}, ${at!}))`,
   date_format: ([, pattern = []], [of]) => `strftime(${of!}, ${literal(strftime(constant(pattern)))})`,
   date_trunc: ([of = []], [, at]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${at!})`,
-  is_variant_null: (_parts, [of]) => `coalesce(cast(${of!} as varchar) = 'null', false)`,
+  is_variant_null: (_parts, [of]) => `(${of!} is not null and cast(cast(${of!} as json) as varchar) = 'null')`,
   max_by: renamed('arg_max'),
   min_by: renamed('arg_min'),
   named_struct: (parts, args) => {
@@ -185,7 +185,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   timestampdiff: ([of], [, from, to]) => `date_diff('${unit(of)}', ${from!}, ${to!})`,
   to_json: ([of = []], [arg]) => {
     const [call] = trimmed(of);
-    return isWord(call, 'array') ? `cast(to_json(${arg!}) as varchar)` : `cast(cast(${arg!} as json) as varchar)`;
+    return isWord(call, 'array')
+      ? `cast(to_json(${arg!}) as varchar)`
+      : `case when ${arg!} is not null then cast(cast(${arg!} as json) as varchar) end`;
   },
   transform: ([, lambda = []], [list]) => {
     const arrow = lambda.findIndex((node) => isSymbol(node, '->'));
@@ -199,6 +201,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     const field = `variant_extract(${of!}, ${literal(name)})`;
     return wanted === 'VARIANT' ? field : `try_cast(${field} as ${wanted})`;
   },
+  unix_date: (_parts, [of]) => `(${of!} - date '1970-01-01')`,
   unix_micros: renamed('epoch_us'),
   var_samp: finite('var_samp'),
 };

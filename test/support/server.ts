@@ -20,6 +20,8 @@ export interface Answer {
   /** Parsed when the answer is JSON, else undefined. */
   body: any;
   text: string;
+  /** The body as it came. */
+  bytes: Buffer;
 }
 
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
@@ -67,7 +69,8 @@ export async function startTestServer(environment: Record<string, string> = {}):
         },
         ...(body === undefined ? {} : { body: form || typeof body === 'string' ? body : JSON.stringify(body) }),
       });
-      const text = await response.text();
+      const bytes = Buffer.from(await response.arrayBuffer());
+      const text = bytes.toString('utf8');
       noteSecretsOf(text);
       const contentType = response.headers.get('content-type') ?? '';
       const isJson = contentType.includes('json') && !contentType.includes('ndjson');
@@ -79,7 +82,7 @@ export async function startTestServer(environment: Record<string, string> = {}):
         response.status,
         contentType.startsWith('application/json') ? parsed : undefined,
       );
-      return { status: response.status, headers: response.headers, body: parsed, text };
+      return { status: response.status, headers: response.headers, body: parsed, text, bytes };
     };
   return {
     server,

@@ -2,17 +2,22 @@ import type { Request as HttpRequest } from 'express';
 import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Tags } from 'tsoa';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
-import { notModified, streamed } from '../../http/answers.ts';
+import { linked, notModified, streamed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { timed } from '../../http/exchange.ts';
 import { requireTable, tableOf } from '../../http/tables.ts';
-import { describePlan, framePage, readDistinct, readPage, readStream } from '../../lakehouse/read.ts';
-import { readRequest, type ReadRequest } from '../../lakehouse/request.ts';
+import { describePlan, framePage, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read.ts';
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
-import { dataTag, describeTables, sourceOf } from './data.service.ts';
+import { cacheKey, dataTag, describeTables, dimensionsOf, sourceOf } from './data.service.ts';
+import { cursorsOf, placedRead } from './paging.service.ts';
 
 const PLAN = 'application/vnd.fieldlake.plan+json';
-const FORMATS = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson', 'application/vnd.apache.parquet': 'parquet' } as const;
+const FORMATS = {
+  'text/csv': 'csv',
+  'application/x-ndjson': 'ndjson',
+  'application/vnd.apache.arrow.stream': 'arrow',
+  'application/vnd.apache.parquet': 'parquet',
+} as const;
 const OFFERED = ['application/json', ...Object.keys(FORMATS), PLAN];
 const STREAM_TIMEOUT_MS = 600_000;
 
@@ -51,6 +56,13 @@ interface ReadQuery {
    * @minimum 0
    */
   asOf?: number;
+  /**
+   * Instead of `page`: a place that the Link header of a page named. Pages from cursors are as quick at the end of a table as at its beginning, and
+   * stay with the version of the table that the first of them was read from.
+   * @minLength 1
+   * @maxLength 8192
+   */
+  cursor?: string;
   /** CSV only: leave out the apostrophe before text that a spreadsheet would run as a formula. */
   raw?: boolean;
 }
@@ -83,18 +95,21 @@ export class DataController extends ApiController {
   }
 
   /**
-   * Rows of a table: plain, filtered, projected or aggregated. JSON gives one page of 100 unless `limit` is given; CSV, NDJSON and Parquet
-   * (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind.
+   * Rows of a table: plain, filtered, projected or aggregated. JSON gives one page of 100 unless `limit` is given; CSV, NDJSON, Arrow and
+   * Parquet (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind. The `Link` header of a page
+   * of plain rows leads to the next and the previous one by `cursor`.
    */
   @Get('data')
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
   @Produces('application/json')
   public async data(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ReadQuery): Promise<DataPage[]> {
-    const { table, asked } = this.#asked(request, query);
+    const table = tableOf(request);
     const accept = request.accepts(OFFERED);
     if (accept === false) throw errors.notAcceptable(OFFERED.join(', '));
-    const source = await sourceOf(this.ctx, table, query.asOf);
+    const { asked, version } = placedRead(this.ctx, table, query, accept in FORMATS);
+    const dimensions = await dimensionsOf(this.ctx, table);
+    const source = await sourceOf(this.ctx, table, version);
     this.response.setHeader('X-Table-Version', source.version);
     this.response.setHeader('Vary', 'Accept');
     if (accept === PLAN) {
@@ -104,8 +119,11 @@ export class DataController extends ApiController {
       this.response.type(PLAN).send(JSON.stringify(description));
       return [];
     }
-    const tag = await dataTag(this.ctx, table, source.version, { query: request.query, accept });
-    if (notModified(request, this.response, tag)) return [];
+    const answered = { source, dimensions, asked: { query: request.query, accept } };
+    if (notModified(request, this.response, dataTag(this.ctx, table, answered))) return [];
+    const key = cacheKey(this.ctx, table, answered);
+    const kept = accept in FORMATS ? null : this.ctx.pages.find(key);
+    if (kept) return this.#page(request, table, { page: kept, query, version: source.version });
     const release = await this.#share(table);
     const start = performance.now();
     const options = { signal: this.exchange.signal, tag: this.exchange.requestId };
@@ -124,14 +142,22 @@ export class DataController extends ApiController {
         return [];
       }
       const page = await readPage(this.ctx.warehouse, source, asked, { ...options, timeoutMs: this.ctx.config.limits.statementTimeoutMs });
-      const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
-      const body = framePage(page, names);
-      this.response.type('application/json');
-      await streamed(this.response, body, undefined, { before: '[', after: ']' });
-      return [];
+      return await this.#page(request, table, { page: this.ctx.pages.keep(key, page), query, version: source.version });
     } finally {
       release();
     }
+  }
+
+  async #page(
+    request: HttpRequest,
+    table: OpenTable,
+    { page, query, version }: { page: Page; query: ReadQuery; version: string },
+  ): Promise<DataPage[]> {
+    linked(request, this.response, cursorsOf(this.ctx, table, query, { edges: page.edges, version }));
+    const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
+    this.response.type('application/json');
+    await streamed(this.response, framePage(page, names), undefined, { before: '[', after: ']' });
+    return [];
   }
 
   /** Distinct values of a column in ascending order, as text, without nulls and empty text. */
@@ -143,7 +169,7 @@ export class DataController extends ApiController {
     @Path('id') _id: string,
     @Queries() query: DistinctQuery,
   ): Promise<DistinctValues> {
-    const { table } = this.#asked(request, { tableName: query.tableName });
+    const table = tableOf(request);
     const source = await sourceOf(this.ctx, table, query.asOf);
     this.response.setHeader('X-Table-Version', source.version);
     const release = await this.#share(table);
@@ -165,13 +191,5 @@ export class DataController extends ApiController {
     const release = await this.ctx.shares.acquire(this.caller.userId, organizationId, this.exchange.signal);
     timed(this.exchange, 'wait', performance.now() - asked);
     return release;
-  }
-
-  #asked(request: HttpRequest, query: ReadQuery): { table: OpenTable; asked: ReadRequest } {
-    const { columns, orderBy, orderDirection, filters, aggregation, page, pageSize, limit } = query;
-    return {
-      table: tableOf(request),
-      asked: readRequest({ columns, orderBy, orderDirection, filters, aggregation, page, pageSize, limit }),
-    };
   }
 }

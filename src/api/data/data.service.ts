@@ -6,6 +6,7 @@ import { errors } from '../../errors.ts';
 import { DEFAULT_SORT, ERROR_COLUMN, STRING, fixedColumns, type Column } from '../../lakehouse/catalog.ts';
 import { columnsAt, filesAt, findInternalFiles, findTable, versionOf } from '../../lakehouse/manifest.ts';
 import { metadataColumns, type MetadataColumn, type MetadataSource } from '../../lakehouse/metadata.ts';
+import type { CacheKey } from '../../lakehouse/page-cache.ts';
 import type { TableSource } from '../../lakehouse/plan.ts';
 import { typeText } from '../../lakehouse/types.ts';
 import { metadataColumnsOf } from '../metadata/lake.service.ts';
@@ -123,11 +124,32 @@ export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): P
   };
 }
 
-/** Entity tag of an answer: everything that it depends on, for this caller. */
-export async function dataTag(ctx: Context, table: OpenTable, version: string, asked: object): Promise<string> {
-  const beside = await findDimensionVersions(ctx.db, table.experimentId);
-  // nothing here says when the rows of a shared Delta table changed
-  const rows = ctx.warehouse.name === 'databricks' ? randomUUID() : version;
-  const parts = [table.tableId, table.kind, rows, beside, table.scope.anonymised, table.experimentName, ctx.openapi.info.version, asked];
-  return `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)}"`;
+/**
+ * What an answer depends on beside its table's own version. Asked before the rows' source is, so that an answer is never older than what is said of it.
+ */
+export const dimensionsOf = (ctx: Context, { experimentId }: OpenTable): Promise<string> => findDimensionVersions(ctx.db, experimentId);
+
+interface Answered {
+  source: TableSource;
+  /** From `dimensionsOf`. */
+  dimensions: string;
+  /** What was asked of it. */
+  asked: object;
 }
+
+/** Entity tag of an answer: everything that it depends on, for this caller. */
+export function dataTag(ctx: Context, table: OpenTable, { source, dimensions, asked }: Answered): string {
+  // nothing here says when the rows of a shared Delta table changed
+  const rows = ctx.warehouse.name === 'databricks' ? randomUUID() : source.version;
+  const columns = source.columns.map(({ name, type }) => [name, typeText(type)]);
+  const { tableId, kind, scope, experimentId, experimentName } = table;
+  const names = [scope.anonymised, experimentName];
+  const parts = [experimentId, tableId, kind, table.identifier, rows, columns, dimensions, names, ctx.openapi.info.version, asked];
+  return `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`;
+}
+
+/** The key under which an answer may be kept. */
+export const cacheKey = (ctx: Context, table: OpenTable, answered: Answered): CacheKey => ({
+  experimentId: table.experimentId,
+  answer: ctx.warehouse.name === 'databricks' ? null : dataTag(ctx, table, answered),
+});

@@ -7,7 +7,7 @@ import { eraseUploads } from '../uploads/uploads.service.ts';
 import { completeErasure, reportErasure, startErasure } from './erasure.queries.ts';
 
 /** Everywhere that something of an experiment is kept outside its own rows. A new store does not compile until it says how it is emptied. */
-export const STORES = ['messages', 'uploads', 'exports', 'annotations', 'lake'] as const;
+export const STORES = ['messages', 'uploads', 'exports', 'annotations', 'lake', 'answers'] as const;
 export type Store = (typeof STORES)[number];
 
 export interface Removed {
@@ -22,6 +22,8 @@ const ERASE: Record<Store, (ctx: Context, experimentId: string) => Promise<Remov
   exports: eraseExports,
   annotations: (ctx, experimentId) => eraseTables(ctx.db, ctx.staging, experimentId, 'annotation'),
   lake: (ctx, experimentId) => eraseTables(ctx.db, ctx.staging, experimentId),
+  // those of other processes are asked for by nobody any more, and go with time
+  answers: (ctx, experimentId) => Promise.resolve(ctx.pages.forget(experimentId)),
 };
 
 /** Empties every store of a deleted experiment and writes down what was removed. */

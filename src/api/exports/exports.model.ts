@@ -1,4 +1,4 @@
-export type ExportFormat = 'csv' | 'ndjson' | 'json' | 'parquet';
+export type ExportFormat = 'csv' | 'ndjson' | 'json' | 'parquet' | 'arrow';
 export type ExportState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
 
 export interface NewExport {

@@ -25,7 +25,7 @@ import {
 } from './exports.queries.ts';
 import { fileNameOf } from './file-name.ts';
 
-const BEAT_MS = 1_000;
+const BEAT_MS = 500;
 const MOST_ERRORS = 5;
 
 /** Thrown inside an attempt that is no longer the one that counts: cancelled, removed, or taken over. */
@@ -100,7 +100,7 @@ async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signa
   else await removeObjects(ctx, row.exportId, key);
 }
 
-/** Tells the row every second how far the attempt is, and ends the attempt when it is no longer the one that counts. */
+/** Tells the row twice a second how far the attempt is, and ends the attempt when it is no longer the one that counts. */
 async function beat(ctx: Context, row: ExportRow, progress: Progress, stop: AbortController): Promise<void> {
   while (!stop.signal.aborted) {
     await sleep(BEAT_MS, undefined, { signal: stop.signal }).catch(() => undefined);

@@ -41,7 +41,7 @@ export class UploadsController extends ApiController {
     const page = { page: query.page ?? 1, pageSize: query.pageSize ?? 1_000 };
     const filter = { experimentId: id, uploadTableId: query.uploadTableId, uploadTableName: query.uploadTableName };
     const [rows, total] = await Promise.all([
-      listUploads(this.ctx.db, filter, { limit: page.pageSize, offset: (page.page - 1) * page.pageSize }),
+      listUploads(this.ctx.db, this.caller.userId, filter, { limit: page.pageSize, offset: (page.page - 1) * page.pageSize }),
       countUploads(this.ctx.db, filter, COUNT_LIMIT + 1),
     ]);
     return { uploads: listed(request, this.response, { rows, total }, page) };
@@ -69,7 +69,7 @@ export class UploadsController extends ApiController {
   @Get('{uploadId}')
   @Security('caller', ['experiment:contribute'])
   public async get(@Path() id: string, @Path() uploadId: string): Promise<UploadReport> {
-    return uploadReport(this.ctx, id, uploadId);
+    return uploadReport(this.ctx, this.caller, { experimentId: id, uploadId });
   }
 
   /**

@@ -20,6 +20,7 @@ export interface Upload {
   quarantined: number;
   /** Rows of files that the table had already. */
   alreadyThere: number;
+  /** Null when the account is gone, and to others in an anonymised experiment. */
   createdBy: string | null;
   createdAt: Date;
   completedAt: Date | null;

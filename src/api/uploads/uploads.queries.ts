@@ -2,10 +2,12 @@ import type { Queryable } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
 import type { Upload, UploadFile } from './uploads.model.ts';
 
-const columns = fragment`
+/** Who sent an upload is told to everybody, but in an anonymised experiment to themselves alone. */
+const columnsFor = (viewerId: string) => fragment`
   u.id as "uploadId", u.experiment_id as "experimentId", u.table_id as "uploadTableId", t.name as "uploadTableName", u.source_kind as "sourceKind",
   u.status, u.file_count as "fileCount", u.stored as "rowCount", u.rows_in as "rowsIn", u.quarantined, u.already_there as "alreadyThere",
-  u.created_by as "createdBy", u.created_at as "createdAt", u.completed_at as "completedAt", u.error_message as "errorMessage"`;
+  case when u.created_by = ${viewerId} or not exists (select from experiments e where e.id = u.experiment_id and e.anonymize_contributors)
+    then u.created_by end as "createdBy", u.created_at as "createdAt", u.completed_at as "completedAt", u.error_message as "errorMessage"`;
 
 export interface UploadFilter {
   experimentId: string;
@@ -19,9 +21,9 @@ const matches = ({ experimentId, uploadTableId, uploadTableName }: UploadFilter)
   ${uploadTableName === undefined ? nothing : fragment`and lower(t.name) = lower(${uploadTableName})`}`;
 
 /** Newest first. */
-export const listUploads = (db: Queryable, filter: UploadFilter, page: { limit: number; offset: number }) =>
+export const listUploads = (db: Queryable, viewerId: string, filter: UploadFilter, page: { limit: number; offset: number }) =>
   db.rows<Upload>(sql('uploads.list')`
-    select ${columns} from uploads u left join lake_tables t on t.id = u.table_id
+    select ${columnsFor(viewerId)} from uploads u left join lake_tables t on t.id = u.table_id
     where ${matches(filter)} order by u.created_at desc, u.id desc limit ${page.limit} offset ${page.offset}`);
 
 export const countUploads = async (db: Queryable, filter: UploadFilter, most: number) =>
@@ -30,9 +32,9 @@ export const countUploads = async (db: Queryable, filter: UploadFilter, most: nu
     select count(*) as count from (select 1 from uploads u left join lake_tables t on t.id = u.table_id where ${matches(filter)} limit ${most}) counted`)
   )?.count ?? 0;
 
-export const findUpload = (db: Queryable, experimentId: string, uploadId: string) =>
+export const findUpload = (db: Queryable, viewerId: string, { experimentId, uploadId }: { experimentId: string; uploadId: string }) =>
   db.one<Upload>(sql('uploads.find')`
-    select ${columns} from uploads u left join lake_tables t on t.id = u.table_id where u.id = ${uploadId} and u.experiment_id = ${experimentId}`);
+    select ${columnsFor(viewerId)} from uploads u left join lake_tables t on t.id = u.table_id where u.id = ${uploadId} and u.experiment_id = ${experimentId}`);
 
 export const listUploadFiles = (db: Queryable, uploadId: string) =>
   db.rows<UploadFile>(sql('uploads.listFiles')`

@@ -182,7 +182,7 @@ export async function receiveUpload(
     return await ctx.db.transaction(async (tx) => {
       if ((await markReceived(tx, uploadId)) === 0) throw errors.uploadRefused('The upload took too long and was given up.');
       await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
-      return caller.created(tx, await reportOf(tx, experimentId, uploadId));
+      return caller.created(tx, await reportOf(tx, caller, { experimentId, uploadId }));
     });
   } catch (error) {
     if (receiving) await abandon(ctx, receiving.uploadId, error instanceof ApiError ? error.message : 'The upload was cut off.');
@@ -192,15 +192,19 @@ export async function receiveUpload(
   }
 }
 
-async function reportOf(db: Pick<Transaction, 'rows' | 'one' | 'run'>, experimentId: string, uploadId: string): Promise<UploadReport> {
-  const upload = await findUpload(db, experimentId, uploadId);
+interface UploadPath {
+  experimentId: string;
+  uploadId: string;
+}
+
+async function reportOf(db: Pick<Transaction, 'rows' | 'one' | 'run'>, { userId }: Caller, path: UploadPath): Promise<UploadReport> {
+  const upload = await findUpload(db, userId, path);
   if (!upload) throw errors.uploadNotFound();
-  return { ...upload, files: await listUploadFiles(db, uploadId) };
+  return { ...upload, files: await listUploadFiles(db, path.uploadId) };
 }
 
 /** One upload with the report of every file. */
-export const uploadReport = (ctx: Context, experimentId: string, uploadId: string): Promise<UploadReport> =>
-  reportOf(ctx.db, experimentId, uploadId);
+export const uploadReport = (ctx: Context, caller: Caller, path: UploadPath): Promise<UploadReport> => reportOf(ctx.db, caller, path);
 
 /** Has a job read the quarantined records of an upload again. Errors: not found, archived, still being read. */
 export async function replayUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
@@ -219,7 +223,7 @@ export async function replayUpload(ctx: Context, caller: Caller, experimentId: s
       });
       await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
     }
-    return reportOf(tx, experimentId, uploadId);
+    return reportOf(tx, caller, { experimentId, uploadId });
   });
 }
 

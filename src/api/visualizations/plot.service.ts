@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { readPage } from '../../lakehouse/read.ts';
-import { sourceOf } from '../data/data.service.ts';
+import { cacheKey, dimensionsOf, sourceOf } from '../data/data.service.ts';
 import { checked } from '../input/input.service.ts';
 import { compileChart, type ChartPlan } from './chart.ts';
 import type { VisualizationData } from './plot.model.ts';
@@ -51,12 +51,15 @@ export async function plotVisualization(
   const { chartType } = visualization;
   const config = drawable(visualization);
   const table: OpenTable = await openTable(ctx.db, caller.userId, visualization.experimentId, config.tableName);
+  const dimensions = await dimensionsOf(ctx, table);
   const source = await sourceOf(ctx, table);
   const plan = compileChart(chartType, config);
-  const release = await ctx.shares.acquire(caller.userId, table.organizationId, signal);
+  const key = cacheKey(ctx, table, { source, dimensions, asked: plan.request });
+  const kept = ctx.pages.find(key);
+  const release = kept ? () => undefined : await ctx.shares.acquire(caller.userId, table.organizationId, signal);
   try {
     const options = { signal, timeoutMs: ctx.config.limits.statementTimeoutMs, tag: caller.requestId };
-    const page = await readPage(ctx.warehouse, source, plan.request, options);
+    const page = kept ?? ctx.pages.keep(key, await readPage(ctx.warehouse, source, plan.request, options));
     try {
       refuseKinds(chartType, plan, page.columns);
     } catch (error) {

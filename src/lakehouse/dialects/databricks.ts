@@ -39,11 +39,13 @@ const pathOf = (name: string) => {
 
 /** The UTC clock reading of an instant, whatever the session's zone. */
 const utc = (of: Fragment) => q`timestampadd(MICROSECOND, unix_micros(${of}), timestamp_ntz'1970-01-01 00:00:00')`;
+/** Microseconds between the epoch and a local time, as if both were UTC. */
+const microsOf = (reading: Fragment) => q`timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', ${reading})`;
 /** Back again: the difference to the epoch is counted between local times, which have no zone. */
-const instant = (reading: Fragment) => q`timestamp_micros(timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', ${reading}))`;
+const instant = (reading: Fragment) => q`timestamp_micros(${microsOf(reading)})`;
 
 const clock = (reading: Fragment, suffix: string) => {
-  const micros = q`timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', ${reading})`;
+  const micros = microsOf(reading);
   const written = (digits: string) =>
     q`date_format(${reading}, ${raw(`"yyyy-MM-dd'T'HH:mm:ss.${digits}${suffix === '' ? '' : `'${suffix}'`}"`)})`;
   return q`case when ${micros} % 1000 = 0 then ${written('SSS')} else ${written('SSSSSS')} end`;
@@ -210,7 +212,30 @@ export const databricks: Dialect = {
   instant: (local, zone) => instant(q`convert_timezone(${bound(zone, STRING)}, 'UTC', ${local})`),
   aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
   addend: (of, type) => (type.kind === 'double' ? of : as(of, type)),
-  order: (of, descending) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls last`,
+  order: (of, descending, nullsFirst = false) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`,
   json,
+  text: (of, type) => (type.kind === 'double' ? q`cast(${of} as STRING)` : bare(of, type)),
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
+  // times as whole numbers, since the driver makes milliseconds of them; decimals as text, since it makes doubles of them; what is nested as JSON text
+  typed: (of, type) => {
+    switch (type.kind) {
+      case 'timestamp':
+        return q`unix_micros(${of})`;
+      case 'timestamp_ntz':
+        return microsOf(of);
+      case 'date':
+        return q`unix_date(${of})`;
+      case 'decimal':
+      case 'variant':
+      case 'struct':
+      case 'array':
+        return bare(of, type);
+      case 'boolean':
+      case 'int':
+      case 'bigint':
+      case 'double':
+      case 'string':
+        return as(of, type);
+    }
+  },
 };

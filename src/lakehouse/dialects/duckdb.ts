@@ -164,7 +164,8 @@ const spread = (name: 'stddev_samp' | 'var_samp', of: Fragment): Fragment => {
   return q`case when count(*) filter (where not ${tame(x)}) = 0 then ${raw(name)}(${x}) filter (where ${tame(x)}) end`;
 };
 
-const ordered = (of: Fragment, descending: boolean) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls last`;
+const ordered = (of: Fragment, descending: boolean, nullsFirst = false) =>
+  q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`;
 
 /** Text that begins with = + - @ tab or CR is run as a formula by spreadsheet programs. */
 const guarded = (of: Fragment) => q`case when ascii(${of}) in (61, 43, 45, 64, 9, 13) then concat('''', ${of}) else ${of} end`;
@@ -206,5 +207,8 @@ export const duckdb: Dialect = {
   addend: (of) => of,
   order: ordered,
   json,
+  text: (of, type) => (type.kind === 'double' ? q`cast(${of} as varchar)` : bare(of, type)),
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
+  // where the engine's own type is another one, such as that of a sum, the column's is meant
+  typed: (of, type) => as(type.kind === 'variant' ? bare(of, type) : of, type),
 };

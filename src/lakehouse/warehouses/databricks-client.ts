@@ -26,6 +26,8 @@ export interface DatabricksOptions {
   startPauseMs?: number;
   /** What the server itself ends a statement after. An hour by default. */
   longestStatementSeconds?: number;
+  /** Where Parquet files lie while they are written. The system's folder by default. */
+  temporaryFolder?: string;
   /** How long a connection may be silent. 2 minutes by default. */
   socketTimeoutMs?: number;
 }

@@ -1,11 +1,13 @@
 /** Databricks SQL through its own driver: the reading half of a warehouse whose tables are Delta. */
+import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DBSQLClient } from '@databricks/sql';
 import { stringify } from 'csv-stringify/sync';
 import { ApiError, errors } from '../../errors.ts';
 import { databricks } from '../dialects/databricks.ts';
-import type { RunOptions, Staged, Statement, StreamFormat, Warehouse } from '../warehouse.ts';
+import type { NamedType, RunOptions, Staged, Statement, StreamFormat, TypedFormat, TypedOptions, Warehouse } from '../warehouse.ts';
+import { arrowOf, parquetOf } from './databricks-typed.ts';
 import { connect } from './databricks-client.ts';
 import type { DatabricksOptions } from './databricks-client.ts';
 import { answerOf, failureOf } from './databricks-failures.ts';
@@ -64,7 +66,7 @@ const CSV = {
   cast: { string: (value: string) => (value === '' ? { value, quoted_empty: true } : value) },
 } as const;
 
-const PRINTED: Record<'csv' | 'json' | 'ndjson', (rows: readonly Row[]) => string> = {
+const PRINTED: Record<StreamFormat, (rows: readonly Row[]) => string> = {
   csv: (rows) =>
     stringify(
       rows.map((row) => Object.values(row)),
@@ -117,22 +119,40 @@ export class DatabricksWarehouse implements Warehouse {
   }
 
   async stream(statement: Statement, format: StreamFormat, options: RunOptions = {}): Promise<Readable> {
-    if (format === 'arrow' || format === 'parquet') throw errors.notAcceptable('json, ndjson or csv');
     const print = PRINTED[format];
+    const lines = async function* (pages: AsyncGenerator<Row[]>) {
+      for await (const rows of pages) yield Buffer.from(print(rows));
+    };
+    return this.#body(statement, options, lines);
+  }
+
+  async typed(
+    statement: Statement,
+    format: TypedFormat,
+    columns: readonly NamedType[],
+    { onRows, ...options }: TypedOptions = {},
+  ): Promise<Readable> {
+    const { temporaryFolder = tmpdir() } = this.#options;
+    const bytes = (pages: AsyncGenerator<Row[]>) =>
+      format === 'arrow' ? arrowOf(pages, columns, onRows) : parquetOf(pages, columns, { temporaryFolder, onRows });
+    return this.#body(statement, options, bytes);
+  }
+
+  /** What is made of the pages of a statement; one is asked for when the reader has room, and the next one not before. */
+  #body(statement: Statement, options: RunOptions, make: (pages: AsyncGenerator<Row[]>) => AsyncGenerator<Buffer>): Readable {
     const gone = new AbortController();
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
-    const pages = this.#pages(statement, { ...options, signal });
+    const made = make(this.#pages(statement, { ...options, signal }));
     return new Readable({
-      // one page is asked for when the reader has room, and the next one not before
       read() {
-        pages.next().then(
-          ({ done, value }) => this.push(done ? null : Buffer.from(print(value))),
+        made.next().then(
+          ({ done, value }) => this.push(done ? null : value),
           (error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))),
         );
       },
       destroy(error, done) {
         gone.abort(error ?? new Error('Nobody reads this any more.'));
-        pages.return(undefined).then(
+        made.return(undefined).then(
           () => done(error),
           () => done(error),
         );

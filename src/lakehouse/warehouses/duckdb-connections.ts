@@ -7,6 +7,8 @@ interface Waiter {
   refuse: (error: Error) => void;
 }
 
+type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>;
+
 const stopped = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new Error('The statement was cancelled.');
 
@@ -33,10 +35,11 @@ export class DuckDbConnections {
   }
 
   /**
-   * Runs `work` on a connection of its own. Aborting, or `timeoutMs` after the call, interrupts the engine until it lets go.
+   * Runs `work` on a connection of its own. Aborting, or `timeoutMs` after the call, interrupts the engine until it lets go; `work` is handed the
+   * signal that says so, for what it waits for besides the engine.
    * Throws `errors.warehouseTimeout` or the signal's reason; other failures as the engine gave them.
    */
-  async use<T>({ signal, timeoutMs }: RunOptions, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+  async use<T>({ signal, timeoutMs }: RunOptions, work: Work<T>): Promise<T> {
     const stop = new AbortController();
     const follow = () => stop.abort(signal && stopped(signal));
     if (signal?.aborted) follow();
@@ -55,7 +58,7 @@ export class DuckDbConnections {
     }
   }
 
-  async #run<T>(connection: DuckDBConnection, signal: AbortSignal, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+  async #run<T>(connection: DuckDBConnection, signal: AbortSignal, work: Work<T>): Promise<T> {
     // an interrupt that arrives while a statement is being planned is forgotten by the engine: repeat it
     let again: ReturnType<typeof setInterval> | undefined;
     const interrupt = () => {
@@ -66,7 +69,7 @@ export class DuckDbConnections {
     try {
       if (signal.aborted) throw stopped(signal);
       signal.addEventListener('abort', interrupt, { once: true });
-      return await work(connection);
+      return await work(connection, signal);
     } catch (error) {
       throw signal.aborted ? stopped(signal) : error;
     } finally {

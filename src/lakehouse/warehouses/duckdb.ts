@@ -1,4 +1,5 @@
 /** The embedded warehouse: DuckDB in memory over Parquet files that the manifest lists. */
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -6,10 +7,22 @@ import { PassThrough, finished, pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { randomUUID } from 'node:crypto';
 import { BIGINT, BOOLEAN, DOUBLE, DuckDBInstance, INTEGER, LIST, VARCHAR, listValue } from '@duckdb/node-api';
-import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import { duckdb } from '../dialects/duckdb.ts';
-import type { BoundValue, RunOptions, Staged, Statement, StreamFormat, Warehouse } from '../warehouse.ts';
+import type {
+  BoundValue,
+  NamedType,
+  RunOptions,
+  Staged,
+  Statement,
+  StreamFormat,
+  TypedFormat,
+  TypedOptions,
+  Warehouse,
+} from '../warehouse.ts';
+import { ArrowStream } from './arrow-stream.ts';
+import { appendChunk, isEnd } from './duckdb-arrow.ts';
 import { DuckDbConnections } from './duckdb-connections.ts';
 import { makePipe } from './pipe.ts';
 
@@ -43,13 +56,25 @@ const bindings = (statement: Statement, lake: string): [DuckDBValue[], DuckDBTyp
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-const COPY_OPTIONS: Record<'csv' | 'json' | 'ndjson' | 'parquet', string> = {
+const COPY_OPTIONS: Record<StreamFormat | 'parquet', string> = {
   csv: `format csv, header false, delimiter ',', quote '"', escape '"', nullstr ''`,
   // printed JSON holds no control characters, so that nothing needs a quote; with one, a line with a # would get it
   json: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
   ndjson: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
-  parquet: 'format parquet, compression zstd',
+  parquet: 'format parquet, compression snappy',
 };
+
+/** The statement with a last row that says so, since the driver does not tell the end of a result from its failure. */
+const ended = (sql: string, columns: readonly NamedType[]): string => {
+  const names = columns.map(({ as }) => `${duckdb.quote(as)}, `).join('');
+  return `select ${names}false as ended from (\n${sql}\n)\nunion all select ${columns.map(() => 'null, ').join('')}true`;
+};
+
+const hasMore = (result: DuckDBResult): Promise<boolean> =>
+  result.fetchChunk().then(
+    (chunk) => chunk !== null && chunk.rowCount > 0,
+    () => false,
+  );
 
 export class DuckDbWarehouse implements Warehouse {
   readonly name = 'duckdb';
@@ -107,8 +132,18 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   async stream(statement: Statement, format: StreamFormat, options: RunOptions = {}): Promise<Readable> {
-    if (format === 'arrow') throw errors.notAcceptable('json, ndjson, csv or parquet');
-    return format === 'parquet' ? this.#file(statement, options) : this.#pipe(statement, format, options);
+    return this.#pipe(statement, format, options);
+  }
+
+  async typed(
+    statement: Statement,
+    format: TypedFormat,
+    columns: readonly NamedType[],
+    { onRows, ...options }: TypedOptions = {},
+  ): Promise<Readable> {
+    if (format === 'arrow') return this.#arrow(statement, columns, { ...options, onRows });
+    const names = columns.map(({ as, name }) => `${duckdb.quote(as)} as ${duckdb.quote(name)}`).join(', ');
+    return this.#file({ sql: `select ${names} from (\n${statement.sql}\n)`, values: statement.values }, options);
   }
 
   async stage(): Promise<Staged> {
@@ -127,7 +162,7 @@ export class DuckDbWarehouse implements Warehouse {
     await connection.run(sql, ...bindings(statement, this.#lake));
   }
 
-  async #pipe(statement: Statement, format: 'csv' | 'json' | 'ndjson', options: RunOptions): Promise<Readable> {
+  async #pipe(statement: Statement, format: StreamFormat, options: RunOptions): Promise<Readable> {
     const pipe = await makePipe(this.#scratch);
     const gone = new AbortController();
     pipe.reader.once('close', () => gone.abort());
@@ -143,6 +178,47 @@ export class DuckDbWarehouse implements Warehouse {
     return pipe.reader;
   }
 
+  #arrow(statement: Statement, columns: readonly NamedType[], { onRows, ...options }: TypedOptions): Readable {
+    const body = new PassThrough();
+    const gone = new AbortController();
+    finished(body, () => gone.abort());
+    const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
+    const work = async (connection: DuckDBConnection, stop: AbortSignal) => {
+      const send = async (bytes: Buffer) => {
+        if (bytes.length > 0 && !body.write(bytes)) await once(body, 'drain', { signal: stop });
+      };
+      const result = await connection.stream(ended(statement.sql, columns), ...bindings(statement, this.#lake));
+      const stream = new ArrowStream(columns);
+      let whole = false;
+      try {
+        // nothing goes out before the first rows are there, so that what fails at once can still be said
+        let head: Buffer | null = stream.start();
+        while (!whole) {
+          const chunk = await result.fetchChunk();
+          // a result that fails midway looks like one that ends, but for its last row
+          if (chunk === null || chunk.rowCount === 0) throw new Error('The engine gave a result up midway.');
+          whole = isEnd(chunk, columns.length);
+          appendChunk(stream.columns, columns, chunk, chunk.rowCount - (whole ? 1 : 0));
+          if (head) await send(head);
+          head = null;
+          if (!whole && !stream.isFull) continue;
+          await send(stream.take());
+          onRows?.(stream.rows);
+        }
+        await send(stream.end());
+      } finally {
+        // the engine lets go of a result only when it is read to its end, or fails
+        if (!whole) connection.interrupt();
+        while (await hasMore(result));
+      }
+    };
+    void this.#connections.use({ ...options, signal }, work).then(
+      () => body.end(),
+      (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
+    );
+    return body;
+  }
+
   async #file(statement: Statement, options: RunOptions): Promise<Readable> {
     const path = join(this.#scratch, `${randomUUID()}.parquet`);
     const body = new PassThrough();
@@ -155,7 +231,7 @@ export class DuckDbWarehouse implements Warehouse {
     void this.#connections
       .use({ ...options, signal }, (connection) => this.#copy(connection, statement, path, 'parquet'))
       .then(
-        () => pipeline(createReadStream(path), body, () => undefined),
+        () => body.destroyed || pipeline(createReadStream(path), body, () => undefined),
         (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
       );
     return body;

@@ -4,7 +4,8 @@ import { fixedColumns, physicalColumns } from '../../../src/lakehouse/catalog.ts
 import type { Column, TableKind } from '../../../src/lakehouse/catalog.ts';
 import { databricks } from '../../../src/lakehouse/dialects/databricks.ts';
 import { typeText } from '../../../src/lakehouse/types.ts';
-import type { Staged, Statement, StreamFormat, Warehouse } from '../../../src/lakehouse/warehouse.ts';
+import type { NamedType, Staged, Statement, StreamFormat, TypedFormat, Warehouse } from '../../../src/lakehouse/warehouse.ts';
+import { arrowOf, parquetOf } from '../../../src/lakehouse/warehouses/databricks-typed.ts';
 import type { Spark, SparkCell, SparkResult } from '../../support/spark.ts';
 
 const KINDS: readonly TableKind[] = [
@@ -103,6 +104,15 @@ export class SparkWarehouse implements Warehouse {
     });
     if ('error' in result) throw new Error(`${result.error}\n\n${statement.sql}`);
     return result.rows.map((row) => Object.fromEntries(result.columns.map((name, index) => [name, row[index] ?? null])));
+  }
+
+  async typed(statement: Statement, format: TypedFormat, columns: readonly NamedType[]): Promise<Readable> {
+    const pages = Readable.from([await this.rows(statement)]);
+    const told = undefined;
+    return Readable.from(
+      format === 'arrow' ? arrowOf(pages, columns, told) : parquetOf(pages, columns, { temporaryFolder: this.#spark.folder, onRows: told }),
+      { objectMode: false },
+    );
   }
 
   async stream(statement: Statement, format: StreamFormat): Promise<Readable> {

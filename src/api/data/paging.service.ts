@@ -1,0 +1,53 @@
+import type { OpenTable } from '../../authorization/tables.ts';
+import type { Context } from '../../context.ts';
+import { errors } from '../../errors.ts';
+import type { PageEdges } from '../../lakehouse/read.ts';
+import { readRequest, type ReadParameters, type ReadRequest, type Seek } from '../../lakehouse/request.ts';
+import { readCursor, writeCursor, type CursorScope } from './cursor.ts';
+
+/** A read as it was asked, with a cursor instead of a page where there is one. */
+export interface PlacedParameters extends ReadParameters {
+  cursor?: string;
+  asOf?: number;
+}
+
+const scopeOf = (table: OpenTable, { orderBy, orderDirection, filters, asOf }: PlacedParameters): CursorScope => [
+  table.experimentId,
+  table.kind,
+  table.identifier,
+  // names that a cursor holds are those that its reader may see
+  table.scope.anonymised,
+  orderBy,
+  orderDirection?.toUpperCase(),
+  filters,
+  asOf,
+];
+
+/** The request of a read, and the version of the table that it is of; the newest one when undefined. Errors: invalidInput, queryRefused. */
+export function placedRead(
+  ctx: Context,
+  table: OpenTable,
+  { cursor, asOf, ...parameters }: PlacedParameters,
+  isStream: boolean,
+): { asked: ReadRequest; version: number | undefined } {
+  const asked = readRequest(parameters);
+  if (cursor === undefined) return { asked, version: asOf };
+  const refused = (message: string) => errors.invalidInput().with({ problems: [{ path: 'query.cursor', message }] });
+  if (asked.page !== undefined) throw refused('Cannot stand beside a page: it says itself where the page begins.');
+  if (isStream) throw refused('Is for JSON pages; a stream holds every matching row.');
+  const { version, ...seek } = readCursor(ctx.config.secret, scopeOf(table, { ...parameters, asOf }), cursor);
+  // a shared Delta table is read as it is
+  return { asked: { ...asked, seek }, version: ctx.warehouse.name === 'databricks' ? asOf : version };
+}
+
+/** The cursors of the pages beside a page. */
+export function cursorsOf(
+  ctx: Context,
+  table: OpenTable,
+  parameters: PlacedParameters,
+  { edges, version }: { edges: PageEdges | null; version: string },
+): { previous: string | null; next: string | null } {
+  const write = (seek: Seek | null | undefined) =>
+    seek ? writeCursor(ctx.config.secret, scopeOf(table, parameters), { ...seek, version: Number(version) }) : null;
+  return { previous: write(edges?.previous), next: write(edges?.next) };
+}

@@ -1,0 +1,77 @@
+/** Rows as an Arrow IPC stream: the schema, batches of bounded size, the end. Bytes are handed out as they are made. */
+import { RecordBatch, RecordBatchStreamWriter, Schema, Struct, makeData } from 'apache-arrow';
+import type { NamedType } from '../warehouse.ts';
+import { arrowColumn, arrowField } from './arrow-columns.ts';
+import type { ArrowColumn } from './arrow-columns.ts';
+
+const MOST_ROWS = 16_384;
+const MOST_BYTES = 4_194_304;
+
+/** The library's writer, which keeps what it wrote until it is taken. */
+class Bytes extends RecordBatchStreamWriter {
+  #written: Uint8Array[] = [];
+
+  protected override _write(chunk: Parameters<RecordBatchStreamWriter['_write']>[0]): this {
+    const view = chunk as unknown as ArrayBufferView;
+    if (view.byteLength > 0) this.#written.push(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+    return this;
+  }
+
+  taken(): Buffer {
+    const all = Buffer.concat(this.#written);
+    this.#written = [];
+    return all;
+  }
+}
+
+export class ArrowStream {
+  /** The batch that is being filled; every column has as many rows as the others when `take` is called. */
+  columns: readonly ArrowColumn[];
+  /** Rows of the batches that were taken. */
+  rows = 0;
+  readonly #types: readonly NamedType[];
+  readonly #schema: Schema;
+  readonly #writer = new Bytes();
+
+  constructor(types: readonly NamedType[]) {
+    this.#types = types;
+    this.columns = types.map(({ type }) => arrowColumn(type));
+    this.#schema = new Schema(types.map(({ name, type }, index) => arrowField(name, type, this.#column(index))));
+  }
+
+  #column(index: number): ArrowColumn {
+    const column = this.columns[index];
+    if (!column) throw new RangeError(`There is no column ${index}.`);
+    return column;
+  }
+
+  /** The bytes before the first batch. */
+  start(): Buffer {
+    this.#writer.reset(undefined, this.#schema);
+    return this.#writer.taken();
+  }
+
+  /** The batch is as large as one should be. */
+  get isFull(): boolean {
+    const [first] = this.columns;
+    return (first?.length ?? 0) >= MOST_ROWS || this.columns.reduce((bytes, { size }) => bytes + size, 0) >= MOST_BYTES;
+  }
+
+  /** The bytes of the batch, after which another begins; none when it has no rows. */
+  take(): Buffer {
+    const length = this.columns[0]?.length ?? 0;
+    if (length === 0) return Buffer.alloc(0);
+    const children = this.columns.map((column) => column.finish());
+    const data = makeData({ type: new Struct(this.#schema.fields), length, nullCount: 0, children });
+    this.#writer.write(new RecordBatch(this.#schema, data));
+    this.rows += length;
+    this.columns = this.#types.map(({ type }) => arrowColumn(type));
+    return this.#writer.taken();
+  }
+
+  /** The bytes after the last batch. */
+  end(): Buffer {
+    this.#writer.finish();
+    return this.#writer.taken();
+  }
+}

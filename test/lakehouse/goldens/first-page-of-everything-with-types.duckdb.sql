@@ -1,0 +1,32 @@
+select cast("c0" as varchar) as "c0", cast("c1" as timestamptz) as "c1", cast("c2" as struct("id" varchar, "name" varchar, "avatar" varchar)) as "c2", cast("c3" as struct("id" varchar, "rowId" varchar, "type" varchar, "content" struct("text" varchar, "flagType" varchar), "createdBy" varchar, "createdByName" varchar, "createdAt" timestamptz, "updatedAt" timestamptz)[]) as "c3", cast("c4" as boolean) as "c4", cast("c5" as integer) as "c5", cast("c6" as bigint) as "c6", cast("c7" as decimal(12, 3)) as "c7", cast("c8" as double) as "c8", cast("c9" as varchar) as "c9", cast("c10" as date) as "c10", cast("c11" as timestamptz) as "c11", cast("c12" as timestamp) as "c12", cast(cast(case when json_valid("c13") then json("c13") else to_json("c13") end as varchar) as varchar) as "c13"
+from (
+  select "id" as "c0", "uploaded_at" as "c1", "contributor" as "c2", "annotations" as "c3", "bool" as "c4", "int" as "c5", "big" as "c6", "dec" as "c7", "dbl" as "c8", "txt" as "c9", "day" as "c10", "at" as "c11", "clock" as "c12", "json" as "c13"
+  from (
+    select *
+    from (
+      select *, cast([] as struct("id" varchar, "rowId" varchar, "type" varchar, "content" struct("text" varchar, "flagType" varchar), "createdBy" varchar, "createdByName" varchar, "createdAt" timestamptz, "updatedAt" timestamptz)[]) as "annotations"
+      from (
+        select l.*, r."contributor"
+        from (
+          select "id" as "id", "uploaded_at" as "uploaded_at", "contributor_id" as "contributor_id", "bool" as "bool", "int" as "int", "big" as "big", "dec" as "dec", "dbl" as "dbl", "txt" as "txt", "day" as "day", "at" as "at", "clock" as "clock", "json" as "json"
+          from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+          where "experiment_id" = cast(? as varchar)
+        ) as l
+        left join (select "user_id", case when "user_id" is not null then struct_pack("id" := "user_id", "name" := "name", "avatar" := "avatar") end as "contributor" from (
+          select "user_id" as "user_id", max("name") as "name", max("avatar") as "avatar"
+          from (
+            select "user_id" as "user_id", "name" as "name", "avatar" as "avatar"
+            from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "user_id", cast(null as varchar) as "name", cast(null as varchar) as "avatar", cast(null as varchar) as "pseudonym" where false)
+            where "experiment_id" = cast(? as varchar)
+          )
+          group by 1
+        )) as r on l."contributor_id" = r."user_id"
+      )
+    )
+    order by "uploaded_at" asc nulls last, "id" asc nulls last
+  )
+)
+
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-000000000001

@@ -1,0 +1,30 @@
+select concat(cast(? as STRING), coalesce(case when `c0` is not null then substring(to_json(array(`c0`)), 2, length(to_json(array(`c0`))) - 2) end, 'null'), cast(? as STRING), coalesce(case when `c1` is not null then substring(to_json(array(`c1`)), 2, length(to_json(array(`c1`))) - 2) end, 'null'), '}') as `line`, concat('[', coalesce(case when case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`k0`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`k0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`k0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end is not null then substring(to_json(array(case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`k0`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`k0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`k0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end)), 2, length(to_json(array(case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`k0`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`k0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`k0`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end))) - 2) end, 'null'), ',', coalesce(case when `k1` is not null then substring(to_json(array(`k1`)), 2, length(to_json(array(`k1`))) - 2) end, 'null'), ']') as `key`
+from (
+  select `id` as `c0`, `txt` as `c1`, `uploaded_at` as `k0`, `id` as `k1`
+  from (
+    select *
+    from (
+      select *
+      from (
+        select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `txt`
+        from `gold`.`upload`
+        where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+      )
+      where ((`uploaded_at` >= cast(? as TIMESTAMP)) or (`uploaded_at` is null)) and (((`uploaded_at` > cast(? as TIMESTAMP)) or (`uploaded_at` is null)) or ((`uploaded_at` = cast(? as TIMESTAMP)) and ((`id` > cast(? as STRING)) or (`id` is null))))
+    )
+    order by `uploaded_at` asc nulls last, `id` asc nulls last
+    limit ?
+  )
+)
+
+-- STRING: {"id":
+-- STRING: ,"txt":
+-- STRING: $['txt']
+-- STRING: STRING
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 01990000-0000-7000-8000-0000000000aa
+-- TIMESTAMP: 2024-01-01T00:00:00.000Z
+-- TIMESTAMP: 2024-01-01T00:00:00.000Z
+-- TIMESTAMP: 2024-01-01T00:00:00.000Z
+-- STRING: r1
+-- BIGINT: 101
