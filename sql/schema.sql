@@ -212,7 +212,7 @@ table experiments
   constraint experiments_workbook_id_fkey FOREIGN KEY (workbook_id) REFERENCES workbooks(id) ON DELETE SET NULL
   constraint experiments_workbook_version_id_fkey FOREIGN KEY (workbook_version_id) REFERENCES workbook_versions(id) ON DELETE RESTRICT
   constraint experiments_pkey PRIMARY KEY (id)
-  CREATE INDEX experiments_archived ON public.experiments USING btree (id) WHERE (status = 'archived'::text)
+  CREATE INDEX experiments_at ON public.experiments USING hash (id)
   CREATE INDEX experiments_by_workbook ON public.experiments USING btree (workbook_id) WHERE (workbook_id IS NOT NULL)
   CREATE INDEX experiments_by_workbook_version ON public.experiments USING btree (workbook_version_id) WHERE (workbook_version_id IS NOT NULL)
 table exports
@@ -301,7 +301,7 @@ END) stored
   constraint grants_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
   constraint grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
   constraint grants_pkey PRIMARY KEY (id)
-  CREATE INDEX grants_by_resource ON public.grants USING btree (resource_id)
+  CREATE INDEX grants_at ON public.grants USING hash (resource_id)
   CREATE UNIQUE INDEX grants_one_per_organization ON public.grants USING btree (organization_id, resource_id) INCLUDE (confers_all, confers_read) WHERE (organization_id IS NOT NULL)
   CREATE UNIQUE INDEX grants_one_per_team ON public.grants USING btree (team_id, resource_id) INCLUDE (confers_all, confers_read) WHERE (team_id IS NOT NULL)
   CREATE UNIQUE INDEX grants_one_per_user ON public.grants USING btree (user_id, resource_id) INCLUDE (confers_all, confers_read) WHERE (user_id IS NOT NULL)
@@ -539,6 +539,14 @@ table measuring_devices
   constraint measuring_devices_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint measuring_devices_pkey PRIMARY KEY (experiment_id, client_id)
   CREATE INDEX measuring_devices_by_client ON public.measuring_devices USING btree (client_id)
+table message_days
+  client_id text not null
+  day timestamp with time zone not null
+  experiment_id uuid not null
+  count bigint not null
+  constraint message_days_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint message_days_pkey PRIMARY KEY (client_id, day, experiment_id)
+  CREATE INDEX message_days_by_experiment ON public.message_days USING btree (experiment_id)
 table message_hours
   client_id text not null
   experiment_id uuid not null
@@ -554,14 +562,26 @@ table message_hours
   battery_count bigint not null
   first_at timestamp with time zone not null
   last_at timestamp with time zone not null
+  id bigint not null generated as identity
   constraint message_hours_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint message_hours_pkey PRIMARY KEY (client_id, hour, experiment_id, version, protocol_id, workbook_version_id, macros)
+  constraint message_hours_id_key UNIQUE (id)
   CREATE INDEX message_hours_by_experiment ON public.message_hours USING btree (experiment_id)
+table message_instants
+  hour_id bigint not null
+  at timestamp with time zone not null
+  gps boolean not null
+  battery double precision
+  run_id text
+  CREATE INDEX message_instants_by_hour ON public.message_instants USING btree (hour_id, at)
 table message_runs
   client_id text not null
   run_id text not null
   hour timestamp with time zone not null
-  constraint message_runs_pkey PRIMARY KEY (client_id, run_id, hour)
+  experiment_id uuid
+  constraint message_runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  CREATE INDEX message_runs_by_experiment ON public.message_runs USING btree (experiment_id)
+  CREATE UNIQUE INDEX message_runs_once ON public.message_runs USING btree (client_id, hour, run_id, experiment_id) NULLS NOT DISTINCT
 table messages
   id uuid not null
   ordinal bigint not null generated as identity
@@ -720,9 +740,10 @@ table presence_events
   at timestamp with time zone not null
   disconnect_reason text
   session text
+  ordinal bigint not null generated as identity
   constraint presence_events_event_type_check CHECK ((event_type = ANY (ARRAY['connected'::text, 'disconnected'::text])))
   constraint presence_events_pkey PRIMARY KEY (id)
-  CREATE INDEX presence_events_by_thing ON public.presence_events USING btree (thing_name, at DESC, id DESC)
+  CREATE INDEX presence_events_by_thing ON public.presence_events USING btree (thing_name, at DESC, ordinal DESC)
 table profiles
   user_id uuid not null
   first_name text not null
@@ -826,6 +847,7 @@ table resources
   version bigint not null default 1
   sort_order integer
   search tsvector
+  is_archived boolean not null default false
   constraint resources_check CHECK (((public_from IS NULL) OR (type = 'experiment'::text)))
   constraint resources_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
   constraint resources_type_check CHECK ((type = ANY (ARRAY['experiment'::text, 'protocol'::text, 'macro'::text, 'workbook'::text, 'device'::text, 'device_group'::text])))
@@ -834,15 +856,16 @@ table resources
   constraint resources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE RESTRICT
   constraint resources_pkey PRIMARY KEY (id)
   constraint resources_id_type_key UNIQUE (id, type)
+  CREATE INDEX resources_at ON public.resources USING hash (id)
   CREATE INDEX resources_by_change ON public.resources USING btree (updated_at DESC, id DESC) WHERE (visibility = 'public'::text)
   CREATE INDEX resources_by_creator ON public.resources USING btree (created_by, type)
-  CREATE INDEX resources_by_organization ON public.resources USING btree (organization_id, type, updated_at DESC, id DESC)
+  CREATE INDEX resources_by_organization ON public.resources USING btree (organization_id, type, updated_at DESC, id DESC) INCLUDE (is_archived)
   CREATE INDEX resources_embargoed ON public.resources USING btree (type, public_from) WHERE ((public_from IS NOT NULL) AND (visibility = 'private'::text))
   CREATE INDEX resources_library_by_organization ON public.resources USING btree (organization_id, type, sort_order, lower(name), id)
   CREATE INDEX resources_library_public ON public.resources USING btree (type, sort_order, lower(name), id) WHERE (visibility = 'public'::text)
   CREATE INDEX resources_name_prefix ON public.resources USING btree (lower(name) text_pattern_ops)
   CREATE INDEX resources_name_trigram ON public.resources USING gin (name gin_trgm_ops)
-  CREATE INDEX resources_public ON public.resources USING btree (type, updated_at DESC, id DESC) WHERE (visibility = 'public'::text)
+  CREATE INDEX resources_public ON public.resources USING btree (type, updated_at DESC, id DESC) INCLUDE (is_archived) WHERE (visibility = 'public'::text)
   CREATE INDEX resources_search ON public.resources USING gin (search)
   CREATE INDEX resources_search_public ON public.resources USING gin (search) WHERE (visibility = 'public'::text)
 table sessions
@@ -1086,6 +1109,27 @@ table workbooks
   constraint workbooks_id_type_fkey FOREIGN KEY (id, type) REFERENCES resources(id, type) ON DELETE CASCADE
   constraint workbooks_pkey PRIMARY KEY (id)
   CREATE INDEX workbooks_by_source ON public.workbooks USING btree (forked_from) WHERE (forked_from IS NOT NULL)
+CREATE OR REPLACE FUNCTION public.acquainted(viewer uuid, people uuid[])
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select viewer where viewer = any (people)
+  union
+  select theirs.user_id from organization_members mine join organization_members theirs on theirs.organization_id = mine.organization_id
+  where mine.user_id = viewer and theirs.user_id = any (people)
+  union
+  select theirs.user_id from granted_resources theirs
+  where theirs.user_id = any (people)
+    and theirs.resource_id in (
+      select resource_id from granted_resources where user_id = viewer
+      union all
+      select r.id from organization_members mine join resources r on r.organization_id = mine.organization_id where mine.user_id = viewer)
+  union
+  select theirs.user_id
+  from granted_resources mine join resources r on r.id = mine.resource_id join organization_members theirs on theirs.organization_id = r.organization_id
+  where mine.user_id = viewer and theirs.user_id = any (people)
+$function$
 CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  RETURNS text
  LANGUAGE sql
@@ -1102,6 +1146,29 @@ CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN code_digest((code)::text, kind)
+CREATE OR REPLACE FUNCTION public.collaborators_of(resources uuid[], organizations uuid[])
+ RETURNS TABLE(resource_id uuid, collaborators integer)
+ LANGUAGE sql
+ STABLE PARALLEL SAFE ROWS 100
+AS $function$
+  with staff as materialized (
+    select m.organization_id,
+      array_agg(m.user_id) filter (where m.is_owner) as owners,
+      array_agg(m.user_id) filter (where m.is_admin and not m.is_owner) as admins,
+      array_agg(m.user_id) filter (where m.is_member and not m.is_admin) as members
+    from (select distinct unnest(organizations) as id) o join organization_members m on m.organization_id = o.id
+    group by m.organization_id
+  )
+  select asked.resource_id, (held.grants
+    + (select count(*) from unnest(staff.owners) as owner where owner <> all (held.holders))
+    + case when exists (select from unnest(staff.admins) as admin where admin <> all (held.holders)) then 1 else 0 end
+    + case when exists (select from unnest(staff.members) as member where member <> all (held.holders)) then 1 else 0 end)::integer
+  from unnest(resources, organizations) as asked (resource_id, organization_id)
+  left join staff on staff.organization_id = asked.organization_id
+  cross join lateral (
+    select count(*) as grants, coalesce(array_agg(g.user_id) filter (where g.user_id is not null), '{}') as holders
+    from grants g where g.resource_id = asked.resource_id) held
+$function$
 CREATE OR REPLACE FUNCTION public.decide(caller uuid, asked_type text, resource uuid, action text)
  RETURNS TABLE(organization_id uuid, source text)
  LANGUAGE sql
@@ -1135,6 +1202,14 @@ AS $function$
       where s.organization_id = r.organization_id and s.user_id <> person and (s.is_owner or (s.is_admin and not coalesce(own.is_owner, false))))
     and not exists (select from covering_grants c where c.resource_id = r.id and c.user_id <> person)
 $function$
+CREATE OR REPLACE FUNCTION public.forget_instants()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from message_instants i using forgotten f where i.hour_id = f.id;
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.forget_newsletter_address()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1143,6 +1218,16 @@ begin
   delete from newsletter_subscribers where email = old.email;
   return new;
 end $function$
+CREATE OR REPLACE FUNCTION public.granted_to(caller uuid)
+ RETURNS uuid[]
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN ARRAY(SELECT a.resource_id FROM effective_access a WHERE ((a.user_id = granted_to.caller) AND ((a.rank >= 2) AND (a.rank <= 4)) AND a.can_read))
+CREATE OR REPLACE FUNCTION public.homes_of(caller uuid)
+ RETURNS uuid[]
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN ARRAY(SELECT m.organization_id FROM organization_members m WHERE ((m.user_id = homes_of.caller) AND m.is_member))
 CREATE OR REPLACE FUNCTION public.knows(viewer uuid, person uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -1196,6 +1281,14 @@ CREATE OR REPLACE FUNCTION public.macro_filename(id uuid)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN ('macro_'::text || "left"(encode(sha256(convert_to((id)::text, 'UTF8'::name)), 'hex'::text), 12))
+CREATE OR REPLACE FUNCTION public.mark_archived()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update resources set is_archived = not is_archived where id = new.id and is_archived <> (new.status = 'archived');
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.mark_rebind()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1233,6 +1326,20 @@ begin
   on conflict (experiment_id) do update set changed_at = clock_timestamp();
   return null;
 end $function$
+CREATE OR REPLACE FUNCTION public.readable_among(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, pages integer DEFAULT NULL::integer)
+ RETURNS SETOF resources
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select r.*
+  from resources r
+  where r.type = any (asked_types)
+    and (pages is null or r.ctid < format('(%s,0)', pages)::tid)
+    and (
+      r.organization_id = any (homes)
+      or r.id in (select unnest(granted))
+      or ((r.visibility = 'public' or r.public_from <= now()) and (not related_only or r.created_by = caller)))
+$function$
 CREATE OR REPLACE FUNCTION public.readable_resources(caller uuid, asked_types text[], related_only boolean)
  RETURNS SETOF resources
  LANGUAGE sql
@@ -1285,15 +1392,17 @@ CREATE OR REPLACE FUNCTION public.resource_search(asked uuid)
 AS $function$
   select setweight(searchable(r.name), 'A') || setweight(searchable(left(r.description, 20000)), 'B')
     || setweight(to_tsvector('words', concat_ws(' ', m.language, p.family,
-         (select string_agg(concat_ws(' ', l.name, l.country, l.region, l.municipality, l.address_label), ' ') from locations l where l.experiment_id = r.id))), 'C')
+         (select string_agg(concat_ws(' ', l.name, l.country, l.region, l.municipality, l.address_label), ' ' order by l.ordinal)
+          from locations l where l.experiment_id = r.id))), 'C')
     || setweight(to_tsvector('words', coalesce((
-         select string_agg(concat_ws(' ', person.first_name, person.last_name), ' ')
-         from profiles person
-         join users u on u.id = person.user_id and u.deleted_at is null
-         where person.activated
-           and (person.user_id = r.created_by
-             -- whom an anonymised experiment is shared with is not told by finding it
-             or (not e.anonymize_contributors and person.user_id in (select g.user_id from grants g where g.resource_id = r.id and g.user_id is not null)))), '')), 'D')
+         select string_agg(concat_ws(' ', person.first_name, person.last_name), ' ' order by person.user_id)
+         from (
+           select r.created_by as user_id
+           union
+           -- whom an anonymised experiment is shared with is not told by finding it
+           select g.user_id from grants g where g.resource_id = r.id and g.user_id is not null and not e.anonymize_contributors) named
+         join profiles person on person.user_id = named.user_id and person.activated
+         join users u on u.id = named.user_id and u.deleted_at is null), '')), 'D')
   from resources r
   left join experiments e on e.id = r.id
   left join macros m on m.id = r.id
@@ -1317,31 +1426,45 @@ CREATE OR REPLACE FUNCTION public.search_ids(caller uuid, asked_types text[], re
  SET plan_cache_mode TO 'force_custom_plan'
  SET "pg_trgm.word_similarity_threshold" TO '0.45'
  SET max_parallel_workers_per_gather TO '0'
- SET synchronize_seqscans TO 'off'
+ SET enable_seqscan TO 'off'
  SET jit TO 'off'
 AS $function$
 declare
+  homes constant uuid[] := homes_of(caller);
+  granted constant uuid[] := granted_to(caller);
   asked tsquery := search_query(term);
   folded text := lower(term);
   part text := replace(replace(replace(lower(term), '\', '\\'), '%', '\%'), '_', '\_') || '%';
   arm integer := greatest(most, 200);
   few constant integer := 32;
+  sample constant integer := 400;
+  worded uuid[];
   -- words that nothing holds, longest first: these may be misspelt, the others must be met
   strange text[];
   known tsquery;
   hits uuid[];
   via uuid[];
 begin
+  worded := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample) r where r.search @@ asked limit arm);
+  -- where the rest of them is likely to be found in the next pages
+  if cardinality(worded) between arm / 16 and arm - 1 then
+    worded := array(
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(worded))) r
+      where r.search @@ asked limit arm);
+  end if;
+  if cardinality(worded) < arm then
+    worded := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where r.search @@ asked limit arm);
+  end if;
   select array(
-    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
+    (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
     union
-    (select r.id from readable_resources(caller, asked_types, related_only) r where lower(r.name) like part limit arm)
+    (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) like part limit arm)
     union
-    (select r.id from readable_resources(caller, asked_types, related_only) r where r.search @@ asked limit arm)
+    select unnest(worded)
   ) into hits;
   if cardinality(hits) < few and length(term) >= 3 then
     hits := hits || array(
-      select r.id from readable_resources(caller, asked_types, related_only) r
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only) r
       where r.name ilike '%' || part and r.id <> all (hits) limit arm);
   end if;
   if cardinality(hits) < few then
@@ -1349,24 +1472,29 @@ begin
       search_query(string_agg(w, ' ') filter (where is_known or length(w) < 3))
     into strange, known
     from (
-      select w, exists (select from resources r where r.search @@ search_query(w)) as is_known
-      from regexp_split_to_table(lower(term), '[^[:alnum:]]+') w where w <> '' limit 8) word;
+      select w, exists (select from resources r where r.ctid < format('(%s,0)', sample)::tid and r.search @@ one.query)
+        or exists (select from resources r where r.search @@ one.query) as is_known
+      from (
+        -- once a word, and not once a row
+        select w, search_query(w) as query from regexp_split_to_table(lower(term), '[^[:alnum:]]+') w where w <> '' limit 8 offset 0) one
+      offset 0) word;
   end if;
   if cardinality(strange) > 0 then
     hits := hits || array(
       select near.id
       from (
-        select r.id, r.name from readable_resources(caller, asked_types, related_only) r
+        select r.id, r.name from readable_among(caller, homes, granted, asked_types, related_only) r
         where strange[1] <% r.name and (known is null or r.search @@ known)
           and (select bool_and(w <% r.name) from unnest(strange) w) and r.id <> all (hits)
         limit 300) near
       order by word_similarity(folded, near.name) desc, near.id limit few);
   end if;
   if 'workbook' = any (asked_types) then
-    via := array(select r.id from readable_resources(caller, array['protocol', 'macro', 'experiment'], false) r where r.search @@ asked limit 200);
+    via := case when not related_only and asked_types @> array['protocol', 'macro', 'experiment'] then worded else array(
+      select r.id from readable_among(caller, homes, granted, array['protocol', 'macro', 'experiment'], false) r where r.search @@ asked limit 200) end;
     hits := hits || array(
       select r.id
-      from readable_resources(caller, array['workbook'], related_only) r
+      from readable_among(caller, homes, granted, array['workbook'], related_only) r
       where r.id = any (array(
           select u.workbook_id from workbook_uses u where u.resource_id = any (via)
           union
@@ -1480,23 +1608,10 @@ AS $function$
     where w.id = workbook), false)
 $function$
 view collaborator_counts as
- SELECT id AS resource_id,
-    COALESCE(( SELECT (((((count(*) FILTER (WHERE m.is_owner) + max(
-                CASE
-                    WHEN (m.is_admin AND (NOT m.is_owner) AND (m.user_id <> ALL (g.holders))) THEN 1
-                    ELSE 0
-                END)) + max(
-                CASE
-                    WHEN (m.is_member AND (NOT m.is_admin) AND (m.user_id <> ALL (g.holders))) THEN 1
-                    ELSE 0
-                END)) + g.grants) - count(*) FILTER (WHERE (m.is_owner AND (m.user_id = ANY (g.holders))))))::integer AS int4
-           FROM (( SELECT count(*) AS grants,
-                    COALESCE(array_agg(grants.user_id) FILTER (WHERE (grants.user_id IS NOT NULL)), '{}'::uuid[]) AS holders
-                   FROM grants
-                  WHERE (grants.resource_id = r.id)) g
-             JOIN organization_members m ON ((m.organization_id = r.organization_id)))
-          GROUP BY g.grants), 0) AS collaborators
-   FROM resources r;
+ SELECT r.id AS resource_id,
+    c.collaborators
+   FROM (resources r
+     CROSS JOIN LATERAL collaborators_of(ARRAY[r.id], ARRAY[r.organization_id]) c(resource_id, collaborators));
 view covering_grants as
  SELECT g.id,
     g.resource_id,
@@ -1515,7 +1630,9 @@ view effective_access as
     (full_control OR (reads AND (resource_type = 'experiment'::text) AND (rank < 5))) AS can_contribute,
     full_control AS can_update,
     full_control AS can_share,
-    full_control AS can_manage
+    full_control AS can_manage,
+    updated_at,
+    is_archived
    FROM ( SELECT m.user_id,
             r.id AS resource_id,
             r.type AS resource_type,
@@ -1523,7 +1640,9 @@ view effective_access as
             1 AS rank,
             'organization-role'::text AS source,
             m.is_admin AS full_control,
-            m.is_member AS reads
+            m.is_member AS reads,
+            r.updated_at,
+            r.is_archived
            FROM (organization_members m
              JOIN resources r ON ((r.organization_id = m.organization_id)))
           WHERE m.is_member
@@ -1535,7 +1654,9 @@ view effective_access as
             2,
             'user-grant'::text,
             g.confers_all,
-            g.confers_read
+            g.confers_read,
+            r.updated_at,
+            r.is_archived
            FROM (grants g
              JOIN resources r ON ((r.id = g.resource_id)))
           WHERE ((g.user_id IS NOT NULL) AND g.confers_read)
@@ -1547,7 +1668,9 @@ view effective_access as
             3,
             'team-grant'::text,
             g.confers_all,
-            g.confers_read
+            g.confers_read,
+            r.updated_at,
+            r.is_archived
            FROM ((team_members t
              JOIN grants g ON ((g.team_id = t.team_id)))
              JOIN resources r ON ((r.id = g.resource_id)))
@@ -1560,7 +1683,9 @@ view effective_access as
             4,
             'organization-grant'::text,
             g.confers_all,
-            g.confers_read
+            g.confers_read,
+            r.updated_at,
+            r.is_archived
            FROM ((organization_members m
              JOIN grants g ON ((g.organization_id = m.organization_id)))
              JOIN resources r ON ((r.id = g.resource_id)))
@@ -1573,7 +1698,9 @@ view effective_access as
             5,
             'public'::text,
             false,
-            true
+            true,
+            r.updated_at,
+            r.is_archived
            FROM (resources r
              CROSS JOIN users u)
           WHERE ((r.visibility = 'public'::text) OR (r.public_from <= now()))) source;
