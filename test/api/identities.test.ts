@@ -143,6 +143,17 @@ async function everything(answer: Answer): Promise<Buffer[]> {
 const search = async (answer: Answer, wanted: readonly Trace[] = traces): Promise<Leak[]> =>
   (await everything(answer)).flatMap((part) => findTraces(part, wanted));
 
+/** An answer without what a link of it repeats of the question: who asks for a name by itself is told nothing by it. */
+const unrepeated = (answer: Answer, { query }: Shape): Answer => {
+  const headers = new Headers(answer.headers);
+  const asked = Object.values(query).map((value) => new URLSearchParams({ v: value }).toString().slice(2));
+  headers.set(
+    'link',
+    asked.reduce((link, value) => link.replaceAll(value, ''), headers.get('link') ?? ''),
+  );
+  return { ...answer, headers };
+};
+
 interface Shape {
   table: number;
   format: Format;
@@ -295,7 +306,7 @@ describe('an anonymised experiment', () => {
         const answer = await ask(callers()[who], closed, asked);
         statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
         if (answer.status === 200) rows += answer.bytes.length;
-        expect(await search(answer)).toEqual([]);
+        expect(await search(unrepeated(answer, asked))).toEqual([]);
       }),
       { seed, numRuns: READS },
     );

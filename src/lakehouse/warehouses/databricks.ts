@@ -18,6 +18,8 @@ import type { Row, RunningStatement } from './databricks-statement.ts';
 
 const LONGEST_PAUSE_MS = 30_000;
 const UNREACHABLE_PAUSE_MS = 200;
+/** How much later than its deadline an answer ends that nobody reads. */
+const UNREAD_MS = 100;
 
 /** Why a statement was stopped from here. */
 class Stop {
@@ -143,7 +145,8 @@ export class DatabricksWarehouse implements Warehouse {
     const gone = new AbortController();
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
     const made = make(this.#pages(statement, { ...options, signal }));
-    return new Readable({
+    const { timeoutMs } = options;
+    const body = new Readable({
       read() {
         made.next().then(
           ({ done, value }) => this.push(done ? null : value),
@@ -151,6 +154,7 @@ export class DatabricksWarehouse implements Warehouse {
         );
       },
       destroy(error, done) {
+        clearTimeout(late);
         gone.abort(error ?? new Error('Nobody reads this any more.'));
         made.return(undefined).then(
           () => done(error),
@@ -158,6 +162,9 @@ export class DatabricksWarehouse implements Warehouse {
         );
       },
     });
+    // what is full and not read asks for no page, and would hear of the deadline from none
+    const late = timeoutMs === undefined ? undefined : setTimeout(() => body.destroy(errors.warehouseTimeout()), timeoutMs + UNREAD_MS);
+    return body;
   }
 
   async stage(): Promise<Staged> {
