@@ -168,13 +168,13 @@ export const listExpiring = (db: Queryable, limit: number) =>
 
 /** Ends the time of an experiment's files that hold people's names, and has those that are being written begin anew. */
 export const retireNamedExports = (db: Queryable, experimentId: string) =>
-  db.rows<{ fileSize: number }>(sql('exports.retireNamed')`
+  db.rows<{ exportId: string }>(sql('exports.retireNamed')`
     with again as (
       update exports set status = 'queued' where experiment_id = ${experimentId} and names <> 'pseudonyms' and status = 'running'
     )
     update exports set expires_at = now()
     where experiment_id = ${experimentId} and names <> 'pseudonyms' and status = 'completed' and expired_at is null
-    returning file_size as "fileSize"`);
+    returning id as "exportId"`);
 
 export const markExpired = (db: Queryable, exportId: string) =>
   db.run(sql('exports.markExpired')`update exports set expired_at = now() where id = ${exportId}`);
