@@ -302,9 +302,9 @@ END) stored
   constraint grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
   constraint grants_pkey PRIMARY KEY (id)
   CREATE INDEX grants_at ON public.grants USING hash (resource_id)
-  CREATE UNIQUE INDEX grants_one_per_organization ON public.grants USING btree (organization_id, resource_id) INCLUDE (confers_all, confers_read) WHERE (organization_id IS NOT NULL)
-  CREATE UNIQUE INDEX grants_one_per_team ON public.grants USING btree (team_id, resource_id) INCLUDE (confers_all, confers_read) WHERE (team_id IS NOT NULL)
-  CREATE UNIQUE INDEX grants_one_per_user ON public.grants USING btree (user_id, resource_id) INCLUDE (confers_all, confers_read) WHERE (user_id IS NOT NULL)
+  CREATE UNIQUE INDEX grants_one_per_organization ON public.grants USING btree (organization_id, resource_id) INCLUDE (confers_all, confers_read, resource_type) WHERE (organization_id IS NOT NULL)
+  CREATE UNIQUE INDEX grants_one_per_team ON public.grants USING btree (team_id, resource_id) INCLUDE (confers_all, confers_read, resource_type) WHERE (team_id IS NOT NULL)
+  CREATE UNIQUE INDEX grants_one_per_user ON public.grants USING btree (user_id, resource_id) INCLUDE (confers_all, confers_read, resource_type) WHERE (user_id IS NOT NULL)
 table idempotency_keys
   caller_id uuid not null
   method text not null
@@ -1648,8 +1648,8 @@ view effective_access as
           WHERE m.is_member
         UNION ALL
          SELECT g.user_id,
-            r.id,
-            r.type,
+            g.resource_id,
+            g.resource_type,
             r.organization_id,
             2,
             'user-grant'::text,
@@ -1658,12 +1658,12 @@ view effective_access as
             r.updated_at,
             r.is_archived
            FROM (grants g
-             JOIN resources r ON ((r.id = g.resource_id)))
+             LEFT JOIN resources r ON ((r.id = g.resource_id)))
           WHERE ((g.user_id IS NOT NULL) AND g.confers_read)
         UNION ALL
          SELECT t.user_id,
-            r.id,
-            r.type,
+            g.resource_id,
+            g.resource_type,
             r.organization_id,
             3,
             'team-grant'::text,
@@ -1673,12 +1673,12 @@ view effective_access as
             r.is_archived
            FROM ((team_members t
              JOIN grants g ON ((g.team_id = t.team_id)))
-             JOIN resources r ON ((r.id = g.resource_id)))
+             LEFT JOIN resources r ON ((r.id = g.resource_id)))
           WHERE g.confers_read
         UNION ALL
          SELECT m.user_id,
-            r.id,
-            r.type,
+            g.resource_id,
+            g.resource_type,
             r.organization_id,
             4,
             'organization-grant'::text,
@@ -1688,7 +1688,7 @@ view effective_access as
             r.is_archived
            FROM ((organization_members m
              JOIN grants g ON ((g.organization_id = m.organization_id)))
-             JOIN resources r ON ((r.id = g.resource_id)))
+             LEFT JOIN resources r ON ((r.id = g.resource_id)))
           WHERE g.confers_read
         UNION ALL
          SELECT u.id,
