@@ -9,7 +9,8 @@ as $$
       array_agg(m.user_id) filter (where m.is_owner) as owners,
       array_agg(m.user_id) filter (where m.is_admin and not m.is_owner) as admins,
       array_agg(m.user_id) filter (where m.is_member and not m.is_admin) as members
-    from (select distinct unnest(organizations) as id) o join organization_members m on m.organization_id = o.id
+    from organization_members m
+    where m.organization_id = any (organizations)
     group by m.organization_id
   )
   select asked.resource_id, (held.grants

@@ -107,7 +107,7 @@ export const findExperiment = (db: Queryable, id: string) =>
     from (${experiments} where r.id = ${id}) r
     join organizations o on o.id = r.organization_id
     join people p on p.user_id = r.created_by
-    join collaborator_counts c on c.resource_id = r.id`);
+    cross join collaborators_of(array[r.id], array[r.organization_id]) c`);
 
 /** Locks the row for a change and says what state it is in. */
 export const lockExperiment = (db: Queryable, id: string) =>
