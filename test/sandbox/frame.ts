@@ -115,7 +115,8 @@ const see = (chunk: Buffer) => {
     if (record.begun === true) begun = performance.now();
     else answered = line;
     const { escaped } = record;
-    if (trial.goal === 'says' && escaped !== undefined && escaped !== null) finish({ worked: true, seen: JSON.stringify(escaped).slice(0, 60) });
+    if (trial.goal === 'says' && escaped !== undefined && escaped !== null)
+      finish({ worked: true, seen: JSON.stringify(escaped).slice(0, 60) });
   }
 };
 child.stdout.on('data', see);
