@@ -45,6 +45,9 @@ export const nodeFlags = (readable: readonly string[], heapMb: number): string[]
   `--max-old-space-size=${heapMb}`,
 ];
 
+/** Starting the engine alone would make its code hot: optimising it then costs more than all the rest of a start, which few macros earn back. */
+export const QUICKJS_FLAGS = ['--wasm-tiering-budget=200000000'];
+
 export const NODE_ENVIRONMENT = { TZ: 'UTC', LANG: 'C.UTF-8' };
 
 /** Where the memory of a Python that is ready for macros is kept; every process starts from it. */
@@ -90,7 +93,9 @@ export const embeddedLaunch = (
   const runtime = realpathSync(runtimes.folder);
   const readable = language === 'javascript' ? [runtime, ...runtimes.quickjs] : [runtime, runtimes.pyodide, snapshotIn(folder)];
   const script =
-    language === 'javascript' ? [join(runtime, 'javascript.mjs')] : [join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
+    language === 'javascript'
+      ? [...QUICKJS_FLAGS, join(runtime, 'javascript.mjs')]
+      : [join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
   return limited(
     { file: node, args: [...nodeFlags(readable, 256), ...script], env: NODE_ENVIRONMENT, files: [] },
     // The engine itself takes a few hundred MB beside what the macro gets.

@@ -1,7 +1,9 @@
 // Runs JavaScript macros in QuickJS: every item starts from the memory of an engine that has just read the macro.
-import { readFileSync } from 'node:fs';
 import { Engine, Failed } from './engine.mjs';
 import { lock, reply, serve } from './locked.mjs';
+
+// Importing a part of Node as a module would load all that it offers.
+const { readFileSync } = process.getBuiltinModule('fs');
 
 /** How long reading a macro may take; only what is written to run at that time takes long. */
 const READ_MS = 2000;
