@@ -45,8 +45,11 @@ export const nodeFlags = (readable: readonly string[], heapMb: number): string[]
   `--max-old-space-size=${heapMb}`,
 ];
 
-/** Starting the engine alone would make its code hot: optimising it then costs more than all the rest of a start, which few macros earn back. */
-export const QUICKJS_FLAGS = ['--wasm-tiering-budget=200000000'];
+/**
+ * The start alone makes code of the engine hot, and to optimise it costs as much as all the rest. A process that is started ahead of need does so while
+ * nobody waits; one that somebody waits for does when its macro makes code hot.
+ */
+export const engineFlags = (hurried: boolean): string[] => (hurried ? ['--wasm-tiering-budget=200000000'] : []);
 
 export const NODE_ENVIRONMENT = { TZ: 'UTC', LANG: 'C.UTF-8' };
 
@@ -82,19 +85,20 @@ export const makeSnapshot = async (node: string, runtimes: Runtimes, folder: str
 
 /**
  * A child process under Node's permission model: QuickJS for javascript, Pyodide for python (after `makeSnapshot` into `folder`). There is none
- * for R: webR needs workers, and a worker leaves the model.
+ * for R: webR needs workers, and a worker leaves the model. `hurried`: somebody waits for it.
  */
 export const embeddedLaunch = (
   language: Exclude<MacroLanguage, 'r'>,
   tools: { node: string; runtimes: Runtimes; folder: string },
   limits: Limits,
+  hurried: boolean,
 ): Launch => {
   const { node, runtimes, folder } = tools;
   const runtime = realpathSync(runtimes.folder);
   const readable = language === 'javascript' ? [runtime, ...runtimes.quickjs] : [runtime, runtimes.pyodide, snapshotIn(folder)];
   const script =
     language === 'javascript'
-      ? [...QUICKJS_FLAGS, join(runtime, 'javascript.mjs')]
+      ? [...engineFlags(hurried), join(runtime, 'javascript.mjs')]
       : [join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
   return limited(
     { file: node, args: [...nodeFlags(readable, 256), ...script], env: NODE_ENVIRONMENT, files: [] },

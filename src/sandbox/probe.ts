@@ -35,8 +35,8 @@ export interface ProbeSettings {
 }
 
 export interface Prepared extends LevelReport {
-  /** Absent when the language is unavailable. */
-  launch?: () => Launch;
+  /** Absent when the language is unavailable. `hurried`: somebody waits for the process. */
+  launch?: (hurried: boolean) => Launch;
 }
 
 const INSTALL: Readonly<Record<MacroLanguage, string>> = {
@@ -112,8 +112,8 @@ export const prepare = async (settings: ProbeSettings, languages: readonly Macro
   const boxed = async (language: MacroLanguage): Promise<Prepared | string> => {
     if (typeof tools === 'string') return tools;
     try {
-      const launch = () => dropped(boxLaunch(language, tools, limits));
-      const failure = await tryOut(launch());
+      const launch = (hurried: boolean) => dropped(boxLaunch(language, tools, limits, hurried));
+      const failure = await tryOut(launch(true));
       return failure ?? { level: 'bubblewrap', reason: '', launch };
     } catch (error) {
       return (error as Error).message;
@@ -129,9 +129,9 @@ export const prepare = async (settings: ProbeSettings, languages: readonly Macro
         reason: `this process is root and an ordinary user cannot read ${runtimes.folder}, its packages or ${node}`,
       };
     if (language === 'python') await makeSnapshot(node, runtimes, settings.folder, settings.keepIn);
-    const plain = () => embeddedLaunch(language, settings, limits);
-    const launch = () => (root && !readable ? plain() : dropped(plain()));
-    const failure = await tryOut(launch());
+    const plain = (hurried: boolean) => embeddedLaunch(language, settings, limits, hurried);
+    const launch = (hurried: boolean) => (root && !readable ? plain(hurried) : dropped(plain(hurried)));
+    const failure = await tryOut(launch(true));
     if (failure !== undefined) return { level: 'unavailable', reason: `${failure}; ${advice}` };
     return { level: 'embedded', reason: language === 'python' ? `numpy, pandas and scipy are missing: ${advice}` : advice, launch };
   };

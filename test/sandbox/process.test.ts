@@ -26,7 +26,7 @@ describe.runIf(LEVELS.bubblewrap.runs)(`a process ${titleOf('bubblewrap')}`, () 
 
   it('ends whenever it is told to, also while its box is being built', async () => {
     for (let turn = 0; turn < 40; turn += 1) {
-      const started = new MacroProcess(javascript.launch!());
+      const started = new MacroProcess(javascript.launch!(true));
       await pause(turn % 20);
       started.kill();
       expect(await Promise.race([started.ended, pause(10_000, 'still there')])).toBe('killed by SIGKILL');
