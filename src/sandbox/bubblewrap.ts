@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { engineFlags, limited, nodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
+import { engineCommand, limited, nodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
 import type { Limits } from './embedded.ts';
 import type { MacroLanguage } from './job.ts';
 import type { Launch } from './process.ts';
@@ -97,7 +97,7 @@ const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => 
   const readable = [tools.runtimes.folder, ...tools.runtimes.quickjs].map((path) => realpathSync(path));
   const script = join(realpathSync(tools.runtimes.folder), 'javascript.mjs');
   const node = realpathSync(tools.node);
-  const launch = box(tools, [node, ...readable].flatMap(readOnly), [node, ...nodeFlags(readable, 256), ...engineFlags(hurried), script], {
+  const launch = box(tools, [node, ...readable].flatMap(readOnly), [node, ...nodeFlags(readable, 256), ...engineCommand(script, hurried)], {
     env: NODE_ENVIRONMENT,
     threads: true,
   });

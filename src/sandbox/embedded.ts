@@ -49,7 +49,8 @@ export const nodeFlags = (readable: readonly string[], heapMb: number): string[]
  * The start alone makes code of the engine hot, and to optimise it costs as much as all the rest. A process that is started ahead of need does so while
  * nobody waits; one that somebody waits for does when its macro makes code hot.
  */
-export const engineFlags = (hurried: boolean): string[] => (hurried ? ['--wasm-tiering-budget=200000000'] : []);
+export const engineCommand = (script: string, hurried: boolean): string[] =>
+  hurried ? ['--wasm-tiering-budget=200000000', script] : [script, 'ahead'];
 
 export const NODE_ENVIRONMENT = { TZ: 'UTC', LANG: 'C.UTF-8' };
 
@@ -98,7 +99,7 @@ export const embeddedLaunch = (
   const readable = language === 'javascript' ? [runtime, ...runtimes.quickjs] : [runtime, runtimes.pyodide, snapshotIn(folder)];
   const script =
     language === 'javascript'
-      ? [...engineFlags(hurried), join(runtime, 'javascript.mjs')]
+      ? engineCommand(join(runtime, 'javascript.mjs'), hurried)
       : [join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
   return limited(
     { file: node, args: [...nodeFlags(readable, 256), ...script], env: NODE_ENVIRONMENT, files: [] },
