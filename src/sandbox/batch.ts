@@ -150,6 +150,19 @@ const outOfTime = (timeoutMs: number): MacroError => ({
   message: `The batch reached its limit of ${seconds(timeoutMs)} before this item was done.`,
 });
 
+const readyOrAborted = async (process: MacroProcess, signal: AbortSignal | undefined): Promise<void> => {
+  if (signal === undefined) return process.ready;
+  signal.throwIfAborted();
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => (abort = () => reject(signal.reason as Error)));
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    await Promise.race([process.ready, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+};
+
 /**
  * Runs all items in order. An item that takes its process down is reported and the rest goes on in a fresh one.
  * Rejects with the reason of `job.signal`, or when no process starts (the message says how it ended).
@@ -161,10 +174,11 @@ export const runBatch = async (job: MacroJob, source: ProcessSource): Promise<It
   while (results.length < job.items.length) {
     const process = source.take();
     try {
-      await process.ready;
+      await readyOrAborted(process, job.signal);
       failedStarts = 0;
     } catch (error) {
       source.giveBack(process, false);
+      job.signal?.throwIfAborted();
       failedStarts += 1;
       if (failedStarts === 2) throw error;
       continue;

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { limited, nodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
+import { engineCommand, limited, nodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
 import type { Limits } from './embedded.ts';
 import type { MacroLanguage } from './job.ts';
 import type { Launch } from './process.ts';
@@ -93,11 +93,11 @@ const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
   return limited(box(tools, [...folders, ...files], command, { env, threads: false }), limits, 'address');
 };
 
-const withNode = (tools: BoxTools, limits: Limits): Launch => {
+const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => {
   const readable = [tools.runtimes.folder, ...tools.runtimes.quickjs].map((path) => realpathSync(path));
   const script = join(realpathSync(tools.runtimes.folder), 'javascript.mjs');
   const node = realpathSync(tools.node);
-  const launch = box(tools, [node, ...readable].flatMap(readOnly), [node, ...nodeFlags(readable, 256), script], {
+  const launch = box(tools, [node, ...readable].flatMap(readOnly), [node, ...nodeFlags(readable, 256), ...engineCommand(script, hurried)], {
     env: NODE_ENVIRONMENT,
     threads: true,
   });
@@ -106,10 +106,11 @@ const withNode = (tools: BoxTools, limits: Limits): Launch => {
 
 /**
  * The command that starts one process of a language in a box of the operating system: every namespace of its own, a root of the interpreter's files
- * that cannot be written, no network, no `/proc`, an empty environment, a filter on system calls, hard limits. Throws when the interpreter is missing.
+ * that cannot be written, no network, no `/proc`, an empty environment, a filter on system calls, hard limits. `hurried`: somebody waits for
+ * it. Throws when the interpreter is missing.
  */
-export const boxLaunch = (language: MacroLanguage, tools: BoxTools, limits: Limits): Launch => {
-  if (language === 'javascript') return withNode(tools, limits);
+export const boxLaunch = (language: MacroLanguage, tools: BoxTools, limits: Limits, hurried: boolean): Launch => {
+  if (language === 'javascript') return withNode(tools, limits, hurried);
   if (language === 'python' && tools.python !== undefined) return withPython(tools, tools.python, limits);
   if (language === 'r' && tools.rHome !== undefined) return withR(tools, tools.rHome, limits);
   throw new Error(`There is no interpreter for ${language}.`);

@@ -45,6 +45,13 @@ export const nodeFlags = (readable: readonly string[], heapMb: number): string[]
   `--max-old-space-size=${heapMb}`,
 ];
 
+/**
+ * The start alone makes code of the engine hot, and to optimise it costs as much as all the rest. A process that is started ahead of need does so while
+ * nobody waits; one that somebody waits for does when its macro makes code hot.
+ */
+export const engineCommand = (script: string, hurried: boolean): string[] =>
+  hurried ? ['--wasm-tiering-budget=200000000', script] : [script, 'ahead'];
+
 export const NODE_ENVIRONMENT = { TZ: 'UTC', LANG: 'C.UTF-8' };
 
 /** Where the memory of a Python that is ready for macros is kept; every process starts from it. */
@@ -79,18 +86,21 @@ export const makeSnapshot = async (node: string, runtimes: Runtimes, folder: str
 
 /**
  * A child process under Node's permission model: QuickJS for javascript, Pyodide for python (after `makeSnapshot` into `folder`). There is none
- * for R: webR needs workers, and a worker leaves the model.
+ * for R: webR needs workers, and a worker leaves the model. `hurried`: somebody waits for it.
  */
 export const embeddedLaunch = (
   language: Exclude<MacroLanguage, 'r'>,
   tools: { node: string; runtimes: Runtimes; folder: string },
   limits: Limits,
+  hurried: boolean,
 ): Launch => {
   const { node, runtimes, folder } = tools;
   const runtime = realpathSync(runtimes.folder);
   const readable = language === 'javascript' ? [runtime, ...runtimes.quickjs] : [runtime, runtimes.pyodide, snapshotIn(folder)];
   const script =
-    language === 'javascript' ? [join(runtime, 'javascript.mjs')] : [join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
+    language === 'javascript'
+      ? engineCommand(join(runtime, 'javascript.mjs'), hurried)
+      : [join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
   return limited(
     { file: node, args: [...nodeFlags(readable, 256), ...script], env: NODE_ENVIRONMENT, files: [] },
     // The engine itself takes a few hundred MB beside what the macro gets.

@@ -78,5 +78,8 @@ export const OUTPUT_DEPTH = 100;
 /** The parent's clock runs out this much later than the one inside the process, which can stop an item without losing the process. */
 export const KILL_GRACE_MS = 250;
 
+/** How long a process may take to start. One that could not get a thread may wait for ever. */
+export const START_MS = 30_000;
+
 /** How long a process may take to read a macro, before its first item starts. */
 export const READ_MS = 5_000;

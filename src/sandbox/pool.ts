@@ -5,8 +5,8 @@ import { MacroProcess } from './process.ts';
 import type { Launch } from './process.ts';
 
 export interface PoolSettings {
-  /** The command of the next process of a language. */
-  launch: (language: MacroLanguage) => Launch;
+  /** The command of the next process of a language. `hurried`: somebody waits for it. */
+  launch: (language: MacroLanguage, hurried: boolean) => Launch;
   /** Started processes that wait for work, per language. */
   warm: number;
   /** A process is replaced after this many items. */
@@ -49,12 +49,12 @@ export class Pool {
   fill(language: MacroLanguage): void {
     if (this.#closed) return;
     const waiting = (this.#waiting.get(language) ?? []).filter((process) => process.alive);
-    while (waiting.length < this.#settings.warm) waiting.push(this.start(language));
+    while (waiting.length < this.#settings.warm) waiting.push(this.start(language, false));
     this.#waiting.set(language, waiting);
   }
 
-  start(language: MacroLanguage): MacroProcess {
-    const process = new MacroProcess(this.#settings.launch(language));
+  start(language: MacroLanguage, hurried = true): MacroProcess {
+    const process = new MacroProcess(this.#settings.launch(language, hurried));
     this.#all.add(process);
     void process.ended.then(() => this.#all.delete(process));
     return process;

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -35,8 +36,8 @@ export interface ProbeSettings {
 }
 
 export interface Prepared extends LevelReport {
-  /** Absent when the language is unavailable. */
-  launch?: () => Launch;
+  /** Absent when the language is unavailable. `hurried`: somebody waits for the process. */
+  launch?: (hurried: boolean) => Launch;
 }
 
 const INSTALL: Readonly<Record<MacroLanguage, string>> = {
@@ -82,14 +83,12 @@ const tryOut = async (launch: Launch): Promise<string | undefined> => {
   } catch (error) {
     return (error as Error).message;
   }
-  const timer = setTimeout(() => started.kill(), 30_000);
   try {
     await started.ready;
     return undefined;
   } catch (error) {
     return (error as Error).message;
   } finally {
-    clearTimeout(timer);
     started.kill();
     await started.ended;
   }
@@ -99,7 +98,8 @@ const tryOut = async (launch: Launch): Promise<string | undefined> => {
 export const prepare = async (settings: ProbeSettings, languages: readonly MacroLanguage[]): Promise<Map<MacroLanguage, Prepared>> => {
   const { level, runtimes, limits, node, acceptRoot, firstUid } = settings;
   const root = process.getuid?.() === 0;
-  let turn = 0;
+  // Services on one machine start at different users, or their processes would be counted together and find no room for a thread.
+  let turn = randomInt(1000);
   /** Each process gets another user, so that none can touch its neighbour and each has its own count of processes. */
   const dropped = (launch: Launch): Launch => {
     if (!root) return launch;
@@ -112,8 +112,9 @@ export const prepare = async (settings: ProbeSettings, languages: readonly Macro
   const boxed = async (language: MacroLanguage): Promise<Prepared | string> => {
     if (typeof tools === 'string') return tools;
     try {
-      const launch = () => dropped(boxLaunch(language, tools, limits));
-      const failure = await tryOut(launch());
+      const launch = (hurried: boolean) => dropped(boxLaunch(language, tools, limits, hurried));
+      // A second time, for what a machine that is short of something refuses once.
+      const failure = (await tryOut(launch(true))) === undefined ? undefined : await tryOut(launch(true));
       return failure ?? { level: 'bubblewrap', reason: '', launch };
     } catch (error) {
       return (error as Error).message;
@@ -129,9 +130,9 @@ export const prepare = async (settings: ProbeSettings, languages: readonly Macro
         reason: `this process is root and an ordinary user cannot read ${runtimes.folder}, its packages or ${node}`,
       };
     if (language === 'python') await makeSnapshot(node, runtimes, settings.folder, settings.keepIn);
-    const plain = () => embeddedLaunch(language, settings, limits);
-    const launch = () => (root && !readable ? plain() : dropped(plain()));
-    const failure = await tryOut(launch());
+    const plain = (hurried: boolean) => embeddedLaunch(language, settings, limits, hurried);
+    const launch = (hurried: boolean) => (root && !readable ? plain(hurried) : dropped(plain(hurried)));
+    const failure = await tryOut(launch(true));
     if (failure !== undefined) return { level: 'unavailable', reason: `${failure}; ${advice}` };
     return { level: 'embedded', reason: language === 'python' ? `numpy, pandas and scipy are missing: ${advice}` : advice, launch };
   };

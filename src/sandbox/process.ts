@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
-import { OUTPUT_BYTES } from './job.ts';
+import { OUTPUT_BYTES, START_MS } from './job.ts';
 
 /** How a box is started. `files` are opened for reading as descriptors 3, 4, … of the child. */
 export interface Launch {
@@ -30,7 +30,7 @@ const toRecord = (line: string): BoxRecord | undefined => {
   }
 };
 
-/** One process in its box. It is written to and read from by lines, and ends by `kill` whatever it does. */
+/** One process in its box. It is written to and read from by lines, and ends by `kill` whatever it does; one that is not ready in `startMs` is ended. */
 export class MacroProcess {
   readonly ready: Promise<void>;
   /** Resolves with the way it ended. */
@@ -45,7 +45,7 @@ export class MacroProcess {
   #pieces: string[] = [];
   #pending = 0;
 
-  constructor(launch: Launch) {
+  constructor(launch: Launch, startMs = START_MS) {
     const opened: number[] = [];
     try {
       for (const path of launch.files) opened.push(openSync(path, 'r'));
@@ -70,7 +70,12 @@ export class MacroProcess {
       new Promise<void>((resolve) => (started = resolve)),
       this.ended.then((how) => Promise.reject(new Error(`${how}${this.#complaint === '' ? '' : `: ${this.#complaint.trim()}`}`))),
     ]);
-    this.ready.catch(() => undefined);
+    const overdue = setTimeout(() => {
+      this.#complaint += `\nIt did not start within ${startMs / 1000} s.`;
+      this.kill();
+    }, startMs).unref();
+    const settled = () => clearTimeout(overdue);
+    this.ready.then(settled, settled);
     stdin?.on('error', () => undefined);
     stderr?.setEncoding('utf8').on('data', (text: string) => (this.#complaint = (this.#complaint + text).slice(-2000)));
     stdout?.setEncoding('utf8').on('data', (text: string) =>

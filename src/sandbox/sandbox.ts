@@ -83,10 +83,10 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
   const queue = new FairQueue(settings.running ?? 2, settings.waitingPerCaller ?? 8);
   const preparedFor = (language: MacroLanguage): Prepared =>
     prepared.get(language) ?? { level: 'unavailable', reason: 'it is not configured' };
-  const launch = (language: MacroLanguage) => {
+  const launch = (language: MacroLanguage, hurried: boolean) => {
     const { launch: make, reason } = preparedFor(language);
     if (make === undefined) throw errors.macroRuntimeUnavailable(language, reason);
-    return make();
+    return make(hurried);
   };
   const pool = new Pool({
     launch,

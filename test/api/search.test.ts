@@ -125,6 +125,9 @@ test('no hit that the reader could not read, and none that they could is left ou
           select distinct r.id from resources r join effective_access a on a.resource_id = r.id and a.user_id = ${person.id} and a.can_read
           where r.name like ${`${word} %`} order by 1`);
         const wanted = readable.map(({ id }) => id);
+        const joined = await db.rows<{ id: string }>(sql('test')`
+          select r.id from readable_resources(${person.id}, ${[...types]}::text[], false) r where r.name like ${`${word} %`} order by 1`);
+        expect(joined.map(({ id }) => id)).toEqual(wanted);
         expect((await find(word, person, 32)).map(({ id }) => id).sort()).toEqual(wanted);
         const listed = [];
         for (const type of types) {

@@ -7,11 +7,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MacroLanguage } from '../../src/sandbox/job.ts';
 
+/**
+ * How an attempt is seen to reach its goal: it says so with evidence, the canary's text comes out, a listener is called, it is still at it long after
+ * the limit, it holds more memory than a box has, it starts processes, it writes 100 MB, or it ends its process.
+ */
+const GOALS = ['says', 'sings', 'calls', 'runs', 'memory', 'processes', 'writes', 'ends'] as const;
+
 export interface Attempt {
   name: string;
   code: string;
-  /** It is safe to see it succeed in a bare interpreter. */
-  outside: boolean;
+  goal: (typeof GOALS)[number];
+  /** The plain interpreter is another one than the language's own. */
+  engine?: 'pyodide';
+  /** No interpreter of the machine has what it uses: it is tried in the box and counts for nothing. */
+  absent: boolean;
   /** Part of every test run. */
   always: boolean;
 }
@@ -24,14 +33,20 @@ export const attemptsOf = (language: MacroLanguage): { preamble: string; attempt
   const attempts: Attempt[] = [];
   let preamble = '';
   for (let index = 1; index < parts.length; index += 2) {
-    const [, star, name, where] = /^(\* )?(.+?)(?: \| (outside|inside))?$/.exec(parts[index]!)!;
+    const [, star, name, goal = 'says', engine] = /^(\* )?(.+?)(?: \|(?: (\w+))??(?: in (pyodide))?)?$/.exec(parts[index]!)!;
+    const absent = goal === 'absent';
     if (name === 'preamble') preamble = parts[index + 1]!;
-    else attempts.push({ name: name!, code: parts[index + 1]!, outside: where === 'outside', always: star !== undefined });
+    else {
+      const known = absent ? 'says' : GOALS.find((each) => each === goal);
+      if (known === undefined) throw new Error(`${language}: ${parts[index]!}: there is no goal ${goal}`);
+      const attempt: Attempt = { name: name!, code: parts[index + 1]!, goal: known, absent, always: star !== undefined };
+      attempts.push(engine === undefined ? attempt : { ...attempt, engine: 'pyodide' });
+    }
   }
   return { preamble, attempts };
 };
 
-const indent = (text: string) => text.replace(/^(?=.)/gm, '  ');
+export const indent = (text: string) => text.replace(/^(?=.)/gm, '  ');
 
 /** One macro of all attempts: `json.attack` chooses, without it the macro does something harmless. */
 export const macroOf = (language: MacroLanguage, preamble: string, attempts: readonly Attempt[]): string => {
@@ -84,50 +99,4 @@ export const world = async () => {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-};
-
-/** Runs an attempt in a bare interpreter with a secret in its environment: whether it had its effect, and what it said otherwise. */
-export const tryOutside = async (
-  language: MacroLanguage,
-  preamble: string,
-  { code }: Attempt,
-  data: object,
-): Promise<{ escaped: boolean; complaint: string }> => {
-  const input = JSON.stringify(data);
-  const commands: Record<MacroLanguage, [string, string[]]> = {
-    python: [
-      '/usr/bin/python3',
-      [
-        '-c',
-        `import json as J, sys\njson = J.loads(sys.argv[1])\noutput = {}\ndef attempt():\n${indent(preamble + code)}\nattempt()\nsys.exit(0 if output.get('escaped') else 3)`,
-        input,
-      ],
-    ],
-    javascript: [
-      process.execPath,
-      [
-        '-e',
-        `const json = JSON.parse(process.argv[1]); const output = {}; const ctx = {};\n(function () {\n${preamble}${code}\n})();\nprocess.exit(output.escaped !== undefined ? 0 : 3);`,
-        input,
-      ],
-    ],
-    r: [
-      '/usr/bin/Rscript',
-      [
-        '--vanilla',
-        '-e',
-        `json <- as.list(jsonlite::fromJSON(commandArgs(TRUE)[1])); output <- new.env()\n(function() {\n${preamble}${code}\n})()\nquit(status = if (is.null(output$escaped)) 3 else 0)`,
-        input,
-      ],
-    ],
-  };
-  const [file, args] = commands[language];
-  const child = spawn(file, args, {
-    env: { PATH: '/usr/bin:/bin', FIELDLAKE_SECRET: 'sesame', HOME: '/tmp' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 20_000,
-  });
-  let complaint = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
-  return new Promise((resolve) => child.once('close', (code) => resolve({ escaped: code === 0, complaint })));
 };

@@ -3,33 +3,71 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBatch } from '../../src/sandbox/batch.ts';
+import type { ProcessSource } from '../../src/sandbox/batch.ts';
 import { prepare, type Prepared } from '../../src/sandbox/probe.ts';
 import { MacroProcess } from '../../src/sandbox/process.ts';
 import { findRuntimes } from '../../src/sandbox/runtimes.ts';
-import { LEVELS, titleOf } from './machine.ts';
+import { job, LEVELS, titleOf } from './machine.ts';
 
 describe.runIf(LEVELS.bubblewrap.runs)(`a process ${titleOf('bubblewrap')}`, () => {
   let folder: string;
   let javascript: Prepared;
+  let again: Prepared;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'fieldlake-process-'));
     chmodSync(folder, 0o755);
     const limits = { memoryMb: 1536, cpuSeconds: 600, fileMb: 32 };
     const programs = { bwrap: '/usr/bin/bwrap', python: '/usr/bin/python3', rHome: '/usr/lib/R', node: process.execPath };
     const runtimes = findRuntimes(join(import.meta.dirname, '..', '..', 'src', 'sandbox', 'runtimes'));
-    const prepared = await prepare({ runtimes, folder, level: 'bubblewrap', acceptRoot: false, ...programs, limits, firstUid: 64_000 }, [
-      'javascript',
-    ]);
-    javascript = prepared.get('javascript')!;
+    const settings = { runtimes, folder, level: 'bubblewrap', acceptRoot: false, ...programs, limits, firstUid: 64_000 } as const;
+    javascript = (await prepare(settings, ['javascript'])).get('javascript')!;
+    again = (await prepare(settings, ['javascript'])).get('javascript')!;
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('ends whenever it is told to, also while its box is being built', async () => {
     for (let turn = 0; turn < 40; turn += 1) {
-      const started = new MacroProcess(javascript.launch!());
+      const started = new MacroProcess(javascript.launch!(true));
       await pause(turn % 20);
       started.kill();
       expect(await Promise.race([started.ended, pause(10_000, 'still there')])).toBe('killed by SIGKILL');
     }
+  });
+
+  it.runIf(process.getuid?.() === 0)('runs as somebody else than those before it, and those of another service', () => {
+    const users = (prepared: Prepared) => Array.from({ length: 20 }, () => prepared.launch!(true).identity!.uid);
+    const [ours, theirs] = [users(javascript), users(again)];
+    expect(new Set(ours).size).toBe(20);
+    for (const uid of [...ours, ...theirs]) expect(uid >= 64_000 && uid < 65_000).toBe(true);
+    // one chance in a thousand that both began at the same user
+    expect(ours).not.toEqual(theirs);
+  });
+});
+
+describe('a process that never says that it is ready', () => {
+  const stuck = { file: '/bin/sleep', args: ['600'], env: {}, files: [] };
+  const sourceOf = (started: MacroProcess[], startMs?: number): ProcessSource => ({
+    itemsPerProcess: 10,
+    take: () => {
+      const one = new MacroProcess(stuck, startMs);
+      started.push(one);
+      return one;
+    },
+    giveBack: (one) => one.kill(),
+  });
+
+  it('is ended, and what waited for it is told why', async () => {
+    const started: MacroProcess[] = [];
+    await expect(runBatch(job('javascript', '1', [{}]), sourceOf(started, 200))).rejects.toThrow('It did not start within 0.2 s.');
+    expect(started.length).toBe(2);
+    expect(await Promise.all(started.map(async ({ ended }) => ended))).toEqual(['killed by SIGKILL', 'killed by SIGKILL']);
+  });
+
+  it('ends with the wait of who goes away', async () => {
+    const started: MacroProcess[] = [];
+    const waiting = runBatch(job('javascript', '1', [{}], { signal: AbortSignal.timeout(200) }), sourceOf(started));
+    await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(await Promise.all(started.map(async ({ ended }) => ended))).toEqual(['killed by SIGKILL']);
   });
 });

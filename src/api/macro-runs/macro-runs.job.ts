@@ -32,6 +32,8 @@ const BATCH = { items: 250, bytes: 4_194_304 };
 const ITEM_MS = 1_000;
 /** After so long a piece gives way, and what is left of it goes to the end of the queue. */
 const TURN_MS = 30_000;
+/** After so long, whatever it waits for, a piece is given back: it would be held for ever by a process that is neither gone nor getting on. */
+const PIECE_MS = 120_000;
 /** Bytes of outputs after which a piece is stored. */
 const OUTPUT_BYTES = 33_554_432;
 /** So often a piece is begun, and a run that was lost or too slow is run. */
@@ -175,7 +177,7 @@ async function runOne(ctx: Context, experimentId: string, signal: AbortSignal): 
   if (!piece) return false;
   const hold = setInterval(() => void holdWork(ctx.db, piece.id, LEASE_SECONDS).catch(() => undefined), HOLD_MS);
   try {
-    await work(ctx, piece, signal);
+    await work(ctx, piece, AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]));
   } catch (error) {
     if (error instanceof Superseded) return true;
     clearInterval(hold);

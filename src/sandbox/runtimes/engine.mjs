@@ -1,6 +1,8 @@
 // QuickJS with a memory: what is set up once is written down, and every item starts from exactly that.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+
+// Importing a part of Node as a module would load all that it offers.
+const { readFileSync } = process.getBuiltinModule('fs');
+const { createRequire } = process.getBuiltinModule('module');
 
 // Loading the package's parts by themselves spares looking at all its builds, and the code is compiled once for all engines of the process.
 const near = createRequire(import.meta.resolve('quickjs-emscripten'));

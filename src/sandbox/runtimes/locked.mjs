@@ -1,6 +1,8 @@
 // What both Node runtimes share: the line protocol, and taking away from the process what the permission model leaves to it.
-import { writeSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+
+// Importing it as a module would load all that it offers.
+const { readSync, writeSync } = process.getBuiltinModule('fs');
+const { registerHooks } = process.getBuiltinModule('module');
 
 const SEPARATOR = '\u001e';
 
@@ -17,15 +19,31 @@ const writeAll = (bytes) => {
   }
 };
 
+const read = (bytes) => {
+  for (;;) {
+    try {
+      return readSync(0, bytes);
+    } catch (error) {
+      if (error.code === 'EOF') return 0;
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(pause, 0, 0, 1);
+    }
+  }
+};
+
 export const reply = (json) => writeAll(Buffer.from(`${SEPARATOR}${json}\n`));
 
-/** Calls `handle` with each message, one after the other. */
+/**
+ * Calls `handle` with each message, one after the other, until the input ends. There is nothing to do between two messages, so they are waited for without
+ * an event loop, whose streams take a while to load.
+ */
 export const serve = async (handle) => {
+  const decoder = new TextDecoder();
+  const bytes = Buffer.alloc(65536);
   let rest = '';
-  process.stdin.setEncoding('utf8');
   reply('{"ready":true}');
-  for await (const text of process.stdin) {
-    const lines = (rest + text).split('\n');
+  for (let count = read(bytes); count > 0; count = read(bytes)) {
+    const lines = (rest + decoder.decode(bytes.subarray(0, count), { stream: true })).split('\n');
     rest = lines.pop();
     for (const line of lines) await handle(JSON.parse(line));
   }
