@@ -1,5 +1,4 @@
 /** What compaction is worth: pages of raw_data over time-disjoint files of about 100,000 rows, against the same rows in files that were written as they came. */
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
@@ -8,61 +7,18 @@ import { createUser } from '../src/api/account/account.service.ts';
 import { createApiKey } from '../src/api/credentials/credentials.service.ts';
 import { openDatabase, type Database } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
-import { fill, functionStatements, loadPipelines, variable } from '../src/ingest/pipeline.ts';
 import { compactTable } from '../src/lakehouse/maintenance.ts';
-import { commit, createTable, filesAt } from '../src/lakehouse/manifest.ts';
+import { filesAt } from '../src/lakehouse/manifest.ts';
 import { findTableById } from '../src/lakehouse/manifest.queries.ts';
-import type { StagingArea } from '../src/lakehouse/staging.ts';
 import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
 import { pairs, type Measured } from './pairs.ts';
 import { fetchAll } from './reads.ts';
+import { seedSeason } from './seed-raw.ts';
 import { serve, stop } from './seed-reads.ts';
 
-const ROOT = join(import.meta.dirname, '..');
 const ROWS_PER_BATCH = 100_352;
-/** Prime, and larger than any count of rows: its multiples visit every row once, in no order. */
-const STRIDE = 1_000_000_007;
 
-/** Measurements as a batch of messages brings them: the `{from}`th to the `{to}`th that came, of a season in which one was made every ten seconds. */
-const BATCH = `create or replace temp view bronze_records as select
-    md5(i::varchar) as fieldlake_row,
-    strftime(timestamptz '2024-01-01 00:00:00+00' + to_seconds(10 * i), '%Y-%m-%dT%H:%M:%S.%fZ') as measured_at,
-    'multispeq-' || hash(i, 1) % 40 as device_id, 'plot team ' || hash(i, 2) % 100 as device_name, 'Europe/Amsterdam' as timezone,
-    (51 + hash(i, 3) % 10000 / 10000)::varchar as latitude, (5 + hash(i, 4) % 10000 / 10000)::varchar as longitude,
-    null::varchar as workbook_run_id, null::varchar as contributor_id, 'multispeq_' || hash(i, 1) % 40 as client_id,
-    '2025-09-01T00:00:00.000Z' as processed_at, null::varchar as macros, 'leaf' as protocol_id,
-    '{"spad":' || hash(i, 5) % 600 / 10 || ',"phi2":' || hash(i, 6) % 1000000 / 1000000 || ',"par":' || hash(i, 7) % 2500 || '}' as data,
-    null::varchar as workbook_version_id, null::varchar as macro_context
-  from (select (j::hugeint * ${STRIDE} % {rows})::bigint as i from range({from}, {to}) t(j))`;
-
-interface Seeding {
-  db: Database;
-  staging: StagingArea;
-  rows: number;
-}
-
-/** Commits the rows to raw_data in the order in which they came, batch by batch, each file over the whole season. Answers the table's id. */
-async function seedUnsorted({ db, staging, rows }: Seeding, experimentId: string): Promise<string> {
-  const pipelines = await loadPipelines(join(ROOT, 'pipelines'));
-  const tableId = randomUUID();
-  await createTable(db, { experimentId, kind: 'raw_data', identifier: 'raw_data', id: tableId });
-  const session = await staging.session();
-  await session.prepare([...functionStatements(pipelines), variable('experiment_id', experimentId)]);
-  for (let from = 0; from < rows; from += ROWS_PER_BATCH) {
-    const batch = BATCH.replace('{from}', String(from))
-      .replace('{to}', String(Math.min(rows, from + ROWS_PER_BATCH)))
-      .replace('{rows}', String(rows));
-    await session.prepare([{ sql: batch, values: [] }]);
-    const select = fill(pipelines.measurementRows, { questions: '' });
-    // said to be in order already, so that they are written as they come
-    const staged = await session.stage({ tableId, experimentId, select, sortColumn: 'timestamp', sorted: true });
-    await db.transaction((tx) => commit(tx, { tableId, cause: 'ingest', files: staged.files }));
-  }
-  session.close();
-  return tableId;
-}
-
-const liveFiles = async ({ db }: Seeding, tableId: string) => filesAt(db, tableId, (await findTableById(db, tableId))?.version ?? 0);
+const liveFiles = async (db: Database, tableId: string) => filesAt(db, tableId, (await findTableById(db, tableId))?.version ?? 0);
 
 /** Files that begin before the one ahead of them ends. */
 const overlapping = (files: readonly { minKey: string | null; maxKey: string | null }[]) =>
@@ -101,12 +57,12 @@ export async function benchFiles(url: string, dataDir: string, onMeasured: (line
       return ((await response.json()) as { id: string }).id;
     };
     const [unsorted, compacted] = [await makeExperiment('Unsorted'), await makeExperiment('Compacted')];
-    const seeding = { db, staging, rows };
-    const asItCame = await liveFiles(seeding, await seedUnsorted(seeding, unsorted));
-    const tableId = await seedUnsorted(seeding, compacted);
+    const season = { db, staging, rows, batch: ROWS_PER_BATCH, inOrder: false };
+    const asItCame = await liveFiles(db, await seedSeason(season, unsorted));
+    const tableId = await seedSeason(season, compacted);
     const start = performance.now();
     await compactTable({ db, staging }, tableId, { sortColumn: 'timestamp' });
-    const files = await liveFiles(seeding, tableId);
+    const files = await liveFiles(db, tableId);
     process.stdout.write(
       `${rows} rows: ${asItCame.length} files as they came, ${overlapping(asItCame)} of them overlapping; ` +
         `compacted in ${((performance.now() - start) / 1_000).toFixed(1)} s to ${files.length}, ${overlapping(files)} of them overlapping\n`,

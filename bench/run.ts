@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|files|fleet|formats|ingest|lists|macros|metadata|reads|search]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|files|fleet|formats|ingest|lists|macros|metadata|pipeline|reads|search]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import { benchLists } from './lists.ts';
 import { benchMacros } from './macros.ts';
 import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
+import { benchPipeline } from './pipeline.ts';
 import { benchReads } from './reads.ts';
 import { benchSearch } from './search.ts';
 
@@ -36,6 +37,7 @@ const BENCHES: Record<string, Bench> = {
   lists: benchLists,
   macros: benchMacros,
   metadata: whole(benchMetadata),
+  pipeline: benchPipeline,
   reads: benchReads,
   search: whole(benchSearch),
 };
