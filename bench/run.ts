@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|fleet|formats|ingest|lists|macros|metadata|reads|search]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|files|fleet|formats|ingest|lists|macros|metadata|pipeline|reads|search]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchFiles } from './files.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
@@ -13,6 +14,7 @@ import { benchLists } from './lists.ts';
 import { benchMacros } from './macros.ts';
 import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
+import { benchPipeline } from './pipeline.ts';
 import { benchReads } from './reads.ts';
 import { benchSearch } from './search.ts';
 
@@ -28,12 +30,14 @@ const whole =
 
 const BENCHES: Record<string, Bench> = {
   access: whole(benchAccess),
+  files: benchFiles,
   fleet: whole(benchFleet),
   formats: benchFormats,
   ingest: whole(benchIngest),
   lists: benchLists,
   macros: benchMacros,
   metadata: whole(benchMetadata),
+  pipeline: benchPipeline,
   reads: benchReads,
   search: whole(benchSearch),
 };

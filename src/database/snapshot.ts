@@ -116,9 +116,8 @@ export async function readSnapshot(url: string, folder: string, { tables, sequen
     await client.query('begin');
     // triggers and references have done their work on these rows already
     await client.query('set local session_replication_role = replica');
-    const restored = tables.filter(({ schema, name }) => !(schema === 'public' && name === MIGRATIONS));
-    await client.query(`truncate ${restored.map(full).join(', ')}`);
-    for (const table of restored) {
+    await client.query(`truncate ${tables.map(full).join(', ')}`);
+    for (const table of tables) {
       await copyIn(
         client,
         `copy ${full(table)} (${table.columns.map(quoted).join(', ')}) from stdin`,

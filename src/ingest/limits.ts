@@ -24,6 +24,6 @@ export const LIMITS: Readonly<Record<SourceKind, KindLimits>> = {
 export const MAX_COLUMNS = 2_000;
 /** Bytes of one record (a CSV record with its quoted newlines, a JSON line or element) at most. */
 export const MAX_RECORD_BYTES = 8 * MIB;
-/** What a Parquet file may unpack to. */
-export const MAX_UNPACKED_BYTES = 16 * 1_024 * MIB;
 export const MAX_ROWS = 1_000_000_000;
+/** Bytes that a Parquet file of `size` bytes may unpack to: a hundred times its own, 1 GiB in any case and 16 GiB at most. */
+export const unpackedLimit = (size: number): number => Math.min(16 * 1_024 * MIB, Math.max(1_024 * MIB, 100 * size));

@@ -8,6 +8,7 @@ const STEPS = {
   uploadedRecords: 'bronze/uploaded_records.sql',
   uploadedLines: 'bronze/uploaded_lines.sql',
   uploadedParquet: 'bronze/uploaded_parquet.sql',
+  uploadedText: 'silver/uploaded_text.sql',
   uploadedClasses: 'silver/uploaded_classes.sql',
   uploadedValues: 'silver/uploaded_values.sql',
   uploadedRows: 'gold/uploaded_rows.sql',

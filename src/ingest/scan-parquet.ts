@@ -1,15 +1,28 @@
 import { open } from 'node:fs/promises';
 import type { ColumnType } from '../lakehouse/catalog.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
-import { MAX_COLUMNS, MAX_ROWS, MAX_UNPACKED_BYTES } from './limits.ts';
+import { MAX_COLUMNS, MAX_ROWS, unpackedLimit } from './limits.ts';
+import { measureParquet, NotParquet, type Unpacked } from './parquet-pages.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
 import { quote } from '../lakehouse/staging.ts';
 import { FileRefused } from './record-writer.ts';
 import type { BronzeField } from './typing.ts';
 
 const MAGIC = 'PAR1';
+/** What a row is in the table besides its cells: its id and when it came. */
+const ROW_BYTES = 16;
+const TEXTS_AT_ONCE = 100;
+const TEXT_IS_TOO_LARGE = 'the text of the file is too large';
 
-async function requireParquet(path: string): Promise<void> {
+const tooLarge = (limit: number, cause?: unknown) =>
+  new FileRefused(
+    'unpacks_too_large',
+    `The Parquet file unpacks to more than ${Math.round(limit / 1_048_576)} MiB, which is too much for a file of its size, or to more rows than a table may hold.`,
+    { cause },
+  );
+
+/** Looks at a file's ends, its footer and the headers of its pages; nothing is unpacked. Answers its rows, and the bytes that it may unpack to. */
+async function requireParquet(path: string): Promise<{ rows: number; limit: number }> {
   const handle = await open(path, 'r');
   try {
     const { size } = await handle.stat();
@@ -18,6 +31,14 @@ async function requireParquet(path: string): Promise<void> {
     if (size >= 12) await handle.read(ends, 4, 4, size - 4);
     if (ends.toString('latin1', 0, 4) !== MAGIC) throw new FileRefused('wrong_type', 'This is not a Parquet file.');
     if (ends.toString('latin1', 4, 8) !== MAGIC) throw new FileRefused('cut_off', 'The Parquet file has no footer: it was cut off.');
+    const limit = unpackedLimit(size);
+    const isTooLarge = ({ rows, values, bytes }: Unpacked) => rows > MAX_ROWS || bytes + values + ROW_BYTES * rows > limit;
+    const unpacked = await measureParquet(handle, size, isTooLarge);
+    if (isTooLarge(unpacked)) throw tooLarge(limit);
+    return { rows: unpacked.rows, limit };
+  } catch (error) {
+    if (error instanceof NotParquet) return unreadable(error);
+    throw error;
   } finally {
     await handle.close();
   }
@@ -74,6 +95,10 @@ function read(column: string, type: string): { expression: string; form: ColumnT
 /** The refusal of a Parquet file that the engine could not read. */
 export function unreadable(cause: unknown): never {
   if (cause instanceof FileRefused || (cause as Error).name === 'AbortError') throw cause;
+  if (/^Out of Memory/i.test((cause as Error).message))
+    throw new FileRefused('unpacks_too_large', 'A few rows of the Parquet file unpack to more than the memory that reading may use.', {
+      cause,
+    });
   throw new FileRefused(
     'unreadable',
     'The Parquet file cannot be read: its footer or its pages are damaged, or it uses a feature that is not supported.',
@@ -81,22 +106,28 @@ export function unreadable(cause: unknown): never {
   );
 }
 
-/** Checks a Parquet file by its footer before any page is unpacked, and names it as `bronze_records`. */
+/** Adds up the text of every row, which a dictionary can make as long as it likes, and stops where it is too much. */
+async function requireText(session: StagingSession, pipelines: Pipelines, texts: readonly string[], limit: number): Promise<void> {
+  for (let at = 0; at < texts.length; at += TEXTS_AT_ONCE) {
+    const bytes = texts.slice(at, at + TEXTS_AT_ONCE).map((column) => `coalesce(strlen(${column}), 0)`);
+    await session
+      .rows(fill(pipelines.uploadedText, { bytes: bytes.join(' + '), limit: String(limit), problem: TEXT_IS_TOO_LARGE }))
+      .catch((cause: unknown) => {
+        throw (cause as Error).message.includes(TEXT_IS_TOO_LARGE) ? tooLarge(limit, cause) : cause;
+      })
+      .catch(unreadable);
+  }
+}
+
+/** Checks a Parquet file by its footer and the headers of its pages before any page is unpacked, and names it as `bronze_records`. */
 export async function openParquet(
   session: StagingSession,
   pipelines: Pipelines,
   path: string,
 ): Promise<{ fields: BronzeField[]; rows: number }> {
-  await requireParquet(path);
+  const { rows, limit } = await requireParquet(path);
   const ask = (sql: string) => session.rows({ sql, values: [] }).catch(unreadable);
   await session.prepare([variable('records', path)]);
-  const [facts = {}] = await ask("select num_rows as rows from parquet_file_metadata(getvariable('records'))");
-  const [size = {}] = await ask(
-    `select coalesce(sum(total_uncompressed_size), 0)::varchar as bytes from parquet_metadata(getvariable('records'))`,
-  );
-  const rows = Number(facts.rows ?? 0);
-  if (Number(size.bytes) > MAX_UNPACKED_BYTES || rows > MAX_ROWS)
-    throw new FileRefused('unpacks_too_large', 'The Parquet file unpacks to more than 16 GiB or a thousand million rows.');
   const described = await ask(`describe select * from read_parquet(getvariable('records'), hive_partitioning = false)`);
   if (described.length > MAX_COLUMNS)
     throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
@@ -107,5 +138,8 @@ export async function openParquet(
     return `${expression} as c${index + 1}`;
   });
   await session.prepare([fill(pipelines.uploadedParquet, { columns: columns.length === 0 ? 'null as c0' : columns.join(', ') })]);
+  const isText = ({ form }: BronzeField) => typeof form === 'object' && (form.kind === 'string' || form.kind === 'variant');
+  const texts = fields.filter(isText).map(({ column }) => column);
+  await requireText(session, pipelines, texts, limit);
   return { fields, rows };
 }

@@ -64,6 +64,12 @@ function orNotPlain(cause: unknown): never {
   throw new NotPlain('the engine did not read the lines', { cause });
 }
 
+/** A Parquet file whose rows were read and yet do not fit the memory in which they are written. */
+function unfit(cause: unknown): never {
+  if (/^Out of Memory/i.test((cause as Error).message)) unreadable(cause);
+  throw cause;
+}
+
 interface RowsOf {
   session: StagingSession;
   read: BronzeSource;
@@ -81,7 +87,8 @@ export async function stageRows(
   { session, read, source, tableId, known, refused }: RowsOf,
 ): Promise<{ typed: TypedFile; rows: Staged }> {
   const typing = read.lines ? typeLines(session, pipelines, read, known) : typeFile(session, pipelines, read.fields, known);
-  const typed = await (kindOf(upload.sourceKind) === 'parquet' ? typing.catch(unreadable) : typing);
+  const isParquet = kindOf(upload.sourceKind) === 'parquet';
+  const typed = await (isParquet ? typing.catch(unreadable) : typing);
   await session.prepare([
     ...Object.entries({
       source,
@@ -100,7 +107,7 @@ export async function stageRows(
     values: [],
   };
   const staging = session.stage({ tableId, experimentId: upload.experimentId, select, sortColumn: 'uploaded_at', sorted: true });
-  const rows = await (read.lines ? staging.catch(orNotPlain) : staging);
+  const rows = await (read.lines ? staging.catch(orNotPlain) : isParquet ? staging.catch(unfit) : staging);
   if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of ${upload.id}`);
   return { typed, rows };
 }

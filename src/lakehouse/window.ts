@@ -114,8 +114,19 @@ const isLate = (builder: Builder, { by, printed, where, window }: Asked): boolea
 const both = (left: Expr | null, right: Expr | null): Expr | null =>
   left && right ? { kind: 'every', of: [left, right] } : (left ?? right);
 
+/**
+ * The first rows by the table's own key are read from the files that hold them first: once a page is full, the engine passes over files whose keys lie beyond it.
+ * `files` begins with the newest.
+ */
+const fromItsEnd = (builder: Builder, { by, window }: Asked): Builder => {
+  const [first] = by;
+  const isOldest = first?.expr.kind === 'column' && first.expr.name === DEFAULT_SORT[builder.source.table.kind] && !first.descending;
+  return isOldest && cutOf(window).limit !== null ? builder.over(builder.source.files.toReversed()) : builder;
+};
+
 /** The rows of a window of one table, in order, with every column that is shown. */
-export const windowRows = (builder: Builder, asked: Asked): Plan => {
+export const windowRows = (given: Builder, asked: Asked): Plan => {
+  const builder = fromItsEnd(given, asked);
   const { by, printed, window, beyond = null } = asked;
   const where = both(asked.where, beyond);
   const order = by.map((sort) => sort.expr);
@@ -130,8 +141,8 @@ export const windowRows = (builder: Builder, asked: Asked): Plan => {
     return { kind: 'sort', from: withDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
   }
   // a short page gets its derived columns after the cut; a whole table before its one sort
-  const whole = cut.limit === null;
-  const { from, pending } = (near ? builder.over(near.files) : builder).from(where, whole ? [...order, ...printed] : order, printed);
+  const isWhole = cut.limit === null;
+  const { from, pending } = (near ? builder.over(near.files) : builder).from(where, isWhole ? [...order, ...printed] : order, printed);
   const rows: Plan = { kind: 'sort', from, by, limit: cut.limit, offset: near?.offset ?? cut.offset };
   return pending.size === 0 ? rows : { kind: 'sort', from: withDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
 };

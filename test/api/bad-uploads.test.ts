@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
@@ -92,6 +93,8 @@ test('a file of another kind than its name says is refused with a reason, and it
     ['csv', 'a.csv', await parquet('select 1 as a')],
     ['parquet', 'a.parquet', 'a\n1\n'],
     ['json', 'a.json', zip],
+    ['csv', 'a.csv', new Uint8Array(gzipSync(`a\n${'1\n'.repeat(1_000_000)}`))],
+    ['ndjson', 'a.ndjson', new Uint8Array(gzipSync('{"a":1}\n'.repeat(1_000_000)))],
   ] as const) {
     const report = await uploaded(kind, [[name, bytes]]);
     expect(report, name).toMatchObject({ status: 'failed', rowCount: 0, files: [{ status: 'failed', reason: expect.any(String) }] });
@@ -99,6 +102,21 @@ test('a file of another kind than its name says is refused with a reason, and it
   }
   await refused(() => send('csv', [['a.exe', 'a\n1\n']]), 400, /\.csv/);
   expect(kept()).toEqual(before);
+});
+
+test('a request body that unpacks to more than a body may hold is refused, though few bytes came', async () => {
+  const post = async (body: string) => {
+    const response = await fetch(`${site.server.baseUrl}/api/v1/experiments`, {
+      method: 'POST',
+      headers: { 'x-api-key': site.cast.owner.apiKey, 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      body: new Uint8Array(gzipSync(body)),
+    });
+    return { status: response.status, body: (await response.json()) as { code?: string } };
+  };
+  const named = (spaces: number) => `{"name":"Packed"${' '.repeat(spaces)}}`;
+  expect((await post(named(1_000_000))).status).toBe(201);
+  const { status, body } = await post(named(100_000_000));
+  expect([status, body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
 });
 
 test('too large a file and too many files are refused while they arrive', { timeout: 120_000 }, async () => {

@@ -248,3 +248,15 @@ test('distinct values are of a comparable column', () => {
   expect(planDistinct(source([]), 'txt', 10).type).toEqual(STRING);
   expect(() => planDistinct(source([]), 'contributor', 10)).toThrow('name a field');
 });
+
+test('the first rows by the table’s own time are asked of its files from that end', () => {
+  const made = source(['newest', 'between', 'oldest']);
+  const read = (parameters: ReadParameters) => {
+    const { rows } = planRead(made, readRequest(parameters), MAX_LIMIT);
+    return /"files":(\[[^\]]*\])/.exec(JSON.stringify(rows))?.[1];
+  };
+  const own = made.table.kind === 'raw_data' ? 'timestamp' : 'uploaded_at';
+  expect(read({ orderBy: own, orderDirection: 'DESC' })).toBe('["newest","between","oldest"]');
+  expect(read({ orderBy: own, ...filters({ column: 'int', operator: 'equals', value: 1 }) })).toBe('["oldest","between","newest"]');
+  expect(read({ orderBy: 'int' })).toBe('["newest","between","oldest"]');
+});

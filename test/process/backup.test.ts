@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storeMessages } from '../../src/ingest/messages.ts';
+import { filesOf, tablesOf } from '../support/backups.ts';
 import { makePerson, type Person } from '../support/cast.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually, getJson } from '../support/crashes.ts';
@@ -36,31 +36,6 @@ afterAll(async () => {
   await site.remove();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
-
-/** A digest of every table in a backup, whatever the order of its rows. */
-function tablesOf(backup: string): Record<string, string> {
-  return Object.fromEntries(
-    readdirSync(join(backup, 'tables')).map((name) => {
-      const lines = readFileSync(join(backup, 'tables', name), 'utf8')
-        .split('\n')
-        .sort();
-      return [name, `${lines.length - 1} ${createHash('sha256').update(lines.join('\n')).digest('hex')}`];
-    }),
-  );
-}
-
-function filesOf(root: string, under = ''): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const entry of readdirSync(join(root, under), { withFileTypes: true })) {
-    const path = join(under, entry.name);
-    if (entry.isDirectory()) Object.assign(found, filesOf(root, path));
-    else
-      found[path] = createHash('sha256')
-        .update(readFileSync(join(root, path)))
-        .digest('hex');
-  }
-  return found;
-}
 
 test('a backup that is made under load is restored into an empty folder, every table and file equal', async () => {
   let busy = true;

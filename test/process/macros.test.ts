@@ -7,15 +7,21 @@ import { eventually, getJson, seeded, seedOf } from '../support/crashes.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
 const KILLS = Number(process.env['KILLS'] ?? 2);
+/** 10,000 make 100,000 rows. */
 const MESSAGES = Number(process.env['MESSAGES'] ?? 300);
-const BURST = 5;
+const BURST = 10;
+/** Each with jobs of its own, so that both servers are at work when one is killed. */
+const EXPERIMENTS = 4;
+const BACK_AT_WORK_MS = 30_000;
+/** How often work has to catch up before the next kill. */
+const CALM_EVERY = Math.max(1, Math.floor(KILLS / 10));
 
 let site: Awaited<ReturnType<typeof sharedSite>>;
-let server: ServerProcess;
+let servers: [ServerProcess, ServerProcess];
 let owner: Person;
-let experimentId: string;
+let experiments: string[];
 
-const post = async (path: string, body: object) => {
+const post = async (server: ServerProcess, path: string, body: object) => {
   const response = await fetch(`${server.baseUrl}${path}`, {
     method: 'POST',
     headers: { 'x-api-key': owner.apiKey, 'content-type': 'application/json' },
@@ -24,49 +30,49 @@ const post = async (path: string, body: object) => {
   return (await response.json()) as { id: string };
 };
 
-const start = async () => {
-  server = await spawnServer({ ...site.environment, MACRO_LANGUAGES: 'javascript' });
-};
+const start = () => spawnServer({ ...site.environment, MACRO_LANGUAGES: 'javascript' });
 
 beforeAll(async () => {
   site = await sharedSite();
-  await start();
+  servers = [await start(), await start()];
   owner = await makePerson(site.database.db, 'owner');
-  experimentId = (await post('/api/v1/experiments', { name: 'Crashes' })).id;
+  experiments = [];
+  for (let at = 0; at < EXPERIMENTS; at += 1) experiments.push((await post(servers[0], '/api/v1/experiments', { name: 'Crashes' })).id);
 }, 120_000);
 afterAll(async () => {
-  await server.kill('SIGTERM');
+  await Promise.all(servers.map((server) => server.kill('SIGTERM')));
   await site.remove();
 }, 60_000);
 
 test(
-  `kill -9 at ${KILLS} moments while macros run on what arrives and run again: nothing lost, doubled or half-visible`,
+  `kill -9 of either of two servers at ${KILLS} moments while ${MESSAGES * BURST} rows arrive and macros run on them, and run again: nothing lost, doubled or half-visible`,
   async () => {
     const random = seeded(seedOf('macros'));
-    const macroId = (
-      await post('/api/v1/macros', { name: 'numbers', language: 'javascript', code: 'return { n: json.n, twice: json.n * 2 };' })
-    ).id;
-    const rows = MESSAGES * BURST;
+    const { id: macroId } = await post(servers[0], '/api/v1/macros', {
+      name: 'numbers',
+      language: 'javascript',
+      code: 'return { n: json.n, twice: json.n * 2 };',
+    });
     const { db } = site.database;
-    const messages = Array.from({ length: MESSAGES }, (_, at) => ({
+    const message = (at: number) => ({
       timestamp: new Date(Date.UTC(2026, 4, 1, 0, 0, at)).toISOString(),
       sample: Array.from({ length: BURST }, (_each, part) => ({ n: at * BURST + part })),
       macros: [{ id: macroId }],
-    }));
-    for (let at = 0; at < messages.length; at += 50)
-      await storeMessages(
-        db,
-        messages.slice(at, at + 50).map((each) => ({ experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(each)) })),
-      );
-    const path = `/api/v1/experiments/${experimentId}/data/macros/${macroId}/reprocess`;
-    const asked = (await post(path, {})).id;
-    expect(asked).toBeTruthy();
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      await sleep(random() * 1_500);
-      await server.kill('SIGKILL');
-      await start();
-      if (kill % 2 === 1) await post(path, {});
-    }
+    });
+    let sent = 0;
+    const send = async (until: number) => {
+      while (sent < until) {
+        const some = Array.from({ length: Math.min(50, until - sent) }, (_, at) => message(sent + at));
+        // one after the other to each experiment
+        const experimentId = experiments[Math.floor(sent / 50) % EXPERIMENTS] ?? '';
+        await storeMessages(
+          db,
+          some.map((each) => ({ experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(each)) })),
+        );
+        sent += some.length;
+      }
+    };
+    const reprocess = (experimentId: string) => `/api/v1/experiments/${experimentId}/data/macros/${macroId}/reprocess`;
     const left = async () =>
       (
         await db.one<{ left: number }>(sql(
@@ -74,26 +80,53 @@ test(
         )`select (select count(*) from messages where status = 'pending') + (select count(*) from macro_work)
           + (select count(*) from macro_reprocesses where status <> 'completed') as left`)
       )?.left;
-    expect(await eventually(left, (count) => count === 0, 120_000)).toBe(0);
+    const slow: number[] = [];
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const victim = kill % 2;
+      // something of each kind is at work: what has just come, and what is asked for again
+      await send(Math.ceil((MESSAGES * (kill + 1)) / KILLS));
+      if (kill % 4 === 1) await post(servers[0], reprocess(experiments[kill % EXPERIMENTS] ?? ''), {});
+      await sleep(random() * 1_500);
+      await servers[victim]?.kill('SIGKILL');
+      servers[victim] = await start();
+      if ((kill + 1) % CALM_EVERY !== 0 && kill + 1 < KILLS) continue;
+      const back = Date.now();
+      if ((await eventually(left, (count) => count === 0, BACK_AT_WORK_MS * 4)) !== 0 || Date.now() - back > BACK_AT_WORK_MS)
+        slow.push(Date.now() - back);
+    }
+    expect(await left()).toBe(0);
+    expect(slow).toEqual([]);
+    const rows = MESSAGES * BURST;
     const aggregation = JSON.stringify({
       functions: [
         { column: 'n', function: 'count' },
+        { column: 'n', function: 'min' },
+        { column: 'n', function: 'max' },
         { column: 'n', function: 'count_distinct' },
         { column: 'id', function: 'count_distinct' },
         { column: 'twice', function: 'sum' },
         { column: 'macro_error', function: 'count' },
       ],
     });
-    const page = await getJson(
-      server,
-      owner,
-      `/api/v1/experiments/${experimentId}/data?tableName=${macroId}&aggregation=${encodeURIComponent(aggregation)}`,
-    );
-    expect(page[0].data.rows).toEqual([
-      { n_count: rows, n_count_distinct: rows, id_count_distinct: rows, twice_sum: rows * (rows - 1), macro_error_count: 0 },
-    ]);
-    for (const each of (await getJson(server, owner, path)) as { doneRows: number; totalRows: number; failedRows: number }[])
-      expect(each).toMatchObject({ doneRows: each.totalRows, failedRows: 0 });
+    const total = { rows: 0, twice: 0, min: Infinity, max: -1 };
+    for (const experimentId of experiments) {
+      const path = `/api/v1/experiments/${experimentId}/data?tableName=${macroId}&aggregation=${encodeURIComponent(aggregation)}`;
+      const row = (await getJson(servers[0], owner, path))[0].data.rows[0] as Record<string, number>;
+      const own = row['n_count'];
+      expect(row).toMatchObject({ n_count_distinct: own, id_count_distinct: own, macro_error_count: 0 });
+      total.rows += own ?? 0;
+      total.twice += row['twice_sum'] ?? 0;
+      total.min = Math.min(total.min, row['n_min'] ?? Infinity);
+      total.max = Math.max(total.max, row['n_max'] ?? -1);
+      for (const each of (await getJson(servers[0], owner, reprocess(experimentId))) as {
+        doneRows: number;
+        totalRows: number;
+        failedRows: number;
+      }[])
+        expect(each).toMatchObject({ doneRows: each.totalRows, failedRows: 0 });
+    }
+    // distinct in each, as many as there are, and with their sum: each number from 0 on is there once
+    expect(total).toEqual({ rows, twice: rows * (rows - 1), min: 0, max: rows - 1 });
   },
   120_000 + KILLS * 20_000,
 );

@@ -3,14 +3,19 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Runs a command of the built program, as a person would, over a database and a data folder. */
+/** Runs a command of the built program, as a person would, over a data folder and a database, or the Postgres in the folder. */
 export async function runCommand(
-  site: { url: string; dataDir: string },
+  site: { url?: string; dataDir: string },
   ...args: string[]
 ): Promise<{ code: number; text: string; problem: string; json: any }> {
   const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/command.js', ...args], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', DATABASE_URL: site.url, DATA_DIR: site.dataDir },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      DATA_DIR: site.dataDir,
+      ...(site.url === undefined ? {} : { DATABASE_URL: site.url }),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

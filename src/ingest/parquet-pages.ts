@@ -1,0 +1,247 @@
+/** What a Parquet file unpacks to, by its footer and by the header of each of its pages, read without unpacking any. */
+import type { FileHandle } from 'node:fs/promises';
+
+/** The bytes are not those of a Parquet file, or break off. */
+export class NotParquet extends Error {}
+
+const STOP = 0;
+const TRUE = 1;
+const FALSE = 2;
+const BYTE = 3;
+const I64 = 6;
+const DOUBLE = 7;
+const BINARY = 8;
+const LIST = 9;
+const SET = 10;
+const MAP = 11;
+const STRUCT = 12;
+const DEPTH = 32;
+
+/** Thrift's compact protocol, as far as footers and page headers need it: what is not asked for is passed over and never becomes an object. */
+class Reader {
+  readonly #bytes: Buffer;
+  /** List elements that may still be met. */
+  #elements: number;
+  at = 0;
+
+  constructor(bytes: Buffer, elements: number) {
+    this.#bytes = bytes;
+    this.#elements = elements;
+  }
+
+  byte(): number {
+    const value = this.#bytes[this.at];
+    if (value === undefined) throw new NotParquet('it breaks off');
+    this.at += 1;
+    return value;
+  }
+
+  /** An unsigned number; beyond 2^53 only about right. */
+  varint(): number {
+    let value = 0;
+    for (let factor = 1, count = 0; ; factor *= 128, count += 1) {
+      if (count > 9) throw new NotParquet('a number is too long');
+      const next = this.byte();
+      value += (next & 0x7f) * factor;
+      if (next < 0x80) return value;
+    }
+  }
+
+  number(): number {
+    const value = this.varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  /** Calls `onField` for each field of a struct; what it does not read is passed over. */
+  struct(onField: (id: number, type: number) => boolean, depth = 0): void {
+    let id = 0;
+    for (;;) {
+      const head = this.byte();
+      const type = head & 0x0f;
+      if (type === STOP) return;
+      id = head >> 4 === 0 ? this.number() : id + (head >> 4);
+      if (!onField(id, type)) this.#skip(type, depth + 1);
+    }
+  }
+
+  list(onElement: (type: number) => void): void {
+    const head = this.byte();
+    const length = head >> 4 === 15 ? this.varint() : head >> 4;
+    this.#elements -= length;
+    if (this.#elements < 0) throw new NotParquet('it has too many parts');
+    for (let at = 0; at < length; at += 1) onElement(head & 0x0f);
+  }
+
+  #pass(bytes: number): void {
+    this.at += bytes;
+    if (this.at > this.#bytes.length) throw new NotParquet('it breaks off');
+  }
+
+  #skip(type: number, depth: number): void {
+    if (depth > DEPTH) throw new NotParquet('it is nested too deeply');
+    if (type === TRUE || type === FALSE) return;
+    if (type === BYTE) this.#pass(1);
+    else if (type > BYTE && type <= I64) this.varint();
+    else if (type === DOUBLE) this.#pass(8);
+    else if (type === BINARY) this.#pass(this.varint());
+    else if (type === LIST || type === SET) this.list((each) => this.#element(each, depth + 1));
+    else if (type === MAP) {
+      const length = this.varint();
+      this.#elements -= length;
+      if (this.#elements < 0) throw new NotParquet('it has too many parts');
+      const kinds = length === 0 ? 0 : this.byte();
+      for (let at = 0; at < length; at += 1) {
+        this.#element(kinds >> 4, depth + 1);
+        this.#element(kinds & 0x0f, depth + 1);
+      }
+    } else if (type === STRUCT) this.struct(() => false, depth + 1);
+    else throw new NotParquet('it has a field of no known type');
+  }
+
+  /** An element of a list, where a truth value has a byte of its own. */
+  #element(type: number, depth: number): void {
+    if (type === TRUE || type === FALSE) this.#pass(1);
+    else this.#skip(type, depth);
+  }
+}
+
+interface Chunk {
+  rows: number;
+  values: number;
+  unpackedBytes: number;
+  packedBytes: number;
+  start: number;
+}
+
+/** List elements of a footer at most: each costs the engine that reads it up to a kilobyte. */
+const MAX_ELEMENTS = 400_000;
+const MAX_FOOTER_BYTES = 64 * 1_048_576;
+/** A page header has statistics in it, and those have values. */
+const HEADER_BYTES = 4_096;
+const MAX_HEADER_BYTES = 16 * 1_048_576;
+
+function readColumn(reader: Reader): Chunk {
+  const chunk: Chunk = { rows: 0, values: 0, unpackedBytes: 0, packedBytes: 0, start: 0 };
+  let dictionary = 0;
+  reader.struct((id, type) => {
+    if (id !== 3 || type !== STRUCT) return false;
+    reader.struct((inner, kind) => {
+      if (kind !== I64) return false;
+      if (inner === 5) chunk.values = reader.number();
+      else if (inner === 6) chunk.unpackedBytes = reader.number();
+      else if (inner === 7) chunk.packedBytes = reader.number();
+      else if (inner === 9) chunk.start = reader.number();
+      else if (inner === 11) dictionary = reader.number();
+      else return false;
+      return true;
+    });
+    return true;
+  });
+  if (dictionary >= 4) chunk.start = Math.min(chunk.start, dictionary);
+  return chunk;
+}
+
+async function readFooter(handle: FileHandle, size: number): Promise<{ rows: number; chunks: Chunk[] }> {
+  const tail = Buffer.alloc(4);
+  await handle.read(tail, 0, 4, size - 8);
+  const length = tail.readUInt32LE();
+  if (length > size - 12 || length > MAX_FOOTER_BYTES) throw new NotParquet('its footer is too long');
+  const footer = Buffer.alloc(length);
+  await handle.read(footer, 0, length, size - 8 - length);
+  const reader = new Reader(footer, MAX_ELEMENTS);
+  const chunks: Chunk[] = [];
+  let said = 0;
+  let rows = 0;
+  reader.struct((id, type) => {
+    if (id === 3 && type === I64) said = reader.number();
+    else if (id === 4 && type === LIST)
+      reader.list(() => {
+        const first = chunks.length;
+        let own = 0;
+        reader.struct((inner, kind) => {
+          if (inner === 1 && kind === LIST) reader.list(() => chunks.push(readColumn(reader)));
+          else if (inner === 3 && kind === I64) own = reader.number();
+          else return false;
+          return true;
+        });
+        rows += own;
+        for (const chunk of chunks.slice(first)) chunk.rows = own;
+      });
+    else return false;
+    return true;
+  });
+  if (rows !== said) throw new NotParquet('it does not know how many rows it has');
+  return { rows, chunks };
+}
+
+interface Page {
+  values: number;
+  unpackedBytes: number;
+  packedBytes: number;
+}
+
+function readHeader(bytes: Buffer): Page & { headerBytes: number } {
+  const reader = new Reader(bytes, MAX_ELEMENTS);
+  const page: Page = { values: 0, unpackedBytes: 0, packedBytes: 0 };
+  const counted = (inner: number, kind: number) => {
+    if (inner !== 1 || kind !== I64 - 1) return false;
+    page.values = reader.number();
+    return true;
+  };
+  reader.struct((id, type) => {
+    if (id === 2 && type === I64 - 1) page.unpackedBytes = reader.number();
+    else if (id === 3 && type === I64 - 1) page.packedBytes = reader.number();
+    else if ((id === 5 || id === 8) && type === STRUCT) reader.struct(counted);
+    else return false;
+    return true;
+  });
+  if (page.unpackedBytes < 0 || page.packedBytes < 0 || page.values < 0) throw new NotParquet('a page has less than nothing in it');
+  return { ...page, headerBytes: reader.at };
+}
+
+async function pageAt(handle: FileHandle, at: number, room: Buffer): Promise<Page & { headerBytes: number }> {
+  const { bytesRead } = await handle.read(room, 0, HEADER_BYTES, at);
+  try {
+    return readHeader(room.subarray(0, bytesRead));
+  } catch (error) {
+    if (!(error instanceof NotParquet) || bytesRead < HEADER_BYTES) throw error;
+    const more = Buffer.alloc(MAX_HEADER_BYTES);
+    return readHeader(more.subarray(0, (await handle.read(more, 0, MAX_HEADER_BYTES, at)).bytesRead));
+  }
+}
+
+export interface Unpacked {
+  rows: number;
+  /** Cells, those inside of nested values included, and nulls. */
+  values: number;
+  /** As encoded, before compression. What a dictionary's values come to where they are used is more. */
+  bytes: number;
+}
+
+/**
+ * Adds up what a Parquet file unpacks to: the larger of what its footer says and what its pages say, since either may lie. Stops as soon as `isEnough` says
+ * so of what was found so far. Throws NotParquet when footer or pages cannot be followed.
+ */
+export async function measureParquet(handle: FileHandle, size: number, isEnough: (soFar: Unpacked) => boolean): Promise<Unpacked> {
+  const { rows, chunks } = await readFooter(handle, size);
+  const total: Unpacked = { rows, values: 0, bytes: 0 };
+  for (const chunk of chunks) {
+    total.values += chunk.values;
+    total.bytes += chunk.unpackedBytes;
+  }
+  const room = Buffer.alloc(HEADER_BYTES);
+  const walked: Unpacked = { rows, values: 0, bytes: 0 };
+  for (const chunk of chunks) {
+    if (isEnough(total) || isEnough(walked)) break;
+    let at = chunk.start;
+    for (let values = 0; values < Math.max(chunk.values, chunk.rows) || at < chunk.start + chunk.packedBytes;) {
+      const page = await pageAt(handle, at, room);
+      values += page.values;
+      walked.values += page.values;
+      walked.bytes += page.unpackedBytes + page.headerBytes;
+      at += page.headerBytes + page.packedBytes;
+      if (isEnough(walked)) break;
+    }
+  }
+  return { rows, values: Math.max(total.values, walked.values), bytes: Math.max(total.bytes, walked.bytes) };
+}
