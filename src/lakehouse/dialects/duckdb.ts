@@ -2,7 +2,7 @@
 import type { ColumnType } from '../catalog.ts';
 import { bound, joined, q, raw } from '../dialect.ts';
 import { isCalendar } from '../plan.ts';
-import type { ScanColumn } from '../plan.ts';
+import type { Bucket, ScanColumn } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
 
 const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
@@ -121,6 +121,17 @@ const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
   return isCalendar(unit) ? q`date_trunc(${named}, ${local})` : instant(q`${utc(of)} - (${local} - date_trunc(${named}, ${local}))`);
 };
 
+const MICROSECONDS: Partial<Record<Bucket, string>> = { minute: '60000000', hour: '3600000000' };
+
+/** Whole hours since 1970, rounded down also before it: the engine's own division rounds towards it. */
+const coarse: Dialect['coarse'] = (of, type, unit, zone) => {
+  const width = MICROSECONDS[unit];
+  if (type.kind !== 'timestamp' || zone !== null || width === undefined) return null;
+  const since = q`epoch_us(${of})`;
+  const key = q`(case when ${since} < 0 then ${since} - ${raw(width)} + 1 else ${since} end // ${raw(width)})`;
+  return { key, value: q`make_timestamptz(${key} * ${raw(width)})` };
+};
+
 /** An hour that a zone repeats at midnight begins the day once: the engine answers with the second of the two. */
 const firstInstant: Dialect['instant'] = (local, zone) => {
   const zoned = bound(zone, { kind: 'string' });
@@ -214,6 +225,7 @@ export const duckdb: Dialect = {
   contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`starts_with(${of}, ${text})`,
   bucket,
+  coarse,
   instant: firstInstant,
   aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
   addend: (of) => of,

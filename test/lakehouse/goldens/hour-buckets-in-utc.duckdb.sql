@@ -2,13 +2,13 @@ select concat(cast(? as varchar), coalesce('"' || case when epoch_us(make_timest
 from (
   select *
   from (
-    select make_timestamptz(epoch_us(date_trunc('hour', make_timestamp(epoch_us("at"))))) as "c0", avg("dbl") as "c1"
+    select make_timestamptz((case when epoch_us("at") < 0 then epoch_us("at") - 3600000000 + 1 else epoch_us("at") end // 3600000000) * 3600000000) as "c0", avg("dbl") as "c1"
     from (
       select "dbl" as "dbl", "at" as "at"
       from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
       where "experiment_id" = cast(? as varchar)
     )
-    group by 1
+    group by (case when epoch_us("at") < 0 then epoch_us("at") - 3600000000 + 1 else epoch_us("at") end // 3600000000)
   )
   order by "c0" desc nulls last
   limit ?
