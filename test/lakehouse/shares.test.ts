@@ -6,7 +6,9 @@ const limits = { perCaller: 2, perOwner: 3, waiting: 1, waitMs: 5_000 };
 test('a caller has as many places as may run and wait; others have their own', () => {
   const shares = new FairShares(limits);
   const places = [shares.enter('a'), shares.enter('a'), shares.enter('a')];
-  expect(() => shares.enter('a')).toThrow(expect.objectContaining({ code: 'CALLER_BUSY', status: 429, details: { retryAfter: 5 } }) as Error);
+  expect(() => shares.enter('a')).toThrow(
+    expect.objectContaining({ code: 'CALLER_BUSY', status: 429, details: { retryAfter: 5 } }) as Error,
+  );
   shares.enter('b')();
   const [first] = places;
   first?.();
