@@ -302,9 +302,9 @@ END) stored
   constraint grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
   constraint grants_pkey PRIMARY KEY (id)
   CREATE INDEX grants_at ON public.grants USING hash (resource_id)
-  CREATE UNIQUE INDEX grants_one_per_organization ON public.grants USING btree (organization_id, resource_id) INCLUDE (confers_all, confers_read) WHERE (organization_id IS NOT NULL)
-  CREATE UNIQUE INDEX grants_one_per_team ON public.grants USING btree (team_id, resource_id) INCLUDE (confers_all, confers_read) WHERE (team_id IS NOT NULL)
-  CREATE UNIQUE INDEX grants_one_per_user ON public.grants USING btree (user_id, resource_id) INCLUDE (confers_all, confers_read) WHERE (user_id IS NOT NULL)
+  CREATE UNIQUE INDEX grants_one_per_organization ON public.grants USING btree (organization_id, resource_id) INCLUDE (confers_all, confers_read, resource_type) WHERE (organization_id IS NOT NULL)
+  CREATE UNIQUE INDEX grants_one_per_team ON public.grants USING btree (team_id, resource_id) INCLUDE (confers_all, confers_read, resource_type) WHERE (team_id IS NOT NULL)
+  CREATE UNIQUE INDEX grants_one_per_user ON public.grants USING btree (user_id, resource_id) INCLUDE (confers_all, confers_read, resource_type) WHERE (user_id IS NOT NULL)
 table idempotency_keys
   caller_id uuid not null
   method text not null
@@ -1135,17 +1135,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborators_of(resources uuid[], organizations uuid[])
  RETURNS TABLE(resource_id uuid, collaborators integer)
  LANGUAGE sql
@@ -1160,13 +1160,15 @@ AS $function$
     group by m.organization_id
   )
   select asked.resource_id, (held.grants
-    + (select count(*) from unnest(staff.owners) as owner where owner <> all (held.holders))
-    + case when exists (select from unnest(staff.admins) as admin where admin <> all (held.holders)) then 1 else 0 end
-    + case when exists (select from unnest(staff.members) as member where member <> all (held.holders)) then 1 else 0 end)::integer
+    + coalesce(cardinality(staff.owners), 0) - held.owners
+    + case when held.admins < cardinality(staff.admins) then 1 else 0 end
+    + case when held.members < cardinality(staff.members) then 1 else 0 end)::integer
   from unnest(resources, organizations) as asked (resource_id, organization_id)
   left join staff on staff.organization_id = asked.organization_id
   cross join lateral (
-    select count(*) as grants, coalesce(array_agg(g.user_id) filter (where g.user_id is not null), '{}') as holders
+    -- a person has one grant of a resource and one membership, so that who has both is counted and not looked up
+    select count(*) as grants, count(*) filter (where g.user_id = any (staff.owners)) as owners,
+      count(*) filter (where g.user_id = any (staff.admins)) as admins, count(*) filter (where g.user_id = any (staff.members)) as members
     from grants g where g.resource_id = asked.resource_id) held
 $function$
 CREATE OR REPLACE FUNCTION public.decide(caller uuid, asked_type text, resource uuid, action text)
@@ -1648,8 +1650,8 @@ view effective_access as
           WHERE m.is_member
         UNION ALL
          SELECT g.user_id,
-            r.id,
-            r.type,
+            g.resource_id,
+            g.resource_type,
             r.organization_id,
             2,
             'user-grant'::text,
@@ -1658,12 +1660,12 @@ view effective_access as
             r.updated_at,
             r.is_archived
            FROM (grants g
-             JOIN resources r ON ((r.id = g.resource_id)))
+             LEFT JOIN resources r ON ((r.id = g.resource_id)))
           WHERE ((g.user_id IS NOT NULL) AND g.confers_read)
         UNION ALL
          SELECT t.user_id,
-            r.id,
-            r.type,
+            g.resource_id,
+            g.resource_type,
             r.organization_id,
             3,
             'team-grant'::text,
@@ -1673,12 +1675,12 @@ view effective_access as
             r.is_archived
            FROM ((team_members t
              JOIN grants g ON ((g.team_id = t.team_id)))
-             JOIN resources r ON ((r.id = g.resource_id)))
+             LEFT JOIN resources r ON ((r.id = g.resource_id)))
           WHERE g.confers_read
         UNION ALL
          SELECT m.user_id,
-            r.id,
-            r.type,
+            g.resource_id,
+            g.resource_type,
             r.organization_id,
             4,
             'organization-grant'::text,
@@ -1688,7 +1690,7 @@ view effective_access as
             r.is_archived
            FROM ((organization_members m
              JOIN grants g ON ((g.organization_id = m.organization_id)))
-             JOIN resources r ON ((r.id = g.resource_id)))
+             LEFT JOIN resources r ON ((r.id = g.resource_id)))
           WHERE g.confers_read
         UNION ALL
          SELECT u.id,

@@ -13,13 +13,15 @@ as $$
     group by m.organization_id
   )
   select asked.resource_id, (held.grants
-    + (select count(*) from unnest(staff.owners) as owner where owner <> all (held.holders))
-    + case when exists (select from unnest(staff.admins) as admin where admin <> all (held.holders)) then 1 else 0 end
-    + case when exists (select from unnest(staff.members) as member where member <> all (held.holders)) then 1 else 0 end)::integer
+    + coalesce(cardinality(staff.owners), 0) - held.owners
+    + case when held.admins < cardinality(staff.admins) then 1 else 0 end
+    + case when held.members < cardinality(staff.members) then 1 else 0 end)::integer
   from unnest(resources, organizations) as asked (resource_id, organization_id)
   left join staff on staff.organization_id = asked.organization_id
   cross join lateral (
-    select count(*) as grants, coalesce(array_agg(g.user_id) filter (where g.user_id is not null), '{}') as holders
+    -- a person has one grant of a resource and one membership, so that who has both is counted and not looked up
+    select count(*) as grants, count(*) filter (where g.user_id = any (staff.owners)) as owners,
+      count(*) filter (where g.user_id = any (staff.admins)) as admins, count(*) filter (where g.user_id = any (staff.members)) as members
     from grants g where g.resource_id = asked.resource_id) held
 $$;
 

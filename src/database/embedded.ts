@@ -15,7 +15,7 @@ import {
   statSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -162,6 +162,9 @@ async function connect(url: string): Promise<pg.Client | undefined> {
   }
 }
 
+/** A sixteenth of the memory: less than the quarter of a machine that does nothing else. Pages are taken only as tables grow into them. */
+const cacheMb = () => Math.min(1_024, Math.max(128, Math.floor(totalmem() / 1_048_576 / 16)));
+
 function launch(
   binaries: Binaries & { cluster: string },
   socket: string,
@@ -173,7 +176,7 @@ function launch(
     unix_socket_directories: socket,
     unix_socket_permissions: '0700',
     max_connections: '120',
-    shared_buffers: '256MB',
+    shared_buffers: `${String(cacheMb())}MB`,
     timezone: 'UTC',
     log_timezone: 'UTC',
     // the details of a refused row repeat its values, addresses among them

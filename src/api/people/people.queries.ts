@@ -22,20 +22,25 @@ const shown = ({ viewerId, query }: Search) => fragment`
 const named = fragment`(p.first_name || ' ' || p.last_name)`;
 
 /**
- * Active people by name, best match first; misspellings are forgiven where too few are spelled so. A part of an address finds only people whose
- * address the caller may see; all of it finds anybody.
+ * Active people by name, best match first: who has the query at the beginning of a word, then inside of one, the shortest name first; misspellings,
+ * by their similarity, where too few are spelled so. A part of an address finds only people whose address the caller may see; all of it finds anybody.
  */
 export const searchPeople = (db: Queryable, asked: Search) => {
-  const pattern = `%${asked.query.replace(/[\\%_]/g, '\\$&')}%`;
+  const literal = asked.query.replace(/[\\%_]/g, '\\$&');
+  const pattern = `%${literal}%`;
   const most = asked.limit + asked.offset;
+  // a common name is borne by thousands, and their similarities cost twice as much as the rest of its search
+  const spelledScore = fragment`case when ' ' || lower(${named}) like lower(${`% ${literal}%`}) then 2 else 1 end + 1 / length(${named})::float8`;
+  const score = fragment`case when ${named} ilike ${pattern} then ${spelledScore} else similarity(${named}, ${asked.query}) end`;
   return db.rows<FoundUser>(sql('people.search')`
     with spelled as materialized (
-      select p.user_id, p.first_name, similarity(${named}, ${asked.query}) as score from profiles p where p.activated and ${named} ilike ${pattern}
+      select p.user_id, p.first_name, ${spelledScore} as score from profiles p where p.activated and ${named} ilike ${pattern}
+      order by score desc, p.first_name, p.user_id limit ${most}
     ), alike as (
-      select p.user_id, p.first_name, similarity(${named}, ${asked.query}) as score from profiles p
+      select p.user_id, p.first_name, ${score} as score from profiles p
       where p.activated and position('@' in ${asked.query}) = 0 and ${named} % ${asked.query} and (select count(*) from spelled) < ${most}
     ), addressed as (
-      select p.user_id, p.first_name, similarity(${named}, ${asked.query}) as score
+      select p.user_id, p.first_name, ${score} as score
       from (
         select id from users where email = canonical_email(${asked.query})
         union
