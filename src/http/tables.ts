@@ -18,8 +18,16 @@ async function open(request: TableRequest, response: Response, where: 'query' | 
   timed(exchangeOf(response), 'access', performance.now() - start);
 }
 
-/** The table's own action is decided as soon as `tableName` is known, before anything else of the query is looked at. */
+/**
+ * The table's own action is decided as soon as `tableName` is known, before anything else of the query is looked at. Whoever has as many reads under way
+ * as may run and wait is told so first: a flood of them costs no more than to know whose it is.
+ */
 export async function requireTable(request: Request, response: Response, next: NextFunction): Promise<void> {
+  const { caller, signal } = exchangeOf(response);
+  const leave = contextOf(request).shares.enter(caller?.userId ?? '');
+  response.once('close', leave);
+  // whoever is gone already closes nothing any more
+  if (signal.aborted) leave();
   await open(request, response, 'query');
   refuseUnknownParameters(request);
   next();

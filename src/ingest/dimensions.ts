@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Database, Transaction } from '../database/database.ts';
 import type { ColumnType } from '../lakehouse/catalog.ts';
 import { commit, createTable, filesAt, findTable } from '../lakehouse/manifest.ts';
@@ -34,8 +35,32 @@ const stageRows = (staging: StagingArea, tableId: string, experimentId: string, 
     sortColumn: 'replaced_at',
   });
 
+const textOf = (rows: readonly IdentityRow[]) =>
+  JSON.stringify(rows.map(({ userId, name, avatar, pseudonym }) => JSON.stringify([userId, name, avatar, pseudonym])).sort());
+
+/** Whether a version of the dimension holds exactly these people. */
+async function holds(
+  { db, staging }: DimensionDeps,
+  table: { id: string; version: number },
+  rows: readonly IdentityRow[],
+): Promise<boolean> {
+  const files = (await filesAt(db, table.id, table.version)).map(({ path }) => join(staging.lakeFolder, path));
+  if (files.length === 0) return false;
+  const session = await staging.session();
+  try {
+    await session.prepare([{ sql: 'set variable files = $1', values: [{ type: { kind: 'string' }, value: files }] }]);
+    const there = await session.rows({
+      sql: `select user_id as "userId", name, avatar, pseudonym from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false)`,
+      values: [],
+    });
+    return textOf(there as unknown as IdentityRow[]) === textOf(rows);
+  } finally {
+    session.close();
+  }
+}
+
 /**
- * Replaces the identity dimension of an experiment as a whole, as a new version; nobody to name is nothing to do. The people are read after the version
+ * Replaces the identity dimension of an experiment as a whole, as a new version; nobody to name, and nobody new, is nothing to do. The people are read after the version
  * that is replaced: whoever finds that version gone reads again, so that a name read before a change is never written after it.
  */
 export async function replaceIdentity(
@@ -44,9 +69,11 @@ export async function replaceIdentity(
   readPeople: () => Promise<readonly IdentityRow[]>,
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
-    const before = (await findTable(db, experimentId, 'identity'))?.version ?? 0;
+    const known = await findTable(db, experimentId, 'identity');
+    const before = known?.version ?? 0;
     const rows = await readPeople();
     if (rows.length === 0) return;
+    if (known && (await holds({ db, staging }, known, rows)) && (await findTable(db, experimentId, 'identity'))?.version === before) return;
     const table = await createTable(db, { experimentId, kind: 'identity' });
     const staged = await stageRows(staging, table.id, experimentId, rows);
     try {

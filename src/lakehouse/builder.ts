@@ -54,9 +54,11 @@ export class Builder {
     return new Builder({ ...this.source, files });
   }
 
-  /** Whether no file holds any of these columns. */
-  derives(exprs: readonly Expr[]): boolean {
-    return [...columnNames(exprs)].some((name) => this.#columns.get(name)?.derived);
+  /** Whether any of these columns is in no file and has to be looked up elsewhere, those apart that are made in one of these ways. */
+  derives(exprs: readonly Expr[], but: readonly Column['derived'][] = []): boolean {
+    const isElsewhere = (derived: Column['derived']) =>
+      derived !== undefined && !but.includes(derived) && (derived !== 'annotations' || this.source.annotations !== undefined);
+    return [...columnNames(exprs)].some((name) => isElsewhere(this.#columns.get(name)?.derived));
   }
 
   /** Scan, the derived columns that `early` uses, and the filter; `late` columns are only made available by the scan. */

@@ -133,8 +133,15 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
   project: ({ from, outputs: made, keep }, { dialect, line, nested }) =>
     q`select ${raw(keep ? '*, ' : '')}${list(outputs(made, dialect))}${line}from (${nested(from)})`,
   group: ({ from, keys, measures }, { dialect, line, nested }) => {
-    const by = keys.length === 0 ? raw('') : q`${line}group by ${raw(keys.map((_key, index) => index + 1).join(', '))}`;
-    return q`select ${list(outputs([...keys, ...measures], dialect))}${line}from (${nested(from)})${by}`;
+    const coarse = keys.map(({ expr }) =>
+      expr.kind === 'bucket' && expr.of.kind === 'column'
+        ? dialect.coarse(expression(expr.of, dialect), expr.of.type, expr.unit, expr.zone)
+        : null,
+    );
+    const grouped = keys.map((_key, index) => coarse[index]?.key ?? raw(String(index + 1)));
+    const by = keys.length === 0 ? raw('') : q`${line}group by ${list(grouped)}`;
+    const made = keys.map(({ as, expr }, index) => named(coarse[index]?.value ?? expression(expr, dialect), as, dialect));
+    return q`select ${list([...made, ...outputs(measures, dialect)])}${line}from (${nested(from)})${by}`;
   },
   sort: ({ from, by, limit, offset }, { dialect, line, nested }) => {
     const order = by.length === 0 ? raw('') : q`${line}order by ${ordering(by, dialect)}`;

@@ -35,6 +35,12 @@ export interface AggregateParts {
   type: ColumnType;
 }
 
+/** A number that is the same in all rows of a group, and the group's value. */
+export interface Coarse {
+  key: Fragment;
+  value: Fragment;
+}
+
 /** Every way in which two warehouses differ, each with its reason. A dialect only prints; it never decides what is read. */
 export interface Dialect {
   readonly name: 'duckdb' | 'databricks';
@@ -60,6 +66,8 @@ export interface Dialect {
   startsWith(of: Fragment, text: Fragment): Fragment;
   /** The start of a calendar unit, without any session's time zone. */
   bucket(of: Fragment, type: ColumnType, unit: Extract<Expr, { kind: 'bucket' }>['unit'], zone: string | null): Fragment;
+  /** What the rows of a bucket of a column have in common and are grouped by, where that costs less than the bucket's start; and its start, made of it. */
+  coarse(of: Fragment, type: ColumnType, unit: Extract<Expr, { kind: 'bucket' }>['unit'], zone: string | null): Coarse | null;
   /** The first instant at which clocks in the zone show a local time. */
   instant(local: Fragment, zone: string): Fragment;
   /** Engines differ in result types, in errors on NaN, and in what may be ordered inside an aggregate. */

@@ -271,7 +271,7 @@ export const readStream = async (
   options: DownloadOptions,
 ): Promise<Download> => {
   const { format, raw = false, seen, ...run } = options;
-  const plan = planRead(source, request, null);
+  const plan = planRead(source, request, null, false, format !== 'arrow');
   const { window } = plan;
   const columns = columnInfo(plan);
   const truncated =

@@ -17,6 +17,12 @@ interface Waiter {
   start: () => void;
 }
 
+const subtract = (counts: Map<string, number>, key: string) => {
+  const left = (counts.get(key) ?? 1) - 1;
+  if (left === 0) counts.delete(key);
+  else counts.set(key, left);
+};
+
 /**
  * Fair shares of the engine in this process: nobody's statements crowd out another's. First come, first served among those whose own share is free.
  * Errors: callerBusy (429) when a caller has too many waiting or waits too long for their own share, warehouseBusy (503) when the owner's is the full one.
@@ -25,6 +31,7 @@ export class FairShares {
   readonly #limits: ShareLimits;
   readonly #byCaller = new Map<string, number>();
   readonly #byOwner = new Map<string, number>();
+  readonly #inside = new Map<string, number>();
   #queue: Waiter[] = [];
 
   constructor(limits: ShareLimits) {
@@ -33,6 +40,22 @@ export class FairShares {
 
   get waiting(): number {
     return this.#queue.length;
+  }
+
+  /**
+   * A place for a request before anything is known of it but its caller: as many as may run and wait. The answer gives the place back, and does nothing
+   * more when it is called twice. Throws callerBusy (429) when there is none, so that what would be refused anyway costs nothing before.
+   */
+  enter(caller: string): () => void {
+    const { perCaller, waiting, waitMs } = this.#limits;
+    if ((this.#inside.get(caller) ?? 0) >= perCaller + waiting) throw errors.callerBusy().with({ retryAfter: waitMs / 1000 });
+    this.#inside.set(caller, (this.#inside.get(caller) ?? 0) + 1);
+    let isInside = true;
+    return () => {
+      if (!isInside) return;
+      isInside = false;
+      subtract(this.#inside, caller);
+    };
   }
 
   /** Waits for a share and answers the function that gives it back; calling that twice does nothing more. */
@@ -80,14 +103,8 @@ export class FairShares {
   }
 
   #give(caller: string, owner: string): void {
-    for (const [counts, key] of [
-      [this.#byCaller, caller],
-      [this.#byOwner, owner],
-    ] as const) {
-      const left = (counts.get(key) ?? 1) - 1;
-      if (left === 0) counts.delete(key);
-      else counts.set(key, left);
-    }
+    subtract(this.#byCaller, caller);
+    subtract(this.#byOwner, owner);
     for (const waiter of [...this.#queue])
       if (this.#hasRoom(waiter.caller, waiter.owner)) {
         this.#take(waiter.caller, waiter.owner);

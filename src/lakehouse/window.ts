@@ -11,7 +11,9 @@ import { exprType } from './types.ts';
 
 /** Which rows go out: a page, or the first `limit` (null: all); with `peek` one row more is read, so that a cut is seen. */
 export type Window =
-  { kind: 'page'; page: number; pageSize: number; peek: boolean; seek?: Seek } | { kind: 'limit'; limit: number | null; peek: boolean };
+  | { kind: 'page'; page: number; pageSize: number; peek: boolean; seek?: Seek }
+  /** `copied`: the engine writes the rows itself, in their order also above a join. */
+  | { kind: 'limit'; limit: number | null; peek: boolean; copied?: boolean };
 
 /** The window of a request; `cap` is the most rows that an answer may hold, or null for streams; a `keyed` page says whether another follows. */
 export const windowOf = (request: ReadRequest, cap: number | null, keyed = false): Window => {
@@ -76,13 +78,15 @@ const microseconds = (time: string) => time.replace(/\.(\d{3})Z$/, '.$1000Z');
 
 /**
  * The files in an order in which nothing is left to be sorted, for a stream of every row in the table's own ascending order. The engine keeps the order of
- * files and of rows in them up to a join, which gives it up; so not where a column is joined, nor where values are looked for in a list, which it
- * may make a join of.
+ * files and of rows in them up to a join, which gives it up unless the engine writes the rows itself; so not where a column is joined, but for the few
+ * people that are kept in memory, nor where values are looked for in a list, which it may make a join of.
  */
 const sortedFiles = (builder: Builder, { where, by, printed, window }: Asked): string[] | null => {
   const { source } = builder;
   const isWhole = cutOf(window).limit === null && by[0]?.descending === false && isOwnOrder(source, by);
-  if (!isWhole || !source.extents || looksInLists(where) || builder.derives([...printed, ...(where ? [where] : [])])) return null;
+  const used = [...printed, ...(where ? [where] : [])];
+  const isCopied = window.kind === 'limit' && window.copied === true;
+  if (!isWhole || !source.extents || looksInLists(where) || builder.derives(used, isCopied ? ['contributor'] : [])) return null;
   return filesInOrder(source.extents);
 };
 
@@ -90,6 +94,8 @@ const looksInLists = (where: Expr | null): boolean =>
   where !== null && (where.kind === 'every' ? where.of.some(looksInLists) : where.kind === 'in' && where.values.length > 1);
 
 const MOST_LATE = 1_000;
+/** A limit that no table reaches: rows below one are passed on by one thread. */
+const EVERY_ROW = 1e15;
 
 /**
  * Whether rows of one page are likely to lie side by side: then their ids are found on narrow columns first and only their own row groups are opened again.
@@ -132,7 +138,11 @@ export const windowRows = (given: Builder, asked: Asked): Plan => {
   const order = by.map((sort) => sort.expr);
   const cut = cutOf(window);
   const lined = sortedFiles(builder, asked);
-  if (lined) return builder.over(lined).from(where, printed).from;
+  if (lined) {
+    const { from } = builder.over(lined).from(where, printed);
+    // one thread passes them on in little memory; several, in little memory, do the same work twice
+    return window.kind === 'limit' && window.copied ? { kind: 'sort', from, by: [], limit: EVERY_ROW, offset: 0 } : from;
+  }
   const near = nearFiles(builder, asked);
   if (near === null && isLate(builder, { ...asked, where })) {
     const ids: Plan = { kind: 'sort', from: builder.from(where, order).from, by, ...cut };

@@ -2,6 +2,7 @@
 import type { ColumnType } from '../catalog.ts';
 import { bound, joined, q, raw } from '../dialect.ts';
 import { isCalendar } from '../plan.ts';
+import type { Bucket, ScanColumn } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
 
 const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
@@ -120,6 +121,17 @@ const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
   return isCalendar(unit) ? q`date_trunc(${named}, ${local})` : instant(q`${utc(of)} - (${local} - date_trunc(${named}, ${local}))`);
 };
 
+const MICROSECONDS: Partial<Record<Bucket, string>> = { minute: '60000000', hour: '3600000000' };
+
+/** Whole hours since 1970, rounded down also before it: the engine's own division rounds towards it. */
+const coarse: Dialect['coarse'] = (of, type, unit, zone) => {
+  const width = MICROSECONDS[unit];
+  if (type.kind !== 'timestamp' || zone !== null || width === undefined) return null;
+  const since = q`epoch_us(${of})`;
+  const key = q`(case when ${since} < 0 then ${since} - ${raw(width)} + 1 else ${since} end // ${raw(width)})`;
+  return { key, value: q`make_timestamptz(${key} * ${raw(width)})` };
+};
+
 /** An hour that a zone repeats at midnight begins the day once: the engine answers with the second of the two. */
 const firstInstant: Dialect['instant'] = (local, zone) => {
   const zoned = bound(zone, { kind: 'string' });
@@ -167,8 +179,14 @@ const spread = (name: 'stddev_samp' | 'var_samp', of: Fragment): Fragment => {
 const ordered = (of: Fragment, descending: boolean, nullsFirst = false) =>
   q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`;
 
-/** Text that begins with = + - @ tab or CR is run as a formula by spreadsheet programs. */
-const guarded = (of: Fragment) => q`case when ascii(${of}) in (61, 43, 45, 64, 9, 13) then concat('''', ${of}) else ${of} end`;
+/** What the reader of files is told of their columns, by name. */
+const SCHEMA = raw('map(varchar, struct(name varchar, type varchar, default_value varchar))');
+
+/**
+ * Text that begins with = + - @ tab or CR is run as a formula by spreadsheet programs. Looked up in a list, because the engine joins with what stands
+ * in `in (…)`, and prints rows whose order matters by one thread above a join.
+ */
+const guarded = (of: Fragment) => q`case when list_contains([61, 43, 45, 64, 9, 13], ascii(${of})) then concat('''', ${of}) else ${of} end`;
 
 export const duckdb: Dialect = {
   name: 'duckdb',
@@ -178,15 +196,20 @@ export const duckdb: Dialect = {
   rows: (_table, columns, files) => {
     // the first column stands in where a statement needs none, so it is the one that is read anyway and is the same in every row
     const isolating = columns.filter(({ name }) => name === 'experiment_id');
-    const typed = joined(
-      [...isolating, ...columns.filter(({ name }) => name !== 'experiment_id')].map(({ name, type }) =>
-        raw(`cast(null as ${cast(type)}) as ${quote(name)}`),
-      ),
-      ', ',
-    );
-    if (files.length === 0) return q`(select ${typed} where false)`;
+    const all = [...isolating, ...columns.filter(({ name }) => name !== 'experiment_id')];
+    if (files.length === 0) {
+      const typed = joined(
+        all.map(({ name, type }) => raw(`cast(null as ${cast(type)}) as ${quote(name)}`)),
+        ', ',
+      );
+      return q`(select ${typed} where false)`;
+    }
+    // The types are said, and not found by opening every file before the first is read. A column that a file lacks is null there.
+    const member = ({ name, type }: ScanColumn) =>
+      `${JSON.stringify(name)}:${JSON.stringify({ name, type: cast(type), default_value: null })}`;
+    const schema = bound(`{${all.map(member).join(',')}}`, { kind: 'string' });
     const list = bound(files, { kind: 'array', element: { kind: 'string' } });
-    return q`(select ${typed} where false union all by name select * from read_parquet(${list}, union_by_name = true))`;
+    return q`read_parquet(${list}, schema = cast(cast(${schema} as json) as ${SCHEMA}))`;
   },
   // one experiment's table has files of its own
   partition: () => null,
@@ -202,6 +225,7 @@ export const duckdb: Dialect = {
   contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`starts_with(${of}, ${text})`,
   bucket,
+  coarse,
   instant: firstInstant,
   aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
   addend: (of) => of,

@@ -16,6 +16,7 @@ import {
 } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import type { StagingArea, StagingSession } from '../staging.ts';
+import { cutRowGroups } from './parquet-cut.ts';
 import type { BoundValue, RunOptions, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
 
 interface WriterOptions {
@@ -30,6 +31,7 @@ interface WriterOptions {
 
 const ROWS_PER_FILE = 100_352;
 const VECTOR = 2_048;
+const WHOLE = 'whole.parquet';
 
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
@@ -105,14 +107,12 @@ class DuckdbSession implements StagingSession {
     const temporary = join(this.#lakeFolder, '.staging', randomUUID());
     await mkdir(temporary, { recursive: true });
     try {
-      // A window above the sort makes one ordered stream, which COPY cuts into files that do not overlap; a bare ORDER BY interleaves them.
-      const sort = `${identifier(sortColumn)} nulls last, id`;
-      const ordered = sorted
-        ? select.sql
-        : `select * exclude (fieldlake_order) from (select *, row_number() over () as fieldlake_order from (select * from (${select.sql}) order by ${sort}))`;
       const rowGroup = Math.max(VECTOR, Math.round(rowsPerFile / VECTOR) * VECTOR);
-      const options = `format parquet, compression zstd, row_group_size ${rowGroup}, row_groups_per_file 1, filename_pattern 'part_{i}'`;
-      await this.#run({ sql: `copy (${ordered}) to ${text(temporary)} (${options})`, values: select.values });
+      // Every thread writes, in order, into one file only: several at once would each get rows from anywhere. So that one is cut afterwards.
+      const ordered = sorted ? select.sql : `select * from (${select.sql}) order by ${identifier(sortColumn)} nulls last, id`;
+      const options = `format parquet, compression zstd, row_group_size ${rowGroup}, preserve_order true`;
+      await this.#run({ sql: `copy (${ordered}) to ${text(join(temporary, WHOLE))} (${options})`, values: select.values });
+      await cutRowGroups(temporary, WHOLE);
       const staged: StagedFile[] = [];
       for (const part of await this.#describe(temporary, sortColumn)) {
         const path = `${tableId}/${randomUUID()}.parquet`;

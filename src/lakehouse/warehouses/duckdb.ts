@@ -114,6 +114,8 @@ export class DuckDbWarehouse implements Warehouse {
     await connection.run(`set global temp_directory = ${literal(join(scratch, 'spill'))}`);
     await connection.run(`set global allowed_directories = [${literal(`${scratch}/`)}, ${literal(`${lake}/`)}]`);
     await connection.run(`set global timezone = 'UTC'`);
+    // plans put what is looked up on the right, where it is kept in memory: never the table itself, whose rows keep their order on the left
+    await connection.run(`set global disabled_optimizers = 'build_side_probe_side'`);
     await connection.run('set global enable_external_access = false');
     await connection.run('set global lock_configuration = true');
     connection.closeSync();

@@ -11,14 +11,14 @@ from (
           select *
           from (
             select "id" as "id", "uploaded_at" as "uploaded_at", "contributor_id" as "contributor_id", "bool" as "bool", "int" as "int", "big" as "big", "dec" as "dec", "dbl" as "dbl", "txt" as "txt", "day" as "day", "at" as "at", "clock" as "clock", "json" as "json"
-            from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+            from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
             where "experiment_id" = cast(? as varchar)
           )
           where "id" in (select "id" from (
             select *
             from (
               select "id" as "id", "uploaded_at" as "uploaded_at"
-              from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "id", cast(null as timestamptz) as "uploaded_at", cast(null as varchar) as "upload_id", cast(null as varchar) as "contributor_id", cast(null as boolean) as "bool", cast(null as integer) as "int", cast(null as bigint) as "big", cast(null as decimal(12, 3)) as "dec", cast(null as double) as "dbl", cast(null as varchar) as "txt", cast(null as date) as "day", cast(null as timestamptz) as "at", cast(null as timestamp) as "clock", cast(null as varchar) as "json" where false union all by name select * from read_parquet(?, union_by_name = true))
+              from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
               where "experiment_id" = cast(? as varchar)
             )
             order by "uploaded_at" asc nulls last, "id" asc nulls last
@@ -68,8 +68,10 @@ from (
 -- STRING: ,"clock":
 -- STRING: ,"json":
 -- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"id":{"name":"id","type":"varchar","default_value":null},"uploaded_at":{"name":"uploaded_at","type":"timestamptz","default_value":null},"upload_id":{"name":"upload_id","type":"varchar","default_value":null},"contributor_id":{"name":"contributor_id","type":"varchar","default_value":null},"bool":{"name":"bool","type":"boolean","default_value":null},"int":{"name":"int","type":"integer","default_value":null},"big":{"name":"big","type":"bigint","default_value":null},"dec":{"name":"dec","type":"decimal(12, 3)","default_value":null},"dbl":{"name":"dbl","type":"double","default_value":null},"txt":{"name":"txt","type":"varchar","default_value":null},"day":{"name":"day","type":"date","default_value":null},"at":{"name":"at","type":"timestamptz","default_value":null},"clock":{"name":"clock","type":"timestamp","default_value":null},"json":{"name":"json","type":"varchar","default_value":null}}
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"id":{"name":"id","type":"varchar","default_value":null},"uploaded_at":{"name":"uploaded_at","type":"timestamptz","default_value":null},"upload_id":{"name":"upload_id","type":"varchar","default_value":null},"contributor_id":{"name":"contributor_id","type":"varchar","default_value":null},"bool":{"name":"bool","type":"boolean","default_value":null},"int":{"name":"int","type":"integer","default_value":null},"big":{"name":"big","type":"bigint","default_value":null},"dec":{"name":"dec","type":"decimal(12, 3)","default_value":null},"dbl":{"name":"dbl","type":"double","default_value":null},"txt":{"name":"txt","type":"varchar","default_value":null},"day":{"name":"day","type":"date","default_value":null},"at":{"name":"at","type":"timestamptz","default_value":null},"clock":{"name":"clock","type":"timestamp","default_value":null},"json":{"name":"json","type":"varchar","default_value":null}}
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- BIGINT: 100
 -- STRING: 01990000-0000-7000-8000-000000000001

@@ -1,0 +1,92 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDuckdbWriter } from '../../src/lakehouse/warehouses/duckdb-write.ts';
+import { cutRowGroups } from '../../src/lakehouse/warehouses/parquet-cut.ts';
+
+const ROWS = 20_000;
+const GROUP = 2_048;
+// a value of every kind that the lake keeps, nulls, texts that repeat (which get a dictionary and a filter) and texts that do not
+const SELECT = `select i as n, i % 5 = 0 as flag, (i % 7)::integer as small, i / 3 as share, case when i % 3 = 0 then null else 'text ' || i end as txt,
+  ['red', 'green', 'blue'][1 + i % 3] as colour, date '2024-01-01' + (i % 400)::integer as day, timestamptz '2024-01-01 00:00:00+00' + to_seconds(i) as at,
+  (i * 1.5)::decimal(38, 3) as dec, {'id': i, 'name': 'n' || i, 'inner': {'a': [i, null]}} as person, range(i % 4) as list, null::varchar as nothing,
+  i as c1, i as c2, i as c3, i as c4 from range(${ROWS}) t(i)`;
+
+let folder: string;
+let instance: DuckDBInstance;
+let connection: DuckDBConnection;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fieldlake-cut-'));
+  instance = await DuckDBInstance.create(':memory:', { threads: '2' });
+  connection = await instance.connect();
+});
+afterAll(() => {
+  connection.closeSync();
+  instance.closeSync();
+  rmSync(folder, { recursive: true });
+});
+
+const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
+const parts = (of: string) => readdirSync(of).sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
+
+test('every row is in the files as it was in the one, in order, and so are the filters of its columns', async () => {
+  const cut = mkdtempSync(join(folder, 'cut-'));
+  await connection.run(
+    `copy (${SELECT}) to '${join(cut, 'whole.parquet')}' (format parquet, compression zstd, row_group_size ${GROUP}, preserve_order true)`,
+  );
+  await cutRowGroups(cut, 'whole.parquet');
+  const names = parts(cut);
+  expect(names).toEqual(Array.from({ length: Math.ceil(ROWS / GROUP) }, (_, index) => `part_${index}.parquet`));
+  const list = `[${names.map((name) => `'${join(cut, name)}'`).join(', ')}]`;
+  expect(await rows(`select * from read_parquet(${list}) t`)).toEqual(await rows(`select * from (${SELECT}) t`));
+  for (const [index, name] of names.entries())
+    expect(await rows(`select count(*)::integer, min(n)::integer, max(n)::integer from read_parquet('${join(cut, name)}')`)).toEqual([
+      [Math.min(GROUP, ROWS - index * GROUP), index * GROUP, Math.min(ROWS, (index + 1) * GROUP) - 1],
+    ]);
+  const probe = (colour: string) =>
+    rows(`select bloom_filter_excludes from parquet_bloom_probe('${join(cut, 'part_1.parquet')}', 'colour', '${colour}')`);
+  expect([await probe('grey'), await probe('green')]).toEqual([[[true]], [[false]]]);
+});
+
+test('a file of one row group stays as it is', async () => {
+  const whole = mkdtempSync(join(folder, 'whole-'));
+  await connection.run(`copy (select 1 as n) to '${join(whole, 'whole.parquet')}' (format parquet)`);
+  await cutRowGroups(whole, 'whole.parquet');
+  expect(readdirSync(whole)).toEqual(['whole.parquet']);
+});
+
+test.each([true, false])('staged files follow each other and know between which ids their rows lie (sorted before: %s)', async (sorted) => {
+  const staging = await openDuckdbWriter({
+    lakeFolder: join(folder, `lake-${sorted}`),
+    workFolder: join(folder, `work-${sorted}`),
+    threads: 4,
+  });
+  try {
+    const session = await staging.session();
+    const select = `select printf('%08x', ${sorted ? 'i' : `(i * 7919) % ${ROWS}`}) as id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at, i as n from range(${ROWS}) t(i)`;
+    const asked = {
+      tableId: 'table',
+      experimentId: 'experiment',
+      select: { sql: select, values: [] },
+      sortColumn: 'uploaded_at',
+      rowsPerFile: GROUP,
+    };
+    const { files, rowCount } = await session.stage({ ...asked, sorted });
+    session.close();
+    expect(rowCount).toBe(ROWS);
+    expect(files).toHaveLength(Math.ceil(ROWS / GROUP));
+    const id = (n: number) => n.toString(16).padStart(8, '0');
+    for (const [index, file] of files.entries()) {
+      expect([file.minId, file.maxId]).toEqual([id(index * GROUP), id(Math.min(ROWS, (index + 1) * GROUP) - 1)]);
+      expect([file.rowCount, file.nullKeys, file.minKey]).toEqual([
+        Math.min(GROUP, ROWS - index * GROUP),
+        0,
+        '2024-01-01T00:00:00.000000Z',
+      ]);
+    }
+  } finally {
+    await staging.close();
+  }
+});

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { FairShares } from '../../src/lakehouse/shares.ts';
+
+const limits = { perCaller: 2, perOwner: 3, waiting: 1, waitMs: 5_000 };
+
+test('a caller has as many places as may run and wait; others have their own', () => {
+  const shares = new FairShares(limits);
+  const places = [shares.enter('a'), shares.enter('a'), shares.enter('a')];
+  expect(() => shares.enter('a')).toThrow(
+    expect.objectContaining({ code: 'CALLER_BUSY', status: 429, details: { retryAfter: 5 } }) as Error,
+  );
+  shares.enter('b')();
+  const [first] = places;
+  first?.();
+  first?.();
+  places.push(shares.enter('a'));
+  expect(() => shares.enter('a')).toThrow(expect.objectContaining({ code: 'CALLER_BUSY' }) as Error);
+  for (const leave of places) leave();
+  expect([1, 2, 3].map(() => shares.enter('a'))).toHaveLength(3);
+});
+
+test('a share is given to whoever has waited longest and has room', async () => {
+  const shares = new FairShares(limits);
+  const held = [await shares.acquire('a', 'o'), await shares.acquire('a', 'o')];
+  const order: string[] = [];
+  const third = shares.acquire('a', 'o').then((give) => (order.push('a'), give));
+  await expect(shares.acquire('a', 'o')).rejects.toMatchObject({ code: 'CALLER_BUSY', details: { retryAfter: 5 } });
+  const other = shares.acquire('b', 'p').then((give) => (order.push('b'), give));
+  const free = await other;
+  expect(order).toEqual(['b']);
+  held[0]?.();
+  const given = await third;
+  expect(order).toEqual(['b', 'a']);
+  for (const give of [held[1], given, free]) give?.();
+  expect(shares.waiting).toBe(0);
+  await expect(shares.acquire('a', 'o', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+});
