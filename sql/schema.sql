@@ -1135,17 +1135,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborators_of(resources uuid[], organizations uuid[])
  RETURNS TABLE(resource_id uuid, collaborators integer)
  LANGUAGE sql
@@ -1156,7 +1156,8 @@ AS $function$
       array_agg(m.user_id) filter (where m.is_owner) as owners,
       array_agg(m.user_id) filter (where m.is_admin and not m.is_owner) as admins,
       array_agg(m.user_id) filter (where m.is_member and not m.is_admin) as members
-    from (select distinct unnest(organizations) as id) o join organization_members m on m.organization_id = o.id
+    from organization_members m
+    where m.organization_id = any (organizations)
     group by m.organization_id
   )
   select asked.resource_id, (held.grants
@@ -1338,7 +1339,7 @@ AS $function$
   where r.type = any (asked_types)
     and (pages is null or r.ctid < format('(%s,0)', pages)::tid)
     and (
-      r.organization_id = any (homes)
+      r.organization_id in (select unnest(homes))
       or r.id in (select unnest(granted))
       or ((r.visibility = 'public' or r.public_from <= now()) and (not related_only or r.created_by = caller)))
 $function$
@@ -1347,13 +1348,7 @@ CREATE OR REPLACE FUNCTION public.readable_resources(caller uuid, asked_types te
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$
-  select r.*
-  from resources r
-  where r.type = any (asked_types)
-    and (
-      r.organization_id in (select m.organization_id from organization_members m where m.user_id = caller and m.is_member)
-      or r.id in (select a.resource_id from effective_access a where a.user_id = caller and a.rank between 2 and 4 and a.can_read)
-      or ((r.visibility = 'public' or r.public_from <= now()) and (not related_only or r.created_by = caller)))
+  select r.* from readable_among(caller, homes_of(caller), granted_to(caller), asked_types, related_only) r
 $function$
 CREATE OR REPLACE FUNCTION public.refresh_search(asked uuid[])
  RETURNS void
