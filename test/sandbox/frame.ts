@@ -3,26 +3,32 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
+import { dirname, join } from 'node:path';
 import type { Trial, Verdict } from './outside.ts';
 
 // The first process of a disposable frame: it makes a world to escape into, runs one attempt in a plain interpreter and says on stdout what it saw of
 // the attempt's goal. With it ends everything that the attempt has started.
 
 const trial = JSON.parse(process.argv[2] ?? '') as Trial;
+const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDER = '/tmp/outside';
 const CANARY = 'the-canary-sings';
 const RECORD = '\u001e';
 
 /** The frame has its own names, mounts, network and processes: here the system's files may be written and an address of the cloud is this machine. */
 const furnish = () => {
+  const kept = [ROOT, dirname(process.execPath)].filter((folder) => folder.startsWith('/tmp/'));
   const commands = [
-    'mount -t tmpfs -o size=512m tmpfs /tmp',
-    'mkdir /tmp/.upper /tmp/.work',
+    'mount -t tmpfs -o size=512m tmpfs /mnt',
+    'mkdir /mnt/.upper /mnt/.work',
+    // a project below /tmp is still there when the frame's own is put over it
+    'for folder in "$@"; do mkdir -p "/mnt${folder#/tmp}"; mount --rbind "$folder" "/mnt${folder#/tmp}"; done',
+    'mount --move /mnt /tmp',
     'mount -t overlay -o lowerdir=/usr,upperdir=/tmp/.upper,workdir=/tmp/.work,userxattr overlay /usr',
     'ip link set lo up',
     'ip addr add 169.254.169.254/32 dev lo',
   ];
-  execFileSync('/bin/sh', ['-ec', commands.join('\n')], { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } });
+  execFileSync('/bin/sh', ['-ec', commands.join('\n'), 'furnish', ...kept], { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } });
   mkdirSync(FOLDER);
   writeFileSync(`${FOLDER}/canary`, `${CANARY}\n`);
   writeFileSync(`${FOLDER}/spare`, '');
