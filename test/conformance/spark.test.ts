@@ -159,7 +159,7 @@ let candidates: readonly Candidate[] = [];
 const prepared = (): readonly Candidate[] => {
   if (candidates.length > 0) return candidates;
   const r = random(seed);
-  candidates = Array.from({ length: 3_000 }, (_, index) => ({ index, asked: makeHarshRequest(index, bench.rows, r) })).flatMap(
+  candidates = Array.from({ length: 9_000 }, (_, index) => ({ index, asked: makeHarshRequest(index, bench.rows, r) })).flatMap(
     ({ index, asked }) => {
       try {
         const plan = planRead(sourceOf(index), sent(asked), MAX_LIMIT);
