@@ -44,18 +44,23 @@ export async function fireUnderKills({ seed, people, acts, kills, lanes }: Order
     const state = { killersAt: 2, answered: 0 };
     const killers = [0, 1].map(async (victim) => {
       const roll = random(seed * 7 + victim);
-      for (let kill = victim; kill < kills; kill += 2) {
-        // spread over the acts, at a moment when others are midway
-        while (state.answered < ((kill + roll()) * acts) / kills && state.answered < acts) await sleep(10);
-        const server = up[victim];
-        up[victim] = null;
-        await server?.kill('SIGKILL');
-        killed += 1;
-        await check();
-        up[victim] = await spawnServer(environment);
+      try {
+        for (let kill = victim; kill < kills; kill += 2) {
+          // spread over the acts, at a moment when others are midway
+          while (state.answered < ((kill + roll()) * acts) / kills && state.answered < acts) await sleep(10);
+          const server = up[victim];
+          up[victim] = null;
+          await server?.kill('SIGKILL');
+          killed += 1;
+          await check();
+          up[victim] = await spawnServer(environment);
+        }
+      } finally {
+        // also of one whose server does not come back: the fire ends, and what went wrong is said
+        state.killersAt -= 1;
       }
-      state.killersAt -= 1;
     });
+    for (const killer of killers) killer.catch(() => undefined);
     const fired: Fired = { answered: {}, cutOff: 0 };
     const portion = Math.max(1, Math.floor(acts / 10));
     // people go on until the last kill is over
