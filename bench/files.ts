@@ -14,7 +14,7 @@ import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
 import { pairs, type Measured } from './pairs.ts';
 import { fetchAll } from './reads.ts';
 import { seedSeason } from './seed-raw.ts';
-import { serve, stop } from './seed-reads.ts';
+import { makeExperiment, serve, stop } from './seed-reads.ts';
 
 const ROWS_PER_BATCH = 100_352;
 
@@ -50,13 +50,8 @@ export async function benchFiles(url: string, dataDir: string, onMeasured: (line
   const engine = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '256MB' });
   const agent = new Agent({ keepAlive: true });
   try {
-    const makeExperiment = async (name: string) => {
-      const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
-      const body = JSON.stringify({ name, organizationId: person.organizationId });
-      const response = await fetch(`${baseUrl}/api/v1/experiments`, { method: 'POST', headers, body });
-      return ((await response.json()) as { id: string }).id;
-    };
-    const [unsorted, compacted] = [await makeExperiment('Unsorted'), await makeExperiment('Compacted')];
+    const experiment = (name: string) => makeExperiment(baseUrl, apiKey, { name, organizationId: person.organizationId });
+    const [unsorted, compacted] = [await experiment('Unsorted'), await experiment('Compacted')];
     const season = { db, staging, rows, batch: ROWS_PER_BATCH, inOrder: false };
     const asItCame = await liveFiles(db, await seedSeason(season, unsorted));
     const tableId = await seedSeason(season, compacted);

@@ -20,7 +20,7 @@ import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
 import { against, pairs, type Measured } from './pairs.ts';
 import { fetchAll } from './reads.ts';
 import { seedSeason } from './seed-raw.ts';
-import { serve, stop } from './seed-reads.ts';
+import { makeExperiment, serve, stop } from './seed-reads.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Of the throughput; the batch that the service itself takes. */
@@ -219,13 +219,8 @@ export async function benchPipeline(url: string, dataDir: string, onMeasured: (l
   };
   const { child, baseUrl } = await serve({ ...settings, WORKER: 'off' });
   try {
-    const makeExperiment = async (name: string) => {
-      const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
-      const body = JSON.stringify({ name, organizationId: person.organizationId });
-      const response = await fetch(`${baseUrl}/api/v1/experiments`, { method: 'POST', headers, body });
-      return ((await response.json()) as { id: string }).id;
-    };
-    const site = { db, staging, baseUrl, pid: child.pid ?? 0, apiKey, makeExperiment };
+    const experiment = (name: string) => makeExperiment(baseUrl, apiKey, { name, organizationId: person.organizationId });
+    const site = { db, staging, baseUrl, pid: child.pid ?? 0, apiKey, makeExperiment: experiment };
     for (const line of await throughput(db, staging, dataDir)) onMeasured(line);
     await month(site, onMeasured);
     const start = async () => {

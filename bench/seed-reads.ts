@@ -83,6 +83,13 @@ export const stop = async (child: ChildProcess) => {
   await gone;
 };
 
+/** A new experiment of somebody's organization; its id. */
+export async function makeExperiment(baseUrl: string, apiKey: string, asked: { name: string; organizationId: string }): Promise<string> {
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  const response = await fetch(`${baseUrl}/api/v1/experiments`, { method: 'POST', headers, body: JSON.stringify(asked) });
+  return ((await response.json()) as { id: string }).id;
+}
+
 /** Parquet files as somebody would upload them, written by an engine of their own. */
 async function writeUploads(folder: string, rows: number): Promise<string[]> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
@@ -114,21 +121,18 @@ export async function startReadsSite({ url, dataDir, rows, threads, memoryMb }: 
     DATA_DIR: dataDir,
     DUCKDB_THREADS: String(threads),
     DUCKDB_MEMORY_MB: String(memoryMb),
+    // without kept answers: each is read anew
+    RESULT_CACHE_MB: '0',
     LOG_LEVEL: 'warn',
   };
   const taking = await serve(environment);
   const headers = { 'x-api-key': apiKey };
-  const ask = async (method: string, path: string, body?: FormData | string) => {
-    const type = typeof body === 'string' ? { 'content-type': 'application/json' } : {};
-    const response = await fetch(`${taking.baseUrl}${path}`, {
-      method,
-      headers: { ...headers, ...type },
-      ...(body === undefined ? {} : { body }),
-    });
+  const ask = async (method: string, path: string, body?: FormData) => {
+    const response = await fetch(`${taking.baseUrl}${path}`, { method, headers, ...(body && { body }) });
     if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
     return (await response.json()) as any;
   };
-  const experiment = `/api/v1/experiments/${String((await ask('POST', '/api/v1/experiments', JSON.stringify({ name: 'Bench', organizationId: person.organizationId }))).id)}`;
+  const experiment = `/api/v1/experiments/${await makeExperiment(taking.baseUrl, apiKey, { name: 'Bench', organizationId: person.organizationId })}`;
   const folder = mkdtempSync(join(dataDir, 'to-upload-'));
   const form = new FormData();
   for (const [field, value] of Object.entries({ sourceKind: 'parquet', targetKind: 'new', targetName: 'bench' })) form.append(field, value);

@@ -6,7 +6,6 @@ import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { forgetSecrets, searchLogs } from './canaries.ts';
-import { forgetSeenOperations, writeSeenOperations } from './seen.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,7 +17,6 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /** One real Postgres for the whole run, with a migrated template that every test file clones. */
 export default async function setup(project: TestProject) {
-  forgetSeenOperations();
   forgetSecrets();
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-test-'));
   const postgres = await startEmbeddedPostgres({
@@ -32,7 +30,6 @@ export default async function setup(project: TestProject) {
   await migrate({ url: postgres.urlOf('template_fieldlake'), folder: join(ROOT, 'sql') });
   project.provide('postgresUrl', postgres.urlOf('postgres'));
   return async () => {
-    writeSeenOperations();
     const searched = searchLogs();
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
