@@ -24,8 +24,9 @@ test('a laptop is backed up while it is at work and restored into an empty folde
       headers: { 'x-api-key': apiKey, ...(isForm ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     });
-    expect(response.ok, `${method} ${path}`).toBe(true);
-    return (await response.json()) as any;
+    const text = await response.text();
+    expect(response.ok, `${method} ${path}: ${response.status} ${text}`).toBe(true);
+    return JSON.parse(text);
   };
   let isBusy = true;
   let load: Promise<void> | undefined;

@@ -50,12 +50,12 @@ export async function getJson(server: ServerProcess, person: Person, path: strin
   return response.json();
 }
 
-/** Asks until the answer satisfies, at most so many milliseconds. */
+/** Asks until the answer satisfies, at most so many milliseconds: ever more rarely, so that a long wait is no flood of requests. */
 export async function eventually<T>(ask: () => Promise<T>, good: (answer: T) => boolean, milliseconds: number): Promise<T> {
   const end = Date.now() + milliseconds;
-  for (;;) {
+  for (let pause = 200; ; pause = Math.min(pause * 1.2, 1_000)) {
     const answer = await ask();
     if (good(answer) || Date.now() > end) return answer;
-    await sleep(200);
+    await sleep(pause);
   }
 }
