@@ -85,6 +85,11 @@ async function main([command, ...args]: string[]): Promise<void> {
 devices              ${report.devices}
 connections          ${report.connections}
 objects uploaded     ${report.objects}
+sent anew            ${
+          Object.entries(report.sentAnew)
+            .map(([why, times]) => `${times} (${why})`)
+            .join(', ') || 0
+        }
 messages published   ${report.published}
 acknowledged         ${report.acknowledged}
   their rows         ${report.expected}

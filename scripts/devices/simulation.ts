@@ -28,6 +28,8 @@ export interface SimulationReport extends Reconciliation {
   connections: number;
   /** Objects put. */
   objects: number;
+  /** Times that a message was given up by the client and sent anew, by what the client said. */
+  sentAnew: Record<string, number>;
 }
 
 const SETTLE_MS = 60_000;
@@ -39,6 +41,7 @@ interface Run extends SimulationOptions {
   ends: number;
   connections: number;
   objects: number;
+  sentAnew: Record<string, number>;
 }
 
 function connectDevice(run: Run, device: Provisioned): MqttClient {
@@ -58,26 +61,36 @@ function connectDevice(run: Run, device: Provisioned): MqttClient {
   return client;
 }
 
-/** One device's life. A message that was not acknowledged is kept by the client, and sent again after it is back. */
+/** One device's life. A message that was not acknowledged is kept by the client, and sent again after it is back; one that the client gives up is sent anew. */
 async function live(run: Run, device: Provisioned): Promise<void> {
   const client = connectDevice(run, device);
   const topic = `${device.config.experiments[0]?.topicPrefix ?? ''}/2.0/sensor-1`;
   const period = 1_000 / run.rate;
   await sleep(Math.random() * period);
   let open = 0;
+  let isOver = false;
   for (let n = 0, due = Date.now(); Date.now() < run.ends; n += 1, due += period) {
     const id = `${run.id}-${device.serialNumber}-${n}`;
     const { body, rows } = messageOf(device, n, id, new Date());
     run.ledger.publish(id, { clientId: device.config.thingName }, rows);
     open += 1;
-    client.publish(topic, JSON.stringify(body), { qos: 1 }, (error) => {
-      open -= 1;
-      if (!error) run.ledger.acknowledge(id);
-    });
+    const payload = JSON.stringify(body);
+    const send = () =>
+      client.publish(topic, payload, { qos: 1 }, (error) => {
+        if (error && !isOver) {
+          run.sentAnew[error.message] = (run.sentAnew[error.message] ?? 0) + 1;
+          setTimeout(send, period);
+          return;
+        }
+        open -= 1;
+        if (!error) run.ledger.acknowledge(id);
+      });
+    send();
     if (run.dropEvery > 0 && Math.random() < period / 1_000 / run.dropEvery) client.stream.destroy();
     await sleep(Math.max(0, due + period - Date.now()));
   }
   for (const end = Date.now() + SETTLE_MS; open > 0 && Date.now() < end;) await sleep(100);
+  isOver = true;
   await client.endAsync(true);
 }
 
@@ -151,6 +164,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
     ends: began + options.seconds * 1_000,
     connections: 0,
     objects: 0,
+    sentAnew: {},
   };
   const done = new AbortController();
   const watching = watch(run, done.signal);
@@ -160,5 +174,11 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   await watching;
   const rows = await persist(Date.now() + SETTLE_MS, () => rowsSince(service, new Date(began - 5_000)));
   if (!rows) throw new Error('the table could not be read at the end');
-  return { ...run.ledger.reconcile(rows), devices: devices.length, connections: run.connections, objects: run.objects };
+  return {
+    ...run.ledger.reconcile(rows),
+    devices: devices.length,
+    connections: run.connections,
+    objects: run.objects,
+    sentAnew: run.sentAnew,
+  };
 }
