@@ -60,6 +60,38 @@ export const filesInOrder = (extents: readonly FileExtent[]): string[] | null =>
   return areApart ? spans.map(({ extent }) => extent.path) : null;
 };
 
+/** How many times as many files the next part of a table has. */
+const GROWTH = 8;
+
+/**
+ * The files in parts, one after the other: every row of a part comes before every row of the next in the default order. The first part is as small as
+ * it can be, each further one several times as large, so that few are needed however rare the rows are that are looked for. One part where rows of
+ * every file are mixed, or nothing is known.
+ */
+export const partsInOrder = (extents: readonly FileExtent[], descending: boolean, back = false): string[][] => {
+  const compare = comparing(descending);
+  const apart: Span[][] = [];
+  let end: Place | undefined;
+  for (const span of extents.map((extent) => spanOf(extent, descending)).sort((a, b) => compare(a.from, b.from))) {
+    if (end === undefined || compare(end, span.from) < 0) apart.push([]);
+    apart.at(-1)?.push(span);
+    if (end === undefined || compare(end, span.to) < 0) end = span.to;
+  }
+  if (back) apart.reverse();
+  const parts: string[][] = [];
+  let most = 1;
+  for (const spans of apart) {
+    const paths = spans.map(({ extent }) => extent.path);
+    const last = parts.at(-1);
+    if (last && last.length + paths.length <= most) last.push(...paths);
+    else {
+      if (last) most *= GROWTH;
+      parts.push(paths);
+    }
+  }
+  return parts;
+};
+
 /** The files that can hold a row of the page, and the offset that is left when whole files before it are not opened. Rows without a file of theirs do not exist. */
 export const filesOfPage = (
   extents: readonly FileExtent[],

@@ -14,12 +14,14 @@ import { refusal, shown } from './resolve.ts';
 import { beyond, reversed } from './seek.ts';
 import type { Resolved } from './resolve.ts';
 import { exprType, typeText } from './types.ts';
-import { sorted, windowOf, windowRows } from './window.ts';
-import type { Window } from './window.ts';
+import { partsOf, sorted, windowOf, windowRows } from './window.ts';
+import type { Asked, Window } from './window.ts';
 
 export interface ReadPlan {
   /** What goes out, in order; its columns are those of `columns`. */
   rows: Plan;
+  /** The same of parts of the table whose rows follow each other, where the first few are likely to fill the page. */
+  parts?: readonly Plan[];
   /** One row with one BIGINT `c0`: the rows that match. */
   count: Plan;
   /** Nothing was filtered or grouped: the manifest's own count is the answer. */
@@ -80,10 +82,13 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
   const keys =
     window.kind === 'page' && window.peek ? by.map(({ expr }, index): Output => ({ as: `k${index}`, name: `k${index}`, expr })) : [];
   const printed = [...outputs, ...keys].map((output) => output.expr);
-  const asked = { where, by, printed, window, beyond: seek ? beyond(by, seek.keys) : null };
-  const rows: Plan = { kind: 'project', from: windowRows(builder, asked), outputs: [...outputs, ...keys], keep: false };
+  const asked: Asked = { where, by, printed, window, beyond: seek ? beyond(by, seek.keys) : null };
+  const rowsOf = (part: Builder) =>
+    anonymise({ kind: 'project', from: windowRows(part, asked), outputs: [...outputs, ...keys], keep: false });
+  const parts = partsOf(builder, asked);
   return {
-    rows: anonymise(rows),
+    rows: rowsOf(builder),
+    ...(parts ? { parts: parts.map(rowsOf) } : {}),
     ...(keys.length === 0
       ? {}
       : { keys: keys.map((key) => ({ ...key, expr: { kind: 'column', name: key.as, type: exprType(key.expr) } as const })) }),

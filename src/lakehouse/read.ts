@@ -150,7 +150,14 @@ type PageWindow = Extract<Window, { kind: 'page' }>;
 
 /** Rows of a page, in order, each with its keys where they were asked for; and whether there was one more. */
 const pageLines = async (warehouse: Warehouse, plan: ReadPlan, { pageSize, seek }: PageWindow, options: RunOptions) => {
-  const found = await warehouse.rows(compile(printed(plan, 'json'), warehouse.dialect), options);
+  const found: Record<string, unknown>[] = [];
+  const { timeoutMs, ...others } = options;
+  const until = performance.now() + (timeoutMs ?? 0);
+  for (const rows of plan.parts ?? [plan.rows]) {
+    const left = timeoutMs === undefined ? {} : { timeoutMs: Math.max(1, until - performance.now()) };
+    found.push(...(await warehouse.rows(compile(printed({ ...plan, rows }, 'json'), warehouse.dialect), { ...others, ...left })));
+    if (found.length > pageSize) break;
+  }
   const lines = found.slice(0, pageSize).map(({ line, key }) => ({ line: String(line), keys: key as string | undefined }));
   return { lines: seek?.back ? lines.reverse() : lines, more: found.length > pageSize };
 };

@@ -1,9 +1,8 @@
 /** Which rows of a relation go out, and the cheapest way to them. */
-import type { Builder } from './builder.ts';
-import { columnNames } from './builder.ts';
+import { Builder, columnNames } from './builder.ts';
 import { DEFAULT_SORT } from './catalog.ts';
 import { withDerived } from './derived.ts';
-import { filesBeside, filesInOrder, filesOfPage } from './extents.ts';
+import { filesBeside, filesInOrder, filesOfPage, partsInOrder } from './extents.ts';
 import type { Expr, Plan, Sort, TableSource } from './plan.ts';
 import type { ReadRequest, Seek } from './request.ts';
 import { reversed } from './seek.ts';
@@ -37,7 +36,7 @@ const cutOf = (window: Window): { limit: number | null; offset: number } =>
 export const sorted = (from: Plan, by: readonly Sort[], window: Window): Plan => ({ kind: 'sort', from, by, ...cutOf(window) });
 
 /** A plain read: which rows, in which order, and what of them is shown. */
-interface Asked {
+export interface Asked {
   where: Expr | null;
   by: readonly Sort[];
   printed: readonly Expr[];
@@ -71,6 +70,33 @@ const besideFiles = (
   if (where !== null || !extents || typeof id !== 'string' || !isOwnOrder(source, order)) return null;
   const asked = { descending: order[0]?.descending === true, back: seek.back, key: key === null ? null : microseconds(key), id, limit };
   return { files: filesBeside(extents, asked), offset: 0 };
+};
+
+/**
+ * The table in parts whose rows follow each other in the order of a page at the beginning of what a filter keeps, or at a place: read one by one until the
+ * page is full, which is soon unless the filter keeps next to nothing. Null where the page is another one, or rows of every file are mixed.
+ */
+export const partsOf = (builder: Builder, { where, by, window }: Asked): Builder[] | null => {
+  const { files, extents, ...source } = builder.source;
+  if (window.kind !== 'page' || where === null || !extents || cutOf(window).offset > 0) return null;
+  const { seek } = window;
+  const order = seek?.back ? reversed(by) : by;
+  if (!isOwnOrder(builder.source, order)) return null;
+  const descending = order[0]?.descending === true;
+  const [key = null, id] = seek?.keys ?? [];
+  const place = { descending, back: seek?.back ?? false, key: key === null ? null : microseconds(key), limit: Infinity };
+  const ahead = typeof id === 'string' ? new Set(filesBeside(extents, { ...place, id })) : new Set(files);
+  const parts = partsInOrder(
+    extents.filter(({ path }) => ahead.has(path)),
+    descending,
+    seek?.back,
+  );
+  if (parts.length < 2) return null;
+  return parts.map((paths) => {
+    const held = new Set(paths);
+    // the newest first, as in the whole
+    return new Builder({ ...source, files: files.filter((path) => held.has(path)), extents: extents.filter(({ path }) => held.has(path)) });
+  });
 };
 
 /** As the manifest writes times: always six places. */
@@ -117,6 +143,29 @@ const isLate = (builder: Builder, { by, printed, where, window }: Asked): boolea
   );
 };
 
+/** Whether rows of these files that are next to each other by the table's own key are so in the files too. */
+const lieSideBySide = ({ source }: Builder, files: readonly string[]): boolean => {
+  const held = new Set(files);
+  const known = (source.extents ?? []).filter(({ path }) => held.has(path));
+  return known.length > 0 && known.every(({ minId, nullKeys }) => minId !== null && nullKeys === 0);
+};
+
+/**
+ * The rows that share a key with one of the page: found by the keys alone, so that of other columns only what surrounds the page is made values of.
+ * Keys of ties beyond the page are among them, and what comes before an offset; both are cut off where rows are sorted.
+ */
+const aroundPage = (near: Builder, { where, by, printed }: Omit<Asked, 'window' | 'beyond'>, most: number) => {
+  const [first] = by;
+  const { from: left, pending } = near.from(
+    where,
+    by.map((sort) => sort.expr),
+    printed,
+  );
+  if (first?.expr.kind !== 'column') return { from: left, pending };
+  const right: Plan = { kind: 'sort', from: near.from(where, [first.expr]).from, by: [first], limit: most, offset: 0 };
+  return { from: { kind: 'among', left, right, key: first.expr.name } satisfies Plan, pending };
+};
+
 const both = (left: Expr | null, right: Expr | null): Expr | null =>
   left && right ? { kind: 'every', of: [left, right] } : (left ?? right);
 
@@ -152,7 +201,13 @@ export const windowRows = (given: Builder, asked: Asked): Plan => {
   }
   // a short page gets its derived columns after the cut; a whole table before its one sort
   const isWhole = cut.limit === null;
-  const { from, pending } = (near ? builder.over(near.files) : builder).from(where, isWhole ? [...order, ...printed] : order, printed);
-  const rows: Plan = { kind: 'sort', from, by, limit: cut.limit, offset: near?.offset ?? cut.offset };
+  const offset = near?.offset ?? cut.offset;
+  const over = near ? builder.over(near.files) : builder;
+  const most = offset + (cut.limit ?? 0);
+  const isAround = near !== null && most <= MOST_LATE && lieSideBySide(builder, near.files);
+  const { from, pending } = isAround
+    ? aroundPage(over, { where, by, printed }, most)
+    : over.from(where, isWhole ? [...order, ...printed] : order, printed);
+  const rows: Plan = { kind: 'sort', from, by, limit: cut.limit, offset };
   return pending.size === 0 ? rows : { kind: 'sort', from: withDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
 };

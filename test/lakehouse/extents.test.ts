@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { filesInOrder, filesOfPage, type FileExtent } from '../../src/lakehouse/extents.ts';
+import { filesInOrder, filesOfPage, partsInOrder, type FileExtent } from '../../src/lakehouse/extents.ts';
 
 interface Row {
   key: string | null;
@@ -63,6 +63,15 @@ test(`the files of a page hold that page, in both directions (FC_SEED=${seed})`,
         }
         const lined = filesInOrder(extents);
         if (lined) expect(lined.flatMap((path) => inOrder(files.get(path)!, false))).toEqual(inOrder(rows, false));
+        const parts = partsInOrder(extents, descending);
+        expect(parts.flat().toSorted()).toEqual([...files.keys()].toSorted());
+        const rowsOf = (paths: readonly string[]) =>
+          inOrder(
+            paths.flatMap((path) => files.get(path)!),
+            descending,
+          );
+        expect(parts.flatMap(rowsOf)).toEqual(inOrder(rows, descending));
+        expect(partsInOrder(extents, descending, true).toReversed().flatMap(rowsOf)).toEqual(inOrder(rows, descending));
         const page = filesOfPage(extents, { descending, offset, limit });
         const read = inOrder(
           page.files.flatMap((path) => files.get(path)!),
@@ -91,6 +100,9 @@ test('a page of a table of disjoint files opens one or two of them, wherever it 
   expect(filesOfPage(tied, { descending: false, offset: 2_450, limit: 100 })).toEqual({ files: ['f24', 'f25'], offset: 50 });
   expect(filesInOrder([...tied].reverse())).toEqual(tied.map(({ path }) => path));
   expect(filesInOrder([...tied, tied[7]!])).toBeNull();
+  expect(partsInOrder(tied, false).map((part) => part.length)).toEqual([1, 8, 41]);
+  expect(partsInOrder(tied, false, true)[0]).toEqual(['f49']);
+  expect(partsInOrder([...tied, { ...tied[7]!, minId: null }], false)).toHaveLength(1);
   const timed = Array.from({ length: 6 }, (_, at) => extentOf(`f${at}`, [{ key: keyOf(at), id: id(60 - at) }], true));
   expect(filesOfPage(timed, { descending: true, offset: 1, limit: 1 })).toEqual({ files: ['f4'], offset: 0 });
 });
