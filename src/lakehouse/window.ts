@@ -120,8 +120,6 @@ const looksInLists = (where: Expr | null): boolean =>
   where !== null && (where.kind === 'every' ? where.of.some(looksInLists) : where.kind === 'in' && where.values.length > 1);
 
 const MOST_LATE = 1_000;
-/** A limit that no table reaches: rows below one are passed on by one thread. */
-const EVERY_ROW = 1e15;
 
 /**
  * Whether rows of one page are likely to lie side by side: then their ids are found on narrow columns first and only their own row groups are opened again.
@@ -187,11 +185,7 @@ export const windowRows = (given: Builder, asked: Asked): Plan => {
   const order = by.map((sort) => sort.expr);
   const cut = cutOf(window);
   const lined = sortedFiles(builder, asked);
-  if (lined) {
-    const { from } = builder.over(lined).from(where, printed);
-    // one thread passes them on in little memory; several, in little memory, do the same work twice
-    return window.kind === 'limit' && window.copied ? { kind: 'sort', from, by: [], limit: EVERY_ROW, offset: 0 } : from;
-  }
+  if (lined) return builder.over(lined).from(where, printed).from;
   const near = nearFiles(builder, asked);
   if (near === null && isLate(builder, { ...asked, where })) {
     const ids: Plan = { kind: 'sort', from: builder.from(where, order).from, by, ...cut };
