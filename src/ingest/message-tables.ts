@@ -63,7 +63,7 @@ export async function records({ session, pipelines, work }: Batch, columns: read
 }
 
 const number = (value: number | null) => (value === null ? null : String(value));
-export const clean = (value: string | null) => value?.replaceAll('\0', '\ufffd') ?? null;
+export const clean = (value: string | null) => (value?.includes('\0') === true ? value.replaceAll('\0', '\ufffd') : value);
 
 export const FACTS = [
   'measured_at',
@@ -147,14 +147,14 @@ export async function stageMeasurements(batch: Batch, tableId: string, rows: rea
     (function* () {
       for (const row of rows) {
         const { facts } = row;
-        const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
-        yield [
-          row.id,
-          ...factsOf(row),
-          ...[clean(row.macros), clean(facts.protocolId), row.data, row.deviceRow, clean(facts.deviceFirmware), clean(facts.deviceVersion)],
-          ...[number(facts.deviceBattery), clean(facts.workbookVersionId), clean(facts.macroContext)],
-          ...names.map((column) => answers.get(column) ?? null),
-        ];
+        const cells = [row.id, ...factsOf(row), clean(row.macros), clean(facts.protocolId), row.data, row.deviceRow];
+        cells.push(clean(facts.deviceFirmware), clean(facts.deviceVersion), number(facts.deviceBattery));
+        cells.push(clean(facts.workbookVersionId), clean(facts.macroContext));
+        if (names.length > 0) {
+          const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
+          for (const column of names) cells.push(answers.get(column) ?? null);
+        }
+        yield cells;
       }
     })(),
   );

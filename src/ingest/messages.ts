@@ -9,6 +9,7 @@ import { MAX_COLUMNS } from './limits.ts';
 import {
   contributorOf,
   deliverySource,
+  deviceRows,
   measurementRows,
   messageSource,
   type Arrival,
@@ -104,11 +105,12 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
   const version = pipelineVersion(pipelines);
   const table = await findTable(db, experimentId, 'raw_data');
   const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
-  const sourceOf = (message: ReadMessage, one: DecodedMeasurement) => messageSource(experimentId, message.arrival, one);
-  const asked = messages.flatMap((message) =>
-    message.refused === undefined ? message.decoded.flatMap((one) => (one.kind === 'measurement' ? [sourceOf(message, one)] : [])) : [],
-  );
-  const there = new Set(table ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
+  const sourceOf = new Map<DecodedMeasurement, string>();
+  for (const { refused, arrival, decoded } of messages)
+    if (refused === undefined)
+      for (const one of decoded) if (one.kind === 'measurement') sourceOf.set(one, messageSource(experimentId, arrival, one));
+  const there = new Set(table ? (await knownSources(db, table.id, [...sourceOf.values()])).map(({ source }) => source) : []);
+  const deviceRow = deviceRows(experimentId);
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
   for (const message of messages) {
     const counts = { stored: 0, quarantined: 0, alreadyThere: 0 };
@@ -123,12 +125,12 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
         setAside(message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;
       }
-      const source = sourceOf(message, one);
+      const source = sourceOf.get(one) ?? '';
       if (there.has(source)) {
         counts.alreadyThere += rowCount;
         continue;
       }
-      const rows = measurementRows(experimentId, message.arrival, one);
+      const rows = measurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows === 'string') {
         setAside(rows, rowCount);
         continue;
