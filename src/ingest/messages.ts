@@ -31,7 +31,6 @@ export {
   listHandled,
   listPending,
   listWaiting,
-  reopenBetween,
   reopenMessages,
 } from './messages.queries.ts';
 export type { InboxMessage, MessageReport } from './messages.queries.ts';
@@ -152,23 +151,42 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
   return sorted;
 }
 
+const ordinalsOf = (messages: readonly ReadMessage[]) => messages.map(({ arrival }) => arrival.ordinal);
+
+async function stillThere(db: Database, experimentId: string, messages: readonly ReadMessage[]): Promise<ReadMessage[]> {
+  const pending = new Set((await queries.stillPending(db, experimentId, ordinalsOf(messages))).map(({ ordinal }) => ordinal));
+  return messages.filter(({ arrival }) => pending.has(arrival.ordinal));
+}
+
+/** Ends the waiting of messages with their reports, which stand in the same order; false when somebody else has ended one of them. */
+async function endMessages(tx: Transaction, experimentId: string, messages: readonly ReadMessage[], reports: readonly MessageReport[]) {
+  const ended = await queries.endPending(tx, experimentId, ordinalsOf(messages));
+  if (ended.length < messages.length) return false;
+  const again = new Set(ended.filter((one) => one.again).map(({ ordinal }) => ordinal));
+  const isPlain = ({ stored, quarantined, alreadyThere }: MessageReport) => stored === 1 && quarantined === 0 && alreadyThere === 0;
+  const noted = reports.flatMap((report, at) => {
+    const isAgain = again.has(messages[at]?.arrival.ordinal ?? 0);
+    return isPlain(report) && !isAgain ? [] : [{ ...report, again: isAgain }];
+  });
+  if (noted.length > 0) await queries.noteReports(tx, noted);
+  return true;
+}
+
+interface Try {
+  given: readonly ReadMessage[];
+  work: string;
+  /** The first is 1. */
+  tries: number;
+}
+
 async function attempt(
   deps: MessageDeps,
   experimentId: string,
-  given: readonly ReadMessage[],
-  work: string,
+  { given, work, tries }: Try,
   signal?: AbortSignal,
 ): Promise<MessageReport[]> {
   const { db, staging, pipelines, alongside } = deps;
-  const pending = new Set(
-    (
-      await queries.stillPending(
-        db,
-        given.map(({ id }) => id),
-      )
-    ).map(({ id }) => id),
-  );
-  const messages = given.filter(({ id }) => pending.has(id));
+  const messages = tries === 1 ? given : await stillThere(db, experimentId, given);
   if (messages.length === 0) return [];
   const { measurements, sources, reports } = await sortOut(deps, experimentId, messages);
   const rows = measurements.flat();
@@ -189,9 +207,8 @@ async function attempt(
       }
     }
     return await db.transaction(async (tx) => {
-      const ended = new Set((await queries.finishMessages(tx, reports)).map(({ id }) => id));
       // another worker has handled some of them meanwhile
-      if (ended.size < reports.length) throw errors.sourceChanged();
+      if (!(await endMessages(tx, experimentId, messages, reports))) throw errors.sourceChanged();
       for (const one of prepared) await one.commit(tx);
       if (measurements.length > 0) await alongside?.(tx, experimentId, measurements);
       return reports;
@@ -219,7 +236,7 @@ export async function ingestMessages(
   try {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await attempt(deps, experimentId, messages, join(folder, String(tries)), signal);
+        return await attempt(deps, experimentId, { given: messages, work: join(folder, String(tries)), tries }, signal);
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
       }

@@ -190,15 +190,16 @@ export interface NewSource {
   pipelineVersion?: string;
 }
 
-/** Claims sources for a version; answers those that were not there yet. */
+/** Claims sources for a version; answers how many were not there yet. */
 export const insertSources = (tx: Transaction, tableId: string, version: number, sources: readonly NewSource[]) =>
-  tx.rows<{ source: string }>(sql(
+  tx.run(sql(
     'lake.insertSources',
   )`insert into lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
     select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount", s.origin, s."pipelineVersion"
-    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb)
-      as s(source text, "rowCount" bigint, "quarantinedCount" bigint, origin uuid, "pipelineVersion" text)
-    on conflict (table_id, source) do nothing returning encode(source, 'hex') as source`);
+    from unnest(${sources.map(({ source }) => source)}::text[], ${sources.map(({ rowCount }) => rowCount)}::bigint[],
+      ${sources.map(({ quarantinedCount }) => quarantinedCount)}::bigint[], ${sources.map(({ origin }) => origin ?? null)}::uuid[],
+      ${sources.map(({ pipelineVersion }) => pipelineVersion ?? null)}::text[]) as s (source, "rowCount", "quarantinedCount", origin, "pipelineVersion")
+    on conflict (table_id, source) do nothing`);
 
 export const findSource = (db: Queryable, tableId: string, source: string) =>
   db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",

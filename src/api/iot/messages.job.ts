@@ -55,7 +55,8 @@ async function ingestBatch(
 ): Promise<MessageReport[]> {
   await countTries(
     ctx.db,
-    pending.map(({ id }) => id),
+    experimentId,
+    pending.map(({ ordinal }) => ordinal),
   );
   const messages = await readMessages(ctx, experimentId, pending);
   const people = contributorsOf(messages);
