@@ -18,7 +18,7 @@ import { stageChanges } from './annotation-log.ts';
 import type { MeasurementRow } from './measurements.ts';
 import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
-import { BufferedFile } from './record-writer.ts';
+import { BufferedFile, RARE_QUOTE } from './record-writer.ts';
 import { openRecords } from './sources.ts';
 
 export interface Batch {
@@ -46,7 +46,7 @@ export async function records({ session, pipelines, work }: Batch, columns: read
     for (const row of rows) {
       row.forEach((cell, at) => {
         if (at > 0) file.byte(0x2c);
-        if (cell !== null) file.quoted(cell);
+        if (cell !== null) file.rarelyQuoted(cell);
       });
       file.byte(0x0a);
       if (file.full) await file.drain();
@@ -59,6 +59,7 @@ export async function records({ session, pipelines, work }: Batch, columns: read
     fields: columns.map((column) => ({ column })),
     delimiter: ',',
     multiline: true,
+    quote: RARE_QUOTE,
   });
 }
 

@@ -46,12 +46,12 @@ export interface InboxMessage {
   tries: number;
 }
 
-/** The oldest pending messages of an experiment, up to about so many bytes; at least one. */
-export const listPending = (db: Queryable, experimentId: string, most: { messages: number; bytes: number }) =>
+/** The oldest pending messages of an experiment, or those behind a place in the order of arrival, up to about so many bytes; at least one. */
+export const listPending = (db: Queryable, experimentId: string, most: { messages: number; bytes: number; after?: number }) =>
   db.rows<InboxMessage>(sql('messages.listPending')`
     with oldest as (
       select message_id, ordinal, tries, sum(byte_count) over (order by ordinal) - byte_count as before from pending_messages
-      where experiment_id = ${experimentId} order by ordinal limit ${most.messages}
+      where experiment_id = ${experimentId} and ordinal > ${most.after ?? 0} order by ordinal limit ${most.messages}
     )
     select m.id, m.ordinal, m.client_id as "clientId", m.user_id as "userId", m.protocol_id as "protocolId", m.arrived_at as "arrivedAt", m.body,
       m.object_key as "objectKey", m.byte_count as "byteCount", oldest.tries

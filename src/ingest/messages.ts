@@ -2,6 +2,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { ApiError, errors } from '../errors.ts';
 import { columnsAt, findTable, knownPaths, knownSources, type NewSource } from '../lakehouse/manifest.ts';
 import type { StagingArea } from '../lakehouse/staging.ts';
@@ -24,7 +25,6 @@ import type { Database, MessageReport, Queryable, Transaction } from './messages
 import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
 
 export {
-  countTries,
   insertContributors,
   knownObjects,
   listExperiments,
@@ -81,7 +81,7 @@ export interface ReadMessage {
   refused?: string;
 }
 
-interface MessageDeps {
+export interface MessageDeps {
   db: Database;
   staging: StagingArea;
   pipelines: Pipelines;
@@ -90,6 +90,8 @@ interface MessageDeps {
 }
 
 const TRIES = 8;
+/** Messages that are looked at before others have their turn in this process. */
+const AT_ONCE = 500;
 
 interface Sorted {
   /** Of each measurement that is new: one row, or one for each element of its burst. */
@@ -111,7 +113,8 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
   const there = new Set(table ? (await knownSources(db, table.id, [...sourceOf.values()])).map(({ source }) => source) : []);
   const deviceRow = deviceRows(experimentId);
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
-  for (const message of messages) {
+  for (const [at, message] of messages.entries()) {
+    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
     const counts = { stored: 0, quarantined: 0, alreadyThere: 0 };
     const reasons: Record<string, number> = {};
     const setAside = (reason: string, rows = 1) => {
@@ -172,7 +175,13 @@ async function endMessages(tx: Transaction, experimentId: string, messages: read
   return true;
 }
 
-interface Try {
+export interface IngestingMessages {
+  signal?: AbortSignal;
+  /** A batch of the same experiment that is being stored: what is written here waits for its end before it is committed. */
+  before?: Promise<unknown>;
+}
+
+interface Try extends IngestingMessages {
   given: readonly ReadMessage[];
   work: string;
   /** The first is 1. */
@@ -182,8 +191,7 @@ interface Try {
 async function attempt(
   deps: MessageDeps,
   experimentId: string,
-  { given, work, tries }: Try,
-  signal?: AbortSignal,
+  { given, work, tries, signal, before }: Try,
 ): Promise<MessageReport[]> {
   const { db, staging, pipelines, alongside } = deps;
   const messages = tries === 1 ? given : await stillThere(db, experimentId, given);
@@ -196,10 +204,11 @@ async function attempt(
     if (rows.length > 0) {
       const session = await staging.session({ signal });
       try {
-        await session.prepare(functionStatements(pipelines));
         const batch = { db, staging, pipelines, session, experimentId, work };
         prepared.push(await prepareMeasurements(batch, rows, sources));
+        await before?.catch(() => undefined);
         prepared.push(await prepareDevices(batch));
+        if (rows.some(({ results }) => results.length > 0)) await session.prepare(functionStatements(pipelines));
         prepared.push(...(await prepareMacros(batch, rows)));
         prepared.push(...(await prepareAnnotations(batch, rows)));
       } finally {
@@ -229,14 +238,14 @@ export async function ingestMessages(
   deps: MessageDeps,
   experimentId: string,
   messages: readonly ReadMessage[],
-  signal?: AbortSignal,
+  options: IngestingMessages = {},
 ): Promise<MessageReport[]> {
   if (messages.length === 0) return [];
   const folder = join(deps.staging.workFolder, 'ingest', randomUUID());
   try {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await attempt(deps, experimentId, { given: messages, work: join(folder, String(tries)), tries }, signal);
+        return await attempt(deps, experimentId, { given: messages, work: join(folder, String(tries)), tries, ...options });
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
       }
