@@ -25,7 +25,12 @@ export function takeTogether<T extends { tries: number }>(waiting: readonly T[])
 }
 
 /** Turns every waiting message of an experiment into rows. What fails stays where it is, and its error is thrown. */
-export async function drainMessages(deps: MessageDeps, experimentId: string, { read, onReports }: Draining, signal?: AbortSignal): Promise<void> {
+export async function drainMessages(
+  deps: MessageDeps,
+  experimentId: string,
+  { read, onReports }: Draining,
+  signal?: AbortSignal,
+): Promise<void> {
   const { db } = deps;
   const store = async (messages: readonly ReadMessage[], previous?: Promise<void>) => {
     onReports?.(await ingestMessages(deps, experimentId, messages, { signal, before: previous }));

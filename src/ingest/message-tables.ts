@@ -39,7 +39,13 @@ export interface Prepared {
 
 export type Cells = readonly (string | null)[];
 
-/** Writes one file of text cells, and names it `bronze_records`. The first cell is `fieldlake_row`. */
+/** The engine reads the text once, whatever is made of it. */
+const KEPT = [
+  'create or replace temp table kept_records as select * from bronze_records',
+  'create or replace temp view bronze_records as select * from kept_records',
+];
+
+/** Writes one file of text cells, and names what it holds `bronze_records`. The first cell is `fieldlake_row`. */
 export async function records({ session, pipelines, work }: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
   const file = await BufferedFile.create(join(work, randomUUID()));
   try {
@@ -61,6 +67,7 @@ export async function records({ session, pipelines, work }: Batch, columns: read
     multiline: true,
     quote: RARE_QUOTE,
   });
+  await session.prepare(KEPT.map((sql) => ({ sql, values: [] })));
 }
 
 const number = (value: number | null) => (value === null ? null : String(value));

@@ -100,7 +100,7 @@ export interface MessageReport {
 /** Ends the waiting of messages; answers for those that were pending still whether they had been handled before. */
 export const endPending = (tx: Queryable, experimentId: string, ordinals: readonly number[]) =>
   tx.rows<{ ordinal: number; again: boolean }>(sql('messages.endPending')`
-    delete from pending_messages where experiment_id = ${experimentId} and ordinal = any (${ordinals}::bigint[]) returning ordinal, again`);
+    delete from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[]) returning ordinal, again`);
 
 /** Notes what became of messages that came to something else than one stored row. */
 export const noteReports = (tx: Queryable, reports: readonly (MessageReport & { again: boolean })[]) =>
@@ -114,7 +114,7 @@ export const noteReports = (tx: Queryable, reports: readonly (MessageReport & { 
 /** Of these places in the order of arrival, those that nobody has handled yet. */
 export const stillPending = (db: Queryable, experimentId: string, ordinals: readonly number[]) =>
   db.rows<{ ordinal: number }>(sql('messages.stillPending')`
-    select ordinal from pending_messages where experiment_id = ${experimentId} and ordinal = any (${ordinals}::bigint[])`);
+    select ordinal from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`);
 
 /** The place of what is written next in the order of annotation changes. */
 export const nextAnnotationChange = async (db: Queryable) =>
@@ -123,7 +123,11 @@ export const nextAnnotationChange = async (db: Queryable) =>
 
 /** Counts a try of each before it is made, so that a message that ends the process is found out. */
 export const countTries = (db: Queryable, experimentId: string, ordinals: readonly number[]) =>
-  db.run(sql('messages.countTries')`update pending_messages set tries = tries + 1 where experiment_id = ${experimentId} and ordinal = any (${ordinals}::bigint[])`);
+  db.run(
+    sql(
+      'messages.countTries',
+    )`update pending_messages set tries = tries + 1 where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`,
+  );
 
 export const insertContributors = (db: Queryable, experimentId: string, userIds: readonly string[]) =>
   db.rows<{ userId: string }>(sql('messages.insertContributors')`

@@ -106,11 +106,11 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
   const version = pipelineVersion(pipelines);
   const table = await findTable(db, experimentId, 'raw_data');
   const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
-  const sourceOf = new Map<DecodedMeasurement, string>();
-  for (const { refused, arrival, decoded } of messages)
-    if (refused === undefined)
-      for (const one of decoded) if (one.kind === 'measurement') sourceOf.set(one, messageSource(experimentId, arrival, one));
-  const there = new Set(table ? (await knownSources(db, table.id, [...sourceOf.values()])).map(({ source }) => source) : []);
+  const sourcesOf = messages.map(({ refused, arrival, decoded }) =>
+    refused === undefined ? decoded.map((one) => (one.kind === 'measurement' ? messageSource(experimentId, arrival, one) : '')) : [],
+  );
+  const asked = sourcesOf.flat().filter((source) => source !== '');
+  const there = new Set(table ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
   const deviceRow = deviceRows(experimentId);
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
   for (const [at, message] of messages.entries()) {
@@ -121,13 +121,13 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
       counts.quarantined += rows;
       reasons[reason] = (reasons[reason] ?? 0) + rows;
     };
-    for (const one of message.decoded) {
+    for (const [place, one] of message.decoded.entries()) {
       const rowCount = one.kind === 'measurement' ? Math.max(1, one.samples.length) : 1;
       if (message.refused !== undefined || one.kind === 'refusal') {
         setAside(message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;
       }
-      const source = sourceOf.get(one) ?? '';
+      const source = sourcesOf[at]?.[place] ?? '';
       if (there.has(source)) {
         counts.alreadyThere += rowCount;
         continue;
@@ -188,11 +188,7 @@ interface Try extends IngestingMessages {
   tries: number;
 }
 
-async function attempt(
-  deps: MessageDeps,
-  experimentId: string,
-  { given, work, tries, signal, before }: Try,
-): Promise<MessageReport[]> {
+async function attempt(deps: MessageDeps, experimentId: string, { given, work, tries, signal, before }: Try): Promise<MessageReport[]> {
   const { db, staging, pipelines, alongside } = deps;
   const messages = tries === 1 ? given : await stillThere(db, experimentId, given);
   if (messages.length === 0) return [];

@@ -35,13 +35,12 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
+/** Characters that end a word. */
+const ENDS = Uint8Array.from({ length: 128 }, (_, code) => (code === QUOTE || isSpace(code) || isStructure(code) ? 1 : 0));
+
 function endOfWord(text: string, start: number): number {
-  let end = start;
-  for (
-    let code = text.charCodeAt(end);
-    end < text.length && code !== QUOTE && !isSpace(code) && !isStructure(code);
-    code = text.charCodeAt(++end)
-  );
+  let end = start + 1;
+  while (end < text.length && ENDS[text.charCodeAt(end)] !== 1) end++;
   return end;
 }
 
@@ -89,7 +88,8 @@ export function strictJson(text: string, caps: JsonCaps): StrictJson | JsonFault
   let values = 0;
   // of each object or array at depth 1: where its key, and where it itself begins and ends; good only when nothing was replaced
   const nested: number[] = [];
-  let word = { start: 0, end: 0 };
+  let keyStart = 0;
+  let keyEnd = 0;
   const suspicious = mayBeIllFormed(text);
   const replace = (from: number, to: number, by: string) => {
     if (by === text.slice(from, to)) return;
@@ -101,7 +101,7 @@ export function strictJson(text: string, caps: JsonCaps): StrictJson | JsonFault
     if (isSpace(code)) at++;
     else if (isStructure(code)) {
       if (opens(code)) {
-        if (depth === 1) nested.push(word.start, word.end, at);
+        if (depth === 1) nested.push(keyStart, keyEnd, at);
         if (++depth > caps.depth) return 'too-deep';
       } else if (closes(code) && --depth === 1) nested.push(at + 1);
       at++;
@@ -110,7 +110,7 @@ export function strictJson(text: string, caps: JsonCaps): StrictJson | JsonFault
       const end = code === QUOTE ? endOfString(text, at) : endOfWord(text, at);
       if (end < 0) return 'json-invalid';
       if (code === QUOTE) {
-        if (depth === 1) word = { start: at, end };
+        if (depth === 1) [keyStart, keyEnd] = [at, end];
         if (suspicious) replace(at, end, wellFormed(text.slice(at, end)));
       } else if (!isPlainWord(text, at) && notANumber.test(text.slice(at, end))) replace(at, end, 'null');
       at = end;
