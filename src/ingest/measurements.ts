@@ -50,8 +50,6 @@ export interface DecodedRefusal {
 
 /** Who sent a message, and when it came. */
 export interface Arrival {
-  /** Place in the order of arrival. */
-  ordinal: number;
   clientId: string | null;
   userId: string | null;
   /** From the topic; beats the payload's. */

@@ -76,7 +76,8 @@ export async function storeMessages(db: Queryable, arrivals: readonly NewArrival
 /** One message of the inbox, taken apart. `refused`: it may not be stored at all, for this reason; it waits for a replay. */
 export interface ReadMessage {
   id: string;
-  arrival: Arrival;
+  /** `ordinal`: its place in the order of arrival. */
+  arrival: Arrival & { ordinal: number };
   decoded: readonly (DecodedMeasurement | DecodedRefusal)[];
   refused?: string;
 }
