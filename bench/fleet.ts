@@ -81,7 +81,11 @@ async function measureFleet(site: FleetSite): Promise<Measured[]> {
 
 /** `ROWS` makes it smaller than 20 million measurements. */
 export async function benchFleet(url: string, dataDir: string): Promise<Measured[]> {
+  const start = performance.now();
   const site = await startFleetSite({ url, dataDir, rows: Number(process.env['ROWS'] ?? 20_000_000) });
+  process.stderr.write(
+    `${site.measurements.toLocaleString('en')} measurements were made in ${((performance.now() - start) / 1000).toFixed(0)} s\n`,
+  );
   try {
     return await measureFleet(site);
   } finally {

@@ -63,6 +63,7 @@ export async function seedSearch(client: pg.Client, resources: number): Promise<
     select gen_random_uuid(), pg_temp.uid(2, n), type, pg_temp.uid(0, 1 + (n * 7919) % ${PEOPLE}), 'viewer' from drawn where n % 2 = 0
     on conflict do nothing`);
   await client.query('update resources set search = resource_search(id)');
+  await client.query('insert into name_words select distinct words_of_name(name) from resources');
   for (const { definition } of inverted) await client.query(definition);
   await client.query('set session_replication_role = origin');
   // every row was written twice

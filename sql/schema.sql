@@ -623,6 +623,10 @@ table metadata_records
   constraint metadata_records_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint metadata_records_pkey PRIMARY KEY (id)
   CREATE INDEX metadata_records_by_experiment ON public.metadata_records USING btree (experiment_id, created_at DESC, id DESC)
+table name_words
+  word text not null
+  constraint name_words_pkey PRIMARY KEY (word)
+  CREATE INDEX name_words_trigram ON public.name_words USING gin (word gin_trgm_ops)
 table newsletter_subscribers
   email text not null
   status text not null default 'pending'::text
@@ -1135,17 +1139,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborators_of(resources uuid[], organizations uuid[])
  RETURNS TABLE(resource_id uuid, collaborators integer)
  LANGUAGE sql
@@ -1204,6 +1208,32 @@ AS $function$
       select from organization_staff s
       where s.organization_id = r.organization_id and s.user_id <> person and (s.is_owner or (s.is_admin and not coalesce(own.is_owner, false))))
     and not exists (select from covering_grants c where c.resource_id = r.id and c.user_id <> person)
+$function$
+CREATE OR REPLACE FUNCTION public.first_found(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, asked tsquery, arm integer)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET max_parallel_workers_per_gather TO '0'
+ SET enable_seqscan TO 'off'
+ SET jit TO 'off'
+AS $function$
+declare
+  sample constant integer := 400;
+  found uuid[];
+begin
+  found := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample) r where r.search @@ asked limit arm);
+  -- where the rest of them is likely to be found in the next pages
+  if cardinality(found) between arm / 16 and arm - 1 then
+    found := array(
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(found))) r
+      where r.search @@ asked limit arm);
+  end if;
+  if cardinality(found) < arm then
+    found := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where r.search @@ asked limit arm);
+  end if;
+  return found;
+end
 $function$
 CREATE OR REPLACE FUNCTION public.forget_instants()
  RETURNS trigger
@@ -1305,6 +1335,21 @@ CREATE OR REPLACE FUNCTION public.metadata_shape(metadata jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN jsonb_build_object('matchedBy', CASE WHEN ((metadata ->> 'experimentQuestionId'::text) = 'column:device_id'::text) THEN 'device_id'::text ELSE (metadata ->> 'experimentQuestionId'::text) END, 'columns', COALESCE((SELECT jsonb_agg(jsonb_build_object('name', (listed.c ->> 'name'::text), 'type', (listed.c ->> 'type'::text)) ORDER BY listed.place) AS jsonb_agg FROM jsonb_array_elements(CASE WHEN (jsonb_typeof((metadata_shape.metadata -> 'columns'::text)) = 'array'::text) THEN (metadata_shape.metadata -> 'columns'::text) ELSE '[]'::jsonb END) WITH ORDINALITY listed(c, place) WHERE (((listed.c ->> 'id'::text) IS DISTINCT FROM (metadata_shape.metadata ->> 'identifierColumnId'::text)) AND ((listed.c ->> 'name'::text) IS NOT NULL))), '[]'::jsonb))
+CREATE OR REPLACE FUNCTION public.name_words_follow()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'DELETE' then
+    insert into name_words select words_of_name(new.name) on conflict do nothing;
+  end if;
+  if tg_op <> 'INSERT' then
+    delete from name_words w
+    where w.word in (select words_of_name(old.name))
+      and not exists (select from resources r where r.search @@ (quote_literal(w.word) || ':A')::tsquery and r.type in ('experiment', 'protocol', 'macro', 'workbook'));
+  end if;
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.note_measuring_devices()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1439,19 +1484,12 @@ declare
   -- words that nothing holds, longest first: these may be misspelt, the others must be met
   strange text[];
   known tsquery;
+  meant tsquery;
+  near uuid[];
   hits uuid[];
   via uuid[];
 begin
-  worded := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample) r where r.search @@ asked limit arm);
-  -- where the rest of them is likely to be found in the next pages
-  if cardinality(worded) between arm / 16 and arm - 1 then
-    worded := array(
-      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(worded))) r
-      where r.search @@ asked limit arm);
-  end if;
-  if cardinality(worded) < arm then
-    worded := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where r.search @@ asked limit arm);
-  end if;
+  worded := first_found(caller, homes, granted, asked_types, related_only, asked, arm);
   select array(
     (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
     union
@@ -1477,14 +1515,17 @@ begin
       offset 0) word;
   end if;
   if cardinality(strange) > 0 then
-    hits := hits || array(
-      select near.id
+    -- each as one of the words of names that are most like it; null where a word is like none
+    select case when bool_and(alike.query is not null) then string_agg('(' || alike.query || ')', '&')::tsquery && coalesce(known, ''::tsquery) end
+    into meant
+    from unnest(strange) typed
+    cross join lateral (
+      select string_agg(quote_literal(word) || ':A', '|') as query
       from (
-        select r.id, r.name from readable_among(caller, homes, granted, asked_types, related_only) r
-        where strange[1] <% r.name and (known is null or r.search @@ known)
-          and (select bool_and(w <% r.name) from unnest(strange) w) and r.id <> all (hits)
-        limit 300) near
-      order by word_similarity(folded, near.name) desc, near.id limit few);
+        select word from name_words where unaccent(typed) <% word order by word_similarity(unaccent(typed), word) desc, word limit 8) w) alike;
+    near := first_found(caller, homes, granted, asked_types, related_only, meant, arm);
+    hits := hits || array(
+      select r.id from resources r where r.id = any (near) and r.id <> all (hits) order by word_similarity(folded, r.name) desc, r.id limit few);
   end if;
   if 'workbook' = any (asked_types) then
     via := case when not related_only and asked_types @> array['protocol', 'macro', 'experiment'] then worded else array(
@@ -1587,6 +1628,13 @@ CREATE OR REPLACE FUNCTION public.window_used(accepted bigint[], passed bigint)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (passed > 60) THEN (0)::bigint ELSE ((accepted)[1] - (accepted)[(62 - GREATEST(passed, (0)::bigint))]) END
+CREATE OR REPLACE FUNCTION public.words_of_name(name text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select lexeme from unnest(to_tsvector('words', coalesce(name, ''))) where lexeme ~ '^[[:alpha:]]{3,40}$' order by lexeme
+$function$
 CREATE OR REPLACE FUNCTION public.workbook_drifted(workbook uuid)
  RETURNS boolean
  LANGUAGE sql

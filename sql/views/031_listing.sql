@@ -29,11 +29,37 @@ as $$
   select found.id, row_number() over (order by found.sort_order, found.name, found.id) from found order by 2 limit most
 $$;
 
+-- Up to `arm` of what the caller may read that a query finds, in the order of the table, so that a word that everything holds costs no more than a
+-- rare one: the first pages are read as they lie, and only when they do not hold enough the index is asked. The planner, left to choose, reads the
+-- whole table for words that are common each and rare together.
+create or replace function first_found(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, asked tsquery, arm integer)
+returns uuid[] language plpgsql stable
+set plan_cache_mode = force_custom_plan
+set max_parallel_workers_per_gather = 0
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  sample constant integer := 400;
+  found uuid[];
+begin
+  found := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample) r where r.search @@ asked limit arm);
+  -- where the rest of them is likely to be found in the next pages
+  if cardinality(found) between arm / 16 and arm - 1 then
+    found := array(
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(found))) r
+      where r.search @@ asked limit arm);
+  end if;
+  if cardinality(found) < arm then
+    found := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where r.search @@ asked limit arm);
+  end if;
+  return found;
+end
+$$;
+
 -- What a search finds among what the caller may read, best first. Words by prefix or stem; with few finds also any part of a name, and then
 -- misspelt names; workbooks also by what they use and by who uses them, where the caller may read that too. Archived experiments only when asked.
--- Each arm stops at `arm` rows, in the order of the table, so that a word that everything holds costs no more than a rare one: the first pages
--- are read as they lie, and only when they do not hold enough the index is asked. The planner, left to choose, reads the whole table for words that
--- are common each and rare together.
+-- Each arm stops at `arm` rows.
 create or replace function search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer)
 returns table (id uuid, "position" bigint) language plpgsql stable
 set plan_cache_mode = force_custom_plan
@@ -55,19 +81,12 @@ declare
   -- words that nothing holds, longest first: these may be misspelt, the others must be met
   strange text[];
   known tsquery;
+  meant tsquery;
+  near uuid[];
   hits uuid[];
   via uuid[];
 begin
-  worded := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample) r where r.search @@ asked limit arm);
-  -- where the rest of them is likely to be found in the next pages
-  if cardinality(worded) between arm / 16 and arm - 1 then
-    worded := array(
-      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(worded))) r
-      where r.search @@ asked limit arm);
-  end if;
-  if cardinality(worded) < arm then
-    worded := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where r.search @@ asked limit arm);
-  end if;
+  worded := first_found(caller, homes, granted, asked_types, related_only, asked, arm);
   select array(
     (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
     union
@@ -93,14 +112,17 @@ begin
       offset 0) word;
   end if;
   if cardinality(strange) > 0 then
-    hits := hits || array(
-      select near.id
+    -- each as one of the words of names that are most like it; null where a word is like none
+    select case when bool_and(alike.query is not null) then string_agg('(' || alike.query || ')', '&')::tsquery && coalesce(known, ''::tsquery) end
+    into meant
+    from unnest(strange) typed
+    cross join lateral (
+      select string_agg(quote_literal(word) || ':A', '|') as query
       from (
-        select r.id, r.name from readable_among(caller, homes, granted, asked_types, related_only) r
-        where strange[1] <% r.name and (known is null or r.search @@ known)
-          and (select bool_and(w <% r.name) from unnest(strange) w) and r.id <> all (hits)
-        limit 300) near
-      order by word_similarity(folded, near.name) desc, near.id limit few);
+        select word from name_words where unaccent(typed) <% word order by word_similarity(unaccent(typed), word) desc, word limit 8) w) alike;
+    near := first_found(caller, homes, granted, asked_types, related_only, meant, arm);
+    hits := hits || array(
+      select r.id from resources r where r.id = any (near) and r.id <> all (hits) order by word_similarity(folded, r.name) desc, r.id limit few);
   end if;
   if 'workbook' = any (asked_types) then
     via := case when not related_only and asked_types @> array['protocol', 'macro', 'experiment'] then worded else array(

@@ -78,7 +78,7 @@ async function spendRate(request: Request, response: Response, admission: Admiss
 
 async function admitByKey(request: Request, response: Response, key: string, question: Question | null): Promise<Admission | null> {
   if (!isWellFormedApiKey(key)) throw errors.apiKeyMalformed();
-  const admission = await admitKey(contextOf(request).admission, hashApiKey(key), question);
+  const admission = await admitKey(contextOf(request).admission, { hash: hashApiKey(key), question });
   if (admission) await spendRate(request, response, admission);
   if (admission?.touch === true) await touchKey(contextOf(request).admission, admission.keyId);
   return admission ?? null;

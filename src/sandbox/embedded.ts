@@ -100,7 +100,8 @@ export const embeddedLaunch = (
   const script =
     language === 'javascript'
       ? engineCommand(join(runtime, 'javascript.mjs'), hurried)
-      : [join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
+      : // the engine optimises what is hot on as many threads as it likes, and a first run would wait behind them
+        ['--wasm-num-compilation-tasks=1', join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
   return limited(
     { file: node, args: [...nodeFlags(readable, 256), ...script], env: NODE_ENVIRONMENT, files: [] },
     // The engine itself takes a few hundred MB beside what the macro gets.

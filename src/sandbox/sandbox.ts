@@ -75,7 +75,7 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
       python: settings.python ?? '/usr/bin/python3',
       rHome: settings.rHome ?? '/usr/lib/R',
       node: settings.node ?? process.execPath,
-      limits: { memoryMb: settings.memoryMb ?? 1536, cpuSeconds: settings.cpuSeconds ?? 600, fileMb: 32 },
+      limits: { memoryMb: settings.memoryMb ?? 1536, cpuSeconds: settings.cpuSeconds ?? 3_000, fileMb: 32 },
       firstUid: settings.firstUid ?? 64_000,
     },
     languages,
@@ -91,7 +91,7 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
   const pool = new Pool({
     launch,
     warm: settings.warm ?? 1,
-    itemsPerProcess: settings.itemsPerProcess ?? 1000,
+    itemsPerProcess: settings.itemsPerProcess ?? 5_000,
     keepMs: settings.keepMs ?? 10_000,
     keep: settings.keep ?? 4,
   });

@@ -52,6 +52,32 @@ describe('GET /api/v1/search', () => {
     expect((await site.as(null)('GET', '/api/v1/search', { query: { query: 'x' } })).status).toBe(401);
   });
 
+  test('a misspelt word is taken for the words of names as they are now, also of names with other words and with accents', async () => {
+    const misspelt = async () => [await titles('xylantropic'), await titles('triaal xylantropik'), await titles('zélkowa')];
+    const [one, other] = [
+      await post('experiments', { name: 'Xylanthropic trial of Zelkova' }),
+      await post('protocols', { name: 'Xylanthropic', code: 1, family: 'ambit' }),
+    ] as { id: string }[];
+    expect(await misspelt()).toEqual([
+      ['Xylanthropic', 'Xylanthropic trial of Zelkova'],
+      ['Xylanthropic trial of Zelkova'],
+      ['Xylanthropic trial of Zelkova'],
+    ]);
+    const words = async () =>
+      (
+        await site.server.context.db.rows<{ word: string }>(
+          sql('test')`select word from name_words where word in ('xylanthropic', 'zelkova') order by word`,
+        )
+      ).map(({ word }) => word);
+    expect(await words()).toEqual(['xylanthropic', 'zelkova']);
+    await site.as(site.cast.owner)('PATCH', `/api/v1/experiments/${one?.id}`, { body: { name: 'Renamed' } });
+    expect(await words()).toEqual(['xylanthropic']);
+    expect(await misspelt()).toEqual([['Xylanthropic'], [], []]);
+    await site.as(site.cast.owner)('DELETE', `/api/v1/protocols/${other?.id}`);
+    expect(await words()).toEqual([]);
+    expect(await misspelt()).toEqual([[], [], []]);
+  });
+
   test('finds by people and places, and keeps up with changes; archived experiments stay out', async () => {
     const shared = await post('experiments', {
       name: 'Plots',

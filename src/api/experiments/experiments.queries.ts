@@ -1,4 +1,5 @@
 import type { Queryable } from '../../database/database.ts';
+import { gathered } from '../../database/gathering.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
 import type { Experiment, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
 
@@ -97,17 +98,23 @@ export const countExperiments = async (db: Queryable, filter: ExperimentFilter, 
 
 export type VersionedExperiment = Experiment & { version: number };
 
-export const findExperiment = (db: Queryable, id: string) =>
-  db.one<VersionedExperiment>(sql('experiments.find')`
+const findExperiments = async (db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, VersionedExperiment>> => {
+  const rows = await db.rows<VersionedExperiment>(sql('experiments.find')`
     select ${columns}, r.version,
       coalesce((select json_strip_nulls(json_agg(l)) from (
         select id, name, latitude::float8, longitude::float8, country, region, municipality, postal_code as "postalCode", address_label as "addressLabel",
           to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt"
         from locations where experiment_id = r.id order by ordinal) l), '[]') as locations
-    from (${experiments} where r.id = ${id}) r
+    from unnest((select ${ids}::uuid[])) asked (id)
+    join lateral (${experiments} where r.id = asked.id) r on true
     join organizations o on o.id = r.organization_id
     join people p on p.user_id = r.created_by
-    cross join collaborators_of(array[r.id], array[r.organization_id]) c`);
+    cross join lateral collaborators_of(array[r.id], array[r.organization_id]) c`);
+  return new Map(rows.map((row) => [row.id, row]));
+};
+
+/** One experiment; with those that others ask for at the same moment. */
+export const findExperiment = gathered<string, VersionedExperiment>({ name: (id) => id.toLowerCase(), shares: true, ask: findExperiments });
 
 /** Locks the row for a change and says what state it is in. */
 export const lockExperiment = (db: Queryable, id: string) =>

@@ -223,6 +223,7 @@ class Runner:
     def __init__(self, helpers):
         self.helpers = {name: value for name, value in vars(helpers).items() if not name.startswith("_") and callable(value) and value.__module__ == helpers.__name__}
         self.tell = helpers.tell
+        self.source = None
         self.code = None
         self.refusal = None
         self.item_ms = 1000
@@ -231,9 +232,12 @@ class Runner:
     def job(self, message):
         self.item_ms = message["itemMs"]
         self.clock = message.get("clock")
+        if message["code"] == self.source:
+            return
+        self.source = message["code"]
         self.code = self.refusal = None
         try:
-            self.code = compile_macro(message["code"])
+            self.code = compile_macro(self.source)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             self.refusal = syntax_problem(error)
 

@@ -1,0 +1,97 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { Queryable } from './database.ts';
+
+/** One statement for many who ask at the same time. */
+interface Gathering<Key, Answer> {
+  /** What names a question: while one waits to be sent, whoever asks the same. */
+  name: (key: Key) => string;
+  /** Whether equal questions are one, and get the same answer, or must each be asked: then one of them at a time in a statement. */
+  shares: boolean;
+  /** One statement: the answers by the names of their questions. What is missing has no answer. */
+  ask: (db: Queryable, keys: readonly Key[]) => Promise<ReadonlyMap<string, Answer>>;
+}
+
+interface Waiting<Key, Answer> {
+  key: Key;
+  name: string;
+  /** Whoever asks: the statement is logged and traced as the first one's. */
+  asker: AsyncResource;
+  resolve: (answer: Answer | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+const MOST = 64;
+// a connection that has died without a word must not hold up everybody
+const PATIENCE_MS = 100;
+
+class Queue<Key, Answer> {
+  private waiting: Waiting<Key, Answer>[] = [];
+  private isUnderWay = false;
+  private readonly db: Queryable;
+  private readonly how: Gathering<Key, Answer>;
+
+  constructor(db: Queryable, how: Gathering<Key, Answer>) {
+    this.db = db;
+    this.how = how;
+  }
+
+  ask(key: Key): Promise<Answer | undefined> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ key, name: this.how.name(key), asker: new AsyncResource('gathered'), resolve, reject });
+      if (!this.isUnderWay) this.send();
+    });
+  }
+
+  private taken(): Map<string, Waiting<Key, Answer>[]> {
+    const batch = new Map<string, Waiting<Key, Answer>[]>();
+    const left: Waiting<Key, Answer>[] = [];
+    for (const one of this.waiting) {
+      const same = batch.get(one.name);
+      if (same && this.how.shares) same.push(one);
+      else if (same || batch.size >= MOST) left.push(one);
+      else batch.set(one.name, [one]);
+    }
+    this.waiting = left;
+    return batch;
+  }
+
+  private send(): void {
+    const batch = this.taken();
+    const asked = [...batch.values()].flatMap((all) => all.slice(0, 1));
+    const [first] = asked;
+    this.isUnderWay = first !== undefined;
+    if (!first) return;
+    let isLast = true;
+    const next = () => {
+      if (isLast) this.send();
+      isLast = false;
+    };
+    const patience = setTimeout(next, PATIENCE_MS);
+    const settle = (tell: (one: Waiting<Key, Answer>, name: string) => void) => {
+      clearTimeout(patience);
+      next();
+      for (const [name, all] of batch) for (const one of all) tell(one, name);
+    };
+    const keys = asked.map(({ key }) => key);
+    first.asker
+      .runInAsyncScope(() => this.how.ask(this.db, keys))
+      .then(
+        (answers) => settle((one, name) => one.resolve(answers.get(name))),
+        (error: unknown) => settle((one) => one.reject(error)),
+      );
+  }
+}
+
+/**
+ * A function that asks for one, and asks for all that came meanwhile in one statement: the next statement goes out when the one before
+ * is answered, or has not been for 100 ms, and takes along up to 64 questions that wait. Alone, a question goes out at once. An answer is never
+ * older than its question. An error of the statement is everybody's: a question that could fail by itself must be refused before.
+ */
+export function gathered<Key, Answer>(how: Gathering<Key, Answer>): (db: Queryable, key: Key) => Promise<Answer | undefined> {
+  const queues = new WeakMap<Queryable, Queue<Key, Answer>>();
+  return (db, key) => {
+    let queue = queues.get(db);
+    if (!queue) queues.set(db, (queue = new Queue(db, how)));
+    return queue.ask(key);
+  };
+}
