@@ -1,5 +1,5 @@
 /** Decoded messages → flat rows of the batch file: one a measurement, and one a delivered macro output. Pure. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { fixedColumns } from '../lakehouse/catalog.ts';
 import { OWN_NAMES } from './columns.ts';
 import { readAnswers, type Answer } from './labels.ts';
@@ -88,11 +88,11 @@ const MACROS_RUN = 20;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const RESERVED: ReadonlySet<string> = new Set([...fixedColumns('raw_data').map(({ name }) => name), ...OWN_NAMES]);
 
-const digest = (...parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 20);
+const digest = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts)).slice(0, 20);
 
 /** Identity of one delivery: 20 hex digits over experiment, sender and bytes, or the SHA-256 of the bytes. */
 export const deliverySource = (experimentId: string, sender: string, body: Uint8Array | string): string =>
-  digest('delivery', experimentId, sender, typeof body === 'string' ? body : createHash('sha256').update(body).digest('hex'));
+  digest('delivery', experimentId, sender, typeof body === 'string' ? body : hash('sha256', body));
 
 /** Identity of the rows of one message: its own id, or else the hash of its text, within experiment and sender. */
 export const messageSource = (experimentId: string, arrival: Arrival, message: Pick<DecodedMeasurement, 'ownId' | 'sha256'>): string =>
@@ -143,17 +143,35 @@ function resultOf(macro: Record<string, ExactValue>, index: number, isBurst: boo
 export const contributorOf = (arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null =>
   arrival.userId ?? (userId !== null && UUID.test(userId) ? userId.toLowerCase() : null);
 
+/** The rows of devices of an experiment: there are few devices, and many measurements of each. */
+export function deviceRows(experimentId: string): (message: Pick<DecodedMeasurement, 'deviceId' | 'deviceFirmware'>) => string {
+  const known = new Map<string | null, Map<string | null, string>>();
+  return ({ deviceId, deviceFirmware }) => {
+    const ofDevice = known.get(deviceId) ?? new Map<string | null, string>();
+    const row = ofDevice.get(deviceFirmware) ?? rowId(digest('device', experimentId, deviceId, deviceFirmware), 0);
+    ofDevice.set(deviceFirmware, row);
+    known.set(deviceId, ofDevice);
+    return row;
+  };
+}
+
 /** The rows of one message, in order; or the word that says why it cannot be stored. */
-export function measurementRows(experimentId: string, arrival: Arrival, message: DecodedMeasurement): MeasurementRow[] | string {
-  const { samples, macros, questions, annotations, userId, ownId, sha256, kind: _kind, index: _index, ...facts } = message;
-  const source = messageSource(experimentId, arrival, { ownId, sha256 });
-  const answers = readAnswers(listOf(questions), RESERVED);
+export function measurementRows(
+  { source, deviceRow }: { source: string; deviceRow: ReturnType<typeof deviceRows> },
+  arrival: Arrival,
+  message: DecodedMeasurement,
+): MeasurementRow[] | string {
+  const { samples, macros, questions, annotations } = message;
+  const answers = questions === null ? [] : readAnswers(listOf(questions), RESERVED);
   const named = listOf(macros);
   const brought = listOf(annotations);
-  const contributorId = contributorOf(arrival, { userId });
+  const contributorId = contributorOf(arrival, message);
+  const protocolId = arrival.protocolId ?? message.protocolId;
+  const facts = protocolId === message.protocolId ? message : { ...message, protocolId };
   const rows: MeasurementRow[] = [];
   for (const [index, data] of (samples.length === 0 ? [undefined] : samples).entries()) {
-    if (data !== undefined && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
+    // no character has more than three bytes
+    if (data !== undefined && data.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
     const all = macrosOf(named, data);
     const shown = all.map((macro) => ({ id: text(macro['id']), name: text(macro['name']), filename: text(macro['filename']) }));
     const id = rowId(source, index);
@@ -165,17 +183,17 @@ export function measurementRows(experimentId: string, arrival: Arrival, message:
     });
     rows.push({
       id,
-      deviceRow: rowId(digest('device', experimentId, message.deviceId, message.deviceFirmware), 0),
-      facts: { ...facts, protocolId: arrival.protocolId ?? facts.protocolId },
+      deviceRow: deviceRow(message),
+      facts,
       clientId: arrival.clientId,
       contributorId,
       processedAt: arrival.arrivedAt.toISOString(),
       macros: shown.length === 0 ? null : JSON.stringify(shown),
       data: data ?? null,
       answers,
-      annotations: readAnnotations(brought, { rowId: id, createdBy: contributorId, at: facts.timestamp }),
+      annotations: brought.length === 0 ? [] : readAnnotations(brought, { rowId: id, createdBy: contributorId, at: facts.timestamp }),
       results,
-      toRun: [...new Set(toRun)].slice(0, MACROS_RUN),
+      toRun: toRun.length === 0 ? toRun : [...new Set(toRun)].slice(0, MACROS_RUN),
     });
   }
   return rows;

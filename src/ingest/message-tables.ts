@@ -18,7 +18,7 @@ import { stageChanges } from './annotation-log.ts';
 import type { MeasurementRow } from './measurements.ts';
 import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
-import { BufferedFile } from './record-writer.ts';
+import { BufferedFile, RARE_QUOTE } from './record-writer.ts';
 import { openRecords } from './sources.ts';
 
 export interface Batch {
@@ -39,14 +39,20 @@ export interface Prepared {
 
 export type Cells = readonly (string | null)[];
 
-/** Writes one file of text cells, and names it `bronze_records`. The first cell is `fieldlake_row`. */
+/** The engine reads the text once, whatever is made of it. */
+const KEPT = [
+  'create or replace temp table kept_records as select * from bronze_records',
+  'create or replace temp view bronze_records as select * from kept_records',
+];
+
+/** Writes one file of text cells, and names what it holds `bronze_records`. The first cell is `fieldlake_row`. */
 export async function records({ session, pipelines, work }: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
   const file = await BufferedFile.create(join(work, randomUUID()));
   try {
     for (const row of rows) {
       row.forEach((cell, at) => {
         if (at > 0) file.byte(0x2c);
-        if (cell !== null) file.quoted(cell);
+        if (cell !== null) file.rarelyQuoted(cell);
       });
       file.byte(0x0a);
       if (file.full) await file.drain();
@@ -59,11 +65,13 @@ export async function records({ session, pipelines, work }: Batch, columns: read
     fields: columns.map((column) => ({ column })),
     delimiter: ',',
     multiline: true,
+    quote: RARE_QUOTE,
   });
+  await session.prepare(KEPT.map((sql) => ({ sql, values: [] })));
 }
 
 const number = (value: number | null) => (value === null ? null : String(value));
-export const clean = (value: string | null) => value?.replaceAll('\0', '\ufffd') ?? null;
+export const clean = (value: string | null) => (value?.includes('\0') === true ? value.replaceAll('\0', '\ufffd') : value);
 
 export const FACTS = [
   'measured_at',
@@ -147,14 +155,14 @@ export async function stageMeasurements(batch: Batch, tableId: string, rows: rea
     (function* () {
       for (const row of rows) {
         const { facts } = row;
-        const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
-        yield [
-          row.id,
-          ...factsOf(row),
-          ...[clean(row.macros), clean(facts.protocolId), row.data, row.deviceRow, clean(facts.deviceFirmware), clean(facts.deviceVersion)],
-          ...[number(facts.deviceBattery), clean(facts.workbookVersionId), clean(facts.macroContext)],
-          ...names.map((column) => answers.get(column) ?? null),
-        ];
+        const cells = [row.id, ...factsOf(row), clean(row.macros), clean(facts.protocolId), row.data, row.deviceRow];
+        cells.push(clean(facts.deviceFirmware), clean(facts.deviceVersion), number(facts.deviceBattery));
+        cells.push(clean(facts.workbookVersionId), clean(facts.macroContext));
+        if (names.length > 0) {
+          const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
+          for (const column of names) cells.push(answers.get(column) ?? null);
+        }
+        yield cells;
       }
     })(),
   );

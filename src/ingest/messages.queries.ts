@@ -1,5 +1,5 @@
 import type { Database, Queryable, Transaction } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
+import { fragment, nothing, sql } from '../database/sql.ts';
 
 export type { Database, Queryable, Transaction };
 
@@ -18,17 +18,24 @@ export interface NewMessage {
 /** Answers the ids of those that were not there yet. Bodies go beside the facts, as bytes; null where the object store has them. */
 export const insertMessages = (db: Queryable, messages: readonly NewMessage[], bodies: readonly (Uint8Array | null)[]) =>
   db.rows<{ id: string }>(sql('messages.insert')`
-    insert into messages (id, experiment_id, source, client_id, user_id, protocol_id, byte_count, object_key, body)
-    select m.id, m."experimentId", decode(m.source, 'hex'), m."clientId", m."userId", m."protocolId", m."byteCount", m."objectKey", m.body
-    from rows from (
-      jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as (id uuid, "experimentId" uuid, source text, "clientId" text, "userId" uuid,
-        "protocolId" text, "byteCount" integer, "objectKey" text),
-      unnest(${bodies.map((body) => (body === null ? null : Buffer.from(body.buffer, body.byteOffset, body.byteLength)))}::bytea[])
-    ) as m (id, "experimentId", source, "clientId", "userId", "protocolId", "byteCount", "objectKey", body)
-    on conflict (experiment_id, source) do nothing returning id`);
+    with added as (
+      insert into inbox (id, experiment_id, source, client_id, user_id, protocol_id, byte_count, object_key, body)
+      select m.id, m."experimentId", decode(m.source, 'hex'), m."clientId", m."userId", m."protocolId", m."byteCount", m."objectKey", m.body
+      from rows from (
+        jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as (id uuid, "experimentId" uuid, source text, "clientId" text, "userId" uuid,
+          "protocolId" text, "byteCount" integer, "objectKey" text),
+        unnest(${bodies.map((body) => (body === null ? null : Buffer.from(body.buffer, body.byteOffset, body.byteLength)))}::bytea[])
+      ) as m (id, "experimentId", source, "clientId", "userId", "protocolId", "byteCount", "objectKey", body)
+      on conflict (experiment_id, source) do nothing returning id, experiment_id, ordinal, byte_count
+    ), waiting as (
+      insert into pending_messages (experiment_id, ordinal, message_id, byte_count) select experiment_id, ordinal, id, byte_count from added
+    )
+    select id from added`);
 
 export interface InboxMessage {
   id: string;
+  /** Place in the order of arrival. */
+  ordinal: number;
   clientId: string | null;
   userId: string | null;
   protocolId: string | null;
@@ -39,16 +46,16 @@ export interface InboxMessage {
   tries: number;
 }
 
-/** The oldest pending messages of an experiment, up to about so many bytes; at least one. */
-export const listPending = (db: Queryable, experimentId: string, most: { messages: number; bytes: number }) =>
+/** The oldest pending messages of an experiment, or those behind a place in the order of arrival, up to about so many bytes; at least one. */
+export const listPending = (db: Queryable, experimentId: string, most: { messages: number; bytes: number; after?: number }) =>
   db.rows<InboxMessage>(sql('messages.listPending')`
     with oldest as (
-      select id, sum(byte_count) over (order by ordinal) - byte_count as before from messages
-      where experiment_id = ${experimentId} and status = 'pending' order by ordinal limit ${most.messages}
+      select message_id, ordinal, tries, sum(byte_count) over (order by ordinal) - byte_count as before from pending_messages
+      where experiment_id = ${experimentId} and ordinal > ${most.after ?? 0} order by ordinal limit ${most.messages}
     )
-    select m.id, m.client_id as "clientId", m.user_id as "userId", m.protocol_id as "protocolId", m.arrived_at as "arrivedAt", m.body,
-      m.object_key as "objectKey", m.byte_count as "byteCount", m.tries
-    from oldest join messages m on m.id = oldest.id where oldest.before < ${most.bytes} order by m.ordinal`);
+    select m.id, m.ordinal, m.client_id as "clientId", m.user_id as "userId", m.protocol_id as "protocolId", m.arrived_at as "arrivedAt", m.body,
+      m.object_key as "objectKey", m.byte_count as "byteCount", oldest.tries
+    from oldest join inbox m on m.id = oldest.message_id where oldest.before < ${most.bytes} order by oldest.ordinal`);
 
 /** Messages of an experiment that have been handled and arrived in a time, from one of them on, oldest first. */
 export const listHandled = (
@@ -56,7 +63,7 @@ export const listHandled = (
   experimentId: string,
   { from, to, after, limit }: { from: string; to: string; after: number; limit: number },
 ) =>
-  db.rows<InboxMessage & { ordinal: number }>(sql('messages.listHandled')`
+  db.rows<InboxMessage>(sql('messages.listHandled')`
     select id, ordinal, client_id as "clientId", user_id as "userId", protocol_id as "protocolId", arrived_at as "arrivedAt", body, object_key as "objectKey",
       byte_count as "byteCount", tries
     from messages where experiment_id = ${experimentId} and status <> 'pending' and arrived_at >= ${from}::timestamptz and arrived_at < ${to}::timestamptz
@@ -64,17 +71,21 @@ export const listHandled = (
 
 /** Experiments that have messages. */
 export const listExperiments = (db: Queryable) =>
-  db.rows<{ experimentId: string }>(sql('messages.listExperiments')`select distinct experiment_id as "experimentId" from messages`);
+  db.rows<{ experimentId: string }>(sql('messages.listExperiments')`select distinct experiment_id as "experimentId" from inbox`);
 
-/** Makes messages that were set aside, wholly or in part, and arrived in a time pending again; answers how many. */
-export const reopenBetween = (db: Queryable, experimentId: string, from: string, to: string) =>
-  db.run(sql('messages.reopenBetween')`update messages set status = 'pending', tries = 0, handled_at = null
-    where experiment_id = ${experimentId} and status in ('partial', 'quarantined') and arrived_at >= ${from}::timestamptz and arrived_at < ${to}::timestamptz`);
+/** Makes messages of an experiment pending again that were set aside, wholly or in part, and arrived in a time, if one is given; answers how many. */
+export const reopenMessages = (db: Queryable, experimentId: string, arrived?: { from: string; to: string }) =>
+  db.run(sql('messages.reopen')`
+    insert into pending_messages (experiment_id, ordinal, message_id, byte_count, again) select experiment_id, ordinal, id, byte_count, true from inbox
+    where experiment_id = ${experimentId} and status <> 'stored' ${
+      arrived ? fragment`and arrived_at >= ${arrived.from}::timestamptz and arrived_at < ${arrived.to}::timestamptz` : nothing
+    }
+    on conflict do nothing`);
 
 /** Experiments with pending messages, those that wait longest first. */
 export const listWaiting = (db: Queryable, limit: number) =>
   db.rows<{ experimentId: string }>(sql('messages.listWaiting')`
-    select experiment_id as "experimentId" from messages where status = 'pending' group by experiment_id order by min(arrived_at) limit ${limit}`);
+    select experiment_id as "experimentId" from pending_messages group by experiment_id order by min(ordinal) limit ${limit}`);
 
 export interface MessageReport {
   id: string;
@@ -86,18 +97,24 @@ export interface MessageReport {
   reasons: Readonly<Record<string, number>>;
 }
 
-/** Ends pending messages; answers those that were pending still. */
-export const finishMessages = (tx: Queryable, reports: readonly MessageReport[]) =>
-  tx.rows<{ id: string }>(sql('messages.finish')`
-    update messages m set status = r.status, stored = m.stored + r.stored, quarantined = r.quarantined, already_there = greatest(r."alreadyThere" - m.stored, 0),
-      reasons = r.reasons, handled_at = now()
-    from jsonb_to_recordset(${JSON.stringify(reports)}::jsonb)
-      as r(id uuid, status text, stored bigint, quarantined bigint, "alreadyThere" bigint, reasons jsonb)
-    where m.id = r.id and m.status = 'pending' returning m.id`);
+/** Ends the waiting of messages; answers for those that were pending still whether they had been handled before. */
+export const endPending = (tx: Queryable, experimentId: string, ordinals: readonly number[]) =>
+  tx.rows<{ ordinal: number; again: boolean }>(sql('messages.endPending')`
+    delete from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[]) returning ordinal, again`);
 
-/** Of these messages, those that nobody has handled yet. */
-export const stillPending = (db: Queryable, ids: readonly string[]) =>
-  db.rows<{ id: string }>(sql('messages.stillPending')`select id from messages where id = any (${ids}::uuid[]) and status = 'pending'`);
+/** Notes what became of messages that came to something else than one stored row. */
+export const noteReports = (tx: Queryable, reports: readonly (MessageReport & { again: boolean })[]) =>
+  tx.run(sql('messages.noteReports')`
+    update inbox m set status = r.status, stored = case when r.again then m.stored else 0 end + r.stored, quarantined = r.quarantined,
+      already_there = greatest(r."alreadyThere" - case when r.again then m.stored else 0 end, 0), reasons = r.reasons, handled_at = now()
+    from jsonb_to_recordset(${JSON.stringify(reports)}::jsonb)
+      as r(id uuid, status text, stored bigint, quarantined bigint, "alreadyThere" bigint, reasons jsonb, again boolean)
+    where m.id = r.id`);
+
+/** Of these places in the order of arrival, those that nobody has handled yet. */
+export const stillPending = (db: Queryable, experimentId: string, ordinals: readonly number[]) =>
+  db.rows<{ ordinal: number }>(sql('messages.stillPending')`
+    select ordinal from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`);
 
 /** The place of what is written next in the order of annotation changes. */
 export const nextAnnotationChange = async (db: Queryable) =>
@@ -105,13 +122,12 @@ export const nextAnnotationChange = async (db: Queryable) =>
   0;
 
 /** Counts a try of each before it is made, so that a message that ends the process is found out. */
-export const countTries = (db: Queryable, ids: readonly string[]) =>
-  db.run(sql('messages.countTries')`update messages set tries = tries + 1 where id = any (${ids}::uuid[]) and status = 'pending'`);
-
-/** Makes set-aside messages of an experiment pending again; answers how many. */
-export const reopenMessages = (db: Queryable, experimentId: string) =>
-  db.run(sql('messages.reopen')`update messages set status = 'pending', tries = 0, handled_at = null
-    where experiment_id = ${experimentId} and status in ('partial', 'quarantined')`);
+export const countTries = (db: Queryable, experimentId: string, ordinals: readonly number[]) =>
+  db.run(
+    sql(
+      'messages.countTries',
+    )`update pending_messages set tries = tries + 1 where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`,
+  );
 
 export const insertContributors = (db: Queryable, experimentId: string, userIds: readonly string[]) =>
   db.rows<{ userId: string }>(sql('messages.insertContributors')`
@@ -120,21 +136,25 @@ export const insertContributors = (db: Queryable, experimentId: string, userIds:
 
 /** Messages that were set aside longer ago than their retention, with the keys of their bytes. */
 export const listExpired = (db: Queryable, before: Date, limit: number) =>
-  db.rows<{ id: string; objectKey: string | null }>(sql('messages.listExpired')`select id, object_key as "objectKey" from messages
-    where status in ('partial', 'quarantined') and handled_at < ${before.toISOString()}::timestamptz limit ${limit}`);
+  db.rows<{ id: string; objectKey: string | null }>(sql('messages.listExpired')`select id, object_key as "objectKey" from inbox m
+    where status <> 'stored' and not exists (select from pending_messages p where p.experiment_id = m.experiment_id and p.ordinal = m.ordinal) and handled_at < ${before.toISOString()}::timestamptz limit ${limit}`);
 
 export const deleteMessages = (db: Queryable, ids: readonly string[]) =>
-  db.run(sql('messages.delete')`delete from messages where id = any (${ids}::uuid[])`);
+  db.run(sql('messages.delete')`
+    with gone as (
+      delete from pending_messages p using inbox m where m.id = any (${ids}::uuid[]) and p.experiment_id = m.experiment_id and p.ordinal = m.ordinal
+    )
+    delete from inbox where id = any (${ids}::uuid[])`);
 
 /** What an experiment left in the inbox. */
 export const listEveryMessage = (db: Queryable, experimentId: string, limit: number) =>
   db.rows<{ id: string; objectKey: string | null; byteCount: number }>(sql('messages.listEvery')`
-    select id, object_key as "objectKey", byte_count as "byteCount" from messages where experiment_id = ${experimentId} limit ${limit}`);
+    select id, object_key as "objectKey", byte_count as "byteCount" from inbox where experiment_id = ${experimentId} limit ${limit}`);
 
 export const deleteContributors = (db: Queryable, experimentId: string) =>
   db.run(sql('messages.deleteContributors')`delete from contributors where experiment_id = ${experimentId}`);
 
 export const knownObjects = (db: Queryable, keys: readonly string[]) =>
   db.rows<{ objectKey: string }>(
-    sql('messages.knownObjects')`select object_key as "objectKey" from messages where object_key = any (${keys}::text[])`,
+    sql('messages.knownObjects')`select object_key as "objectKey" from inbox where object_key = any (${keys}::text[])`,
   );

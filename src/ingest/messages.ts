@@ -2,6 +2,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { ApiError, errors } from '../errors.ts';
 import { columnsAt, findTable, knownPaths, knownSources, type NewSource } from '../lakehouse/manifest.ts';
 import type { StagingArea } from '../lakehouse/staging.ts';
@@ -9,6 +10,7 @@ import { MAX_COLUMNS } from './limits.ts';
 import {
   contributorOf,
   deliverySource,
+  deviceRows,
   measurementRows,
   messageSource,
   type Arrival,
@@ -23,14 +25,12 @@ import type { Database, MessageReport, Queryable, Transaction } from './messages
 import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
 
 export {
-  countTries,
   insertContributors,
   knownObjects,
   listExperiments,
   listHandled,
   listPending,
   listWaiting,
-  reopenBetween,
   reopenMessages,
 } from './messages.queries.ts';
 export type { InboxMessage, MessageReport } from './messages.queries.ts';
@@ -76,12 +76,13 @@ export async function storeMessages(db: Queryable, arrivals: readonly NewArrival
 /** One message of the inbox, taken apart. `refused`: it may not be stored at all, for this reason; it waits for a replay. */
 export interface ReadMessage {
   id: string;
-  arrival: Arrival;
+  /** `ordinal`: its place in the order of arrival. */
+  arrival: Arrival & { ordinal: number };
   decoded: readonly (DecodedMeasurement | DecodedRefusal)[];
   refused?: string;
 }
 
-interface MessageDeps {
+export interface MessageDeps {
   db: Database;
   staging: StagingArea;
   pipelines: Pipelines;
@@ -90,6 +91,8 @@ interface MessageDeps {
 }
 
 const TRIES = 8;
+/** Messages that are looked at before others have their turn in this process. */
+const AT_ONCE = 500;
 
 interface Sorted {
   /** Of each measurement that is new: one row, or one for each element of its burst. */
@@ -104,31 +107,33 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
   const version = pipelineVersion(pipelines);
   const table = await findTable(db, experimentId, 'raw_data');
   const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
-  const sourceOf = (message: ReadMessage, one: DecodedMeasurement) => messageSource(experimentId, message.arrival, one);
-  const asked = messages.flatMap((message) =>
-    message.refused === undefined ? message.decoded.flatMap((one) => (one.kind === 'measurement' ? [sourceOf(message, one)] : [])) : [],
+  const sourcesOf = messages.map(({ refused, arrival, decoded }) =>
+    refused === undefined ? decoded.map((one) => (one.kind === 'measurement' ? messageSource(experimentId, arrival, one) : '')) : [],
   );
+  const asked = sourcesOf.flat().filter((source) => source !== '');
   const there = new Set(table ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
+  const deviceRow = deviceRows(experimentId);
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
-  for (const message of messages) {
+  for (const [at, message] of messages.entries()) {
+    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
     const counts = { stored: 0, quarantined: 0, alreadyThere: 0 };
     const reasons: Record<string, number> = {};
     const setAside = (reason: string, rows = 1) => {
       counts.quarantined += rows;
       reasons[reason] = (reasons[reason] ?? 0) + rows;
     };
-    for (const one of message.decoded) {
+    for (const [place, one] of message.decoded.entries()) {
       const rowCount = one.kind === 'measurement' ? Math.max(1, one.samples.length) : 1;
       if (message.refused !== undefined || one.kind === 'refusal') {
         setAside(message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;
       }
-      const source = sourceOf(message, one);
+      const source = sourcesOf[at]?.[place] ?? '';
       if (there.has(source)) {
         counts.alreadyThere += rowCount;
         continue;
       }
-      const rows = measurementRows(experimentId, message.arrival, one);
+      const rows = measurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows === 'string') {
         setAside(rows, rowCount);
         continue;
@@ -150,23 +155,43 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
   return sorted;
 }
 
-async function attempt(
-  deps: MessageDeps,
-  experimentId: string,
-  given: readonly ReadMessage[],
-  work: string,
-  signal?: AbortSignal,
-): Promise<MessageReport[]> {
+const ordinalsOf = (messages: readonly ReadMessage[]) => messages.map(({ arrival }) => arrival.ordinal);
+
+async function stillThere(db: Database, experimentId: string, messages: readonly ReadMessage[]): Promise<ReadMessage[]> {
+  const pending = new Set((await queries.stillPending(db, experimentId, ordinalsOf(messages))).map(({ ordinal }) => ordinal));
+  return messages.filter(({ arrival }) => pending.has(arrival.ordinal));
+}
+
+/** Ends the waiting of messages with their reports, which stand in the same order; false when somebody else has ended one of them. */
+async function endMessages(tx: Transaction, experimentId: string, messages: readonly ReadMessage[], reports: readonly MessageReport[]) {
+  const ended = await queries.endPending(tx, experimentId, ordinalsOf(messages));
+  if (ended.length < messages.length) return false;
+  const again = new Set(ended.filter((one) => one.again).map(({ ordinal }) => ordinal));
+  const isPlain = ({ stored, quarantined, alreadyThere }: MessageReport) => stored === 1 && quarantined === 0 && alreadyThere === 0;
+  const noted = reports.flatMap((report, at) => {
+    const isAgain = again.has(messages[at]?.arrival.ordinal ?? 0);
+    return isPlain(report) && !isAgain ? [] : [{ ...report, again: isAgain }];
+  });
+  if (noted.length > 0) await queries.noteReports(tx, noted);
+  return true;
+}
+
+export interface IngestingMessages {
+  signal?: AbortSignal;
+  /** A batch of the same experiment that is being stored: what is written here waits for its end before it is committed. */
+  before?: Promise<unknown>;
+}
+
+interface Try extends IngestingMessages {
+  given: readonly ReadMessage[];
+  work: string;
+  /** The first is 1. */
+  tries: number;
+}
+
+async function attempt(deps: MessageDeps, experimentId: string, { given, work, tries, signal, before }: Try): Promise<MessageReport[]> {
   const { db, staging, pipelines, alongside } = deps;
-  const pending = new Set(
-    (
-      await queries.stillPending(
-        db,
-        given.map(({ id }) => id),
-      )
-    ).map(({ id }) => id),
-  );
-  const messages = given.filter(({ id }) => pending.has(id));
+  const messages = tries === 1 ? given : await stillThere(db, experimentId, given);
   if (messages.length === 0) return [];
   const { measurements, sources, reports } = await sortOut(deps, experimentId, messages);
   const rows = measurements.flat();
@@ -176,10 +201,11 @@ async function attempt(
     if (rows.length > 0) {
       const session = await staging.session({ signal });
       try {
-        await session.prepare(functionStatements(pipelines));
         const batch = { db, staging, pipelines, session, experimentId, work };
         prepared.push(await prepareMeasurements(batch, rows, sources));
+        await before?.catch(() => undefined);
         prepared.push(await prepareDevices(batch));
+        if (rows.some(({ results }) => results.length > 0)) await session.prepare(functionStatements(pipelines));
         prepared.push(...(await prepareMacros(batch, rows)));
         prepared.push(...(await prepareAnnotations(batch, rows)));
       } finally {
@@ -187,9 +213,8 @@ async function attempt(
       }
     }
     return await db.transaction(async (tx) => {
-      const ended = new Set((await queries.finishMessages(tx, reports)).map(({ id }) => id));
       // another worker has handled some of them meanwhile
-      if (ended.size < reports.length) throw errors.sourceChanged();
+      if (!(await endMessages(tx, experimentId, messages, reports))) throw errors.sourceChanged();
       for (const one of prepared) await one.commit(tx);
       if (measurements.length > 0) await alongside?.(tx, experimentId, measurements);
       return reports;
@@ -210,14 +235,14 @@ export async function ingestMessages(
   deps: MessageDeps,
   experimentId: string,
   messages: readonly ReadMessage[],
-  signal?: AbortSignal,
+  options: IngestingMessages = {},
 ): Promise<MessageReport[]> {
   if (messages.length === 0) return [];
   const folder = join(deps.staging.workFolder, 'ingest', randomUUID());
   try {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await attempt(deps, experimentId, messages, join(folder, String(tries)), signal);
+        return await attempt(deps, experimentId, { given: messages, work: join(folder, String(tries)), tries, ...options });
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
       }

@@ -51,6 +51,9 @@ export class RefusedBefore implements Numbering {
   }
 }
 
+/** Written around fields of JSON, in which quotes are common and this character never stands. */
+export const RARE_QUOTE = '\x01';
+
 /** Writes a file through one buffer; memory stays at the buffer, however long the file. */
 export class BufferedFile {
   readonly path: string;
@@ -96,6 +99,13 @@ export class BufferedFile {
     this.byte(0x22);
     this.text(value.includes('"') ? value.replaceAll('"', '""') : value);
     this.byte(0x22);
+  }
+
+  /** A field in `RARE_QUOTE`s. */
+  rarelyQuoted(value: string): void {
+    this.byte(RARE_QUOTE.charCodeAt(0));
+    this.text(value.includes(RARE_QUOTE) ? value.replaceAll(RARE_QUOTE, RARE_QUOTE + RARE_QUOTE) : value);
+    this.byte(RARE_QUOTE.charCodeAt(0));
   }
 
   get full(): boolean {

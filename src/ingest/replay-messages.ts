@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ApiError } from '../errors.ts';
 import { commit, findTable, fingerprint, knownPaths, knownSources, restampSources } from '../lakehouse/manifest.ts';
 import type { StagingArea } from '../lakehouse/staging.ts';
-import { measurementRows, messageSource, type MeasurementRow } from './measurements.ts';
+import { deviceRows, measurementRows, messageSource, type MeasurementRow } from './measurements.ts';
 import { openTable, stageMeasurements } from './message-tables.ts';
 import type { ReadMessage } from './messages.ts';
 import type { Database } from './messages.queries.ts';
@@ -23,11 +23,12 @@ const TRIES = 12;
 /** Of these messages, the rows of every measurement that is stored and that this message brought. */
 async function storedRows({ db }: ReplayDeps, tableId: string, experimentId: string, messages: readonly ReadMessage[]) {
   const asked = new Map<string, { message: ReadMessage; rows: MeasurementRow[] }>();
+  const deviceRow = deviceRows(experimentId);
   for (const message of messages)
     for (const one of message.decoded) {
       if (one.kind !== 'measurement') continue;
       const source = messageSource(experimentId, message.arrival, one);
-      const rows = measurementRows(experimentId, message.arrival, one);
+      const rows = measurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows !== 'string' && !asked.has(source)) asked.set(source, { message, rows });
     }
   const known = await knownSources(db, tableId, [...asked.keys()]);

@@ -110,17 +110,19 @@ export interface Records {
   multiline: boolean;
   /** Whether a record may end before the last field. */
   padding?: boolean;
+  /** What fields are written in; `"` unless said otherwise. */
+  quote?: string;
 }
 
 /** Names the file that our scanners wrote as `bronze_records`. */
 export async function openRecords(
   session: StagingSession,
   pipelines: Pipelines,
-  { path, fields, delimiter, multiline, padding = false }: Records,
+  { path, fields, delimiter, multiline, padding = false, quote = '"' }: Records,
 ): Promise<void> {
   const columns = ['fieldlake_row', ...fields.map(({ column }) => column)].map((column) => `'${column}': 'VARCHAR'`).join(', ');
   await session.prepare([
     variable('records', path),
-    fill(pipelines.uploadedRecords, { delimiter, parallel: String(!multiline), padding: String(padding), columns }),
+    fill(pipelines.uploadedRecords, { delimiter, quote, parallel: String(!multiline), padding: String(padding), columns }),
   ]);
 }

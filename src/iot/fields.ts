@@ -1,4 +1,4 @@
-/** The known fields of a measurement message besides its time and sample, each read by one line of a table. */
+/** The known fields of a measurement message besides its time and sample, each read by one line. */
 export interface MeasurementFields {
   /** IANA name, as sent. */
   timezone: string | null;
@@ -45,6 +45,9 @@ const number =
     const given = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value;
     return typeof given === 'number' && given >= least && given <= most ? given : WRONG;
   };
+const anyNumber = number(-Number.MAX_VALUE, Number.MAX_VALUE);
+const degrees90 = number(-90, 90);
+const degrees180 = number(-180, 180);
 /** JSON, or a string that holds JSON. */
 const context: Read<string> = (value, text) => {
   if (typeof value === 'object') return text;
@@ -57,40 +60,39 @@ const context: Read<string> = (value, text) => {
   }
 };
 
-const table: { [F in keyof MeasurementFields]: readonly [key: string, read: Read<NonNullable<MeasurementFields[F]>>] } = {
-  timezone: ['timezone', words],
-  protocolId: ['protocol_id', words],
-  workbookVersionId: ['workbook_version_id', words],
-  workbookId: ['workbook_id', words],
-  workbookRunId: ['workbook_run_id', words],
-  macroContext: ['macro_context', context],
-  macros: ['macros', list],
-  questions: ['questions', list],
-  annotations: ['annotations', list],
-  userId: ['user_id', words],
-  deviceId: ['device_id', words],
-  deviceName: ['device_name', words],
-  deviceVersion: ['device_version', words],
-  deviceFirmware: ['device_firmware', words],
-  deviceBattery: ['device_battery', number(-Number.MAX_VALUE, Number.MAX_VALUE)],
-  output: ['output', words],
-  latitude: ['latitude', number(-90, 90)],
-  longitude: ['longitude', number(-180, 180)],
-};
-
-/** Reads every known field of a message; `parts` holds each member's JSON text. A wrong value reads as null and its key is in `ignored`. */
+/** Reads every known field of a message; `nested` holds the JSON text of members that are objects or arrays. A wrong value reads as null and its key is in `ignored`. */
 export function measurementFields(
   message: Readonly<Record<string, unknown>>,
-  parts: ReadonlyMap<string | null, string>,
+  nested: ReadonlyMap<string, string>,
 ): { fields: MeasurementFields; ignored: string[] } {
   const ignored: string[] = [];
-  const entries = Object.entries(table).map(([field, [key, read]]) => {
+  const field = <T>(key: string, read: Read<T>): T | null => {
     const value = Object.hasOwn(message, key) ? message[key] : null;
-    if (value === null || value === undefined) return [field, null];
-    const got = (read as Read<string | number>)(value, parts.get(key) ?? 'null');
-    if (got !== WRONG) return [field, got];
+    if (value === null || value === undefined) return null;
+    const got = read(value, nested.get(key) ?? 'null');
+    if (got !== WRONG) return got;
     ignored.push(key);
-    return [field, null];
-  });
-  return { fields: Object.fromEntries(entries) as MeasurementFields, ignored };
+    return null;
+  };
+  const fields: MeasurementFields = {
+    timezone: field('timezone', words),
+    protocolId: field('protocol_id', words),
+    workbookVersionId: field('workbook_version_id', words),
+    workbookId: field('workbook_id', words),
+    workbookRunId: field('workbook_run_id', words),
+    macroContext: field('macro_context', context),
+    macros: field('macros', list),
+    questions: field('questions', list),
+    annotations: field('annotations', list),
+    userId: field('user_id', words),
+    deviceId: field('device_id', words),
+    deviceName: field('device_name', words),
+    deviceVersion: field('device_version', words),
+    deviceFirmware: field('device_firmware', words),
+    deviceBattery: field('device_battery', anyNumber),
+    output: field('output', words),
+    latitude: field('latitude', degrees90),
+    longitude: field('longitude', degrees180),
+  };
+  return { fields, ignored };
 }

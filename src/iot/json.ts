@@ -35,18 +35,17 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
+/** Characters that end a word. */
+const ENDS = Uint8Array.from({ length: 128 }, (_, code) => (code === QUOTE || isSpace(code) || isStructure(code) ? 1 : 0));
+
 function endOfWord(text: string, start: number): number {
-  let end = start;
-  for (
-    let code = text.charCodeAt(end);
-    end < text.length && code !== QUOTE && !isSpace(code) && !isStructure(code);
-    code = text.charCodeAt(++end)
-  );
+  let end = start + 1;
+  while (end < text.length && ENDS[text.charCodeAt(end)] !== 1) end++;
   return end;
 }
 
 /** Whether a text may hold half of a surrogate pair, raw or escaped: engines downstream refuse those. */
-const mayBeIllFormed = (text: string) => /\\u[dD][89a-fA-F]/.test(text) || !text.isWellFormed();
+const mayBeIllFormed = (text: string) => (text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)) || !text.isWellFormed();
 
 /** A string literal without half surrogate pairs. */
 function wellFormed(literal: string): string {
@@ -65,12 +64,32 @@ const isPlainWord = (text: string, at: number) => {
   return (digit >= 48 && digit <= 57) || code === 116 || code === 102;
 };
 
+/** A text that reads as JSON. */
+export interface StrictJson {
+  text: string;
+  value: unknown;
+  /** Of an outermost object: the texts of those members that are objects or arrays, as they stand in `text`. */
+  members: () => ReadonlyMap<string, string>;
+}
+
+const keyOf = (literal: string): string => (literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1));
+
+/** The members of an outermost object that are objects or arrays, looked for once more. */
+const nestedMembers = (text: string): Map<string, string> =>
+  new Map(
+    children(text).flatMap(({ key, start, end }) => (key !== null && opens(text.charCodeAt(start)) ? [[key, text.slice(start, end)]] : [])),
+  );
+
 /** The same text as strict JSON, or why not. NaN and the infinities (any case, any sign) become null. Linear; never throws. */
-export function strictJson(text: string, caps: JsonCaps): { text: string; value: unknown } | JsonFault {
+export function strictJson(text: string, caps: JsonCaps): StrictJson | JsonFault {
   const kept: string[] = [];
   let keptTo = 0;
   let depth = 0;
   let values = 0;
+  // of each object or array at depth 1: where its key, and where it itself begins and ends; good only when nothing was replaced
+  const nested: number[] = [];
+  let keyStart = 0;
+  let keyEnd = 0;
   const suspicious = mayBeIllFormed(text);
   const replace = (from: number, to: number, by: string) => {
     if (by === text.slice(from, to)) return;
@@ -81,22 +100,34 @@ export function strictJson(text: string, caps: JsonCaps): { text: string; value:
     const code = text.charCodeAt(at);
     if (isSpace(code)) at++;
     else if (isStructure(code)) {
-      if (opens(code) && ++depth > caps.depth) return 'too-deep';
-      if (closes(code)) depth--;
+      if (opens(code)) {
+        if (depth === 1) nested.push(keyStart, keyEnd, at);
+        if (++depth > caps.depth) return 'too-deep';
+      } else if (closes(code) && --depth === 1) nested.push(at + 1);
       at++;
     } else {
       if (++values > caps.values) return 'too-many-values';
       const end = code === QUOTE ? endOfString(text, at) : endOfWord(text, at);
       if (end < 0) return 'json-invalid';
       if (code === QUOTE) {
+        if (depth === 1) [keyStart, keyEnd] = [at, end];
         if (suspicious) replace(at, end, wellFormed(text.slice(at, end)));
       } else if (!isPlainWord(text, at) && notANumber.test(text.slice(at, end))) replace(at, end, 'null');
       at = end;
     }
   }
   const strict = keptTo === 0 ? text : kept.join('') + text.slice(keptTo);
+  const members = () => {
+    if (keptTo > 0) return nestedMembers(strict);
+    const found = new Map<string, string>();
+    for (let at = 0; at < nested.length; at += 4) {
+      const [from = 0, to = 0, start = 0, end = 0] = nested.slice(at, at + 4);
+      found.set(keyOf(strict.slice(from, to)), strict.slice(start, end));
+    }
+    return found;
+  };
   try {
-    return { text: strict, value: JSON.parse(strict) as unknown };
+    return { text: strict, value: JSON.parse(strict) as unknown, members };
   } catch {
     return 'json-invalid';
   }

@@ -1,7 +1,7 @@
 /** What a device sends, taken apart: bytes in, measurements or reasons out. Pure, bounded, and without any throw. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import type { JsonFault } from './json.ts';
+import type { JsonFault, StrictJson } from './json.ts';
 import { children, strictJson } from './json.ts';
 import { measurementFields } from './fields.ts';
 import type { MeasurementFields } from './fields.ts';
@@ -96,9 +96,11 @@ function gunzip(bytes: Uint8Array, budget: Budget): Buffer | 'invalid' | 'too-la
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
 function utf8(bytes: Uint8Array): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return null;
   }
@@ -113,13 +115,7 @@ interface Samples {
   burst: boolean;
 }
 
-/** A strict text and what it reads as. */
-interface Strict {
-  text: string;
-  value: unknown;
-}
-
-function cutSamples({ text, value }: Strict, caps: PayloadCaps): Samples | RefusalReason {
+function cutSamples({ text, value }: Pick<StrictJson, 'text' | 'value'>, caps: PayloadCaps): Samples | RefusalReason {
   if (isRecord(value)) return { samples: [text.trim()], burst: false };
   if (!Array.isArray(value)) return 'sample-invalid';
   if (value.length > caps.samples) return 'too-many-samples';
@@ -158,7 +154,7 @@ function readSamples(
 /** The text of one message as it was sent, and as it reads, where that is known already. */
 interface Sent {
   sent: string;
-  json?: Strict;
+  json?: StrictJson;
 }
 
 function decodeMessage({ sent, json: known }: Sent, index: number, caps: PayloadCaps, budget: Budget): Decoded {
@@ -167,22 +163,23 @@ function decodeMessage({ sent, json: known }: Sent, index: number, caps: Payload
   if (typeof json === 'string') return refuse(json);
   const message = json.value;
   if (!isRecord(message)) return refuse('not-an-object');
-  const parts = new Map(children(json.text).map(({ key, start, end }) => [key, json.text.slice(start, end)]));
+  const nested = json.members();
   if (message['timestamp'] === undefined || message['timestamp'] === null) return refuse('timestamp-missing');
   const timestamp = instantOf(message['timestamp']);
   if (timestamp === null) return refuse('timestamp-invalid');
-  const sampled = readSamples(message, parts.get('sample'), caps, budget);
+  const sampled = readSamples(message, nested.get('sample'), caps, budget);
   if (typeof sampled === 'string') return refuse(sampled);
-  const { fields, ignored } = measurementFields(message, parts);
+  const { fields, ignored } = measurementFields(message, nested);
   const id = Object.hasOwn(message, 'id') ? message['id'] : null;
   return {
+    ...fields,
     kind: 'measurement',
     index,
     timestamp,
-    ...sampled,
-    ...fields,
+    samples: sampled.samples,
+    burst: sampled.burst,
     ownId: typeof id === 'string' && id !== '' && id.length <= 200 ? id : null,
-    sha256: createHash('sha256').update(sent, 'utf8').digest('hex'),
+    sha256: hash('sha256', sent),
     text: json.text,
     ignored,
   };

@@ -190,15 +190,20 @@ export interface NewSource {
   pipelineVersion?: string;
 }
 
-/** Claims sources for a version; answers those that were not there yet. */
+/** An array of words and numbers of ours, in one value: the driver looks at every element of a list for what is to be escaped. */
+const together = (values: readonly (string | number | undefined)[]) =>
+  fragment`string_to_array(${values.map((value) => value ?? '-').join(',')}, ',', '-')`;
+
+/** Claims sources for a version; answers how many were not there yet. */
 export const insertSources = (tx: Transaction, tableId: string, version: number, sources: readonly NewSource[]) =>
-  tx.rows<{ source: string }>(sql(
+  tx.run(sql(
     'lake.insertSources',
   )`insert into lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
     select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount", s.origin, s."pipelineVersion"
-    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb)
-      as s(source text, "rowCount" bigint, "quarantinedCount" bigint, origin uuid, "pipelineVersion" text)
-    on conflict (table_id, source) do nothing returning encode(source, 'hex') as source`);
+    from unnest(${together(sources.map(({ source }) => source))}, ${together(sources.map(({ rowCount }) => rowCount))}::bigint[],
+      ${together(sources.map(({ quarantinedCount }) => quarantinedCount))}::bigint[], ${together(sources.map(({ origin }) => origin))}::uuid[],
+      ${together(sources.map(({ pipelineVersion }) => pipelineVersion))}) as s (source, "rowCount", "quarantinedCount", origin, "pipelineVersion")
+    on conflict (table_id, source) do nothing`);
 
 export const findSource = (db: Queryable, tableId: string, source: string) =>
   db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",
@@ -231,7 +236,7 @@ export const knownSources = (db: Queryable, tableId: string, sources: readonly s
   db.rows<{ source: string; origin: string | null }>(sql(
     'lake.knownSources',
   )`select encode(s.source, 'hex') as source, s.origin from lake_sources s
-    join unnest(${sources}::text[]) as asked(source) on s.source = decode(asked.source, 'hex') where s.table_id = ${tableId}`);
+    join unnest(${together(sources)}) as asked(source) on s.source = decode(asked.source, 'hex') where s.table_id = ${tableId}`);
 
 /** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */
 export const deleteOldVersions = (db: Queryable, before: Date) =>

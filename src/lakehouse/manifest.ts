@@ -166,8 +166,8 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
   const sources = change.sources ?? [];
   if (sources.length > 0) {
     const added = await queries.insertSources(tx, table.id, version, sources);
-    if (added.length === 0) return { added: false, version: table.version, rowCount: table.rowCount };
-    if (added.length < sources.length) throw errors.sourceChanged();
+    if (added === 0) return { added: false, version: table.version, rowCount: table.rowCount };
+    if (added < sources.length) throw errors.sourceChanged();
   }
   if (change.typedBy !== undefined && fingerprint(await columnsAt(tx, table.id, table.version)) !== change.typedBy)
     throw errors.sourceChanged();

@@ -182,8 +182,10 @@ test(
       )`select id, client_id as client, body, arrived_at as at, source from messages where experiment_id = ${experimentId} order by ordinal`,
     );
     for (const { id, client, body, at, source } of bronze)
-      await rebuilt.db.run(sql('test')`insert into messages (id, experiment_id, source, client_id, arrived_at, byte_count, body)
-        values (${id}, ${experimentId}, ${source}, ${client}, ${at}, ${body.length}, ${body})`);
+      await rebuilt.db.run(sql('test')`with put as (
+          insert into inbox (id, experiment_id, source, client_id, arrived_at, byte_count, body)
+          values (${id}, ${experimentId}, ${source}, ${client}, ${at}, ${body.length}, ${body}) returning id, experiment_id, ordinal, byte_count
+        ) insert into pending_messages (message_id, experiment_id, ordinal, byte_count) select * from put`);
     await handle(rebuilt);
     const tables = before.map(({ identifier }) => identifier);
     expect((await versions(rebuilt)).map(({ identifier }) => identifier)).toEqual(tables);

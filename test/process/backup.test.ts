@@ -86,7 +86,7 @@ test('a backup that is made under load is restored into an empty folder, every t
   // what was acknowledged at that moment is there, and the service goes on with it
   const again = await spawnServer({ DATABASE_URL: target.url, DATA_DIR: restored, MACRO_LANGUAGES: 'javascript' });
   try {
-    const inbox = Number(tablesOf(first)['public.messages.copy']?.split(' ')[0]);
+    const inbox = Number(tablesOf(first)['public.inbox.copy']?.split(' ')[0]);
     expect(inbox).toBeGreaterThan(50);
     const rows = await eventually(
       async () => (await count(again.baseUrl)).find(({ identifier }) => identifier === 'raw_data')?.totalRows,

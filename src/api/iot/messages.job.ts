@@ -1,14 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { decide } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import {
-  contributorsOf,
-  countTries,
-  forgetMessages,
-  ingestMessages,
-  insertContributors,
-  listPending,
-  listWaiting,
-} from '../../ingest/messages.ts';
+import { drainMessages, MOST_TRIES } from '../../ingest/drain.ts';
+import { contributorsOf, forgetMessages, insertContributors, listWaiting } from '../../ingest/messages.ts';
 import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
@@ -18,9 +12,8 @@ import { countMeasurements } from '../measurements/measurements.service.ts';
 import { adoptObjects } from './arrivals.service.ts';
 import { decodeStored } from './reading.service.ts';
 
-const BATCH = { messages: 2_000, bytes: 16 * 1_048_576 };
-/** After so many tries of a batch its messages are read one by one, and after so many more each is set aside. */
-const TRIES = { together: 2, alone: 5 };
+/** Messages that are taken apart before others have their turn in this process. */
+const AT_ONCE = 250;
 const DAY = 86_400_000;
 const QUARANTINE_DAYS = 90;
 
@@ -35,11 +28,12 @@ async function refusalOf(ctx: Context, experimentId: string, userId: string | nu
 async function readMessages(ctx: Context, experimentId: string, pending: readonly InboxMessage[]): Promise<ReadMessage[]> {
   const refusals = new Map<string | null, string | undefined>();
   const read: ReadMessage[] = [];
-  for (const message of pending) {
+  for (const [at, message] of pending.entries()) {
     const { id, userId, tries } = message;
+    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
     if (!refusals.has(userId)) refusals.set(userId, await refusalOf(ctx, experimentId, userId));
     const decoded =
-      tries >= TRIES.alone
+      tries >= MOST_TRIES
         ? [{ kind: 'refusal' as const, index: null, reason: 'processing-failed' }]
         : await decodeStored(ctx.objects, message);
     read.push({ id, arrival: message, decoded, refused: refusals.get(userId) });
@@ -47,44 +41,32 @@ async function readMessages(ctx: Context, experimentId: string, pending: readonl
   return read;
 }
 
-async function ingestBatch(
-  ctx: Context,
-  experimentId: string,
-  pending: readonly InboxMessage[],
-  signal: AbortSignal,
-): Promise<MessageReport[]> {
-  await countTries(
-    ctx.db,
-    pending.map(({ id }) => id),
-  );
+/** Takes messages apart, and makes sure that whose measurements they are has a name. */
+async function readBatch(ctx: Context, experimentId: string, pending: readonly InboxMessage[]): Promise<ReadMessage[]> {
   const messages = await readMessages(ctx, experimentId, pending);
   const people = contributorsOf(messages);
   // names first, so that the first read of the rows shows them
   if (people.length > 0 && ((await insertContributors(ctx.db, experimentId, people)).length > 0 || pending.some(({ tries }) => tries > 0)))
     await refreshIdentity(ctx, experimentId);
+  return messages;
+}
+
+/** Turns the waiting messages of one experiment into rows, batch by batch. */
+export async function ingestExperiment(ctx: Context, experimentId: string, signal: AbortSignal): Promise<void> {
   const { db, staging, pipelines } = ctx;
   const alongside: typeof countMeasurements = async (tx, id, measurements) => {
     await countMeasurements(tx, id, measurements);
     await queueMacros(tx, id, measurements);
   };
-  const reports = await ingestMessages({ db, staging, pipelines, alongside }, experimentId, messages, signal);
-  for (const { stored, quarantined, alreadyThere } of reports) {
-    ctx.metrics.measurements.inc({ outcome: 'stored' }, stored);
-    ctx.metrics.measurements.inc({ outcome: 'quarantined' }, quarantined);
-    ctx.metrics.measurements.inc({ outcome: 'already-there' }, alreadyThere);
-  }
-  return reports;
-}
-
-/** Turns the waiting messages of one experiment into rows, batch by batch. */
-export async function ingestExperiment(ctx: Context, experimentId: string, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    signal.throwIfAborted();
-    const pending = await listPending(ctx.db, experimentId, BATCH);
-    if (pending.length === 0) return;
-    const suspect = pending.some(({ tries }) => tries >= TRIES.together);
-    await ingestBatch(ctx, experimentId, suspect ? pending.slice(0, 1) : pending, signal);
-  }
+  const onReports = (reports: readonly MessageReport[]) => {
+    for (const { stored, quarantined, alreadyThere } of reports) {
+      ctx.metrics.measurements.inc({ outcome: 'stored' }, stored);
+      ctx.metrics.measurements.inc({ outcome: 'quarantined' }, quarantined);
+      ctx.metrics.measurements.inc({ outcome: 'already-there' }, alreadyThere);
+    }
+  };
+  const read = (pending: readonly InboxMessage[]) => readBatch(ctx, experimentId, pending);
+  await drainMessages({ db, staging, pipelines, alongside }, experimentId, { read, onReports }, signal);
 }
 
 /**

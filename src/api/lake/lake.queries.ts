@@ -14,7 +14,7 @@ export const findWaiting = (db: Queryable) =>
   db.one<Waiting>(sql('lake.waiting')`
     select m.count as "pendingMessages", coalesce(extract(epoch from now() - m.oldest), 0)::float8 as "messageLag",
       w.rows as "pendingMacroRows", coalesce(extract(epoch from now() - w.oldest), 0)::float8 as "macroLag"
-    from (select count(*) as count, min(arrived_at) as oldest from messages where status = 'pending') m,
+    from (select count(*) as count, min(i.arrived_at) as oldest from pending_messages p join inbox i on i.id = p.message_id) m,
       (select coalesce(sum(cardinality(row_ids)), 0)::bigint as rows, min(created_at) as oldest from macro_work) w`);
 
 export interface KindStatus {

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { listExperiments, listHandled, reopenBetween } from '../../ingest/messages.ts';
+import { listExperiments, listHandled, reopenMessages } from '../../ingest/messages.ts';
 import { replayMessages } from '../../ingest/replay-messages.ts';
 import { columnsAt, filesAt } from '../../lakehouse/manifest.ts';
 import { physicalType, quote } from '../../lakehouse/staging.ts';
@@ -127,7 +127,7 @@ export async function replayLake(tools: LakeTools, { experimentId, from, to }: R
       done.messages += messages.length;
       after = messages.at(-1)?.ordinal ?? after;
     }
-    done.reopened += await reopenBetween(tools.db, id, from, to);
+    done.reopened += await reopenMessages(tools.db, id, { from, to });
   }
   return done;
 }

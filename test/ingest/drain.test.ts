@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
+import { drainMessages, MOST_TRIES, type Draining } from '../../src/ingest/drain.ts';
+import { storeMessages, type InboxMessage, type ReadMessage } from '../../src/ingest/messages.ts';
+import { decodePayload } from '../../src/iot/payload.ts';
+import { findTable } from '../../src/lakehouse/manifest.queries.ts';
+import { openLake, type Lake } from './setup.ts';
+
+let lake: Lake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+const AT = '2026-05-01T10:00:00.250Z';
+const keep = (experimentId: string, messages: readonly object[]) =>
+  storeMessages(
+    lake.db,
+    messages.map((message) => ({
+      experimentId,
+      clientId: 'multispeq_1',
+      body: Buffer.from(JSON.stringify({ timestamp: AT, ...message })),
+    })),
+  );
+const take = (message: InboxMessage): ReadMessage => ({
+  id: message.id,
+  arrival: message,
+  decoded: decodePayload(message.body ?? Buffer.alloc(0)),
+});
+const read: Draining['read'] = (pending) => Promise.resolve(pending.map(take));
+
+/** Of every row its id and the sample's number. */
+async function rowsOf(experimentId: string): Promise<{ id: string; n: number }[]> {
+  const table = await findTable(lake.db, experimentId, 'raw_data');
+  const rows = table ? await lake.rows(table.id) : [];
+  return rows.map((row) => ({ id: String(row['id']), n: (JSON.parse(String(row['data'])) as { n: number }).n }));
+}
+const states = (experimentId: string) =>
+  lake.db.rows<{ status: string; count: number; stored: number; there: number }>(
+    sql('test')`select status, count(*)::integer as count, sum(stored)::integer as stored, sum(already_there)::integer as there
+      from messages where experiment_id = ${experimentId} group by 1 order by 1`,
+  );
+
+test('many batches, one written while the one before is committed, store every message once', async () => {
+  const experimentId = randomUUID();
+  // every tenth comes a second time, in another envelope, in one of the next batches
+  await keep(
+    experimentId,
+    Array.from({ length: 200 }, (_, n) =>
+      n % 10 === 9 ? { id: `m-${n - 9}`, again: n, sample: { n: n - 9 } } : { id: `m-${n}`, sample: { n } },
+    ),
+  );
+  let reported = 0;
+  await drainMessages(lake.deps, experimentId, { read, most: 12, onReports: (reports) => (reported += reports.length) });
+  const rows = await rowsOf(experimentId);
+  expect(rows.map(({ n }) => n).sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n).filter((n) => n % 10 !== 9));
+  expect(reported).toBe(200);
+  expect(await states(experimentId)).toEqual([{ status: 'stored', count: 200, stored: 180, there: 20 }]);
+  const device = await findTable(lake.db, experimentId, 'device');
+  expect((await lake.rows(device!.id)).map((row) => Number(row['total_measurements']))).toEqual([180]);
+});
+
+test('a message that fails every time is closed in on and set aside, and every other one is stored', async () => {
+  const experimentId = randomUUID();
+  await keep(
+    experimentId,
+    Array.from({ length: 100 }, (_, n) => ({ id: `m-${n}`, sample: { n } })),
+  );
+  const sizes: number[] = [];
+  const failing: Draining['read'] = async (pending) => {
+    sizes.push(pending.length);
+    return pending.map((message) => {
+      if (message.tries >= MOST_TRIES)
+        return { id: message.id, arrival: message, decoded: [{ kind: 'refusal', index: null, reason: 'processing-failed' }] };
+      if (message.body?.includes('"m-63"') === true) throw new Error('this one cannot be read');
+      return take(message);
+    });
+  };
+  let failures = 0;
+  for (let done = false; !done && failures < 50;)
+    done = await drainMessages(lake.deps, experimentId, { read: failing, most: 40 }).then(
+      () => true,
+      () => {
+        failures += 1;
+        return false;
+      },
+    );
+  expect(failures).toBe(MOST_TRIES);
+  // what came before it is stored by the first try, and what came after it in a batch as ever, but for the first two
+  expect(sizes.filter((size) => size > 2)).toEqual([40, 40, 40, 18]);
+  expect((await rowsOf(experimentId)).map(({ n }) => n).sort((a, b) => a - b)).toEqual(
+    Array.from({ length: 100 }, (_, n) => n).filter((n) => n !== 63),
+  );
+  expect(await states(experimentId)).toEqual([
+    { status: 'quarantined', count: 1, stored: 0, there: 0 },
+    { status: 'stored', count: 99, stored: 99, there: 0 },
+  ]);
+});
