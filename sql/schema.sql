@@ -328,6 +328,31 @@ table identity_changes
   constraint identity_changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
   constraint identity_changes_pkey PRIMARY KEY (user_id)
   CREATE INDEX identity_changes_by_lease ON public.identity_changes USING btree (leased_until)
+table inbox
+  id uuid not null
+  ordinal bigint not null generated as identity
+  experiment_id uuid not null
+  source bytea not null
+  client_id text
+  user_id uuid
+  protocol_id text
+  arrived_at timestamp with time zone not null default now()
+  byte_count integer not null
+  body bytea
+  object_key text
+  status text not null default 'stored'::text
+  stored bigint not null default 1
+  quarantined bigint not null default 0
+  already_there bigint not null default 0
+  reasons jsonb not null default '{}'::jsonb
+  handled_at timestamp with time zone
+  constraint inbox_status_check CHECK ((status = ANY (ARRAY['stored'::text, 'partial'::text, 'quarantined'::text])))
+  constraint messages_byte_count_check CHECK ((byte_count >= 0))
+  constraint messages_check CHECK ((num_nonnulls(body, object_key) = 1))
+  constraint messages_source_check CHECK ((length(source) = 10))
+  constraint inbox_pkey PRIMARY KEY (id)
+  constraint messages_experiment_id_source_key UNIQUE (experiment_id, source)
+  CREATE INDEX inbox_set_aside ON public.inbox USING btree (experiment_id, handled_at) WHERE (status <> 'stored'::text)
 table invitations
   id uuid not null
   resource_type text not null
@@ -413,7 +438,6 @@ table lake_sources
   origin uuid
   pipeline_version text
   constraint lake_sources_source_check CHECK ((length(source) = 10))
-  constraint lake_sources_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE CASCADE
   constraint lake_sources_pkey PRIMARY KEY (table_id, source)
   CREATE INDEX lake_sources_by_origin ON public.lake_sources USING btree (origin) WHERE (origin IS NOT NULL)
 table lake_tables
@@ -582,33 +606,6 @@ table message_runs
   constraint message_runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   CREATE INDEX message_runs_by_experiment ON public.message_runs USING btree (experiment_id)
   CREATE UNIQUE INDEX message_runs_once ON public.message_runs USING btree (client_id, hour, run_id, experiment_id) NULLS NOT DISTINCT
-table messages
-  id uuid not null
-  ordinal bigint not null generated as identity
-  experiment_id uuid not null
-  source bytea not null
-  client_id text
-  user_id uuid
-  protocol_id text
-  arrived_at timestamp with time zone not null default now()
-  byte_count integer not null
-  body bytea
-  object_key text
-  status text not null default 'pending'::text
-  stored bigint not null default 0
-  quarantined bigint not null default 0
-  already_there bigint not null default 0
-  reasons jsonb not null default '{}'::jsonb
-  tries integer not null default 0
-  handled_at timestamp with time zone
-  constraint messages_byte_count_check CHECK ((byte_count >= 0))
-  constraint messages_check CHECK ((num_nonnulls(body, object_key) = 1))
-  constraint messages_source_check CHECK ((length(source) = 10))
-  constraint messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'stored'::text, 'partial'::text, 'quarantined'::text])))
-  constraint messages_pkey PRIMARY KEY (id)
-  constraint messages_experiment_id_source_key UNIQUE (experiment_id, source)
-  CREATE INDEX messages_pending ON public.messages USING btree (experiment_id, ordinal) WHERE (status = 'pending'::text)
-  CREATE INDEX messages_set_aside ON public.messages USING btree (experiment_id, handled_at) WHERE (status = ANY (ARRAY['partial'::text, 'quarantined'::text]))
 table metadata_records
   id uuid not null
   experiment_id uuid not null
@@ -737,6 +734,14 @@ table passkeys
   constraint passkeys_pkey PRIMARY KEY (id)
   constraint passkeys_credential_id_key UNIQUE (credential_id)
   CREATE INDEX passkeys_by_user ON public.passkeys USING btree (user_id, created_at)
+table pending_messages
+  experiment_id uuid not null
+  ordinal bigint not null
+  message_id uuid not null
+  byte_count integer not null
+  tries integer not null default 0
+  again boolean not null default false
+  constraint pending_messages_pkey PRIMARY KEY (experiment_id, ordinal)
 table presence_events
   id uuid not null
   thing_name text not null
@@ -1139,17 +1144,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborators_of(resources uuid[], organizations uuid[])
  RETURNS TABLE(resource_id uuid, collaborators integer)
  LANGUAGE sql
@@ -1241,6 +1246,14 @@ CREATE OR REPLACE FUNCTION public.forget_instants()
 AS $function$
 begin
   delete from message_instants i using forgotten f where i.hour_id = f.id;
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.forget_lake_sources()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from lake_sources where table_id in (select id from gone);
   return null;
 end $function$
 CREATE OR REPLACE FUNCTION public.forget_newsletter_address()
@@ -1764,6 +1777,33 @@ UNION ALL
     g.resource_id
    FROM (organization_members m
      JOIN grants g ON (((g.organization_id = m.organization_id) AND g.confers_read)));
+view messages as
+ SELECT m.id,
+    m.ordinal,
+    m.experiment_id,
+    m.source,
+    m.client_id,
+    m.user_id,
+    m.protocol_id,
+    m.arrived_at,
+    m.byte_count,
+    m.body,
+    m.object_key,
+        CASE
+            WHEN (p.ordinal IS NULL) THEN m.status
+            ELSE 'pending'::text
+        END AS status,
+        CASE
+            WHEN ((p.ordinal IS NULL) OR p.again) THEN m.stored
+            ELSE (0)::bigint
+        END AS stored,
+    m.quarantined,
+    m.already_there,
+    m.reasons,
+    COALESCE(p.tries, 0) AS tries,
+    m.handled_at
+   FROM (inbox m
+     LEFT JOIN pending_messages p ON (((p.experiment_id = m.experiment_id) AND (p.ordinal = m.ordinal))));
 view organization_staff as
  SELECT m.organization_id,
     m.user_id,
