@@ -265,7 +265,7 @@ describe('a signed URL', () => {
     const { uploadUrl } = await urlFor(facts);
     const other = await urlFor(facts);
     const forged = [
-      uploadUrl.replace(/signature=./, 'signature=_'),
+      uploadUrl.replace(/signature=(.)/, (_, first) => `signature=${first === 'A' ? 'B' : 'A'}`),
       uploadUrl.replace(/expires=\d/, 'expires=9'),
       uploadUrl.replace(/length=\d+/, 'length=999'),
       uploadUrl.replace(/&sha256=[0-9a-f]+/, ''),
