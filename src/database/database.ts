@@ -49,7 +49,7 @@ types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => new Date(te
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 
 /** Tells whoever listens (a tracer, a test) the label of every statement as it is sent, in the asynchronous context of whoever sends it. */
-const sent = channel('fieldlake.statement');
+export const sent = channel('fieldlake.statement');
 
 type Runner = Pick<pg.ClientBase, 'query'>;
 

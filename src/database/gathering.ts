@@ -1,8 +1,10 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Queryable } from './database.ts';
+import { sent, type Queryable } from './database.ts';
 
 /** One statement for many who ask at the same time. */
 interface Gathering<Key, Answer> {
+  /** Of the statement. */
+  label: string;
   /** What names a question: while one waits to be sent, whoever asks the same. */
   name: (key: Key) => string;
   /** Whether equal questions are one, and get the same answer, or must each be asked: then one of them at a time in a statement. */
@@ -14,7 +16,7 @@ interface Gathering<Key, Answer> {
 interface Waiting<Key, Answer> {
   key: Key;
   name: string;
-  /** Whoever asks: the statement is logged and traced as the first one's. */
+  /** Whoever asks: the statement is sent as the first one's, and told of as everybody's. */
   asker: AsyncResource;
   resolve: (answer: Answer | undefined) => void;
   reject: (error: unknown) => void;
@@ -23,6 +25,8 @@ interface Waiting<Key, Answer> {
 const MOST = 64;
 // a connection that has died without a word must not hold up everybody
 const PATIENCE_MS = 100;
+
+const tellOf = (label: string) => sent.publish(label);
 
 class Queue<Key, Answer> {
   private waiting: Waiting<Key, Answer>[] = [];
@@ -37,7 +41,7 @@ class Queue<Key, Answer> {
 
   ask(key: Key): Promise<Answer | undefined> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ key, name: this.how.name(key), asker: new AsyncResource('gathered'), resolve, reject });
+      this.waiting.push({ key, name: this.how.name(key), asker: new AsyncResource(this.how.label), resolve, reject });
       if (!this.isUnderWay) this.send();
     });
   }
@@ -73,6 +77,8 @@ class Queue<Key, Answer> {
       for (const [name, all] of batch) for (const one of all) tell(one, name);
     };
     const keys = asked.map(({ key }) => key);
+    for (const all of batch.values())
+      for (const { asker } of all) if (asker !== first.asker) asker.runInAsyncScope(tellOf, null, this.how.label);
     first.asker
       .runInAsyncScope(() => this.how.ask(this.db, keys))
       .then(

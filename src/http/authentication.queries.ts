@@ -65,7 +65,7 @@ const named = ({ hash }: KeyQuestion) => hash.toString('latin1');
  * The one admission statement: finds the key, counts the request in its window and decides the question; with those of others who ask at the
  * same moment. Undefined: the key is unknown, expired, disabled or revoked. A refused request is not counted.
  */
-export const admitKey = gathered<KeyQuestion, Admission>({ name: named, shares: false, ask: admitKeys });
+export const admitKey = gathered<KeyQuestion, Admission>({ label: 'http.admitKey', name: named, shares: false, ask: admitKeys });
 
 export const touchKey = (db: Queryable, keyId: string) =>
   db.run(sql('http.touchKey')`

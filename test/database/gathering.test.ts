@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase, type Database } from '../../src/database/database.ts';
 import { gathered } from '../../src/database/gathering.ts';
@@ -27,6 +28,7 @@ const asker = new AsyncLocalStorage<string>();
 function doubling(shares: boolean) {
   const sent: Sent[] = [];
   const ask = gathered<number, number>({
+    label: 'test.double',
     name: String,
     shares,
     ask: async (on, keys) => {
@@ -59,7 +61,7 @@ test('who asks the same while it waits shares the answer; where each must be ask
 });
 
 test('a question that is not answered gets undefined', async () => {
-  const none = gathered<number, number>({ name: String, shares: true, ask: async () => new Map() });
+  const none = gathered<number, number>({ label: 'test.none', name: String, shares: true, ask: async () => new Map() });
   expect(await none(db, 1)).toBeUndefined();
 });
 
@@ -82,9 +84,14 @@ test('a statement that does not come back holds up the next for a moment only', 
   expect(sent.map(({ keys }) => keys)).toEqual([[-1500], [1, 2]]);
 });
 
-test('a statement is sent in the context of the first who asks', async () => {
+test('a statement is sent in the context of the first who asks, and told of in that of each', async () => {
   const { sent, ask } = doubling(true);
-  await Promise.all([1, 2, 3].map((key) => asker.run(`request ${key}`, () => ask(key))));
+  const told: unknown[] = [];
+  const hear = (label: unknown) => told.push([label, asker.getStore()]);
+  subscribe('fieldlake.statement', hear);
+  await Promise.all([1, 2, 3, 3].map((key, at) => asker.run(`request ${at + 1}`, () => ask(key))));
+  unsubscribe('fieldlake.statement', hear);
+  expect(told.sort()).toEqual([1, 2, 3, 4].map((n) => ['test.double', `request ${n}`]));
   expect(sent).toEqual([
     { keys: [1], context: 'request 1' },
     { keys: [2, 3], context: 'request 2' },

@@ -114,7 +114,12 @@ const findExperiments = async (db: Queryable, ids: readonly string[]): Promise<R
 };
 
 /** One experiment; with those that others ask for at the same moment. */
-export const findExperiment = gathered<string, VersionedExperiment>({ name: (id) => id.toLowerCase(), shares: true, ask: findExperiments });
+export const findExperiment = gathered<string, VersionedExperiment>({
+  label: 'experiments.find',
+  name: (id) => id.toLowerCase(),
+  shares: true,
+  ask: findExperiments,
+});
 
 /** Locks the row for a change and says what state it is in. */
 export const lockExperiment = (db: Queryable, id: string) =>
