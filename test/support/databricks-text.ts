@@ -158,7 +158,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     const both = `${left!} is not null and ${right!} is not null`;
     return `case when bool_or(${both} and not (${usable})) then cast('NaN' as double) else covar_samp(case when ${usable} then ${left!} end, ${right!}) end`;
   },
-  convert_timezone: (_parts, [from, to, at]) => `timezone(${to!}, timezone(${from!}, ${at!}))`,
+  // Spark reads a repeated local hour as its first instant, DuckDB as its second at midnight
+  convert_timezone: (_parts, [from, to, at]) => {
+    const start = `timezone(${from!}, ${at!})`;
+    const first = `case when timezone(${from!}, ${start} - interval 1 hour) = ${at!} then ${start} - interval 1 hour else ${start} end`;
+    return `timezone(${to!}, ${from === "'UTC'" ? start : first})`;
+  },
   date_format: ([, pattern = []], [of]) => `strftime(${of!}, ${literal(strftime(constant(pattern)))})`,
   date_trunc: ([of = []], [, at]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${at!})`,
   is_variant_null: (_parts, [of]) => `(${of!} is not null and cast(cast(${of!} as json) as varchar) = 'null')`,
