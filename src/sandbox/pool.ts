@@ -17,6 +17,10 @@ export interface PoolSettings {
   keep: number;
 }
 
+/** A start takes what runs meanwhile need: it waits for a moment in which nobody asks, but not for longer than this. */
+const QUIET_MS = 250;
+const LATEST_MS = 3_000;
+
 interface Kept {
   process: MacroProcess;
   timer: NodeJS.Timeout;
@@ -32,6 +36,9 @@ export class Pool {
   readonly #waiting = new Map<MacroLanguage, MacroProcess[]>();
   readonly #kept = new Map<string, Kept>();
   readonly #all = new Set<MacroProcess>();
+  /** Languages that lack a waiting process, with the time since when. */
+  readonly #lacking = new Map<MacroLanguage, number>();
+  #refill: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(settings: PoolSettings) {
@@ -65,7 +72,11 @@ export class Pool {
     const key = owner(job);
     return {
       itemsPerProcess: this.#settings.itemsPerProcess,
-      take: () => this.#takeKept(key) ?? this.#takeWarm(job.language),
+      take: () => {
+        const process = this.#takeKept(key) ?? this.#takeWarm(job.language);
+        this.#refillSoon();
+        return process;
+      },
       giveBack: (process, sound) => {
         if (sound && !this.#closed && this.#settings.keep > 0 && !this.#kept.has(key)) this.#keepFor(key, process);
         else process.kill();
@@ -75,10 +86,25 @@ export class Pool {
 
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#refill);
     for (const { timer } of this.#kept.values()) clearTimeout(timer);
     const ended = [...this.#all].map((process) => process.ended);
     for (const process of this.#all) process.kill();
     await Promise.all(ended);
+  }
+
+  #refillSoon(): void {
+    if (this.#lacking.size === 0) return;
+    clearTimeout(this.#refill);
+    const latest = Math.min(...this.#lacking.values()) + LATEST_MS - performance.now();
+    this.#refill = setTimeout(
+      () => {
+        const languages = [...this.#lacking.keys()];
+        this.#lacking.clear();
+        for (const language of languages) this.fill(language);
+      },
+      Math.max(0, Math.min(QUIET_MS, latest)),
+    ).unref();
   }
 
   #takeKept(key: string): MacroProcess | undefined {
@@ -96,8 +122,7 @@ export class Pool {
       language,
       waiting.filter((other) => other !== process && other.alive),
     );
-    // Its successor starts when this item is likely done: both would want the same processor.
-    setTimeout(() => this.fill(language), 50).unref();
+    if (!this.#lacking.has(language)) this.#lacking.set(language, performance.now());
     return process ?? this.start(language);
   }
 
