@@ -7,6 +7,9 @@ import { testLog } from './canaries.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
+/** What `npm start` sets before Node runs: the size of its thread pool, and how the C library gives memory back. */
+const STARTED_WITH = Object.fromEntries([...scripts.start.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]));
 
 export interface ServerProcess {
   baseUrl: string;
@@ -24,7 +27,7 @@ export async function spawnServer(environment: Record<string, string>): Promise<
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
-      UV_THREADPOOL_SIZE: '32',
+      ...STARTED_WITH,
       PORT: '0',
       BROKER_PORT: '0',
       SAMPLE_DATA: 'off',

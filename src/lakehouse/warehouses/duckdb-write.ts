@@ -206,6 +206,8 @@ export async function openDuckdbWriter({
     `set preserve_insertion_order = true`,
     `set autoinstall_known_extensions = false`,
     `set autoload_known_extensions = false`,
+    // what it writes it reads once or twice and never again: kept, every file would stay in memory until the limit is reached
+    `set enable_external_file_cache = false`,
     `set allowed_directories = [${text(`${lake}/`)}, ${text(`${work}/`)}]`,
     `set enable_external_access = false`,
     `set lock_configuration = true`,
@@ -213,13 +215,10 @@ export async function openDuckdbWriter({
   for (const setting of settings) await setup.run(setting);
   setup.closeSync();
 
-  const open = new Set<StagingSession>();
   let closed = false;
   const session = async (options: RunOptions = {}): Promise<StagingSession> => {
     if (closed) throw errors.shuttingDown();
-    const made = new DuckdbSession(await instance.connect(), lake, options.signal);
-    open.add(made);
-    return made;
+    return new DuckdbSession(await instance.connect(), lake, options.signal);
   };
   return {
     workFolder: work,
@@ -230,7 +229,6 @@ export async function openDuckdbWriter({
       try {
         return await one.stage(request);
       } finally {
-        open.delete(one);
         one.close();
       }
     },
