@@ -100,6 +100,8 @@ export function openDatabase({
     options: settings.join(' '),
   });
   pool.on('error', () => undefined);
+  // a connection that is lost between two statements of a transaction: the next of them says so
+  pool.on('connect', (client) => client.on('error', () => undefined));
 
   const attempt = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
     const client = await pool.connect().catch((error: unknown) => {
