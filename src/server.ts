@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 import { prepareSample, quickstartLines } from './api/sample/sample.service.ts';
 import { loadSeason } from './api/sample/season.service.ts';
 import { createApp } from './app.ts';
@@ -84,11 +83,7 @@ function explain(error: unknown): void {
   );
 }
 
-/** How much may be allocated before it is collected, in percent of what lives: left alone, as much as lives, native memory of buffers included. */
-const GARBAGE_PERCENT = 20;
-
 async function main(): Promise<void> {
-  setFlagsFromString(`--heap-growing-percent=${GARBAGE_PERCENT}`);
   const running = await startServer(readConfig());
   let stopping: Promise<void> | undefined;
   const leaving = new AbortController();

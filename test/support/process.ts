@@ -8,8 +8,9 @@ import { cloneDatabase, type TestDatabase } from './database.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
-/** What `npm start` sets before Node runs: the size of its thread pool, and how the C library gives memory back. */
-const STARTED_WITH = Object.fromEntries([...scripts.start.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]));
+/** What `npm start` sets: the size of the thread pool, how the C library gives memory back, and how much garbage may lie about. */
+const [, variables = '', flags = ''] = /^exec env (.*) node (.*) build/.exec(scripts.start) ?? [];
+const STARTED_WITH = Object.fromEntries(variables.split(' ').map((each) => each.split('=')));
 
 export interface ServerProcess {
   baseUrl: string;
@@ -22,7 +23,7 @@ export interface ServerProcess {
 /** Starts the built server as a process of its own and waits until it is ready. */
 export async function spawnServer(environment: Record<string, string>): Promise<ServerProcess> {
   const settings: Record<string, string> = { ...testLog(), ...environment };
-  const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/server.js'], {
+  const child = spawn(process.execPath, [...flags.split(' '), 'build/src/server.js'], {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'] ?? '',
