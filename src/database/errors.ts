@@ -5,6 +5,8 @@ const byConstraint: Readonly<Record<string, () => ApiError>> = {
   devices_serial_number: () => errors.serialTaken(),
   // made of type and serial, so the same clash
   devices_thing_name_key: () => errors.serialTaken(),
+  // claimed by another writer since we looked
+  lake_sources_pkey: () => errors.sourceChanged(),
   lake_tables_upload_name: () => errors.tableNameTaken('of that name'),
 };
 

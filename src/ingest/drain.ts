@@ -47,8 +47,8 @@ export async function drainMessages(
       signal?.throwIfAborted();
       const batch = takeTogether(await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after }), most);
       if (batch.length === 0 && after === 0) return;
-      const ordinals = batch.map(({ ordinal }) => ordinal);
-      if (batch.length > 0) await countTries(db, experimentId, ordinals);
+      const [first, last] = [batch.at(0), batch.at(-1)];
+      if (first && last) await countTries(db, experimentId, { first: first.ordinal, last: last.ordinal });
       const suspect = batch.some(({ tries }) => tries > 1);
       const taken = await read(batch);
       // the first makes the table, and one that failed before may fail again
@@ -61,7 +61,7 @@ export async function drainMessages(
       // of those that failed before few are taken at once
       messages = suspect ? Math.ceil(most / 20) : most;
       // what has become visible meanwhile, with an earlier place, is found from the beginning
-      after = ordinals.at(-1) ?? 0;
+      after = last?.ordinal ?? 0;
     }
   } finally {
     await Promise.allSettled([before, stored]);

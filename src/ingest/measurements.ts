@@ -17,8 +17,8 @@ export interface DecodedMeasurement {
   /** One JSON text an element of a burst, one for an object, none without a sample. */
   samples: readonly string[];
   ownId: string | null;
-  /** Of the message's text, hex. */
-  sha256: string;
+  /** Of the message's text, hex; null for one with an id of its own. */
+  sha256: string | null;
   timezone: string | null;
   protocolId: string | null;
   workbookVersionId: string | null;

@@ -189,6 +189,7 @@ export async function prepareMeasurements(batch: Batch, rows: readonly Measureme
         columns,
         typedBy: fingerprint(table.known),
         sources,
+        onlyNew: true,
       };
       if (!(await commit(tx, change)).added) throw errors.sourceChanged();
     },

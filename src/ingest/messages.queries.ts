@@ -121,12 +121,15 @@ export const nextAnnotationChange = async (db: Queryable) =>
   (await db.one<{ sequence: number }>(sql('messages.nextAnnotationChange')`select nextval('annotation_changes') as sequence`))?.sequence ??
   0;
 
-/** Counts a try of each before it is made, so that a message that ends the process is found out. */
-export const countTries = (db: Queryable, experimentId: string, ordinals: readonly number[]) =>
+/**
+ * Counts a try of each before it is made, so that a message that ends the process is found out. They are given by the places of the first and the last, and what has become
+ * visible between the two since they were listed counts one too.
+ */
+export const countTries = (db: Queryable, experimentId: string, { first, last }: { first: number; last: number }) =>
   db.run(
     sql(
       'messages.countTries',
-    )`update pending_messages set tries = tries + 1 where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`,
+    )`update pending_messages set tries = tries + 1 where experiment_id = ${experimentId} and ordinal between ${first} and ${last}`,
   );
 
 export const insertContributors = (db: Queryable, experimentId: string, userIds: readonly string[]) =>

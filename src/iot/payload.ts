@@ -62,8 +62,8 @@ export interface Measurement extends MeasurementFields {
   burst: boolean;
   /** The message's own `id`, if it has one; a source's identity before the hash. */
   ownId: string | null;
-  /** SHA-256, hex, of the message's text (decompressed; within an array NaN reads as null first). */
-  sha256: string;
+  /** SHA-256, hex, of the message's text (decompressed; within an array NaN reads as null first); null for one with an id of its own, which needs no other. */
+  sha256: string | null;
   /** The whole message as strict JSON. */
   text: string;
   /** Known fields whose value had the wrong type or range and reads as null. */
@@ -171,6 +171,7 @@ function decodeMessage({ sent, json: known }: Sent, index: number, caps: Payload
   if (typeof sampled === 'string') return refuse(sampled);
   const { fields, ignored } = measurementFields(message, nested);
   const id = Object.hasOwn(message, 'id') ? message['id'] : null;
+  const ownId = typeof id === 'string' && id !== '' && id.length <= 200 ? id : null;
   return {
     ...fields,
     kind: 'measurement',
@@ -178,8 +179,8 @@ function decodeMessage({ sent, json: known }: Sent, index: number, caps: Payload
     timestamp,
     samples: sampled.samples,
     burst: sampled.burst,
-    ownId: typeof id === 'string' && id !== '' && id.length <= 200 ? id : null,
-    sha256: hash('sha256', sent),
+    ownId,
+    sha256: ownId === null ? hash('sha256', sent) : null,
     text: json.text,
     ignored,
   };

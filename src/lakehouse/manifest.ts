@@ -32,6 +32,8 @@ export interface Commit {
   basedOn?: number;
   /** Source identities whose rows these are (20 hex digits each): either all are new, or all are there and nothing happens. */
   sources?: readonly NewSource[];
+  /** The sources were looked for, and none was there: one that is by now refuses the commit with a retryable conflict. */
+  onlyNew?: boolean;
   /** The columns that were delivered; others stay as they are. */
   columns?: readonly ColumnState[];
   /** `fingerprint(...)` of the catalogue that the files were typed by; a catalogue that has moved on refuses the commit with a retryable conflict. */
@@ -165,7 +167,7 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
   const version = table.version + 1;
   const sources = change.sources ?? [];
   if (sources.length > 0) {
-    const added = await queries.insertSources(tx, table.id, version, sources);
+    const added = await queries.insertSources(tx, { tableId: table.id, version, onlyNew: change.onlyNew }, sources);
     if (added === 0) return { added: false, version: table.version, rowCount: table.rowCount };
     if (added < sources.length) throw errors.sourceChanged();
   }
