@@ -12,8 +12,8 @@ const SCALE = Number(process.env['SOAK'] ?? 0.1);
 const RATE = Number(process.env['RATE'] ?? 1);
 const DEVICES = Number(process.env['DEVICES'] ?? Math.max(10, Math.round(200 * SCALE)));
 const MINUTES = Number(process.env['MINUTES'] ?? 10 * SCALE);
-/** Parts of the time at which the server is killed; `KILLS=` lets it live. */
-const KILLS = (process.env['KILLS'] ?? '0.35,0.7').split(',').flatMap((part) => (part === '' ? [] : [Number(part)]));
+/** Parts of the time at which the server is killed; `KILLED_AT=` lets it live. */
+const KILLS = (process.env['KILLED_AT'] ?? '0.35,0.7').split(',').flatMap((part) => (part === '' ? [] : [Number(part)]));
 const MINUTE = 60_000;
 const IS_WHOLE = SCALE >= 1;
 /** Seconds of a life from which on its end says something of its memory after the first minute. */
