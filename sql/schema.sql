@@ -439,7 +439,6 @@ table lake_sources
   pipeline_version text
   constraint lake_sources_source_check CHECK ((length(source) = 10))
   constraint lake_sources_pkey PRIMARY KEY (table_id, source)
-  CREATE INDEX lake_sources_by_origin ON public.lake_sources USING btree (origin) WHERE (origin IS NOT NULL)
 table lake_tables
   id uuid not null
   experiment_id uuid not null
@@ -1144,17 +1143,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborators_of(resources uuid[], organizations uuid[])
  RETURNS TABLE(resource_id uuid, collaborators integer)
  LANGUAGE sql
