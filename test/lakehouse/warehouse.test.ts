@@ -111,6 +111,20 @@ describe('how much goes out', () => {
     }
   });
 
+  test('streams beside another, which one thread prints, hold the same rows in the same order', async () => {
+    const asked = { columns: ['n', 'tied', 'txt'], orderBy: 'tied' };
+    for (const format of ['csv', 'ndjson'] as const) {
+      const alone = await download(lake.warehouse, rows(), asked, { format });
+      expect(alone.split('\n').length).toBeGreaterThan(ROWS);
+      // it is not read yet, and so goes on while the others run
+      const first = await readStream(lake.warehouse, rows(), asked, { format });
+      const beside = await Promise.all([1, 2].map(() => download(lake.warehouse, rows(), asked, { format })));
+      expect(lake.warehouse.running).toBe(1);
+      expect(beside.map((text) => text === alone)).toEqual([true, true]);
+      expect((await text(first.body)) === alone).toBe(true);
+    }
+  });
+
   test('an empty table has a header, no rows, and one page of none', async () => {
     expect(await download(lake.warehouse, source([], { expanded: COLUMNS }), { columns: ['n', 'txt'] }, { format: 'csv' })).toBe('n,txt\n');
     expect(await page(lake.warehouse, source([], { expanded: COLUMNS }), {})).toMatchObject({
