@@ -78,6 +78,13 @@ const ended = (sql: string, columns: readonly NamedType[]): string => {
  */
 const narrow = (sql: string) => `select * from (\n${sql}\n) where (random() < 2) in (select x from (values (true), (false)) t(x))`;
 
+/** The next rows, whose failure is seen where they are waited for, if anywhere. */
+const nextOf = (result: DuckDBResult) => {
+  const coming = result.fetchChunk();
+  coming.catch(() => undefined);
+  return coming;
+};
+
 const hasMore = (result: DuckDBResult): Promise<boolean> =>
   result.fetchChunk().then(
     (chunk) => chunk !== null && chunk.rowCount > 0,
@@ -218,14 +225,17 @@ export class DuckDbWarehouse implements Warehouse {
       const result = await connection.stream(ended(statement.sql, columns), ...bindings(statement, this.#lake));
       const stream = new ArrowStream(columns);
       let whole = false;
+      let coming = nextOf(result);
       try {
         // nothing goes out before the first rows are there, so that what fails at once can still be said
         let head: Buffer | null = stream.start();
         while (!whole) {
-          const chunk = await result.fetchChunk();
+          const chunk = await coming;
           // a result that fails midway looks like one that ends, but for its last row
           if (chunk === null || chunk.rowCount === 0) throw new Error('The engine gave a result up midway.');
           whole = isEnd(chunk, columns.length);
+          // the engine makes the next one while this one is copied and sent
+          if (!whole) coming = nextOf(result);
           appendChunk(stream.columns, columns, chunk, chunk.rowCount - (whole ? 1 : 0));
           if (head) await send(head);
           head = null;
@@ -237,6 +247,7 @@ export class DuckDbWarehouse implements Warehouse {
       } finally {
         // the engine lets go of a result only when it is read to its end, or fails
         if (!whole) connection.interrupt();
+        await coming.catch(() => undefined);
         while (await hasMore(result));
       }
     };
