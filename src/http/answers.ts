@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { NextFunction, Request, Response } from 'express';
 
@@ -140,15 +140,42 @@ export function notModified(request: Request, response: Response, tag: string): 
 }
 
 /**
- * Sends a stream of bytes. Headers go out with the first byte, so that what fails before it is still a problem document; what fails later tears the
- * connection down without a last chunk. Trailers are asked for when the body has ended.
+ * Gives the memory of bytes back that nobody looks at any more, where they fill it. The collector sees hardly anything of what streams hold, and lets
+ * 64 MB of it lie before it looks.
  */
-export async function streamed(
-  response: Response,
-  body: Readable,
-  trailers?: () => Promise<Record<string, string>>,
-  frame?: { before: string; after: string },
-): Promise<void> {
+function giveBack(chunk: Uint8Array): void {
+  const { buffer } = chunk;
+  if (buffer instanceof ArrayBuffer && chunk.byteLength === buffer.byteLength) buffer.transfer(0);
+}
+
+/** Writes to the response at its pace; bytes that are nobody else's are let go of as soon as they are with the machine. */
+const sink = (response: Response, isOnlyHere: boolean): Writable =>
+  new Writable({
+    write: (chunk: Uint8Array, _encoding, next) => {
+      const go = response.write(chunk, (error) => {
+        if (isOnlyHere && !error) giveBack(chunk);
+      });
+      if (go) next();
+      else response.once('drain', next);
+    },
+    final: (done) => {
+      response.end(done);
+    },
+  });
+
+interface Sending {
+  /** Asked for when the body has ended. */
+  trailers?: () => Promise<Record<string, string>>;
+  frame?: { before: string; after: string };
+  /** Nobody else holds the bytes of the body: their memory is free once they are sent. */
+  isOnlyHere?: boolean;
+}
+
+/**
+ * Sends a stream of bytes. Headers go out with the first byte, so that what fails before it is still a problem document; what fails later tears the
+ * connection down without a last chunk.
+ */
+export async function streamed(response: Response, body: Readable, { trailers, frame, isOnlyHere = false }: Sending = {}): Promise<void> {
   await once(body, 'readable');
   if (trailers) response.setHeader('Trailer', 'X-Truncated');
   response.status(200);
@@ -158,13 +185,21 @@ export async function streamed(
     if (frame) yield frame.after;
     if (trailers) response.addTrailers(await trailers());
   };
+  const gone = new AbortController();
+  const leave = () => {
+    if (!response.writableFinished) gone.abort();
+  };
+  response.once('close', leave);
   try {
-    await pipeline(frame || trailers ? Readable.from(framed(), { objectMode: false }) : body, response);
+    const bytes = frame || trailers ? Readable.from(framed(), { objectMode: false }) : body;
+    await pipeline(bytes, sink(response, isOnlyHere), { signal: gone.signal });
   } catch (error) {
     body.destroy();
     // the caller went away, or the engine failed with bytes on the wire: either way nothing can be said any more
     if (!response.headersSent) throw error;
     response.destroy();
+  } finally {
+    response.off('close', leave);
   }
 }
 

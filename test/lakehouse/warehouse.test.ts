@@ -5,8 +5,9 @@ import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BIGINT, STRING, fixedColumns } from '../../src/lakehouse/catalog.ts';
+import { BIGINT, BOOLEAN, STRING, decimal, fixedColumns } from '../../src/lakehouse/catalog.ts';
 import { compile } from '../../src/lakehouse/compile.ts';
 import { duckdb } from '../../src/lakehouse/dialects/duckdb.ts';
 import { planRead } from '../../src/lakehouse/planner.ts';
@@ -108,6 +109,20 @@ describe('how much goes out', () => {
       const cut = await readStream(lake.warehouse, rows(), { columns: ['n'], limit }, { format: 'ndjson' });
       expect((await text(cut.body)).split('\n')).toHaveLength(limit + 1);
       expect(await cut.truncated).toBe(limit < ROWS);
+    }
+  });
+
+  test('streams beside another, which one thread prints, hold the same rows in the same order', async () => {
+    const asked = { columns: ['n', 'tied', 'txt'], orderBy: 'tied' };
+    for (const format of ['csv', 'ndjson'] as const) {
+      const alone = await download(lake.warehouse, rows(), asked, { format });
+      expect(alone.split('\n').length).toBeGreaterThan(ROWS);
+      // it is not read yet, and so goes on while the others run
+      const first = await readStream(lake.warehouse, rows(), asked, { format });
+      const beside = await Promise.all([1, 2].map(() => download(lake.warehouse, rows(), asked, { format })));
+      expect(lake.warehouse.running).toBe(1);
+      expect(beside.map((text) => text === alone)).toEqual([true, true]);
+      expect((await text(first.body)) === alone).toBe(true);
     }
   });
 
@@ -318,4 +333,32 @@ test('a plan can be shown without its values', () => {
   expect(shown.parameters.length).toBe(shown.statement.split('?').length - 1);
   expect(JSON.stringify(shown)).not.toContain('a secret');
   expect(JSON.stringify(shown)).not.toContain(file);
+});
+
+test('an Arrow stream of many batches holds what NDJSON holds: no batch keeps anything of the one before', async () => {
+  const written = await lake.write(`
+    select lpad(i::varchar, 32, '0') as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
+      case when i // 20000 % 2 = 0 or i % 7 = 0 then i::bigint end as n, case when i % (2 + i // 30000) = 0 then i % 4 end as tied,
+      case i % 6 when 0 then null when 1 then '' when 2 then 'short' when 3 then repeat('é', 1 + i % 90) when 4 then 'of more than twelve bytes ' || i
+        else repeat('long ', 1 + (i // 1000) % 60) end as txt,
+      case when i % 5 > 0 then i % 3 = 0 end as bool, case when i % 11 > 0 then (i % 100000)::decimal(12, 3) / 8 end as dec
+    from range(${ROWS}) t(i)`);
+  const from = source([written], { expanded: [...COLUMNS, uploaded('bool', BOOLEAN), uploaded('dec', decimal(12, 3))] });
+  const asked = { columns: ['n', 'tied', 'txt', 'bool', 'dec'], orderBy: 'id' };
+  const { body } = await readStream(lake.warehouse, from, asked, { format: 'arrow' });
+  const table = tableFromIPC(await buffer(body));
+  expect([table.numRows, table.batches.length > 5]).toEqual([ROWS, true]);
+  const lines = (await download(lake.warehouse, from, asked, { format: 'ndjson' })).split('\n');
+  const columns = asked.columns.map((name) => table.getChild(name));
+  const thousandths = (value: Uint32Array | null) => (value === null ? 'null' : `"${(Number(value[0]) / 1000).toFixed(3)}"`);
+  let different = 0;
+  for (let row = 0; row < ROWS; row += 1) {
+    const [n, tied, txt, bool] = columns.map((column) => String(column?.get(row)));
+    const dec = thousandths(columns[4]?.get(row) as Uint32Array | null);
+    const text = columns[2]?.get(row) === null ? 'null' : JSON.stringify(txt);
+    const line = `{"n":${n},"tied":${tied},"txt":${text},"bool":${bool},"dec":${dec}}`;
+    if (line !== lines[row]) different += 1;
+    if (different === 1) expect(line).toBe(lines[row]);
+  }
+  expect(different).toBe(0);
 });

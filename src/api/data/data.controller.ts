@@ -138,7 +138,8 @@ export class DataController extends ApiController {
         });
         timed(this.exchange, 'engine', performance.now() - start);
         this.response.type(download.contentType);
-        await streamed(this.response, download.body, async () => ({ 'X-Truncated': String(await download.truncated) }));
+        const trailers = async () => ({ 'X-Truncated': String(await download.truncated) });
+        await streamed(this.response, download.body, { trailers, isOnlyHere: true });
         return [];
       }
       const page = await readPage(this.ctx.warehouse, source, asked, { ...options, timeoutMs: this.ctx.config.limits.statementTimeoutMs });
@@ -156,7 +157,7 @@ export class DataController extends ApiController {
     linked(request, this.response, cursorsOf(this.ctx, table, query, { edges: page.edges, version }));
     const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
     this.response.type('application/json');
-    await streamed(this.response, framePage(page, names), undefined, { before: '[', after: ']' });
+    await streamed(this.response, framePage(page, names), { frame: { before: '[', after: ']' } });
     return [];
   }
 

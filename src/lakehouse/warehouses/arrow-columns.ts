@@ -17,96 +17,7 @@ import {
 import type { Data } from 'apache-arrow';
 import type { ColumnType } from '../catalog.ts';
 import { typeText } from '../types.ts';
-
-/** Bytes that double when they are full. */
-class Growing {
-  bytes: Uint8Array;
-  length = 0;
-
-  constructor(capacity: number) {
-    this.bytes = new Uint8Array(capacity);
-  }
-
-  /** Where the next `count` bytes go. */
-  take(count: number): number {
-    const at = this.length;
-    this.length += count;
-    if (this.length > this.bytes.length) {
-      const wider = new Uint8Array(Math.max(this.length, 2 * this.bytes.length));
-      wider.set(this.bytes.subarray(0, at));
-      this.bytes = wider;
-    }
-    return at;
-  }
-
-  copy(from: Uint8Array): void {
-    const at = this.take(from.length);
-    this.bytes.set(from, at);
-  }
-}
-
-const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length);
-
-/** Bits, the first one lowest. Unused ones are zero. */
-class Bits {
-  readonly #store = new Growing(256);
-  length = 0;
-  zeros = 0;
-
-  #grow(count: number): number {
-    const at = this.length;
-    this.length += count;
-    const wanted = (this.length + 7) >> 3;
-    if (wanted > this.#store.length) this.#store.take(wanted - this.#store.length);
-    return at;
-  }
-
-  push(bit: boolean): void {
-    const at = this.#grow(1);
-    if (bit) this.#set(at);
-    else this.zeros += 1;
-  }
-
-  #set(at: number): void {
-    const { bytes } = this.#store;
-    bytes[at >> 3] = (bytes[at >> 3] ?? 0) | (1 << (at & 7));
-  }
-
-  fill(bit: boolean, count: number): void {
-    const at = this.#grow(count);
-    if (!bit) {
-      this.zeros += count;
-      return;
-    }
-    let each = at;
-    for (; each < at + count && (each & 7) !== 0; each += 1) this.#set(each);
-    const whole = (at + count) & ~7;
-    if (each < whole) this.#store.bytes.fill(0xff, each >> 3, whole >> 3);
-    for (each = Math.max(each, whole); each < at + count; each += 1) this.#set(each);
-  }
-
-  /** The bits `from` to `from + count` of others. */
-  copy(bits: Uint8Array, from: number, count: number): void {
-    const at = this.#grow(count);
-    let each = 0;
-    if (((at | from) & 7) === 0) {
-      const { bytes } = this.#store;
-      for (; each + 8 <= count; each += 8) {
-        const byte = bits[(from + each) >> 3] ?? 0;
-        bytes[(at + each) >> 3] = byte;
-        if (byte !== 0xff) this.zeros += 8 - (ONES[byte] ?? 0);
-      }
-    }
-    for (; each < count; each += 1) {
-      if (((bits[(from + each) >> 3] ?? 0) >> ((from + each) & 7)) & 1) this.#set(at + each);
-      else this.zeros += 1;
-    }
-  }
-
-  finish(): Uint8Array {
-    return this.#store.bytes.subarray(0, this.#store.length);
-  }
-}
+import { Bits, Growing } from './arrow-memory.ts';
 
 /** A column of any type: which rows have a value, and how many bytes it holds by about. */
 abstract class Base<T extends DataType> {
@@ -124,8 +35,10 @@ abstract class Base<T extends DataType> {
   /** Values that are missing. */
   abstract nulls(count: number): void;
   abstract readonly size: number;
-  /** The column's buffers, of which it keeps none. */
+  /** The column's own buffers, which are good until `clear`. */
   abstract finish(): Data<T>;
+  /** No rows again, in the same memory: a batch in memory of its own cost more than all that is copied into it. */
+  abstract clear(): void;
 
   protected get base() {
     return { length: this.valid.length, nullCount: this.valid.zeros, nullBitmap: this.valid.zeros === 0 ? undefined : this.valid.finish() };
@@ -165,6 +78,11 @@ export class FlatColumn extends Base<FlatType> {
     // the library's types want each type's own array beside it
     return makeData({ ...this.base, type: this.type as Int64, data: typed(this.type, this.values) as BigInt64Array });
   }
+
+  clear(): void {
+    this.valid.clear();
+    this.values.clear();
+  }
 }
 
 export class BooleanColumn extends Base<Bool> {
@@ -185,6 +103,11 @@ export class BooleanColumn extends Base<Bool> {
 
   finish(): Data<Bool> {
     return makeData({ ...this.base, type: this.type, data: this.values.finish() });
+  }
+
+  clear(): void {
+    this.valid.clear();
+    this.values.clear();
   }
 }
 
@@ -213,6 +136,12 @@ class Offsets {
   finish(): Int32Array {
     return this.#view.subarray(0, this.#count);
   }
+
+  clear(): void {
+    this.#store.clear();
+    this.#store.take(4);
+    this.#count = 1;
+  }
 }
 
 export class TextColumn extends Base<Utf8> {
@@ -240,6 +169,12 @@ export class TextColumn extends Base<Utf8> {
       data: this.values.bytes.subarray(0, this.values.length),
     });
   }
+
+  clear(): void {
+    this.valid.clear();
+    this.offsets.clear();
+    this.values.clear();
+  }
 }
 
 export class ListColumn extends Base<List> {
@@ -263,6 +198,12 @@ export class ListColumn extends Base<List> {
   finish(): Data<List> {
     return makeData({ ...this.base, type: this.type, valueOffsets: this.offsets.finish(), child: this.element.finish() });
   }
+
+  clear(): void {
+    this.valid.clear();
+    this.offsets.clear();
+    this.element.clear();
+  }
 }
 
 export class StructColumn extends Base<Struct> {
@@ -284,6 +225,11 @@ export class StructColumn extends Base<Struct> {
 
   finish(): Data<Struct> {
     return makeData({ ...this.base, type: this.type, children: this.members.map(({ column }) => column.finish()) });
+  }
+
+  clear(): void {
+    this.valid.clear();
+    for (const { column } of this.members) column.clear();
   }
 }
 

@@ -26,15 +26,13 @@ class Bytes extends RecordBatchStreamWriter {
 
 export class ArrowStream {
   /** The batch that is being filled; every column has as many rows as the others when `take` is called. */
-  columns: readonly ArrowColumn[];
+  readonly columns: readonly ArrowColumn[];
   /** Rows of the batches that were taken. */
   rows = 0;
-  readonly #types: readonly NamedType[];
   readonly #schema: Schema;
   readonly #writer = new Bytes();
 
   constructor(types: readonly NamedType[]) {
-    this.#types = types;
     this.columns = types.map(({ type }) => arrowColumn(type));
     this.#schema = new Schema(types.map(({ name, type }, index) => arrowField(name, type, this.#column(index))));
   }
@@ -65,8 +63,9 @@ export class ArrowStream {
     const data = makeData({ type: new Struct(this.#schema.fields), length, nullCount: 0, children });
     this.#writer.write(new RecordBatch(this.#schema, data));
     this.rows += length;
-    this.columns = this.#types.map(({ type }) => arrowColumn(type));
-    return this.#writer.taken();
+    const bytes = this.#writer.taken();
+    for (const column of this.columns) column.clear();
+    return bytes;
   }
 
   /** The bytes after the last batch. */

@@ -9,8 +9,6 @@ import type { ArrowColumn, StructColumn } from './arrow-columns.ts';
 /** A row of text: its length, then the text itself up to so many bytes, else its address. */
 const TEXT_WIDTH = 16;
 const SHORT = 12;
-/** Bytes that are quicker to copy as a block. */
-const LONG = 64;
 
 /** Rows `from` to `from + count` of a vector; `valid` has a bit a row from the vector's beginning, or is null when all have values. */
 interface Rows {
@@ -20,6 +18,12 @@ interface Rows {
   from: number;
   count: number;
 }
+
+/** Memory of the engine's that has been copied. The collector counts it as the service's own, and would go through everything for the sake of it. */
+const letGo = (view: Uint8Array): void => {
+  const { buffer } = view;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === view.byteLength) buffer.transfer(0);
+};
 
 const isValid = (valid: Uint8Array | null, row: number) => valid === null || (((valid[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
 
@@ -62,11 +66,13 @@ const flat = (column: FlatColumn, rows: Rows): void => {
   const data = bindings.vector_get_data(rows.vector, (rows.from + rows.count) * width);
   if (width === column.width) column.values.copy(data.subarray(rows.from * width));
   else widened(column, data, width, rows);
+  letGo(data);
 };
 
 const booleans = (column: BooleanColumn, { vector, from, count }: Rows): void => {
   const data = bindings.vector_get_data(vector, from + count);
   for (let row = from; row < from + count; row += 1) column.values.push(data[row] === 1);
+  letGo(data);
 };
 
 /** Memory between two texts that lie closer than this is mapped: every page of it holds a byte of one of them. */
@@ -104,10 +110,41 @@ const windowsOf = (words: Uint32Array, valid: Uint8Array | null, from: number, c
 
 const POINTER = new ArrayBuffer(8);
 
+const ADDRESS = new BigUint64Array(POINTER);
+
 const opened = (window: Window): Uint8Array => {
-  new BigUint64Array(POINTER)[0] = BigInt(window.start);
-  return (window.bytes ??= bindings.get_data_from_pointer(POINTER, 0, window.end - window.start));
+  if (window.bytes) return window.bytes;
+  ADDRESS[0] = BigInt(window.start);
+  return (window.bytes = bindings.get_data_from_pointer(POINTER, 0, window.end - window.start));
 };
+
+/** Long texts that follow each other, where they lie and where they go, copied at once: the engine nearly always lays them so. */
+class Run {
+  readonly #to: Uint8Array;
+  #from: Uint8Array | null = null;
+  #start = 0;
+  #end = 0;
+  #at = 0;
+
+  constructor(to: Uint8Array) {
+    this.#to = to;
+  }
+
+  add(from: Uint8Array, place: number, length: number, at: number): void {
+    if (from !== this.#from || place !== this.#end || at !== this.#at + place - this.#start) {
+      this.flush();
+      this.#from = from;
+      this.#start = place;
+      this.#at = at;
+    }
+    this.#end = place + length;
+  }
+
+  flush(): void {
+    if (this.#from) this.#to.set(this.#from.subarray(this.#start, this.#end), this.#at);
+    this.#from = null;
+  }
+}
 
 const texts = ({ values, offsets }: TextColumn, { vector, valid, from, count }: Rows): void => {
   const data = bindings.vector_get_data(vector, (from + count) * TEXT_WIDTH);
@@ -117,21 +154,26 @@ const texts = ({ values, offsets }: TextColumn, { vector, valid, from, count }: 
   for (let row = from; row < from + count; row += 1) if (isValid(valid, row)) total += words[row * 4] ?? 0;
   let at = values.take(total);
   const { bytes } = values;
+  const run = new Run(bytes);
   const ends = offsets.reserve(count);
   const first = ends.length - count - from;
   for (let row = from; row < from + count; row += 1) {
     if (isValid(valid, row)) {
       const length = words[row * 4] ?? 0;
       const window = length > SHORT ? windows[row - from] : undefined;
-      const source = window ? opened(window) : data;
-      const place = window ? addressOf(words, row) - window.start : row * TEXT_WIDTH + 4;
-      if (length > LONG) bytes.set(source.subarray(place, place + length), at);
-      // a call for so few bytes costs more than they do
-      else for (let each = 0; each < length; each += 1) bytes[at + each] = source[place + each] ?? 0;
+      if (window) run.add(opened(window), addressOf(words, row) - window.start, length, at);
+      else {
+        const place = row * TEXT_WIDTH + 4;
+        // a call for so few bytes costs more than they do
+        for (let each = 0; each < length; each += 1) bytes[at + each] = data[place + each] ?? 0;
+      }
       at += length;
     }
     ends[first + row] = at;
   }
+  run.flush();
+  for (const window of new Set(windows)) if (window?.bytes) letGo(window.bytes);
+  letGo(data);
 };
 
 const lists = (column: ListColumn, element: ColumnType, { vector, valid, from, count }: Rows): void => {
@@ -182,8 +224,10 @@ function append(column: ArrowColumn, rows: Rows): void {
   else if (column instanceof ListColumn) {
     if (rows.type.kind === 'array') lists(column, rows.type.element, rows);
   } else if (rows.type.kind === 'struct') structs(column, rows.type, rows);
-  if (rows.valid) column.valid.copy(rows.valid, rows.from, rows.count);
-  else column.valid.fill(true, rows.count);
+  if (rows.valid) {
+    column.valid.copy(rows.valid, rows.from, rows.count);
+    letGo(rows.valid);
+  } else column.valid.fill(true, rows.count);
 }
 
 /** Adds the first `count` rows of a chunk to columns; the chunk's first columns have these types, in this order. */

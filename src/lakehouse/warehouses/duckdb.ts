@@ -37,6 +37,8 @@ export interface DuckDbOptions {
   memoryLimit?: string;
   /** Statements at once; further ones wait. */
   connections?: number;
+  /** Streams of text at once that every thread prints, each in up to 200 MB; further ones are printed by one thread each, in 30 MB. One by default. */
+  wideStreams?: number;
 }
 
 /** An array is a list of files, relative to the lake folder; everything else goes as it is and is cast by the statement. */
@@ -70,6 +72,19 @@ const ended = (sql: string, columns: readonly NamedType[]): string => {
   return `select ${names}false as ended from (\n${sql}\n)\nunion all select ${columns.map(() => 'null, ').join('')}true`;
 };
 
+/**
+ * The statement in a plan that the engine prints by one thread, row by row in order: so it does with everything above a hash join, and keeps none of it.
+ * What is joined is true of every row, and nothing that the engine could know before.
+ */
+const narrow = (sql: string) => `select * from (\n${sql}\n) where (random() < 2) in (select x from (values (true), (false)) t(x))`;
+
+/** The next rows, whose failure is seen where they are waited for, if anywhere. */
+const nextOf = (result: DuckDBResult) => {
+  const coming = result.fetchChunk();
+  coming.catch(() => undefined);
+  return coming;
+};
+
 const hasMore = (result: DuckDBResult): Promise<boolean> =>
   result.fetchChunk().then(
     (chunk) => chunk !== null && chunk.rowCount > 0,
@@ -83,12 +98,14 @@ export class DuckDbWarehouse implements Warehouse {
   readonly #connections: DuckDbConnections;
   readonly #scratch: string;
   readonly #lake: string;
+  #wideLeft: number;
 
-  private constructor(instance: DuckDBInstance, connections: DuckDbConnections, scratch: string, lake: string) {
+  private constructor(instance: DuckDBInstance, connections: DuckDbConnections, folders: { scratch: string; lake: string }, wide: number) {
     this.#instance = instance;
     this.#connections = connections;
-    this.#scratch = scratch;
-    this.#lake = lake;
+    this.#scratch = folders.scratch;
+    this.#lake = folders.lake;
+    this.#wideLeft = wide;
   }
 
   /** Opens and hardens an engine: no network, no extensions, no file outside the lake and a private folder, settings locked. */
@@ -98,6 +115,7 @@ export class DuckDbWarehouse implements Warehouse {
     threads = 2,
     memoryLimit = '1GB',
     connections = 8,
+    wideStreams = 1,
   }: DuckDbOptions): Promise<DuckDbWarehouse> {
     await mkdir(lakeFolder, { recursive: true });
     await mkdir(temporaryFolder, { recursive: true });
@@ -116,12 +134,14 @@ export class DuckDbWarehouse implements Warehouse {
     await connection.run(`set global timezone = 'UTC'`);
     // what a statement has let go of returns to the machine while the next ones run, instead of being kept for them beside what they take
     await connection.run('set global allocator_background_threads = true');
+    await connection.run(`set global allocator_flush_threshold = '1MB'`);
+    await connection.run(`set global allocator_bulk_deallocation_flush_threshold = '4MB'`);
     // plans put what is looked up on the right, where it is kept in memory: never the table itself, whose rows keep their order on the left
     await connection.run(`set global disabled_optimizers = 'build_side_probe_side'`);
     await connection.run('set global enable_external_access = false');
     await connection.run('set global lock_configuration = true');
     connection.closeSync();
-    return new DuckDbWarehouse(instance, new DuckDbConnections(instance, connections), scratch, lake);
+    return new DuckDbWarehouse(instance, new DuckDbConnections(instance, connections), { scratch, lake }, wideStreams);
   }
 
   get running(): number {
@@ -166,13 +186,24 @@ export class DuckDbWarehouse implements Warehouse {
     await connection.run(sql, ...bindings(statement, this.#lake));
   }
 
+  /** Copies text, by as many threads as the other streams leave memory for. */
+  async #print(connection: DuckDBConnection, statement: Statement, path: string, format: StreamFormat): Promise<void> {
+    const isWide = this.#wideLeft > 0;
+    if (isWide) this.#wideLeft -= 1;
+    try {
+      await this.#copy(connection, isWide ? statement : { ...statement, sql: narrow(statement.sql) }, path, format);
+    } finally {
+      if (isWide) this.#wideLeft += 1;
+    }
+  }
+
   async #pipe(statement: Statement, format: StreamFormat, options: RunOptions): Promise<Readable> {
     const pipe = await makePipe(this.#scratch);
     const gone = new AbortController();
     pipe.reader.once('close', () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
     void this.#connections
-      .use({ ...options, signal }, (connection) => this.#copy(connection, statement, pipe.path, format))
+      .use({ ...options, signal }, (connection) => this.#print(connection, statement, pipe.path, format))
       .then(
         () => pipe.finish(),
         (error: unknown) => pipe.fail(error instanceof Error ? error : new Error(String(error))),
@@ -194,14 +225,17 @@ export class DuckDbWarehouse implements Warehouse {
       const result = await connection.stream(ended(statement.sql, columns), ...bindings(statement, this.#lake));
       const stream = new ArrowStream(columns);
       let whole = false;
+      let coming = nextOf(result);
       try {
         // nothing goes out before the first rows are there, so that what fails at once can still be said
         let head: Buffer | null = stream.start();
         while (!whole) {
-          const chunk = await result.fetchChunk();
+          const chunk = await coming;
           // a result that fails midway looks like one that ends, but for its last row
           if (chunk === null || chunk.rowCount === 0) throw new Error('The engine gave a result up midway.');
           whole = isEnd(chunk, columns.length);
+          // the engine makes the next one while this one is copied and sent
+          if (!whole) coming = nextOf(result);
           appendChunk(stream.columns, columns, chunk, chunk.rowCount - (whole ? 1 : 0));
           if (head) await send(head);
           head = null;
@@ -213,6 +247,7 @@ export class DuckDbWarehouse implements Warehouse {
       } finally {
         // the engine lets go of a result only when it is read to its end, or fails
         if (!whole) connection.interrupt();
+        await coming.catch(() => undefined);
         while (await hasMore(result));
       }
     };
