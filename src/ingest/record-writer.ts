@@ -80,7 +80,12 @@ export class BufferedFile {
 
   bytes(source: Buffer, start = 0, end = source.length): void {
     this.#reserve(end - start);
-    source.copy(this.#buffer, this.#used, start, end);
+    // a call into the engine costs as much as several hundred bytes
+    if (end - start > 1_024) source.copy(this.#buffer, this.#used, start, end);
+    else {
+      const into = this.#buffer;
+      for (let from = start, to = this.#used; from < end; from += 1, to += 1) into[to] = source[from] ?? 0;
+    }
     this.#used += end - start;
   }
 

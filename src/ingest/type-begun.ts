@@ -25,24 +25,17 @@ function trialOf(column: string, type: ColumnType, classes: number): { tries: st
   const tried = `${column}_tried`;
   const tries = [`try_cast(${column} as ${physicalType(type)}) as ${tried}`];
   const asPrinted = `${tried}::varchar = ${column}`;
-  switch (type.kind) {
-    case 'int':
-      return { tries, hit: asPrinted, value: tried };
-    case 'bigint': {
-      const bounded = (classes & C.bigint) === 0 ? ` and ${tried} between -9007199254740992 and 9007199254740992` : '';
-      return { tries, hit: asPrinted + bounded, value: tried };
-    }
-    case 'double':
-      return { tries, hit: `isfinite(${tried}) and ${asPrinted}`, value: tried };
-    case 'date':
-      return { tries, hit: `length(${column}) = 10 and ${asPrinted}`, value: tried };
-    case 'timestamp':
-      return { tries, hit: `${tried} is not null and looks_like_instant(${column})`, value: tried };
-    case 'timestamp_ntz':
-      return { tries, hit: `${tried} is not null and looks_like_local_time(${column})`, value: tried };
-    default:
-      return null;
-  }
+  const bounded = (classes & C.bigint) === 0 ? ` and ${tried} between -9007199254740992 and 9007199254740992` : '';
+  const hits: Partial<Record<ColumnType['kind'], string>> = {
+    int: asPrinted,
+    bigint: asPrinted + bounded,
+    double: `isfinite(${tried}) and ${asPrinted}`,
+    date: `length(${column}) = 10 and ${asPrinted}`,
+    timestamp: `${tried} is not null and looks_like_instant(${column})`,
+    timestamp_ntz: `${tried} is not null and looks_like_local_time(${column})`,
+  };
+  const hit = hits[type.kind];
+  return hit === undefined ? null : { tries, hit, value: tried };
 }
 
 /** How a column is read: its value, or an error. Undefined where only a look at every value before tells its type. */
