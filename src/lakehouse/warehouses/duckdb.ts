@@ -116,6 +116,8 @@ export class DuckDbWarehouse implements Warehouse {
     await connection.run(`set global timezone = 'UTC'`);
     // what a statement has let go of returns to the machine while the next ones run, instead of being kept for them beside what they take
     await connection.run('set global allocator_background_threads = true');
+    // files never change: a footer is read once, and kept within the memory limit while nothing else needs the room
+    await connection.run('set global parquet_metadata_cache = true');
     // plans put what is looked up on the right, where it is kept in memory: never the table itself, whose rows keep their order on the left
     await connection.run(`set global disabled_optimizers = 'build_side_probe_side'`);
     await connection.run('set global enable_external_access = false');
