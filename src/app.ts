@@ -13,6 +13,7 @@ import { renderErrors } from './http/errors.ts';
 import { contextOf } from './http/exchange.ts';
 import { objectRoutes } from './http/objects.ts';
 import { observe } from './http/observe.ts';
+import { routesByShape } from './http/routing.ts';
 
 function refuseTheRest(request: Request, response: Response): void {
   const methods = contextOf(request).operations.methodsOf(request.path);
@@ -53,7 +54,7 @@ export function createApp(context: Context): Express {
       '/objects',
       objectRoutes({ store: objectFolder, maxBytes: LARGEST_OBJECT, arrived: (key, stored) => objectArrived(context, key, stored) }),
     );
-  RegisterRoutes(app);
+  app.use(routesByShape(RegisterRoutes));
   app.use(refuseTheRest);
   app.use(renderErrors);
   return app;

@@ -1,11 +1,36 @@
 import type { Queryable } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
+import { gathered } from '../database/gathering.ts';
+import { sql, type Labelled } from '../database/sql.ts';
 import type { AccessSource, Action, ResourceType } from './roles.ts';
 
-/** The decision procedure for one caller, resource and action. No row: there is no such resource. */
-export const findDecision = (db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action) =>
-  db.one<{ organizationId: string; source: AccessSource | null }>(sql('authorization.decision')`
-    select organization_id as "organizationId", source from decide(${userId}, ${type}, ${resourceId}, ${action})`);
+interface Question {
+  userId: string;
+  type: ResourceType;
+  resourceId: string;
+  action: Action;
+}
+
+interface Answer {
+  organizationId: string;
+  source: AccessSource | null;
+}
+
+const named = ({ userId, type, resourceId, action }: Question) => `${userId} ${type} ${resourceId} ${action}`;
+
+// arrays behind a select have no length that a planner could see: one plan serves all lengths
+const findDecisions = async (db: Queryable, asked: readonly Question[], statement: Labelled): Promise<ReadonlyMap<string, Answer>> => {
+  const rows = await db.rows<Answer & { turn: number }>(statement`
+    select asked.turn::integer, d.organization_id as "organizationId", d.source
+    from unnest((select ${asked.map(({ userId }) => userId)}::uuid[]), (select ${asked.map(({ type }) => type)}::text[]),
+      (select ${asked.map(({ resourceId }) => resourceId)}::uuid[]), (select ${asked.map(({ action }) => action)}::text[]))
+      with ordinality asked (user_id, type, resource_id, action, turn)
+    cross join lateral decide(asked.user_id, asked.type, asked.resource_id, asked.action) d`);
+  const names = asked.map(named);
+  return new Map(rows.map(({ turn, ...answer }) => [names[turn - 1] ?? '', answer]));
+};
+
+/** The decision procedure for one caller, resource and action, all ids well formed. Undefined: there is no such resource. */
+export const findDecision = gathered<Question, Answer>({ label: 'authorization.decision', name: named, shares: true, ask: findDecisions });
 
 /** The same for many resources of one type, in the order given; without an organization where there is no such resource. */
 export const listDecisions = (db: Queryable, userId: string, type: ResourceType, resourceIds: readonly string[], action: Action) =>

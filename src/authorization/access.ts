@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/database.ts';
+import { isUuid } from '../database/uuid.ts';
 import { errors } from '../errors.ts';
 import { findCapabilities, findDecision, listDecisions, type Capabilities } from './access.queries.ts';
 import type { AccessSource, Action, ResourceType } from './roles.ts';
@@ -19,7 +20,9 @@ function decisionOf({ organizationId, source }: { organizationId: string | null;
 
 /** Decides one question in one statement. */
 export async function decide(db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action): Promise<Decision> {
-  return decisionOf((await findDecision(db, userId, type, resourceId, action)) ?? NOT_FOUND);
+  // what is asked at the same moment goes in one statement, which a malformed id would fail for everybody
+  if (!isUuid(userId) || !isUuid(resourceId)) return decisionOf(NOT_FOUND);
+  return decisionOf((await findDecision(db, { userId, type, resourceId, action })) ?? NOT_FOUND);
 }
 
 /** The decision, or the refusal that the wire shows: 404 for what does not exist, 403 for what is denied. */

@@ -33,6 +33,9 @@ export const sql =
     return { label, text, values: statement.values, name: preparedName(label, text) };
   };
 
+/** What `sql` makes of a label: the tag of a statement's text. */
+export type Labelled = ReturnType<typeof sql>;
+
 /** A piece of a statement, with its own bound values. */
 export const fragment = (strings: readonly string[], ...values: readonly RawValue[]): Sql => sqlTemplate(strings, ...values);
 

@@ -1,7 +1,7 @@
 import type { AccessSource, Action, ResourceType } from '../authorization/roles.ts';
 import type { Queryable } from '../database/database.ts';
 import { gathered } from '../database/gathering.ts';
-import { fragment, sql } from '../database/sql.ts';
+import { fragment, sql, type Labelled } from '../database/sql.ts';
 
 export interface Question {
   type: ResourceType;
@@ -29,11 +29,11 @@ interface KeyQuestion {
 }
 
 /** Finds the keys, counts a request in the window of each and decides the questions. Each key is named once. */
-const admitKeys = async (db: Queryable, asked: readonly KeyQuestion[]): Promise<ReadonlyMap<string, Admission>> => {
+const admitKeys = async (db: Queryable, asked: readonly KeyQuestion[], statement: Labelled): Promise<ReadonlyMap<string, Admission>> => {
   const of = <T>(value: (question: Question) => T) => asked.map(({ question }) => (question ? value(question) : null));
   // windows are locked in the order of their keys, so that two of these never wait for each other; arrays behind a select have no length that a
   // planner could see, so that it keeps one plan for all lengths (to plan this anew costs 2.5 ms)
-  const rows = await db.rows<Admission & { turn: number }>(sql('http.admitKey')`
+  const rows = await db.rows<Admission & { turn: number }>(statement`
     with k as (
       select asked.*, api_keys.id, api_keys.user_id, api_keys.rate_limit,
         coalesce(api_keys.last_request_at < now() - interval '1 hour', true) as touch, floor(extract(epoch from clock_timestamp()))::bigint as second

@@ -3,6 +3,7 @@ import { hashApiKey, isWellFormedApiKey } from '../auth/api-keys.ts';
 import type { Caller } from '../auth/caller.ts';
 import { granted, type Decision } from '../authorization/access.ts';
 import { ACTIONS, RESOURCE_TYPES, type Action, type ResourceType } from '../authorization/roles.ts';
+import { isUuid } from '../database/uuid.ts';
 import { errors } from '../errors.ts';
 import { admitKey, findKeyWait, touchKey, type Admission, type Question, type SessionAdmission } from './authentication.queries.ts';
 import { readJsonBody } from './body.ts';
@@ -12,8 +13,6 @@ import { requireTrustedOrigin } from './origins.ts';
 import { opensTable, refuseUnknownParameters } from './parameters.ts';
 import { sessionOf } from './sessions.ts';
 import { admitWebhook, type Delivery } from './webhooks.ts';
-
-export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Path parameter that holds the id of a guarded resource, by type. */
 const ID_PARAMETER: Record<ResourceType, string> = {
@@ -56,7 +55,7 @@ const pathId = (request: Request, name: string) => String(request.params[name]);
 /** Every id in the path is a UUID, or 400; only after the caller is known. */
 function refuseMalformedIds(request: Request): void {
   for (const [name, value] of Object.entries(request.params))
-    if (/(^id|Id)$/.test(name) && !UUID.test(String(value))) throw errors.invalidId(name);
+    if (/(^id|Id)$/.test(name) && !isUuid(String(value))) throw errors.invalidId(name);
 }
 
 function decisionOf(admission: Admission | SessionAdmission): Decision {
@@ -130,7 +129,7 @@ export async function expressAuthentication(
     badType = error;
   }
   const id = guard ? pathId(request, guard.parameter) : '';
-  const question = guard && UUID.test(id) ? { type: guard.type, resourceId: id, action: guard.action } : null;
+  const question = guard && isUuid(id) ? { type: guard.type, resourceId: id, action: guard.action } : null;
   const admission = await admit(request, response, question, name === 'session' ? 'session' : 'any');
   timed(exchange, 'auth', performance.now() - start);
   if (badType !== undefined) throw badType as Error;

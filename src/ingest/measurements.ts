@@ -1,5 +1,6 @@
 /** Decoded messages → flat rows of the batch file: one a measurement, and one a delivered macro output. Pure. */
 import { hash } from 'node:crypto';
+import { isUuid } from '../database/uuid.ts';
 import { fixedColumns } from '../lakehouse/catalog.ts';
 import { OWN_NAMES } from './columns.ts';
 import { readAnswers, type Answer } from './labels.ts';
@@ -85,7 +86,6 @@ export interface MeasurementRow {
 /** Macros of one measurement that are run; a message that names more names the rest in vain. */
 const MACROS_RUN = 20;
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const RESERVED: ReadonlySet<string> = new Set([...fixedColumns('raw_data').map(({ name }) => name), ...OWN_NAMES]);
 
 const digest = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts)).slice(0, 20);
@@ -132,7 +132,7 @@ function resultOf(macro: Record<string, ExactValue>, index: number, isBurst: boo
   const macroId = text(macro['id']);
   const delivered = macro['output'] ?? null;
   const error = text(macro['error']);
-  if (macroId === null || !UUID.test(macroId) || (delivered === null && error === null)) return [];
+  if (macroId === null || !isUuid(macroId) || (delivered === null && error === null)) return [];
   const output = isBurst && Array.isArray(delivered) ? ((delivered as readonly ExactValue[])[index] ?? null) : delivered;
   const about = { macroId: macroId.toLowerCase(), name: text(macro['name']), filename: text(macro['filename']) };
   if (isRecord(output)) return [{ ...about, output, error }];
@@ -141,7 +141,7 @@ function resultOf(macro: Record<string, ExactValue>, index: number, isBurst: boo
 
 /** Whose measurement it is: the person whom the connection proved, or else the one whom the message names. */
 export const contributorOf = (arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null =>
-  arrival.userId ?? (userId !== null && UUID.test(userId) ? userId.toLowerCase() : null);
+  arrival.userId ?? (userId !== null && isUuid(userId) ? userId.toLowerCase() : null);
 
 /** The rows of devices of an experiment: there are few devices, and many measurements of each. */
 export function deviceRows(experimentId: string): (message: Pick<DecodedMeasurement, 'deviceId' | 'deviceFirmware'>) => string {
@@ -179,7 +179,7 @@ export function measurementRows(
     const delivered = new Set(results.map(({ macroId }) => macroId));
     const toRun = all.flatMap((macro) => {
       const macroId = text(macro['id']);
-      return macroId !== null && UUID.test(macroId) && !delivered.has(macroId.toLowerCase()) ? [macroId.toLowerCase()] : [];
+      return macroId !== null && isUuid(macroId) && !delivered.has(macroId.toLowerCase()) ? [macroId.toLowerCase()] : [];
     });
     rows.push({
       id,

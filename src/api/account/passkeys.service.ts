@@ -13,13 +13,12 @@ import {
   type RelyingParty,
 } from '../../auth/passkeys.ts';
 import type { Context } from '../../context.ts';
+import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { countWaysIn, findAccountUser, lockAccount } from './account.queries.ts';
 import type { PasskeyInfo } from './passkeys.model.ts';
 import { requireFresh } from './sessions.service.ts';
 import { afterSignIn, auditRefusal, beginSession, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Options for a ceremony, and the cookie that must come back with its answer. */
 export interface CeremonyBegun {
@@ -94,7 +93,7 @@ export const changePasskey = (ctx: Context, caller: Caller, id: string, name: st
   ctx.db.transaction(async (tx) => {
     const trimmed = name.trim();
     if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
-    if (!UUID.test(id) || !(await renamePasskey(tx, caller.userId, id, trimmed))) throw errors.passkeyNotFound();
+    if (!isUuid(id) || !(await renamePasskey(tx, caller.userId, id, trimmed))) throw errors.passkeyNotFound();
     await audit(tx, caller, { action: 'passkey.updated', subjectId: caller.userId, details: { passkeyId: id } });
     const passkey = (await listPasskeys(tx, caller.userId)).find((row) => row.id === id);
     if (!passkey) throw errors.passkeyNotFound();
@@ -105,7 +104,7 @@ export const changePasskey = (ctx: Context, caller: Caller, id: string, name: st
 export const removePasskey = (ctx: Context, caller: Caller, id: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     await lockAccount(tx, caller.userId);
-    if (!UUID.test(id) || !(await deletePasskey(tx, caller.userId, id))) throw errors.passkeyNotFound();
+    if (!isUuid(id) || !(await deletePasskey(tx, caller.userId, id))) throw errors.passkeyNotFound();
     if ((await countWaysIn(tx, caller.userId)) === 0) throw errors.failedToUnlinkLastAccount();
     await audit(tx, caller, { action: 'passkey.deleted', subjectId: caller.userId, details: { passkeyId: id } });
   });

@@ -1,8 +1,8 @@
 import { Body, Get, Post, Route, Security, Tags } from 'tsoa';
 import { listSessions } from '../../auth/sessions.ts';
+import { isUuid } from '../../database/uuid.ts';
 import { clearSessionCookie } from '../../http/cookies.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { UUID } from '../../http/authentication.ts';
 import type { AccountSession, AccountUpdate, RevokeSession, StatusDone } from './account.model.ts';
 import { revokeSession, revokeSessions, updateAccount } from './sessions.service.ts';
 
@@ -19,7 +19,7 @@ export class SessionsController extends ApiController {
   /** Ends a session of yours; it is refused from the next call on. */
   @Post('revoke-session')
   public async revoke(@Body() body: RevokeSession): Promise<StatusDone> {
-    if (UUID.test(body.token)) await revokeSession(this.ctx, this.caller, body.token);
+    if (isUuid(body.token)) await revokeSession(this.ctx, this.caller, body.token);
     return { status: true };
   }
 

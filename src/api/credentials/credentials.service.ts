@@ -4,6 +4,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Database, Transaction } from '../../database/database.ts';
+import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import type { ApiKeyChange, ApiKeyInfo, CreatedApiKey, NewApiKeyRequest } from './credentials.model.ts';
 import { findApiKey, insertApiKey, listApiKeys, lockApiKey, revokeApiKey, revokeApiKeyById, updateApiKey } from './credentials.queries.ts';
@@ -46,8 +47,6 @@ export const revokeKey = (db: Database, keyOrId: string): Promise<{ id: string }
 
 const DAY_SECONDS = 86_400;
 const MOST_DAYS = 365;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 function checkedName(name: string | undefined): string {
   const trimmed = name?.trim() ?? '';
   if (trimmed === '') throw errors.nameRequired();
@@ -66,7 +65,7 @@ function expiryOf(expiresIn: number | null, createdAt: Date): Date | null {
 }
 
 async function mustFind(tx: Transaction, userId: string, id: string): Promise<ApiKeyInfo> {
-  const found = UUID.test(id) ? await findApiKey(tx, userId, id) : undefined;
+  const found = isUuid(id) ? await findApiKey(tx, userId, id) : undefined;
   if (!found) throw errors.keyNotFound();
   return found;
 }
@@ -89,7 +88,7 @@ export const getKey = (ctx: Context, caller: Caller, id: string): Promise<ApiKey
 /** Renames a key, turns it off or on, or sets when it ends. Errors: keyNotFound, noValuesToUpdate, apiKeyRevoked, and those of a creation. */
 export const changeKey = (ctx: Context, caller: Caller, change: ApiKeyChange): Promise<ApiKeyInfo> =>
   ctx.db.transaction(async (tx) => {
-    const found = UUID.test(change.keyId) ? await lockApiKey(tx, caller.userId, change.keyId) : undefined;
+    const found = isUuid(change.keyId) ? await lockApiKey(tx, caller.userId, change.keyId) : undefined;
     if (!found) throw errors.keyNotFound();
     if (change.name === undefined && change.enabled === undefined && change.expiresIn === undefined) throw errors.noValuesToUpdate();
     if (found.revokedAt) throw errors.apiKeyRevoked();
@@ -106,7 +105,7 @@ export const changeKey = (ctx: Context, caller: Caller, change: ApiKeyChange): P
 /** Revokes a key of the caller's: it is refused from the next call on, and stays in the list as revoked. Errors: keyNotFound. */
 export const revokeOwnKey = (ctx: Context, caller: Caller, id: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const found = UUID.test(id) ? await lockApiKey(tx, caller.userId, id) : undefined;
+    const found = isUuid(id) ? await lockApiKey(tx, caller.userId, id) : undefined;
     if (!found) throw errors.keyNotFound();
     if (!(await revokeApiKeyById(tx, id))) return;
     await audit(tx, caller, { action: 'api-key.revoked', subjectId: caller.userId, details: { keyId: id } });

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { gathered } from '../../database/gathering.ts';
-import { fragment, nothing, sql } from '../../database/sql.ts';
+import { fragment, nothing, sql, type Labelled } from '../../database/sql.ts';
 import type { Experiment, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
 
 const isPublic = fragment`(r.visibility = 'public' or coalesce(r.public_from <= now(), false))`;
@@ -98,8 +98,12 @@ export const countExperiments = async (db: Queryable, filter: ExperimentFilter, 
 
 export type VersionedExperiment = Experiment & { version: number };
 
-const findExperiments = async (db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, VersionedExperiment>> => {
-  const rows = await db.rows<VersionedExperiment>(sql('experiments.find')`
+const findExperiments = async (
+  db: Queryable,
+  ids: readonly string[],
+  statement: Labelled,
+): Promise<ReadonlyMap<string, VersionedExperiment>> => {
+  const rows = await db.rows<VersionedExperiment>(statement`
     select ${columns}, r.version,
       coalesce((select json_strip_nulls(json_agg(l)) from (
         select id, name, latitude::float8, longitude::float8, country, region, municipality, postal_code as "postalCode", address_label as "addressLabel",

@@ -1,6 +1,7 @@
 /** Runs macros on stored measurements. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../context.ts';
+import { isUuid } from '../../database/uuid.ts';
 import { ApiError } from '../../errors.ts';
 import { findNaming, readMeasured } from '../../ingest/measured.ts';
 import { storeMacroRows, type MacroRow } from '../../ingest/macro-tables.ts';
@@ -38,15 +39,13 @@ const PIECE_MS = 120_000;
 const OUTPUT_BYTES = 33_554_432;
 /** So often a piece is begun, and a run that was lost or too slow is run. */
 const TRIES = { piece: 8, run: 3 };
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** Seconds before a piece is tried again: never so long that work seems to stand still after an interruption. */
 const backoff = (tries: number) => Math.min(15, 2 ** tries);
 
 async function codeOf({ db }: Context, { experimentId, macroId, workbookVersionId, reprocessId }: Work): Promise<Code | string> {
   if (workbookVersionId === null || reprocessId !== null)
     return (await findLiveCode(db, experimentId, macroId)) ?? 'There is no such macro, or none that this experiment may run.';
-  const kept = UUID.test(workbookVersionId) ? await findKeptCode(db, experimentId, macroId, workbookVersionId) : undefined;
+  const kept = isUuid(workbookVersionId) ? await findKeptCode(db, experimentId, macroId, workbookVersionId) : undefined;
   return kept ?? 'The workbook version of the measurement does not keep this macro, or is none that this experiment may use.';
 }
 

@@ -34,12 +34,11 @@ import {
   listRecent,
   type MonitoredDevice,
 } from './monitoring.queries.ts';
-import { bucketed, cutRange, limitPoints, type BucketedRange, type Range } from './ranges.ts';
+import { bucketed, cutRange, limitPoints, MOST_POINTS, type BucketedRange, type Range } from './ranges.ts';
 import { sessionsOf, uptimeOf } from './sessions.ts';
 
 const MOST_EVENTS = 1_000;
 const MOST_FLEET_EVENTS = 200;
-const MOST_DEVICES = 10_000;
 const MOST_RECENT = 50;
 
 /** Reads the sections of an answer side by side; one that fails is empty, and said to be. */
@@ -179,7 +178,7 @@ async function ofDevices(ctx: Context, sections: Sections, devices: readonly Mon
 
 /** Every device that the caller may read. */
 export async function monitorFleet(ctx: Context, userId: string, range: Range, bucket: MonitoringBucket): Promise<FleetMonitoring> {
-  const devices = await listFleet(ctx.db, userId, MOST_DEVICES);
+  const devices = await listFleet(ctx.db, userId, MOST_POINTS + 1);
   if (devices.length === 0) return { devices: [], throughput: [], events: [], pipelineUnavailable: false };
   limitPoints(range, bucket, devices.length);
   const sections = new Sections(ctx);

@@ -11,7 +11,8 @@ export interface Range {
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const LONGEST = 31 * DAY;
-const MOST_POINTS = 100_000;
+/** Points of an answer, one of each device and bucket at most. */
+export const MOST_POINTS = 100_000;
 
 /** A half-open range of at most 31 days. Errors: rangeInvalid. */
 export function rangeOf(from: Date, to: Date): Range {
@@ -103,6 +104,7 @@ export function bucketed(range: Range, bucket: MonitoringBucket): BucketedRange 
 export function limitPoints({ from, to }: Range, bucket: MonitoringBucket, series: number): void {
   const per = (size: number) => ((up(to, size).getTime() - down(from, size).getTime()) / size) * series;
   if (per(bucket === 'hour' ? HOUR : DAY) <= MOST_POINTS) return;
+  if (series > MOST_POINTS) throw errors.rangeInvalid(`You may read more than ${MOST_POINTS} devices; ask for a group of them.`);
   // a range that begins within a bucket touches one more
   const days = Math.max(1, Math.floor((MOST_POINTS / series - 1) / (bucket === 'hour' ? 24 : 1)));
   throw errors.rangeInvalid(

@@ -3,6 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
+import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import type {
   CreatedOrganization,
@@ -31,7 +32,6 @@ import type { MembershipRole } from './organizations.model.ts';
 import { findStanding, listBlockers, type Standing } from './organizations.queries.ts';
 import { listManagedTeams } from './teams.queries.ts';
 
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 function checkSlug(slug: string): void {
@@ -152,7 +152,7 @@ export async function fullOrganization(
   asked: { id?: string | undefined; slug?: string | undefined; membersLimit?: number | undefined },
 ): Promise<FullOrganization | null> {
   const slug = asked.slug === '' ? undefined : asked.slug;
-  if (slug === undefined && asked.id !== undefined && asked.id !== '' && !UUID.test(asked.id)) throw errors.invalidId('organizationId');
+  if (slug === undefined && asked.id !== undefined && asked.id !== '' && !isUuid(asked.id)) throw errors.invalidId('organizationId');
   const id = slug === undefined ? (asked.id === '' ? undefined : asked.id) : (await findIdBySlug(ctx.db, slug))?.id;
   if (slug === undefined && id === undefined) return null;
   const standing = id === undefined ? undefined : await findStanding(ctx.db, id, caller.userId);

@@ -3,6 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
+import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { enqueueNotice } from '../notices/notices.service.ts';
 import type {
@@ -36,7 +37,6 @@ import { findStanding } from './organizations.queries.ts';
 
 const MOST_PENDING = 100;
 const HOURS = 48;
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 const shown = ({ isExpired: _isExpired, ...invitation }: StoredInvitation): OrganizationInvitation => invitation;
@@ -50,7 +50,7 @@ async function mustFind(db: Queryable, id: string): Promise<OrganizationInvitati
 function teamsOf(body: NewOrganizationInvitation): string[] {
   const ids = body.teamId === undefined ? [] : Array.isArray(body.teamId) ? body.teamId : body.teamId.split(',');
   const wanted = [...new Set(ids.map((id) => id.trim().toLowerCase()).filter((id) => id !== ''))];
-  if (wanted.some((id) => !UUID.test(id))) throw errors.teamNotFound();
+  if (wanted.some((id) => !isUuid(id))) throw errors.teamNotFound();
   return wanted;
 }
 

@@ -1,6 +1,6 @@
 import { Body, Delete, Get, Path, Post, Queries, Query, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
-import { UUID } from '../../http/authentication.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type {
   AccountBlockers,
@@ -64,7 +64,7 @@ export class PeopleController extends ApiController {
   @Post('metadata')
   @Security('caller')
   public async metadata(@Body() body: PeopleAsked): Promise<PeopleShown> {
-    const ids = [...new Set(body.userIds.filter((id) => UUID.test(id)).map((id) => id.toLowerCase()))];
+    const ids = [...new Set(body.userIds.filter((id) => isUuid(id)).map((id) => id.toLowerCase()))];
     return { users: await listPeople(this.ctx.db, ids), success: true };
   }
 
