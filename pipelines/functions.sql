@@ -18,12 +18,12 @@ create or replace temp macro survives_double(v) as case
   when try_cast(v as double)::varchar = v then true
   else coalesce(isfinite(try_cast(v as double)) and number_key(v) = number_key(try_cast(v as double)::varchar), false) end;
 
-create or replace temp macro is_instant(v) as
-  regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[-+][0-9]{2}(:?[0-9]{2})?)')
-  and try_cast(v as timestamptz) is not null;
-create or replace temp macro is_local_time(v) as
-  regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?')
-  and try_cast(v as timestamp) is not null;
+create or replace temp macro looks_like_instant(v) as
+  regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[-+][0-9]{2}(:?[0-9]{2})?)');
+create or replace temp macro is_instant(v) as looks_like_instant(v) and try_cast(v as timestamptz) is not null;
+create or replace temp macro looks_like_local_time(v) as
+  regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?');
+create or replace temp macro is_local_time(v) as looks_like_local_time(v) and try_cast(v as timestamp) is not null;
 
 -- What one text value is: see TEXT_CLASSES in src/ingest/types.ts, which names the bits.
 create or replace temp macro text_class(v) as case

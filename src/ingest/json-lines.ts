@@ -2,6 +2,7 @@
  * The quick way to read JSON records: one look at every record here, which checks it, gives it its number and says of what kinds its values are; the engine's own
  * JSON reader does the rest in one pass. What that reader could not keep exactly throws `NotPlain`, and the file is read the long way (`TokenWriter` in scan-json.ts).
  */
+import { glance, type Glanced } from './json-glance.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { FileRefused, type BufferedFile, type RefusalReason } from './record-writer.ts';
 import { TEXT_CLASSES } from './types.ts';
@@ -12,6 +13,8 @@ export class NotPlain extends Error {}
 /** All values of one key. */
 export interface KeyStats {
   key: string;
+  /** As a record has it, with its quotes. */
+  written: Buffer;
   /** Union of `TEXT_CLASSES`; after the first plain text other strings are not looked at more closely. */
   classes: number;
   /** Values by JSON kind. */
@@ -134,12 +137,19 @@ export class LineWriter implements JsonWriter {
   readonly #places = new Map<string, KeyStats>();
   readonly #folded = new Set<string>([ROW_KEY]);
   readonly #file: BufferedFile;
+  readonly #glanced: Glanced = { count: 0, places: [], kinds: [], classes: [] };
 
   constructor(file: BufferedFile) {
     this.#file = file;
   }
 
   write(row: Buffer, record: Buffer): RefusalReason | undefined {
+    if (glance(record, this.fields, this.#glanced, stringClass)) {
+      this.#count();
+      this.#plainLine(row, record);
+      this.rows += 1;
+      return undefined;
+    }
     let value: unknown;
     try {
       value = JSON.parse(record.toString('utf8'));
@@ -160,6 +170,20 @@ export class LineWriter implements JsonWriter {
     return undefined;
   }
 
+  /** What a glance has seen joins what is known of the keys. */
+  #count(): void {
+    const { count, places, kinds, classes } = this.#glanced;
+    for (let at = 0; at < count; at += 1) {
+      const [field, kind, seen = 0] = [this.fields[places[at] ?? 0], kinds[at], classes[at]];
+      if (!field) continue;
+      if (kind === 's') field.s += 1;
+      else if (kind === 'n') field.n += 1;
+      else field.b += 1;
+      field.classes |= seen;
+      if (seen === C.empty) field.empty += 1;
+    }
+  }
+
   #field(key: string): KeyStats {
     const known = this.#places.get(key);
     if (known) return known;
@@ -171,7 +195,7 @@ export class LineWriter implements JsonWriter {
     const folded = key.toLowerCase();
     if (key === '' || key.includes('\0') || this.#folded.has(folded)) throw new NotPlain();
     this.#folded.add(folded);
-    const made: KeyStats = { key, classes: 0, n: 0, s: 0, b: 0, j: 0, empty: 0 };
+    const made: KeyStats = { key, written: Buffer.from(JSON.stringify(key)), classes: 0, n: 0, s: 0, b: 0, j: 0, empty: 0 };
     this.#places.set(key, made);
     this.fields.push(made);
     return made;
@@ -195,6 +219,18 @@ export class LineWriter implements JsonWriter {
       field.j += 1;
       field.classes |= C.nested;
     }
+  }
+
+  /** A record that begins with its brace, has a key, and no line break between its tokens. */
+  #plainLine(row: Buffer, record: Buffer): void {
+    const file = this.#file;
+    this.longest = Math.max(this.longest, record.length + OPENING.length + 16);
+    file.bytes(OPENING);
+    file.bytes(row);
+    file.byte(QUOTE);
+    file.byte(0x2c);
+    file.bytes(record, 1);
+    file.byte(0x0a);
   }
 
   #line(row: Buffer, record: Buffer, isEmpty: boolean): void {

@@ -12,7 +12,8 @@ import { clean, FACTS, factsOf, openTable, records, type Batch, type MeasuredFac
 import type { Transaction } from './messages.queries.ts';
 import { fill, functionStatements, variable } from './pipeline.ts';
 import { stageWithout } from './replacing.ts';
-import { typeFile, type BronzeField } from './typing.ts';
+import { typeFile } from './typing.ts';
+import type { BronzeField } from './value-classes.ts';
 
 const RULES: NameRules = { reserved: new Set([...fixedColumns('macro').map(({ name }) => name), ...OWN_NAMES]), prefix: 'output_' };
 

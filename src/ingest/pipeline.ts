@@ -11,6 +11,7 @@ const STEPS = {
   uploadedText: 'silver/uploaded_text.sql',
   uploadedClasses: 'silver/uploaded_classes.sql',
   uploadedValues: 'silver/uploaded_values.sql',
+  uploadedChecked: 'silver/uploaded_checked.sql',
   uploadedRows: 'gold/uploaded_rows.sql',
   quarantinedRecords: 'gold/quarantined_records.sql',
   measurementRows: 'gold/measurement_rows.sql',

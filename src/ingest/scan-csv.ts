@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from './limits.ts';
-import { FileRefused, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from './record-writer.ts';
+import { FileRefused, ReadAhead, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from './record-writer.ts';
 import { refuseForeignBytes } from './signatures.ts';
 
 const QUOTE = 0x22;
@@ -172,7 +172,7 @@ export async function scanCsv({
   signal,
   maxRecordBytes = MAX_RECORD_BYTES,
 }: CsvSource): Promise<ScannedCsv> {
-  const handle = await open(path, 'r');
+  const file = new ReadAhead(await open(path, 'r'), CHUNK);
   try {
     let bytes = Buffer.alloc(0);
     let start = 0;
@@ -189,11 +189,10 @@ export async function scanCsv({
     const more = async () => {
       signal?.throwIfAborted();
       const rest = bytes.subarray(start);
-      const chunk = Buffer.allocUnsafe(CHUNK);
-      const { bytesRead } = await handle.read(chunk, 0, CHUNK);
-      if (bytesRead === 0) final = true;
+      const piece = await file.more();
+      if (piece.length === 0) final = true;
       base += start;
-      bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+      bytes = Buffer.concat([rest, piece]);
       start = 0;
       checked = isUtf8(bytes);
     };
@@ -280,7 +279,7 @@ export async function scanCsv({
     if (header === undefined) throw new FileRefused('empty_file', 'The file is empty: it has no header line.');
     return { header, delimiter: String.fromCharCode(delimiter), rows, multiline };
   } finally {
-    await handle.close();
+    await file.close();
   }
 }
 

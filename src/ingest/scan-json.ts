@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from './limits.ts';
-import { FileRefused, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from './record-writer.ts';
+import { FileRefused, ReadAhead, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from './record-writer.ts';
 import type { JsonWriter } from './json-lines.ts';
 import { refuseForeignBytes } from './signatures.ts';
 
@@ -124,18 +124,17 @@ class Window {
   base = 0;
   final = false;
   clean = true;
-  readonly #read: (into: Buffer) => Promise<number>;
+  readonly #read: () => Promise<Buffer>;
 
-  constructor(read: (into: Buffer) => Promise<number>) {
+  constructor(read: () => Promise<Buffer>) {
     this.#read = read;
   }
 
   async more(): Promise<void> {
-    const chunk = Buffer.allocUnsafe(CHUNK);
-    const count = await this.#read(chunk);
-    if (count === 0) this.final = true;
+    const piece = await this.#read();
+    if (piece.length === 0) this.final = true;
     this.base += this.start;
-    this.bytes = Buffer.concat([this.bytes.subarray(this.start), chunk.subarray(0, count)]);
+    this.bytes = Buffer.concat([this.bytes.subarray(this.start), piece]);
     this.start = 0;
     this.clean = isUtf8(this.bytes);
   }
@@ -158,11 +157,11 @@ export async function scanJson({
   signal,
   maxRecordBytes = MAX_RECORD_BYTES,
 }: JsonSource): Promise<void> {
-  const handle = await open(path, 'r');
+  const file = new ReadAhead(await open(path, 'r'), CHUNK);
   try {
-    const window = new Window(async (into) => {
+    const window = new Window(() => {
       signal?.throwIfAborted();
-      return (await handle.read(into, 0, into.length)).bytesRead;
+      return file.more();
     });
     await window.more();
     refuseForeignBytes(window.bytes, kind);
@@ -241,7 +240,7 @@ export async function scanJson({
     if (!closed && elements === 0) throw new FileRefused('invalid_json', 'The list of records is never closed.');
     await checkRest(window, wrapper !== null, closed);
   } finally {
-    await handle.close();
+    await file.close();
   }
 }
 

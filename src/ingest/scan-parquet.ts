@@ -6,7 +6,7 @@ import { measureParquet, NotParquet, type Unpacked } from './parquet-pages.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
 import { quote } from '../lakehouse/staging.ts';
 import { FileRefused } from './record-writer.ts';
-import type { BronzeField } from './typing.ts';
+import type { BronzeField } from './value-classes.ts';
 
 const MAGIC = 'PAR1';
 /** What a row is in the table besides its cells: its id and when it came. */

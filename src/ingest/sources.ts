@@ -8,7 +8,7 @@ import { scanCsv } from './scan-csv.ts';
 import { LineWriter, type KeyStats } from './json-lines.ts';
 import { scanJson, TokenWriter } from './scan-json.ts';
 import { openParquet } from './scan-parquet.ts';
-import type { BronzeField } from './typing.ts';
+import type { BronzeField } from './value-classes.ts';
 
 export interface SourceRequest {
   session: StagingSession;

@@ -7,7 +7,8 @@ import { nameColumns, oddTextColumn } from './columns.ts';
 import { NotPlain, type KeyStats } from './json-lines.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
 import type { BronzeSource } from './sources.ts';
-import { requireRoom, KIND_CLASSES, NONE, ownClasses, sameType, type BronzeField, type ColumnReport, type TypedFile } from './typing.ts';
+import { requireRoom, KIND_CLASSES, ownClasses, sameType, type ColumnReport, type TypedFile } from './typing.ts';
+import { NONE, type BronzeField } from './value-classes.ts';
 import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType } from './types.ts';
 
 const LEAST_OBJECT_SIZE = 4_194_304;

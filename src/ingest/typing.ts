@@ -7,18 +7,8 @@ import { MAX_COLUMNS } from './limits.ts';
 import { fill, type Pipelines } from './pipeline.ts';
 import { physicalType, quote } from '../lakehouse/staging.ts';
 import { FileRefused } from './record-writer.ts';
-import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType, type Digits } from './types.ts';
-
-/** One column of `bronze_records`: the key it had in the file and the form of its values there. */
-export interface BronzeField {
-  key: string;
-  column: string;
-  /**
-   * `text`: as sent. `token`: a letter for the JSON kind (n s b j) and the text. `json`: as the engine's JSON reader gives it, in the type that `typeLines` chose.
-   * Otherwise a type that the file itself declares.
-   */
-  form: 'text' | 'token' | 'json' | ColumnType;
-}
+import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType } from './types.ts';
+import { classify, classOf, confirm, countDigits, isDeclared, NONE, textOf, type BronzeField, type Stats } from './value-classes.ts';
 
 /** What the report says of one column of one file. */
 export interface ColumnReport {
@@ -38,122 +28,7 @@ export interface TypedFile {
   values: string;
 }
 
-export interface Stats {
-  classes: number;
-  /** Values by JSON kind; for text all count as `s`. */
-  kinds: Readonly<Record<'n' | 's' | 'b' | 'j', number>>;
-  digits: Digits;
-}
-
 const BATCH = 100;
-const SAMPLE = 2_000;
-export const NONE: Digits = { whole: 0, part: 0 };
-
-const isDeclared = (form: BronzeField['form']): form is ColumnType => typeof form === 'object';
-const textOf = ({ column, form }: BronzeField): string =>
-  form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column;
-const classOf = (field: BronzeField): string => (field.form === 'token' ? `token_class(${field.column})` : `text_class(${textOf(field)})`);
-
-/** Union of the classes of a column's values. A declared type needs only to know whether there are any, and whether a BIGINT leaves what a DOUBLE holds. */
-function unionOf(field: BronzeField, hasText: boolean): string {
-  const { column, form } = field;
-  if (form === 'token' && hasText) return `bit_or(loose_token_class(${column}))`;
-  if (!isDeclared(form)) return `bit_or(${classOf(field)})`;
-  const large =
-    form.kind === 'bigint' ? ` + case when max(abs(${column}::hugeint)) > 9007199254740992 then ${TEXT_CLASSES.bigint} else 0 end` : '';
-  // the hash makes the engine unpack every value, so that a damaged page is found here
-  return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large} + 0 * (bit_xor(hash(${column})) & 1)::integer`;
-}
-
-async function classify(
-  session: StagingSession,
-  pipelines: Pipelines,
-  fields: readonly BronzeField[],
-  sample?: ReadonlyMap<string, Stats>,
-): Promise<Map<string, Stats>> {
-  const all = new Map<string, Stats>();
-  for (let at = 0; at < fields.length; at += BATCH) {
-    const batch = fields.slice(at, at + BATCH);
-    const kind = ({ column, form }: BronzeField, letter: string) =>
-      form === 'token' ? `count(*) filter (where starts_with(${column}, '${letter}'))` : letter === 's' ? `count(${column})` : '0';
-    const classes = batch.map(
-      (field, index) =>
-        `${unionOf(field, ((sample?.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0)} as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
-    );
-    const [row = {}] = await session.rows(
-      fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: sample === undefined ? `limit ${SAMPLE}` : '' }),
-    );
-    const count = (name: string) => Number(row[name] ?? 0);
-    batch.forEach((field, index) => {
-      const kinds = { n: count(`n${index}`), s: count(`s${index}`), b: count(`b${index}`), j: count(`j${index}`) };
-      all.set(field.column, { classes: count(`x${index}`), kinds, digits: NONE });
-    });
-  }
-  return all;
-}
-
-/** True for a value of one of these classes, said more cheaply than `text_class` says which; null when there is no cheaper way. */
-function quickTest(column: string, classes: number): string | null {
-  const C = TEXT_CLASSES;
-  const tests: [number, string][] = [
-    [C.int, `coalesce(try_cast(${column} as integer)::varchar = ${column}, false)`],
-    [
-      C.long,
-      `coalesce(try_cast(${column} as bigint)::varchar = ${column} and abs(try_cast(${column} as hugeint)) <= 9007199254740992, false)`,
-    ],
-    [C.double, `coalesce(isfinite(try_cast(${column} as double)) and try_cast(${column} as double)::varchar = ${column}, false)`],
-    [C.date, `(length(${column}) = 10 and coalesce(try_cast(${column} as date)::varchar = ${column}, false))`],
-    [C.instant, `is_instant(${column})`],
-    [C.localTime, `is_local_time(${column})`],
-    [C.empty, `${column} = ''`],
-  ];
-  if (tests.reduce((rest, [one]) => rest & ~one, classes) !== 0) return null;
-  const asked = tests.filter(([one]) => (classes & one) !== 0).map(([, test]) => test);
-  return asked.length === 0 ? 'false' : asked.join(' or ');
-}
-
-/** Of these text columns, those whose every value is of the classes that the first values have. */
-async function confirm(
-  session: StagingSession,
-  pipelines: Pipelines,
-  fields: readonly BronzeField[],
-  sample: ReadonlyMap<string, Stats>,
-): Promise<Set<string>> {
-  const confirmed = new Set<string>();
-  const tests = fields.flatMap(({ column, form }) => {
-    const test = form === 'text' ? quickTest(column, sample.get(column)?.classes ?? 0) : null;
-    return test === null ? [] : [{ column, test }];
-  });
-  for (let at = 0; at < tests.length; at += BATCH) {
-    const batch = tests.slice(at, at + BATCH);
-    const classes = batch.map(({ column, test }, index) => `count(*) filter (where ${column} is not null and not (${test})) as u${index}`);
-    const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
-    batch.forEach(({ column }, index) => {
-      if (Number(row[`u${index}`]) === 0) confirmed.add(column);
-    });
-  }
-  return confirmed;
-}
-
-async function countDigits(
-  session: StagingSession,
-  pipelines: Pipelines,
-  open: readonly BronzeField[],
-  stats: Map<string, Stats>,
-): Promise<void> {
-  for (let at = 0; at < open.length; at += BATCH) {
-    const batch = open.slice(at, at + BATCH);
-    const classes = batch.map(
-      (field, index) => `max(whole_digits(${textOf(field)})) as w${index}, max(part_digits(${textOf(field)})) as p${index}`,
-    );
-    const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
-    batch.forEach((field, index) => {
-      const known = stats.get(field.column);
-      if (known)
-        stats.set(field.column, { ...known, digits: { whole: Number(row[`w${index}`] ?? 0), part: Number(row[`p${index}`] ?? 0) } });
-    });
-  }
-}
 
 export const KIND_CLASSES = {
   n: TEXT_CLASSES.int | TEXT_CLASSES.long | TEXT_CLASSES.bigint | TEXT_CLASSES.double | TEXT_CLASSES.decimal,
@@ -215,6 +90,70 @@ function joinDeclared(known: ColumnState, declared: ColumnType): ColumnType {
   return known.type;
 }
 
+/** A column that holds values. */
+export interface PresentColumn {
+  field: BronzeField;
+  name: string;
+  type: ColumnType;
+  /** Its place among the fields. */
+  at: number;
+  /** Under which a value fits the type; null: every one does. */
+  predicate: string | null;
+  /** Whether every value is known to fit. */
+  isClean: boolean;
+}
+
+interface Naming {
+  origin: Column['origin'];
+  names: readonly NamedColumn[];
+}
+
+/** The type of every column, by what all its values are and what the table has. */
+export function decideTypes(
+  fields: readonly BronzeField[],
+  stats: ReadonlyMap<string, Stats>,
+  known: readonly ColumnState[],
+  { origin, names }: Naming,
+): { columns: ColumnState[]; report: ColumnReport[]; present: PresentColumn[] } {
+  const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
+  const columns: ColumnState[] = [];
+  const report: ColumnReport[] = [];
+  const present: PresentColumn[] = [];
+  fields.forEach((field, index) => {
+    const stat = stats.get(field.column) ?? { classes: 0, kinds: { n: 0, s: 0, b: 0, j: 0 }, digits: NONE };
+    const given = names[index]?.name ?? '';
+    const before = byName.get(given.toLowerCase());
+    const name = before?.name ?? given;
+    const isPresent = stat.classes !== 0;
+    const exact = (stat.classes & TEXT_CLASSES.bigint) === 0;
+    const own = ownClasses(field, stat, before);
+    let type: ColumnType;
+    if (isDeclared(field.form)) type = before ? (isPresent ? joinDeclared(before, field.form) : before.type) : field.form;
+    else if (before) type = widenType(before, own, stat.digits);
+    else type = inferType(own, stat.digits) ?? { kind: 'string' };
+    const key = names[index]?.key ?? name;
+    columns.push({
+      name,
+      type,
+      nullable: true,
+      origin,
+      originalKey: key === name ? undefined : key,
+      hasValues: isPresent || (before?.hasValues ?? false),
+      exactDouble: (before?.exactDouble ?? true) && exact,
+    });
+    const widened = before?.hasValues === true && isPresent && !sameType(before.type, type);
+    report.push({ name, originalKey: key, type: typeText(type), ...(widened ? { widenedFrom: typeText(before.type) } : {}), oddValues: 0 });
+    if (!isPresent) return;
+    const allowed = fittingClasses(type);
+    const predicate = fits(field, type);
+    const isClean =
+      predicate === null ||
+      (!isDeclared(field.form) && type.kind !== 'decimal' && allowed !== null && (stat.classes & ~(allowed | TEXT_CLASSES.empty)) === 0);
+    present.push({ field, name, type, at: index, predicate, isClean });
+  });
+  return { columns, report, present };
+}
+
 /**
  * Decides the type of every column of `bronze_records`, against the columns that the table has, and prints how to read them.
  * Throws FileRefused when the table would have too many columns.
@@ -224,9 +163,7 @@ export async function typeFile(
   pipelines: Pipelines,
   fields: readonly BronzeField[],
   known: readonly ColumnState[],
-  { origin, names = nameColumns(fields.map(({ key }) => key)) }: { origin: Column['origin']; names?: readonly NamedColumn[] } = {
-    origin: 'uploaded',
-  },
+  { origin = 'uploaded', names = nameColumns(fields.map(({ key }) => key)) }: Partial<Naming> = {},
 ): Promise<TypedFile> {
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const nameOf = (index: number) => byName.get(names[index]?.name.toLowerCase() ?? '')?.name ?? names[index]?.name ?? '';
@@ -246,43 +183,9 @@ export async function typeFile(
   );
   await countDigits(session, pipelines, counted, stats);
 
-  const columns: ColumnState[] = [];
-  const report: ColumnReport[] = [];
-  const values: string[] = [];
-  const odd: { field: BronzeField; name: string; predicate: string; at: number }[] = [];
-  fields.forEach((field, index) => {
-    const stat = stats.get(field.column) ?? { classes: 0, kinds: { n: 0, s: 0, b: 0, j: 0 }, digits: NONE };
-    const name = nameOf(index);
-    const before = byName.get(name.toLowerCase());
-    const present = stat.classes !== 0;
-    const exact = (stat.classes & TEXT_CLASSES.bigint) === 0;
-    const own = ownClasses(field, stat, before);
-    let type: ColumnType;
-    if (isDeclared(field.form)) type = before ? (present ? joinDeclared(before, field.form) : before.type) : field.form;
-    else if (before) type = widenType(before, own, stat.digits);
-    else type = inferType(own, stat.digits) ?? { kind: 'string' };
-    const key = names[index]?.key ?? name;
-    columns.push({
-      name,
-      type,
-      nullable: true,
-      origin,
-      originalKey: key === name ? undefined : key,
-      hasValues: present || (before?.hasValues ?? false),
-      exactDouble: (before?.exactDouble ?? true) && exact,
-    });
-    const widened = before?.hasValues === true && present && !sameType(before.type, type);
-    report.push({ name, originalKey: key, type: typeText(type), ...(widened ? { widenedFrom: typeText(before.type) } : {}), oddValues: 0 });
-    if (!present) return;
-    const allowed = fittingClasses(type);
-    const predicate = fits(field, type);
-    const clean =
-      predicate === null ||
-      (!isDeclared(field.form) && type.kind !== 'decimal' && allowed !== null && (stat.classes & ~(allowed | TEXT_CLASSES.empty)) === 0);
-    if (clean) values.push(`${converted(field, type)} as ${quote(name)}`);
-    else odd.push({ field, name, predicate, at: index });
-  });
-
+  const { columns, report, present } = decideTypes(fields, stats, known, { origin, names });
+  const values = present.filter(({ isClean }) => isClean).map(({ field, name, type }) => `${converted(field, type)} as ${quote(name)}`);
+  const odd = present.flatMap(({ isClean, predicate, ...rest }) => (isClean || predicate === null ? [] : [{ ...rest, predicate }]));
   const counts = await countOdd(session, pipelines, odd);
   for (const { field, name, predicate, at } of odd) {
     const column = columns[at];

@@ -14,6 +14,7 @@ import type { Refusals } from './record-writer.ts';
 import { unreadable } from './scan-parquet.ts';
 import type { BronzeSource } from './sources.ts';
 import { NotPlain } from './json-lines.ts';
+import { DISAGREES, typeAsBegun } from './type-begun.ts';
 import { typeLines } from './type-lines.ts';
 import { typeFile, type TypedFile } from './typing.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
@@ -70,6 +71,11 @@ function unfit(cause: unknown): never {
   throw cause;
 }
 
+/** Nothing was stored: a value is not as the first ones of its column. */
+function unlessDisagreeing(cause: unknown): undefined {
+  if (!(cause as Error).message.includes(DISAGREES)) throw cause;
+}
+
 interface RowsOf {
   session: StagingSession;
   read: BronzeSource;
@@ -86,11 +92,8 @@ export async function stageRows(
   { upload, file }: Task,
   { session, read, source, tableId, known, refused }: RowsOf,
 ): Promise<{ typed: TypedFile; rows: Staged }> {
-  const typing = read.lines ? typeLines(session, pipelines, read, known) : typeFile(session, pipelines, read.fields, known);
-  const isParquet = kindOf(upload.sourceKind) === 'parquet';
-  const typed = await (isParquet ? typing.catch(unreadable) : typing);
-  await session.prepare([
-    ...Object.entries({
+  await session.prepare(
+    Object.entries({
       source,
       uploaded_at: upload.createdAt,
       experiment_id: upload.experimentId,
@@ -100,15 +103,29 @@ export async function stageRows(
       path: file.path,
       refused,
     }).map(([name, value]) => variable(name, value)),
-    fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values }),
-  ]);
-  const select = {
-    sql: typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,
-    values: [],
+  );
+  const stage = (sql: string) =>
+    session.stage({ tableId, experimentId: upload.experimentId, select: { sql, values: [] }, sortColumn: 'uploaded_at', sorted: true });
+  const isWhole = (rows: Staged) => {
+    if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of ${upload.id}`);
   };
-  const staging = session.stage({ tableId, experimentId: upload.experimentId, select, sortColumn: 'uploaded_at', sorted: true });
+  const begun = read.lines ? undefined : await typeAsBegun(session, pipelines, read.fields, known);
+  if (begun) {
+    const rows = await stage(pipelines.uploadedRows).catch(unlessDisagreeing);
+    if (rows) {
+      isWhole(rows);
+      return { typed: begun, rows };
+    }
+  }
+  const isParquet = kindOf(upload.sourceKind) === 'parquet';
+  const typing = read.lines ? typeLines(session, pipelines, read, known) : typeFile(session, pipelines, read.fields, known);
+  const typed = await (isParquet ? typing.catch(unreadable) : typing);
+  await session.prepare([fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values })]);
+  const staging = stage(
+    typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,
+  );
   const rows = await (read.lines ? staging.catch(orNotPlain) : isParquet ? staging.catch(unfit) : staging);
-  if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of ${upload.id}`);
+  isWhole(rows);
   return { typed, rows };
 }
 

@@ -136,6 +136,8 @@ export class DuckDbWarehouse implements Warehouse {
     await connection.run('set global allocator_background_threads = true');
     await connection.run(`set global allocator_flush_threshold = '1MB'`);
     await connection.run(`set global allocator_bulk_deallocation_flush_threshold = '4MB'`);
+    // files never change: a footer is read once, and kept within the memory limit while nothing else needs the room
+    await connection.run('set global parquet_metadata_cache = true');
     // plans put what is looked up on the right, where it is kept in memory: never the table itself, whose rows keep their order on the left
     await connection.run(`set global disabled_optimizers = 'build_side_probe_side'`);
     await connection.run('set global enable_external_access = false');
