@@ -104,8 +104,8 @@ export class ReadAhead {
 export class BufferedFile {
   readonly path: string;
   readonly #handle: FileHandle;
-  #buffer = taken();
-  #other = NOTHING;
+  #buffer: Buffer = taken();
+  #other: Buffer = NOTHING;
   #used = 0;
   /** Settles when the other buffer is written; with what went wrong. */
   #writing: Promise<{ failed?: unknown }> = Promise.resolve({});
