@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import pg from 'pg';
+import { startArguments, startEnvironment } from '../scripts/as-started.ts';
 import { hashApiKey, makeApiKey } from '../src/auth/api-keys.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
@@ -15,7 +16,7 @@ const ROOT = join(import.meta.dirname, '..');
 const KEYS = 10_000;
 
 async function started(
-  args: string[],
+  args: readonly string[],
   environment: Record<string, string>,
   pattern: RegExp,
 ): Promise<{ child: ChildProcess; found: string }> {
@@ -128,7 +129,7 @@ export async function benchAccess(url: string, dataDir: string): Promise<Measure
   );
   await owner.query('analyze');
   const ours = await started(
-    ['--no-experimental-webstorage', 'build/src/server.js'],
+    startArguments,
     {
       DATABASE_URL: url,
       DATA_DIR: dataDir,
@@ -136,7 +137,7 @@ export async function benchAccess(url: string, dataDir: string): Promise<Measure
       SAMPLE_DATA: 'off',
       WORKER: 'off',
       MACRO_LANGUAGES: 'none',
-      UV_THREADPOOL_SIZE: '32',
+      ...startEnvironment,
     },
     /ready at http:\/\/[^:]+:(\d+)/,
   );

@@ -5,6 +5,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { startArguments, startEnvironment } from '../scripts/as-started.ts';
 import { hashApiKey, makeApiKey } from '../src/auth/api-keys.ts';
 import type { MacroLanguage } from '../src/sandbox/job.ts';
 import { openSandbox } from '../src/sandbox/sandbox.ts';
@@ -71,9 +72,9 @@ interface Server {
 }
 
 async function startServer(environment: Record<string, string>, key: string): Promise<Server> {
-  const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/server.js'], {
+  const child = spawn(process.execPath, startArguments, {
     cwd: ROOT,
-    env: { ...process.env, PORT: '0', BROKER_PORT: '0', SAMPLE_DATA: 'off', WORKER: 'off', UV_THREADPOOL_SIZE: '32', ...environment },
+    env: { ...process.env, PORT: '0', BROKER_PORT: '0', SAMPLE_DATA: 'off', WORKER: 'off', ...startEnvironment, ...environment },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const port = await new Promise<number>((resolve, reject) => {

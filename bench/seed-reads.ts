@@ -4,6 +4,7 @@ import { mkdtempSync, openAsBlob, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { startArguments, startEnvironment } from '../scripts/as-started.ts';
 import { createUser } from '../src/api/account/account.service.ts';
 import { createApiKey } from '../src/api/credentials/credentials.service.ts';
 import { openDatabase } from '../src/database/database.ts';
@@ -52,11 +53,11 @@ interface SiteOptions {
 
 /** Starts the built server on free ports, as a process of its own, with the flags of `npm start`. */
 export async function serve(environment: Record<string, string>): Promise<{ child: ChildProcess; baseUrl: string; adminUrl: string }> {
-  const child = spawn(process.execPath, ['--no-experimental-webstorage', '--max-semi-space-size=4', 'build/src/server.js'], {
+  const child = spawn(process.execPath, startArguments, {
     cwd: ROOT,
     env: {
       ...process.env,
-      UV_THREADPOOL_SIZE: '32',
+      ...startEnvironment,
       PORT: '0',
       BROKER_PORT: '0',
       SAMPLE_DATA: 'off',

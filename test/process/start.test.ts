@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { startArguments, startEnvironment } from '../../scripts/as-started.ts';
 import { spawnServer } from '../support/process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -19,9 +20,9 @@ afterAll(() => {
 
 /** Runs the server until it ends by itself; answers its code and what it said. */
 async function failing(environment: Record<string, string>) {
-  const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/server.js'], {
+  const child = spawn(process.execPath, startArguments, {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'] ?? '', PORT: '0', BROKER_PORT: '0', ...environment },
+    env: { PATH: process.env['PATH'] ?? '', ...startEnvironment, PORT: '0', BROKER_PORT: '0', ...environment },
   });
   let text = '';
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));

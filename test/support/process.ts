@@ -3,14 +3,11 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startArguments, startEnvironment } from '../../scripts/as-started.ts';
 import { testLog } from './canaries.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
-/** What `npm start` sets: the size of the thread pool, how the C library gives memory back, and how much garbage may lie about. */
-const [, variables = '', flags = ''] = /^exec env (.*) node (.*) build/.exec(scripts.start) ?? [];
-const STARTED_WITH = Object.fromEntries(variables.split(' ').map((each) => each.split('=')));
 
 export interface ServerProcess {
   baseUrl: string;
@@ -23,12 +20,12 @@ export interface ServerProcess {
 /** Starts the built server as a process of its own and waits until it is ready. */
 export async function spawnServer(environment: Record<string, string>): Promise<ServerProcess> {
   const settings: Record<string, string> = { ...testLog(), ...environment };
-  const child = spawn(process.execPath, [...flags.split(' '), 'build/src/server.js'], {
+  const child = spawn(process.execPath, startArguments, {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
-      ...STARTED_WITH,
+      ...startEnvironment,
       PORT: '0',
       BROKER_PORT: '0',
       SAMPLE_DATA: 'off',
