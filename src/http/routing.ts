@@ -33,7 +33,8 @@ export function routesByShape(register: (routes: Router) => void): RequestHandle
   return (request, response, next) => {
     const shape = shapeOf(request.path);
     const found = byShape.get(nameOf(shape)) ?? byShape.get(nameOf({ ...shape, third: ANY }));
-    if (found) found.router(request, response, next);
+    // a router within another answers OPTIONS by itself, and lets nobody behind it do so
+    if (found && request.method !== 'OPTIONS') found.router(request, response, next);
     else next();
   };
 }

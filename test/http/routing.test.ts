@@ -47,8 +47,9 @@ let byShape = '';
 beforeAll(async () => {
   const app = express();
   naming(app);
-  ordinary = await served(app);
-  byShape = await served(express().use(routesByShape(naming)));
+  const last: RequestHandler = (_request, response) => void response.sendStatus(405);
+  ordinary = await served(app.use(last));
+  byShape = await served(express().use(routesByShape(naming)).use(last));
 });
 afterAll(() => {
   for (const close of closing) close();
@@ -77,7 +78,9 @@ test('every path of the API, and what is nearly one, finds the route that an ord
     '/api/v1/:/a',
   );
   const asked = [
-    ...filled.flatMap((path) => ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, `${path}?x=/y/z`] as const)),
+    ...filled.flatMap((path) =>
+      ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => [method, `${path}?x=/y/z`] as const),
+    ),
     ...[...new Set(nearly)].map((path) => ['GET', path] as const),
   ];
   let found = 0;
