@@ -25,8 +25,12 @@ export function nullBody(request: Request, response: Response, next: NextFunctio
  * which If-None-Match compares as a whole.
  */
 export function tagged<T>(response: Response, body: T, version: number): T {
-  const digest = hash('sha256', JSON.stringify(body), 'base64url').slice(0, 16);
+  const text = JSON.stringify(body);
+  const digest = hash('sha256', text, 'base64url').slice(0, 16);
   response.setHeader('ETag', `"${version}-${digest}"`);
+  // the text is sent as it is instead of being made again
+  const json = response.json.bind(response);
+  response.json = (sent: unknown) => (sent === body ? response.type('json').send(text) : json(sent));
   // fetch adds no-cache to every conditional request, which express would take as a wish for the whole answer
   if (response.req.headers['if-none-match'] !== undefined) delete response.req.headers['cache-control'];
   return body;

@@ -11,7 +11,7 @@ function serverTiming(exchange: Exchange): string {
 
 /** First of all: an id, a clock, a signal that fires when the caller leaves, and one log line and one observation at the end. */
 export function observe(request: Request, response: Response, next: NextFunction): void {
-  const { log, metrics } = contextOf(request);
+  const { requestLog, metrics } = contextOf(request);
   const given = request.get('x-request-id');
   const abort = new AbortController();
   const exchange: Exchange = {
@@ -34,7 +34,7 @@ export function observe(request: Request, response: Response, next: NextFunction
     const milliseconds = performance.now() - exchange.startedAt;
     const route = exchange.route ?? (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
     metrics.requests.observe({ method: request.method, route, status: response.statusCode }, milliseconds / 1000);
-    log.info({
+    requestLog.info({
       requestId: exchange.requestId,
       method: request.method,
       route,
