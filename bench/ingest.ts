@@ -21,6 +21,20 @@ const YARDSTICKS = [
   ['casts', 'casts that check nothing'],
   ['bare', 'a bare read'],
 ] as const;
+/** How an expert has the engine read each kind: every value as text, and as the engine guesses; `ok` stays text where a file has nothing but text. */
+const KINDS = {
+  csv: {
+    records: `read_csv('{{file}}', header = true, all_varchar = true, allow_quoted_nulls = false)`,
+    bare: `read_csv('{{file}}')`,
+    ok: 'ok',
+  },
+  ndjson: {
+    records: `read_json('{{file}}', format = 'newline_delimited', columns = {sensor: 'VARCHAR', 'at': 'VARCHAR', par: 'VARCHAR', temperature: 'VARCHAR',
+      phi2: 'VARCHAR', leaf: 'VARCHAR', plot: 'VARCHAR', note: 'VARCHAR', ok: 'VARCHAR', day: 'VARCHAR'})`,
+    bare: `read_json('{{file}}')`,
+    ok: 'cast(ok as boolean)',
+  },
+} as const;
 const SOURCE = '0123456789abcdef0123';
 
 /** A file of measurements as an instrument's export has them: names, times, whole and fractional numbers, text with quotes and letters beyond ASCII, nulls. */
@@ -98,7 +112,8 @@ export async function benchIngest(url: string, dataDir: string): Promise<Measure
     await store.put(key, createReadStream(path));
     const out = join(folder, 'yardstick.parquet');
     const statement = (name: string) =>
-      readFileSync(join(import.meta.dirname, 'yardsticks', `${name}_${kind}.sql`), 'utf8')
+      readFileSync(join(import.meta.dirname, 'yardsticks', `${name}.sql`), 'utf8')
+        .replaceAll(/\{\{(records|bare|ok)\}\}/g, (_, what: keyof (typeof KINDS)[typeof kind]) => KINDS[kind][what])
         .replaceAll('{{source}}', SOURCE)
         .replaceAll('{{file}}', path)
         .replaceAll('{{out}}', out);

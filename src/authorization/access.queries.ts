@@ -17,7 +17,6 @@ interface Answer {
 
 const named = ({ userId, type, resourceId, action }: Question) => `${userId} ${type} ${resourceId} ${action}`;
 
-// arrays behind a select have no length that a planner could see: one plan serves all lengths
 const findDecisions = async (db: Queryable, asked: readonly Question[], statement: Labelled): Promise<ReadonlyMap<string, Answer>> => {
   const rows = await db.rows<Answer & { turn: number }>(statement`
     select asked.turn::integer, d.organization_id as "organizationId", d.source

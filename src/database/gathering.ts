@@ -10,7 +10,10 @@ interface Gathering<Key, Answer> {
   name: (key: Key) => string;
   /** Whether equal questions are one, and get the same answer, or must each be asked: then one of them at a time in a statement. */
   shares: boolean;
-  /** One statement, labelled: the answers by the names of their questions. What is missing has no answer. */
+  /**
+   * One statement, labelled: the answers by the names of their questions. What is missing has no answer. It takes arrays behind a select
+   * (`unnest((select $1))`): their length is then hidden from the planner, which keeps one plan for all lengths (to plan an admission anew costs 2.5 ms).
+   */
   ask: (db: Queryable, keys: readonly Key[], statement: Labelled) => Promise<ReadonlyMap<string, Answer>>;
 }
 

@@ -6,20 +6,20 @@ import { TEXT_CLASSES } from './types.ts';
 
 const C = TEXT_CLASSES;
 const SPACE = 0x20;
-const QUOTE = 0x22;
+export const QUOTE = 0x22;
 const COMMA = 0x2c;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
+export const MINUS = 0x2d;
+export const POINT = 0x2e;
+export const ZERO = 0x30;
+export const NINE = 0x39;
 const COLON = 0x3a;
 const LETTER_T = 0x54;
 const LETTER_Z = 0x5a;
-const BACKSLASH = 0x5c;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
+export const BACKSLASH = 0x5c;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
 /** So many significant digits survive a JavaScript number, and a DOUBLE. */
-const SAFE_DIGITS = 15;
+export const SAFE_DIGITS = 15;
 /** What may stand behind a backslash, but for `u`. */
 const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
 const TRUE = Buffer.from('true');

@@ -2,7 +2,7 @@
  * The quick way to read JSON records: one look at every record here, which checks it, gives it its number and says of what kinds its values are; the engine's own
  * JSON reader does the rest in one pass. What that reader could not keep exactly throws `NotPlain`, and the file is read the long way (`TokenWriter` in scan-json.ts).
  */
-import { glance, type Glanced } from './json-glance.ts';
+import { BACKSLASH, CLOSE_OBJECT, glance, MINUS, NINE, OPEN_OBJECT, POINT, QUOTE, SAFE_DIGITS, ZERO, type Glanced } from './json-glance.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { FileRefused, type BufferedFile, type RefusalReason } from './record-writer.ts';
 import { TEXT_CLASSES } from './types.ts';
@@ -36,18 +36,8 @@ export interface JsonWriter {
 export const ROW_KEY = 'fieldlake_row';
 
 const C = TEXT_CLASSES;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
-const ZERO = 0x30;
-const NINE = 0x39;
 const PLUS = 0x2b;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-/** So many significant digits survive a JavaScript number, and a DOUBLE. */
-const SAFE_DIGITS = 15;
 const TWO_53 = 9_007_199_254_740_992;
 
 /** Sign, significant digits and exponent: two spellings of one value have one key. */

@@ -47,6 +47,7 @@ export const revokeKey = (db: Database, keyOrId: string): Promise<{ id: string }
 
 const DAY_SECONDS = 86_400;
 const MOST_DAYS = 365;
+
 function checkedName(name: string | undefined): string {
   const trimmed = name?.trim() ?? '';
   if (trimmed === '') throw errors.nameRequired();

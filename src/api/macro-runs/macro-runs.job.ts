@@ -39,6 +39,7 @@ const PIECE_MS = 120_000;
 const OUTPUT_BYTES = 33_554_432;
 /** So often a piece is begun, and a run that was lost or too slow is run. */
 const TRIES = { piece: 8, run: 3 };
+
 /** Seconds before a piece is tried again: never so long that work seems to stand still after an interruption. */
 const backoff = (tries: number) => Math.min(15, 2 ** tries);
 

@@ -17,9 +17,8 @@ copy (
     case when "leaf" is null or try_cast("leaf" as integer)::varchar = "leaf" then try_cast("leaf" as integer) else error('leaf: ' || "leaf") end as "leaf",
     plot,
     note,
-    cast(ok as boolean) as ok,
+    {{ok}} as ok,
     case when "day" is null or try_cast("day" as date)::varchar = "day" then try_cast("day" as date) else error('day: ' || "day") end as "day"
-  from read_json('{{file}}', format = 'newline_delimited', columns = {sensor: 'VARCHAR', 'at': 'VARCHAR', par: 'VARCHAR', temperature: 'VARCHAR', phi2: 'VARCHAR',
-    leaf: 'VARCHAR', plot: 'VARCHAR', note: 'VARCHAR', ok: 'VARCHAR', day: 'VARCHAR'})
+  from {{records}}
   order by uploaded_at, id
 ) to '{{out}}' (format parquet, compression zstd, row_group_size 100352)

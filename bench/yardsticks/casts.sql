@@ -3,7 +3,6 @@ copy (
   select '{{source}}' || printf('%012x', row_number() over () - 1) as id, now() as uploaded_at, '{{source}}' as experiment_id, sensor, cast("at" as timestamptz) as "at",
     cast(par as integer) as par, cast(temperature as double) as temperature, cast(phi2 as double) as phi2, cast(leaf as integer) as leaf, plot, note,
     cast(ok as boolean) as ok, cast(day as date) as day
-  from read_json('{{file}}', format = 'newline_delimited', columns = {sensor: 'VARCHAR', 'at': 'VARCHAR', par: 'VARCHAR', temperature: 'VARCHAR', phi2: 'VARCHAR',
-    leaf: 'VARCHAR', plot: 'VARCHAR', note: 'VARCHAR', ok: 'VARCHAR', day: 'VARCHAR'})
+  from {{records}}
   order by uploaded_at, id
 ) to '{{out}}' (format parquet, compression zstd, row_group_size 100352)

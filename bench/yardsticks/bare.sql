@@ -1,0 +1,1 @@
+copy (select * from {{bare}}) to '{{out}}' (format parquet, compression zstd)

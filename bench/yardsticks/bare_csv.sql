@@ -1,1 +1,0 @@
-copy (select * from read_csv('{{file}}')) to '{{out}}' (format parquet, compression zstd)
