@@ -23,7 +23,8 @@ const furnish = () => {
     'mkdir /mnt/.upper /mnt/.work',
     // a project below /tmp is still there when the frame's own is put over it
     'for folder in "$@"; do mkdir -p "/mnt${folder#/tmp}"; mount --rbind "$folder" "/mnt${folder#/tmp}"; done',
-    'mount --move /mnt /tmp',
+    // without a note of it below /run, where only the root of the machine may write
+    'mount --no-mtab --move /mnt /tmp',
     'mount -t overlay -o lowerdir=/usr,upperdir=/tmp/.upper,workdir=/tmp/.work,userxattr overlay /usr',
     'ip link set lo up',
     'ip addr add 169.254.169.254/32 dev lo',
