@@ -11,6 +11,8 @@ interface MaintenanceDeps {
 }
 
 const ROWS_PER_FILE = 100_352;
+/** A seventh of a file: what a page of neighbours costs to read. Smaller ones cost whoever reads everything. */
+const ROWS_PER_GROUP = 14_336;
 const BATCH = 500;
 
 /** Column by which the files of a kind of table are sorted, and its other columns that are not in the catalogue. */
@@ -77,6 +79,7 @@ export async function compactTable(
         ],
         select: { sql: casts === '' ? source : `select * replace (${casts}) from (${source})`, values: [] },
         sortColumn,
+        rowsPerGroup: ROWS_PER_GROUP,
       })
       .finally(() => session.close());
     try {

@@ -75,6 +75,8 @@ export interface StageRequest {
   sortColumn: string;
   /** About this many rows a file; 100,000 by default. */
   rowsPerFile?: number;
+  /** About this many rows a row group, which is read as a whole or not at all; as many as a file has by default. */
+  rowsPerGroup?: number;
 }
 
 /**

@@ -31,29 +31,44 @@ afterAll(() => {
 const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
 const parts = (of: string) => readdirSync(of).sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
 
-test('every row is in the files as it was in the one, in order, and so are the filters of its columns', async () => {
-  const cut = mkdtempSync(join(folder, 'cut-'));
-  await connection.run(
-    `copy (${SELECT}) to '${join(cut, 'whole.parquet')}' (format parquet, compression zstd, row_group_size ${GROUP}, preserve_order true)`,
-  );
-  await cutRowGroups(cut, 'whole.parquet');
-  const names = parts(cut);
-  expect(names).toEqual(Array.from({ length: Math.ceil(ROWS / GROUP) }, (_, index) => `part_${index}.parquet`));
-  const list = `[${names.map((name) => `'${join(cut, name)}'`).join(', ')}]`;
-  expect(await rows(`select * from read_parquet(${list}) t`)).toEqual(await rows(`select * from (${SELECT}) t`));
-  for (const [index, name] of names.entries())
-    expect(await rows(`select count(*)::integer, min(n)::integer, max(n)::integer from read_parquet('${join(cut, name)}')`)).toEqual([
-      [Math.min(GROUP, ROWS - index * GROUP), index * GROUP, Math.min(ROWS, (index + 1) * GROUP) - 1],
-    ]);
-  const probe = (colour: string) =>
-    rows(`select bloom_filter_excludes from parquet_bloom_probe('${join(cut, 'part_1.parquet')}', 'colour', '${colour}')`);
-  expect([await probe('grey'), await probe('green')]).toEqual([[[true]], [[false]]]);
-});
+test.each([1, 3])(
+  'every row is in the files as it was in the one, in order, and so are the filters of its columns (groups a file: %i)',
+  async (groups) => {
+    const cut = mkdtempSync(join(folder, 'cut-'));
+    const most = groups * GROUP;
+    await connection.run(
+      `copy (${SELECT}) to '${join(cut, 'whole.parquet')}' (format parquet, compression zstd, row_group_size ${GROUP}, preserve_order true)`,
+    );
+    await cutRowGroups(cut, 'whole.parquet', most);
+    const names = parts(cut);
+    expect(names).toEqual(Array.from({ length: Math.ceil(ROWS / most) }, (_, index) => `part_${index}.parquet`));
+    const list = `[${names.map((name) => `'${join(cut, name)}'`).join(', ')}]`;
+    expect(await rows(`select * from read_parquet(${list}) t`)).toEqual(await rows(`select * from (${SELECT}) t`));
+    for (const [index, name] of names.entries()) {
+      const path = `'${join(cut, name)}'`;
+      const here = Math.min(most, ROWS - index * most);
+      expect(await rows(`select count(*)::integer, min(n)::integer, max(n)::integer from read_parquet(${path})`)).toEqual([
+        [here, index * most, index * most + here - 1],
+      ]);
+      expect(await rows(`select num_rows::integer, num_row_groups::integer from parquet_file_metadata(${path})`)).toEqual([
+        [here, Math.ceil(here / GROUP)],
+      ]);
+      expect(
+        await rows(`select distinct row_group_id::integer, row_group_num_rows::integer from parquet_metadata(${path}) order by 1`),
+      ).toEqual(Array.from({ length: Math.ceil(here / GROUP) }, (_, at) => [at, Math.min(GROUP, here - at * GROUP)]));
+    }
+    // of every row group: a filter for each that has one, which excludes what is not there and nothing that is
+    const probe = (colour: string) =>
+      rows(`select bloom_filter_excludes from parquet_bloom_probe('${join(cut, 'part_1.parquet')}', 'colour', '${colour}')`);
+    const each = (excludes: boolean) => Array.from({ length: groups }, () => [excludes]);
+    expect([await probe('grey'), await probe('green')]).toEqual([each(true), each(false)]);
+  },
+);
 
 test('a file of one row group stays as it is', async () => {
   const whole = mkdtempSync(join(folder, 'whole-'));
   await connection.run(`copy (select 1 as n) to '${join(whole, 'whole.parquet')}' (format parquet)`);
-  await cutRowGroups(whole, 'whole.parquet');
+  await cutRowGroups(whole, 'whole.parquet', GROUP);
   expect(readdirSync(whole)).toEqual(['whole.parquet']);
 });
 
@@ -74,7 +89,11 @@ test.each([true, false])('staged files follow each other and know between which 
       rowsPerFile: GROUP,
     };
     const { files, rowCount } = await session.stage({ ...asked, sorted });
+    const narrow = await session.stage({ ...asked, sorted, rowsPerFile: 3 * GROUP, rowsPerGroup: GROUP });
     session.close();
+    expect(narrow.files.map((file) => [file.rowCount, file.minId])).toEqual(
+      [0, 1, 2, 3].map((index) => [Math.min(3 * GROUP, ROWS - index * 3 * GROUP), (index * 3 * GROUP).toString(16).padStart(8, '0')]),
+    );
     expect(rowCount).toBe(ROWS);
     expect(files).toHaveLength(Math.ceil(ROWS / GROUP));
     const id = (n: number) => n.toString(16).padStart(8, '0');

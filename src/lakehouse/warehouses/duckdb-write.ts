@@ -101,18 +101,18 @@ class DuckdbSession implements StagingSession {
   }
 
   async stage(request: StageRequest & { sorted?: boolean }): Promise<Staged> {
-    const { tableId, select, sortColumn, sorted = false, rowsPerFile = ROWS_PER_FILE } = request;
+    const { tableId, select, sortColumn, sorted = false, rowsPerFile = ROWS_PER_FILE, rowsPerGroup = rowsPerFile } = request;
     await this.prepare(request.prepare ?? []);
     const folder = join(this.#lakeFolder, tableId);
     const temporary = join(this.#lakeFolder, '.staging', randomUUID());
     await mkdir(temporary, { recursive: true });
     try {
-      const rowGroup = Math.max(VECTOR, Math.round(rowsPerFile / VECTOR) * VECTOR);
+      const vectors = (rows: number) => Math.max(VECTOR, Math.round(rows / VECTOR) * VECTOR);
       // Every thread writes, in order, into one file only: several at once would each get rows from anywhere. So that one is cut afterwards.
       const ordered = sorted ? select.sql : `select * from (${select.sql}) order by ${identifier(sortColumn)} nulls last, id`;
-      const options = `format parquet, compression zstd, row_group_size ${rowGroup}, preserve_order true`;
+      const options = `format parquet, compression zstd, row_group_size ${vectors(rowsPerGroup)}, preserve_order true`;
       await this.#run({ sql: `copy (${ordered}) to ${text(join(temporary, WHOLE))} (${options})`, values: select.values });
-      await cutRowGroups(temporary, WHOLE);
+      await cutRowGroups(temporary, WHOLE, vectors(rowsPerFile));
       const staged: StagedFile[] = [];
       for (const part of await this.#describe(temporary, sortColumn)) {
         const path = `${tableId}/${randomUUID()}.parquet`;

@@ -65,8 +65,8 @@ async function copyRange(from: FileHandle, to: FileHandle, start: number, end: n
   }
 }
 
-/** Copies the filters of a row group's columns behind its pages, and says where they are now. */
-async function copyFilters(from: FileHandle, to: FileHandle, columns: readonly ThriftStruct[], at: number): Promise<void> {
+/** Copies the filters of a row group's columns behind its pages, and says where they are now; where they end. */
+async function copyFilters(from: FileHandle, to: FileHandle, columns: readonly ThriftStruct[], at: number): Promise<number> {
   let place = at;
   for (const facts of columns.map(factsOf)) {
     const [start, length] = [numberOf(facts, FACTS.bloom), numberOf(facts, FACTS.bloomLength)];
@@ -83,28 +83,36 @@ async function copyFilters(from: FileHandle, to: FileHandle, columns: readonly T
     known.value = BigInt(place);
     place += length;
   }
+  return place;
 }
 
-async function writeGroup(from: FileHandle, path: string, footer: ThriftStruct, group: ThriftStruct): Promise<void> {
+/** Copies a row group to a place in another file, where it is the `ordinal`th; where it ends. */
+async function copyGroup(from: FileHandle, to: FileHandle, group: ThriftStruct, { at, ordinal }: { at: number; ordinal: number }) {
   const { start, end } = extentOf(group);
   const columns = structsOf(group, GROUP.columns);
-  const by = MAGIC.length - start;
+  const by = at - start;
   shift(group, GROUP.offset, by);
   for (const column of columns) {
     if (field(column, COLUMN.offsetIndex) ?? field(column, COLUMN.columnIndex)) throw new Error('Indexes of pages are not taken along.');
     shift(column, COLUMN.offset, by);
     for (const id of [FACTS.data, FACTS.index, FACTS.dictionary]) shift(factsOf(column), id, by);
   }
-  const ordinal = field(group, GROUP.ordinal);
-  if (ordinal) ordinal.value = 0n;
+  const place = field(group, GROUP.ordinal);
+  if (place) place.value = BigInt(ordinal);
+  await copyRange(from, to, start, end);
+  return copyFilters(from, to, columns, end + by);
+}
+
+async function writeGroups(from: FileHandle, path: string, footer: ThriftStruct, groups: readonly ThriftStruct[]): Promise<void> {
   const to = await open(path, 'wx', 0o600);
   try {
     await to.appendFile(MAGIC);
-    await copyRange(from, to, start, end);
-    await copyFilters(from, to, columns, end + by);
+    let at = MAGIC.length;
+    for (const [ordinal, group] of groups.entries()) at = await copyGroup(from, to, group, { at, ordinal });
+    const rows = groups.reduce((sum, group) => sum + rowsOf(group), 0);
     const own = footer.map((each) => {
-      if (each.id === FILE.rows) return { ...each, value: BigInt(numberOf(group, GROUP.rows) ?? 0) };
-      return each.id === FILE.groups ? { ...each, value: { type: 12, items: [group] } } : each;
+      if (each.id === FILE.rows) return { ...each, value: BigInt(rows) };
+      return each.id === FILE.groups ? { ...each, value: { type: 12, items: [...groups] } } : each;
     });
     const bytes = new CompactWriter().struct(own).bytes();
     const tail = Buffer.alloc(TAIL);
@@ -116,18 +124,35 @@ async function writeGroup(from: FileHandle, path: string, footer: ThriftStruct, 
   }
 }
 
+const rowsOf = (group: ThriftStruct) => numberOf(group, GROUP.rows) ?? 0;
+
+/** Neighbours together, as many as have no more than so many rows; at least one. */
+const together = (groups: readonly ThriftStruct[], most: number): ThriftStruct[][] => {
+  const files: ThriftStruct[][] = [];
+  let rows = Infinity;
+  for (const group of groups) {
+    if (rows + rowsOf(group) > most) {
+      files.push([]);
+      rows = 0;
+    }
+    files.at(-1)?.push(group);
+    rows += rowsOf(group);
+  }
+  return files;
+};
+
 /**
- * Replaces a Parquet file of several row groups by a file for each, `part_0.parquet` and on in the same folder, in order.
- * Throws when it is not laid out as the engine lays files out.
+ * Replaces a Parquet file of several row groups by files of no more than `rowsPerFile` rows each (but of one row group at least), `part_0.parquet` and on
+ * in the same folder, in order; one that needs no cut stays as it is. Throws when it is not laid out as the engine lays files out.
  */
-export async function cutRowGroups(folder: string, name: string): Promise<void> {
+export async function cutRowGroups(folder: string, name: string, rowsPerFile: number): Promise<void> {
   const path = join(folder, name);
   const from = await open(path, 'r');
   try {
     const footer = await footerOf(from);
-    const groups = structsOf(footer, FILE.groups);
-    if (groups.length < 2) return;
-    for (const [index, group] of groups.entries()) await writeGroup(from, join(folder, `part_${index}.parquet`), footer, group);
+    const files = together(structsOf(footer, FILE.groups), rowsPerFile);
+    if (files.length < 2) return;
+    for (const [index, groups] of files.entries()) await writeGroups(from, join(folder, `part_${index}.parquet`), footer, groups);
     await unlink(path);
   } finally {
     await from.close();
