@@ -12,6 +12,8 @@ export interface FileExtent {
   maxId: string | null;
   /** Rows without a key; null when unknown. */
   nullKeys: number | null;
+  /** Rows that a filter keeps, where that is known. */
+  kept?: number;
 }
 
 export interface PageAsked {

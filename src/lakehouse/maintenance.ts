@@ -4,6 +4,7 @@ import { columnsAt, commit, fingerprint } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
 import type { Database, LakeFile } from './manifest.queries.ts';
 import { physicalType, quote, type StagingArea } from './staging.ts';
+import { noteValues } from './value-notes.ts';
 
 interface MaintenanceDeps {
   db: Database;
@@ -11,8 +12,8 @@ interface MaintenanceDeps {
 }
 
 const ROWS_PER_FILE = 100_352;
-/** A seventh of a file: what a page of neighbours costs to read. Smaller ones cost whoever reads everything. */
-const ROWS_PER_GROUP = 14_336;
+/** A quarter of a file: what a page of neighbours costs to read. Smaller ones cost whoever reads everything. */
+const ROWS_PER_GROUP = 25_088;
 const BATCH = 500;
 
 /** Column by which the files of a kind of table are sorted, and its other columns that are not in the catalogue. */
@@ -48,7 +49,8 @@ export function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_
 
 /**
  * Writes small and overlapping files of one table anew as files of about 100,000 rows that do not overlap; rows stay what they are. Each group is a version of its own;
- * a group that another writer changed meanwhile is left for the next time. Answers how many files became how many.
+ * a group that another writer changed meanwhile is left for the next time. Of the files that then are, the values of columns with few are noted. Answers how many
+ * files became how many.
  */
 export async function compactTable(
   { db, staging }: MaintenanceDeps,
@@ -101,7 +103,16 @@ export async function compactTable(
       if ((error as { code?: unknown }).code !== 'SOURCE_CHANGED') throw error;
     }
   }
+  if (after > 0) await noteValues({ db, staging }, tableId, signal);
   return { before, after };
+}
+
+/** Notes the values of large files that compaction leaves as they are; how many files. */
+export async function noteLargeFiles({ db, staging }: MaintenanceDeps, { limit, signal }: { limit: number; signal?: AbortSignal }) {
+  let files = 0;
+  for (const { id } of await queries.listTablesWithoutNotes(db, { atLeast: ROWS_PER_FILE / 2, limit }))
+    files += await noteValues({ db, staging }, id, signal);
+  return files;
 }
 
 /** Tables that compaction should look at, the most fragmented first. */

@@ -134,6 +134,49 @@ export const listFiles = (db: Queryable, tableId: string, version: number, range
       ${range.excludeNulls === true ? fragment`and min_key is not null` : nothing}
     order by min_key nulls last, max_key, id`);
 
+/** Live files whose values have not been looked at. */
+export const listFilesWithoutNotes = (db: Queryable, tableId: string) =>
+  db.rows<{ id: string; path: string }>(sql('lake.listFilesWithoutNotes')`select id, path from lake_files
+    where table_id = ${tableId} and to_version is null and not values_noted order by min_key nulls last, id`);
+
+/** Readable tables with a live file of at least so many rows whose values have not been looked at. */
+export const listTablesWithoutNotes = (db: Queryable, { atLeast, limit }: { atLeast: number; limit: number }) =>
+  db.rows<{ id: string }>(sql('lake.listTablesWithoutNotes')`select distinct t.id from lake_files f join lake_tables t on t.id = f.table_id
+    where f.to_version is null and not f.values_noted and f.row_count >= ${atLeast} and t.kind in ('raw_data', 'device', 'macro', 'upload')
+    order by t.id limit ${limit}`);
+
+/** Zero when the file is gone, or was noted by another. */
+export const markNoted = (tx: Transaction, fileId: string) =>
+  tx.run(sql('lake.markNoted')`update lake_files set values_noted = true where id = ${fileId} and not values_noted`);
+
+export interface NewFileValues {
+  name: string;
+  type: string;
+  /** Rows by the text of their value. */
+  counts: Record<string, number>;
+  nulls: number;
+}
+
+export const insertFileValues = (tx: Transaction, fileId: string, values: readonly NewFileValues[]) =>
+  tx.run(sql('lake.insertFileValues')`insert into lake_file_values (file_id, name, type, counts, nulls)
+    select ${fileId}, v.name, v.type, v.counts, v.nulls
+    from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as v(name text, type text, counts jsonb, nulls bigint)`);
+
+/** Rows that have one of these values, of each file of a version that has notes of the column as it is now. */
+export const listKeptRows = (
+  db: Queryable,
+  { tableId, version }: { tableId: string; version: number },
+  { column, type, texts, nulls, negated }: { column: string; type: string; texts: readonly string[]; nulls: boolean; negated: boolean },
+) =>
+  db.rows<{ path: string; rows: number }>(sql('lake.listKeptRows')`
+    select f.path, case when ${negated} then f.row_count - k.rows else k.rows end as rows
+    from lake_files f join lake_file_values v on v.file_id = f.id and v.name = ${column} and v.type = ${type}
+    cross join lateral (
+      select (coalesce(sum((v.counts ->> asked.text)::bigint), 0) + case when ${nulls} then v.nulls else 0 end)::bigint as rows
+      from unnest(${texts}::text[]) as asked(text)
+    ) k
+    where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
+
 /** The current files of tables that only the service reads */
 export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>
   db.rows<{ kind: string; path: string }>(sql('lake.listInternalFiles')`select t.kind, f.path

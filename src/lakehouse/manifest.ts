@@ -9,7 +9,16 @@ import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
 export type { NewSource } from './manifest.queries.ts';
-export { findSource, findTable, findTableById, knownPaths, knownSources, moveSource, restampSources } from './manifest.queries.ts';
+export {
+  findSource,
+  findTable,
+  findTableById,
+  knownPaths,
+  knownSources,
+  listKeptRows,
+  moveSource,
+  restampSources,
+} from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {

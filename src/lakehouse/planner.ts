@@ -5,6 +5,8 @@ import type { ColumnType } from './catalog.ts';
 import { groupKeys, keyShown, measures } from './aggregates.ts';
 import type { Measure } from './aggregates.ts';
 import { anonymise } from './identity.ts';
+import { keptBy } from './kept-values.ts';
+import type { KeptValues } from './kept-values.ts';
 import { didYouMean } from './near.ts';
 import { isComparable } from './operands.ts';
 import type { Expr, Output, Plan, Sort, TableSource } from './plan.ts';
@@ -26,6 +28,8 @@ export interface ReadPlan {
   count: Plan;
   /** Nothing was filtered or grouped: the manifest's own count is the answer. */
   countsEveryRow: boolean;
+  /** What the filter keeps, where the manifest may know how many rows that is. */
+  kept?: KeptValues | null;
   columns: readonly { as: string; name: string; type: ColumnType }[];
   /** What the rows are ordered by, where it was asked for: columns of `rows` that do not go out. */
   keys?: readonly Output[];
@@ -94,6 +98,7 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
       : { keys: keys.map((key) => ({ ...key, expr: { kind: 'column', name: key.as, type: exprType(key.expr) } as const })) }),
     count: anonymise(counted(builder.from(where, []).from)),
     countsEveryRow: !where,
+    kept: keptBy(where, builder.source.columns),
     columns: columnsOf(outputs),
     window,
   };

@@ -1,6 +1,8 @@
 /** The door to reading: plan, compile, run, frame. */
 import { PassThrough, Readable, pipeline } from 'node:stream';
 import { compile } from './compile.ts';
+import { count, knownRows, withoutEmpty } from './count.ts';
+import type { Counted } from './count.ts';
 import type { Dialect } from './dialect.ts';
 import { countRecords, csvHeader, joinLines, jsonArray } from './frame.ts';
 import type { LineCount } from './frame.ts';
@@ -105,12 +107,6 @@ const printed = (plan: ReadPlan, format: 'json' | 'csv' | 'typed', guard = false
   ...(plan.keys ? { keys: plan.keys } : {}),
 });
 
-const count = async (warehouse: Warehouse, source: TableSource, plan: ReadPlan, options: RunOptions): Promise<number> => {
-  if (plan.countsEveryRow && source.rowCount !== undefined) return source.rowCount;
-  const [row] = await warehouse.rows(compile(plan.count, warehouse.dialect), options);
-  return Number(row?.c0 ?? 0);
-};
-
 interface Lines {
   body: Readable;
   seen: LineCount;
@@ -176,7 +172,7 @@ const edgesOf = (
 
 const numberedPage = async (
   warehouse: Warehouse,
-  source: TableSource,
+  counted: Counted,
   plan: ReadPlan & { window: PageWindow },
   options: RunOptions,
 ): Promise<Page> => {
@@ -184,7 +180,7 @@ const numberedPage = async (
   const [{ lines, more }, total] = await Promise.all([
     pageLines(warehouse, plan, plan.window, options),
     // the table is the same version on every page, and so is the count
-    seek ? seek.total : count(warehouse, source, plan, options),
+    seek ? seek.total : count(warehouse, counted, options),
   ]);
   const position = seek ? Math.max(0, seek.position - (seek.back ? lines.length : 0)) : (page - 1) * pageSize;
   const text = lines.map(({ line }) => line).join(',');
@@ -215,12 +211,16 @@ export const readPage = async (
 ): Promise<Page> => {
   const plan = planRead(source, request, MAX_LIMIT, true);
   const { window } = plan;
-  if (window.kind === 'page') return numberedPage(warehouse, source, { ...plan, window }, options);
+  const counted: Counted = { source, request, plan, known: window.kind === 'page' ? await knownRows(source, plan) : undefined };
+  if (window.kind === 'page') {
+    const near = counted.known?.size ? planRead(withoutEmpty(source, counted.known), request, MAX_LIMIT, true) : plan;
+    return numberedPage(warehouse, counted, { ...near, window }, options);
+  }
   const statement = compile(printed(plan, 'json'), warehouse.dialect);
   const { body, seen } = await runLines(warehouse, statement, window.limit ?? MAX_LIMIT, options);
   let total = 0;
   const rows = thenAwait(body, async () => {
-    total = seen.cut ? await count(warehouse, source, plan, options) : seen.rows;
+    total = seen.cut ? await count(warehouse, counted, options) : seen.rows;
   });
   const counts = () => ({ rows: seen.rows, totalRows: total, truncated: seen.cut, page: 1, pageSize: seen.rows, totalPages: 1 });
   return { columns: columnInfo(plan), rows, counts, edges: null };
@@ -265,7 +265,7 @@ export const countDownload = async (
 ): Promise<number> => {
   const plan = planRead(source, request, null);
   const { window } = plan;
-  const total = await count(warehouse, source, plan, options);
+  const total = await count(warehouse, { source, request, plan }, options);
   if (window.kind === 'limit') return Math.min(total, window.limit ?? total);
   return Math.max(0, Math.min(window.pageSize, total - (window.page - 1) * window.pageSize));
 };
@@ -283,7 +283,7 @@ export const readStream = async (
   const columns = columnInfo(plan);
   const truncated =
     window.kind === 'limit' && window.limit !== null
-      ? count(warehouse, source, plan, run).then((total) => total > (window.limit ?? total))
+      ? count(warehouse, { source, request, plan }, run).then((total) => total > (window.limit ?? total))
       : Promise.resolve(false);
   truncated.catch(() => undefined);
   const download = { columns, contentType: DOWNLOAD_TYPES[format], truncated };

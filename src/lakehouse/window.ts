@@ -3,6 +3,7 @@ import { Builder, columnNames } from './builder.ts';
 import { DEFAULT_SORT } from './catalog.ts';
 import { withDerived } from './derived.ts';
 import { filesBeside, filesInOrder, filesOfPage, partsInOrder } from './extents.ts';
+import type { FileExtent } from './extents.ts';
 import type { Expr, Plan, Sort, TableSource } from './plan.ts';
 import type { ReadRequest, Seek } from './request.ts';
 import { reversed } from './seek.ts';
@@ -53,21 +54,30 @@ const isOwnOrder = ({ table }: TableSource, [first, second, ...more]: readonly S
   !second.descending &&
   more.length === 0;
 
-/** The files that can hold the window, when nothing is filtered, the order is the table's own and the manifest knows what its files hold. */
+/** What the manifest knows of the files, with the rows of each that are read; null where it does not know how many a filter keeps. */
+const readExtents = ({ extents }: TableSource, where: Expr | null): readonly FileExtent[] | null => {
+  if (!extents || where === null) return extents ?? null;
+  const kept = extents.flatMap((extent) => (extent.kept === undefined ? [] : { ...extent, rowCount: extent.kept }));
+  return kept.length === extents.length ? kept : null;
+};
+
+/** The files that can hold the window, when the order is the table's own and the manifest knows what its files hold. */
 const nearFiles = ({ source }: Builder, { where, by, window }: Asked): { files: string[]; offset: number } | null => {
   const { limit, offset } = cutOf(window);
-  if (window.kind === 'page' && window.seek) return besideFiles(source, { where, by, limit: limit ?? 0, seek: window.seek });
-  if (where !== null || limit === null || !isOwnOrder(source, by) || !source.extents) return null;
-  return filesOfPage(source.extents, { descending: by[0]?.descending === true, offset, limit });
+  const extents = readExtents(source, where);
+  if (limit === null || !extents) return null;
+  if (window.kind === 'page' && window.seek) return besideFiles(source, { extents, by, limit, seek: window.seek });
+  if (!isOwnOrder(source, by)) return null;
+  return filesOfPage(extents, { descending: by[0]?.descending === true, offset, limit });
 };
 
 const besideFiles = (
-  { extents, ...source }: TableSource,
-  { where, by, limit, seek }: Pick<Asked, 'where' | 'by'> & { limit: number; seek: Seek },
+  source: TableSource,
+  { extents, by, limit, seek }: { extents: readonly FileExtent[]; by: readonly Sort[]; limit: number; seek: Seek },
 ) => {
   const order = seek.back ? reversed(by) : by;
   const [key = null, id] = seek.keys;
-  if (where !== null || !extents || typeof id !== 'string' || !isOwnOrder(source, order)) return null;
+  if (typeof id !== 'string' || !isOwnOrder(source, order)) return null;
   const asked = { descending: order[0]?.descending === true, back: seek.back, key: key === null ? null : microseconds(key), id, limit };
   return { files: filesBeside(extents, asked), offset: 0 };
 };
@@ -79,6 +89,8 @@ const besideFiles = (
 export const partsOf = (builder: Builder, { where, by, window }: Asked): Builder[] | null => {
   const { files, extents, ...source } = builder.source;
   if (window.kind !== 'page' || where === null || !extents || cutOf(window).offset > 0) return null;
+  // the files of the page are known
+  if (readExtents(builder.source, where)) return null;
   const { seek } = window;
   const order = seek?.back ? reversed(by) : by;
   if (!isOwnOrder(builder.source, order)) return null;
@@ -164,6 +176,13 @@ const aroundPage = (near: Builder, { where, by, printed }: Omit<Asked, 'window' 
   return { from: { kind: 'among', left, right, key: first.expr.name } satisfies Plan, pending };
 };
 
+/** Whether a filter picks the rows of a page in the table's own order, by columns of the table's own files. */
+const isPicked = (builder: Builder, { where, by, window }: Asked): boolean => {
+  const seek = window.kind === 'page' ? window.seek : undefined;
+  const order = seek?.back ? reversed(by) : by;
+  return where !== null && cutOf(window).limit !== null && isOwnOrder(builder.source, order) && !builder.derives([where]);
+};
+
 const both = (left: Expr | null, right: Expr | null): Expr | null =>
   left && right ? { kind: 'every', of: [left, right] } : (left ?? right);
 
@@ -198,7 +217,8 @@ export const windowRows = (given: Builder, asked: Asked): Plan => {
   const offset = near?.offset ?? cut.offset;
   const over = near ? builder.over(near.files) : builder;
   const most = offset + (cut.limit ?? 0);
-  const isAround = near !== null && most <= MOST_LATE && lieSideBySide(builder, near.files);
+  const isAround =
+    most <= MOST_LATE && lieSideBySide(builder, over.source.files) && (near !== null || isPicked(builder, { ...asked, where }));
   const { from, pending } = isAround
     ? aroundPage(over, { where, by, printed }, most)
     : over.from(where, isWhole ? [...order, ...printed] : order, printed);

@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts';
 import { DEFAULT_SORT } from '../../lakehouse/catalog.ts';
-import { compactTable, listFragmentedTables } from '../../lakehouse/maintenance.ts';
+import { compactTable, listFragmentedTables, noteLargeFiles } from '../../lakehouse/maintenance.ts';
 
 /** What the files of a kind are sorted by; kinds that are replaced as a whole are never fragmented. */
 export const SORT: Readonly<Record<string, string>> = { ...DEFAULT_SORT, quarantine: 'quarantined_at', annotation: 'updated_at' };
 
-/** Writes the small files of tables that have at least so many of them anew; answers the tables that changed. */
+/** Writes the small files of tables that have at least so many of them anew, and notes the values of large ones; answers the tables that changed. */
 export async function compactTables(
   deps: Pick<Context, 'db' | 'staging'>,
   { signal, atLeast, limit }: { signal?: AbortSignal; atLeast?: number; limit?: number } = {},
@@ -18,5 +18,6 @@ export async function compactTables(
     const { before, after } = await compactTable(deps, id, { sortColumn }, signal);
     if (before > 0) compacted.push({ tableId: id, before, after });
   }
+  await noteLargeFiles(deps, { limit: limit ?? 20, signal });
   return compacted;
 }

@@ -4,7 +4,8 @@ import type { OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { DEFAULT_SORT, ERROR_COLUMN, STRING, fixedColumns, type Column } from '../../lakehouse/catalog.ts';
-import { columnsAt, filesAt, findInternalFiles, findTable, versionOf } from '../../lakehouse/manifest.ts';
+import type { KeptValues } from '../../lakehouse/kept-values.ts';
+import { columnsAt, filesAt, findInternalFiles, findTable, listKeptRows, versionOf } from '../../lakehouse/manifest.ts';
 import { metadataColumns, type MetadataColumn, type MetadataSource } from '../../lakehouse/metadata.ts';
 import type { CacheKey } from '../../lakehouse/page-cache.ts';
 import type { TableSource } from '../../lakehouse/plan.ts';
@@ -88,6 +89,10 @@ async function described(
   return { columns: [...own, ...added.columns], metadata: { files: metadata.files, columns: added.described, answers } };
 }
 
+/** What the manifest knows of the values in the files of a version. */
+const keptRows = (ctx: Context, tableId: string, version: number) => async (kept: KeptValues) =>
+  new Map((await listKeptRows(ctx.db, { tableId, version }, kept)).map(({ path, rows }) => [join(ctx.lakeFolder, path), rows]));
+
 /** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
 export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): Promise<TableSource> {
   const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
@@ -120,7 +125,7 @@ export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): P
     files: absolute(files.map(({ path }) => path)).reverse(),
     version: String(version),
     extents: files.map((file) => ({ ...file, path: join(ctx.lakeFolder, file.path) })),
-    ...(shared ? {} : { rowCount }),
+    ...(shared ? {} : { rowCount, keptRows: keptRows(ctx, table.tableId, version) }),
   };
 }
 

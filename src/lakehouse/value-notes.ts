@@ -1,0 +1,104 @@
+/** Notes of how many rows of a file have each value of its columns with few of them. A file never changes, so what is noted of it is true for every version that reads it. */
+import { join } from 'node:path';
+import { READABLE_KINDS, fixedColumns, physicalColumns } from './catalog.ts';
+import type { Column, ReadableKind } from './catalog.ts';
+import { joined, q, raw } from './dialect.ts';
+import { duckdb } from './dialects/duckdb.ts';
+import { hasValueText, valueText } from './kept-values.ts';
+import { columnsAt } from './manifest.ts';
+import * as queries from './manifest.queries.ts';
+import type { Database, NewFileValues } from './manifest.queries.ts';
+import type { ScanColumn } from './plan.ts';
+import { quote, type StagingArea, type StagingSession } from './staging.ts';
+import { typeText } from './types.ts';
+
+/** Values of a column in a file at most, and characters in all of them; columns with more are left to the engine. */
+const MOST_VALUES = 1_000;
+const MOST_CHARACTERS = 32_768;
+const LONGEST = 256;
+/** An estimate may be so much above the truth. */
+const SURELY = 1.2 * MOST_VALUES;
+
+const isReadable = (kind: string): kind is ReadableKind => (READABLE_KINDS as readonly string[]).includes(kind);
+
+const selectFrom = async (session: StagingSession, outputs: string, from: ReturnType<typeof duckdb.rows>) => {
+  const { text, values } = q`select ${raw(outputs)} from ${from}`;
+  const [row = {}] = await session.rows({ sql: text, values });
+  return row;
+};
+
+const countsOf = (column: Column, histogram: unknown): Map<string, number> | null => {
+  const counts = new Map<string, number>();
+  let characters = 0;
+  for (const { key, value } of (histogram ?? []) as { key: string; value: number | string }[]) {
+    const text = valueText(key, column.type);
+    // a value without a text, such as an infinite number, equals none that is asked for; but text that could not be kept might
+    if (text === null && column.type.kind === 'string') return null;
+    if (text === null) continue;
+    counts.set(text, (counts.get(text) ?? 0) + Number(value));
+    characters += text.length;
+  }
+  return counts.size > MOST_VALUES || characters > MOST_CHARACTERS ? null : counts;
+};
+
+/** The columns of a file that have few values, with the rows of each value. */
+async function valuesOf(session: StagingSession, path: string, kind: ReadableKind, columns: readonly Column[]): Promise<NewFileValues[]> {
+  const physical = physicalColumns(columns);
+  const scanned = physical.map(({ name, type }): ScanColumn => ({ kind: 'column', name, type }));
+  // read as a reader reads it, whatever type the file gave its columns
+  const from = duckdb.rows({ kind, identifier: kind }, scanned, [path]);
+  const asked = physical.filter((column) => !column.hidden && column.name !== 'id' && hasValueText(column.type));
+  const spread = await selectFrom(
+    session,
+    joined(
+      asked.map(({ name, type }, index) =>
+        raw(
+          `approx_count_distinct(${quote(name)}) as d${index}${type.kind === 'string' ? `, max(strlen(${quote(name)})) as l${index}` : ''}`,
+        ),
+      ),
+      ', ',
+    ).text,
+    from,
+  );
+  const few = asked.filter((_, index) => Number(spread[`d${index}`]) <= SURELY && Number(spread[`l${index}`] ?? 0) <= LONGEST);
+  if (few.length === 0) return [];
+  const outputs = few.map(({ name }, index) => {
+    const column = quote(name);
+    return `count(*) - count(${column}) as n${index}, histogram(cast(${column} as varchar)) as h${index}`;
+  });
+  const found = await selectFrom(session, outputs.join(', '), from);
+  return few.flatMap((column, index) => {
+    const counts = countsOf(column, found[`h${index}`]);
+    if (!counts) return [];
+    return [{ name: column.name, type: typeText(column.type), counts: Object.fromEntries(counts), nulls: Number(found[`n${index}`]) }];
+  });
+}
+
+/** Notes the values of the live files of a table that have no notes; how many files. */
+export async function noteValues(
+  { db, staging }: { db: Database; staging: StagingArea },
+  tableId: string,
+  signal?: AbortSignal,
+): Promise<number> {
+  const table = await queries.findTableById(db, tableId);
+  if (!table || !isReadable(table.kind)) return 0;
+  const files = await queries.listFilesWithoutNotes(db, tableId);
+  if (files.length === 0) return 0;
+  const columns = [...fixedColumns(table.kind), ...(await columnsAt(db, tableId, table.version))];
+  const session = await staging.session({ signal });
+  let noted = 0;
+  try {
+    for (const { id, path } of files) {
+      signal?.throwIfAborted();
+      const values = await valuesOf(session, join(staging.lakeFolder, path), table.kind, columns);
+      noted += await db.transaction(async (tx) => {
+        const isNew = await queries.markNoted(tx, id);
+        if (isNew > 0) await queries.insertFileValues(tx, id, values);
+        return isNew;
+      });
+    }
+  } finally {
+    session.close();
+  }
+  return noted;
+}
