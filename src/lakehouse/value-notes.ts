@@ -31,6 +31,8 @@ const countsOf = (column: Column, histogram: unknown): Map<string, number> | nul
   const counts = new Map<string, number>();
   let characters = 0;
   for (const { key, value } of (histogram ?? []) as { key: string; value: number | string }[]) {
+    // the engine's own filters of files take a zero with a sign for another value
+    if (column.type.kind === 'double' && Object.is(Number(key), -0)) return null;
     const text = valueText(key, column.type);
     // a value without a text, such as an infinite number, equals none that is asked for; but text that could not be kept might
     if (text === null && column.type.kind === 'string') return null;
