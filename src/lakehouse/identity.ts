@@ -3,7 +3,7 @@
  * Anonymisation is a rewrite of the plan, so that every user expression above it can only see pseudonyms.
  */
 import { CONTRIBUTOR, DEVICE, STRING, fixedColumns } from './catalog.ts';
-import type { TableKind } from './catalog.ts';
+import type { ColumnType, TableKind } from './catalog.ts';
 import type { Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
 import type { ExperimentScope } from './scope.ts';
 
@@ -31,33 +31,36 @@ export const dimension = (
   measures: columns.map(greatest),
 });
 
-/** Adds `contributor`, a struct of id, name and avatar, or null where the id is unknown to the dimension. */
-export const withContributor = (left: Plan, source: TableSource): Plan => ({
-  kind: 'join',
-  left,
-  right: dimension(source.scope, 'identity', source.identity?.files ?? [], 'user_id', ['name', 'avatar']),
-  leftKey: 'contributor_id',
-  rightKey: 'user_id',
-  adds: [
-    {
-      as: 'contributor',
-      name: 'contributor',
-      expr: {
-        kind: 'struct',
-        fields: [
-          { name: 'id', expr: text('user_id') },
-          { name: 'name', expr: text('name') },
-          { name: 'avatar', expr: text('avatar') },
-        ],
-        unless: text('user_id'),
-        type: CONTRIBUTOR,
-      },
-    },
-  ],
+/** `left` with a column that is null in every row. */
+const withNothing = (left: Plan, name: string, type: ColumnType): Plan => ({
+  kind: 'project',
+  from: left,
+  outputs: [{ as: name, name, expr: { kind: 'value', value: null, type } }],
+  keep: true,
 });
+
+/** Adds `contributor`, a struct of id, name and avatar, or null where the id is unknown to the dimension. */
+export const withContributor = (left: Plan, source: TableSource): Plan => {
+  if (source.lacks?.includes('identity')) return withNothing(left, 'contributor', CONTRIBUTOR);
+  const fields = ['id', 'name', 'avatar'].map((name) => ({ name, expr: text(name === 'id' ? 'user_id' : name) }));
+  const contributor: Output = {
+    as: 'contributor',
+    name: 'contributor',
+    expr: { kind: 'struct', fields, unless: text('user_id'), type: CONTRIBUTOR },
+  };
+  return {
+    kind: 'join',
+    left,
+    right: dimension(source.scope, 'identity', source.identity?.files ?? [], 'user_id', ['name', 'avatar']),
+    leftKey: 'contributor_id',
+    rightKey: 'user_id',
+    adds: [contributor],
+  };
+};
 
 /** Adds `device`: what the registry says of the client that sent a row, or null. Its owner is a person, and shown as one may be. */
 export const withDevice = (left: Plan, source: TableSource): Plan => {
+  if (source.lacks?.includes('registry')) return withNothing(left, 'device', DEVICE);
   const { scope } = source;
   const facts = dimension(scope, 'registry', source.registry?.files ?? [], 'client_id', [
     'id',

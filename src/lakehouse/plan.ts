@@ -27,6 +27,8 @@ export interface TableSource {
   identity?: { files: readonly string[] };
   /** Files of the device registry dimension; without them every device is null. */
   registry?: { files: readonly string[] };
+  /** Dimensions that are known to hold nothing: what they would say is null, and nothing is joined for it. */
+  lacks?: readonly ('identity' | 'registry')[];
   /** Files of the experiment's annotation log; without them every row has no annotations. */
   annotations?: { files: readonly string[] };
   /** What people have said of plots, plants and devices; its columns are among `columns`, derived. */

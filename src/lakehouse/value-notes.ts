@@ -1,8 +1,9 @@
 /** Notes of how many rows of a file have each value of its columns with few of them. A file never changes, so what is noted of it is true for every version that reads it. */
 import { join } from 'node:path';
-import { READABLE_KINDS, fixedColumns, physicalColumns } from './catalog.ts';
+import { READABLE_KINDS, STRING, fixedColumns, physicalColumns } from './catalog.ts';
 import type { Column, ReadableKind } from './catalog.ts';
-import { joined, q, raw } from './dialect.ts';
+import { bound, joined, q, raw } from './dialect.ts';
+import type { Fragment } from './dialect.ts';
 import { duckdb } from './dialects/duckdb.ts';
 import { hasValueText, valueText } from './kept-values.ts';
 import { columnsAt } from './manifest.ts';
@@ -21,8 +22,8 @@ const SURELY = 1.2 * MOST_VALUES;
 
 const isReadable = (kind: string): kind is ReadableKind => (READABLE_KINDS as readonly string[]).includes(kind);
 
-const selectFrom = async (session: StagingSession, outputs: string, from: ReturnType<typeof duckdb.rows>) => {
-  const { text, values } = q`select ${raw(outputs)} from ${from}`;
+const selectFrom = async (session: StagingSession, outputs: Fragment, from: Fragment) => {
+  const { text, values } = q`select ${outputs} from ${from}`;
   const [row = {}] = await session.rows({ sql: text, values });
   return row;
 };
@@ -43,32 +44,36 @@ const countsOf = (column: Column, histogram: unknown): Map<string, number> | nul
   return counts.size > MOST_VALUES || characters > MOST_CHARACTERS ? null : counts;
 };
 
+interface Noted {
+  /** Absolute. */
+  path: string;
+  experimentId: string;
+  kind: ReadableKind;
+  columns: readonly Column[];
+}
+
 /** The columns of a file that have few values, with the rows of each value. */
-async function valuesOf(session: StagingSession, path: string, kind: ReadableKind, columns: readonly Column[]): Promise<NewFileValues[]> {
+async function valuesOf(session: StagingSession, { path, experimentId, kind, columns }: Noted): Promise<NewFileValues[]> {
   const physical = physicalColumns(columns);
   const scanned = physical.map(({ name, type }): ScanColumn => ({ kind: 'column', name, type }));
   // read as a reader reads it, whatever type the file gave its columns
   const from = duckdb.rows({ kind, identifier: kind }, scanned, [path]);
   const asked = physical.filter((column) => !column.hidden && column.name !== 'id' && hasValueText(column.type));
-  const spread = await selectFrom(
-    session,
-    joined(
-      asked.map(({ name, type }, index) =>
-        raw(
-          `approx_count_distinct(${quote(name)}) as d${index}${type.kind === 'string' ? `, max(strlen(${quote(name)})) as l${index}` : ''}`,
-        ),
-      ),
-      ', ',
-    ).text,
-    from,
-  );
+  const distinct = asked.map(({ name, type }, index) => {
+    const longest = type.kind === 'string' ? `, max(strlen(${quote(name)})) as l${index}` : '';
+    return raw(`approx_count_distinct(${quote(name)}) as d${index}${longest}`);
+  });
+  const isOwn = q`bool_and(${raw(quote('experiment_id'))} = ${bound(experimentId, STRING)}) as own`;
+  const spread = await selectFrom(session, joined([isOwn, ...distinct], ', '), from);
+  // a read counts the rows of its experiment, so nothing is said of a file that holds any other
+  if (spread['own'] !== true) return [];
   const few = asked.filter((_, index) => Number(spread[`d${index}`]) <= SURELY && Number(spread[`l${index}`] ?? 0) <= LONGEST);
   if (few.length === 0) return [];
   const outputs = few.map(({ name }, index) => {
     const column = quote(name);
     return `count(*) - count(${column}) as n${index}, histogram(cast(${column} as varchar)) as h${index}`;
   });
-  const found = await selectFrom(session, outputs.join(', '), from);
+  const found = await selectFrom(session, raw(outputs.join(', ')), from);
   return few.flatMap((column, index) => {
     const counts = countsOf(column, found[`h${index}`]);
     if (!counts) return [];
@@ -92,7 +97,8 @@ export async function noteValues(
   try {
     for (const { id, path } of files) {
       signal?.throwIfAborted();
-      const values = await valuesOf(session, join(staging.lakeFolder, path), table.kind, columns);
+      const { experimentId, kind } = table;
+      const values = await valuesOf(session, { path: join(staging.lakeFolder, path), experimentId, kind, columns });
       noted += await db.transaction(async (tx) => {
         const isNew = await queries.markNoted(tx, id);
         if (isNew > 0) await queries.insertFileValues(tx, id, values);

@@ -35,7 +35,7 @@ export async function openLake() {
   await reader.run(`set timezone = 'UTC'`);
   const deps = { db, store, staging, pipelines };
 
-  const makeTable = (experimentId = randomUUID(), name = `t_${randomUUID().slice(0, 8)}`) =>
+  const makeTable = (experimentId: string = randomUUID(), name = `t_${randomUUID().slice(0, 8)}`) =>
     createTable(db, { experimentId, kind: 'upload', name });
 
   /** Receives files and makes the rows that the HTTP layer makes. */

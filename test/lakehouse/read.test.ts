@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compile } from '../../src/lakehouse/compile.ts';
+import { fixedColumns } from '../../src/lakehouse/catalog.ts';
+import type { TableSource } from '../../src/lakehouse/plan.ts';
 import { planRead } from '../../src/lakehouse/planner.ts';
+import type { ReadRequest } from '../../src/lakehouse/request.ts';
 import { EXPERIMENT, Lake, OTHER_EXPERIMENT, download, page, source } from './support.ts';
 
 let lake: Lake;
@@ -108,4 +111,31 @@ test('a download of files in order keeps that order beside looked-up names, sort
   }
   const { rows } = planRead({ ...known, extents }, { columns: ['int', 'contributor'] }, null, false, true);
   expect(compile(rows, lake.warehouse.dialect).sql).not.toContain('order by');
+});
+
+test('what empty dimensions would say is null, also without a join that finds nothing in them', async () => {
+  const rows =
+    await lake.write(`select printf('%02x', i) as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' + interval (i) hour as "timestamp",
+    'u' || i as contributor_id, 'c' || i as client_id from range(20) t(i)`);
+  const asked: ReadRequest[] = [
+    {},
+    {
+      filters: [{ column: 'contributor.name', operator: 'is_null' }],
+      orderBy: 'device.status',
+      columns: ['id', 'device', 'contributor.id'],
+    },
+    { filters: [{ column: 'contributor.name', operator: 'equals', value: 'Name' }] },
+    { aggregation: { groupBy: [{ column: 'contributor.name' }], functions: [{ column: '*', function: 'count' }] } },
+  ];
+  for (const anonymised of [false, true]) {
+    const joined = source([rows], { anonymised, table: { kind: 'raw_data', identifier: 'raw_data' }, columns: fixedColumns('raw_data') });
+    const lacking: TableSource = { ...joined, lacks: ['identity', 'registry'] };
+    for (const request of asked) {
+      expect(await page(lake.warehouse, lacking, request)).toEqual(await page(lake.warehouse, joined, request));
+      const csv = (of: TableSource) => download(lake.warehouse, of, request, { format: 'csv' });
+      expect(await csv(lacking)).toBe(await csv(joined));
+    }
+    expect(compile(planRead(lacking, {}, 100).rows, lake.warehouse.dialect).sql).not.toContain('join');
+    expect((await page(lake.warehouse, lacking, {})).data.rows[0]).toMatchObject({ id: '00', contributor: null, device: null });
+  }
 });

@@ -108,6 +108,10 @@ export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): P
       ...(await described(ctx, table, own, { files: absolute(files.metadata_record), columns })),
       identity: { files: absolute(identity) },
       registry: { files: absolute(registry) },
+      // a shared Delta table of people or devices is not made of files that are listed here
+      ...(ctx.warehouse.name === 'databricks'
+        ? {}
+        : { lacks: (['identity', 'registry'] as const).filter((kind) => files[kind].length === 0) }),
       ...(annotation.length === 0 ? {} : { annotations: { files: absolute(annotation) } }),
     };
   };
