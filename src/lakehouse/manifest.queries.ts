@@ -1,5 +1,6 @@
 import type { Database, Queryable, Transaction } from '../database/database.ts';
 import { fragment, nothing, sql } from '../database/sql.ts';
+import type { ColumnValues } from './staging.ts';
 
 export type { Database, Queryable, Transaction };
 
@@ -149,15 +150,7 @@ export const listTablesWithoutNotes = (db: Queryable, { atLeast, limit }: { atLe
 export const markNoted = (tx: Transaction, fileId: string) =>
   tx.run(sql('lake.markNoted')`update lake_files set values_noted = true where id = ${fileId} and not values_noted`);
 
-export interface NewFileValues {
-  name: string;
-  type: string;
-  /** Rows by the text of their value. */
-  counts: Record<string, number>;
-  nulls: number;
-}
-
-export const insertFileValues = (tx: Transaction, fileId: string, values: readonly NewFileValues[]) =>
+export const insertFileValues = (tx: Transaction, fileId: string, values: readonly ColumnValues[]) =>
   tx.run(sql('lake.insertFileValues')`insert into lake_file_values (file_id, name, type, counts, nulls)
     select ${fileId}, v.name, v.type, v.counts, v.nulls
     from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as v(name text, type text, counts jsonb, nulls bigint)`);

@@ -1,4 +1,4 @@
-import type { ColumnType } from './catalog.ts';
+import type { Column, ColumnType, TableKind } from './catalog.ts';
 import type { RunOptions, Staged, StageRequest, Statement } from './warehouse.ts';
 
 /** One connection of the writing engine with temporary views and macros of its own. Used by one caller at a time; always closed. */
@@ -12,7 +12,27 @@ export interface StagingSession {
    * With `sorted: true` the SELECT promises to come in that order already and is not sorted again.
    */
   stage(request: StageRequest & { sorted?: boolean }): Promise<Staged>;
+  /** The columns of a file of a table that have few values, with the rows of each value; none of a file with rows of another experiment. */
+  values(asked: ValuesAsked): Promise<ColumnValues[]>;
   close(): void;
+}
+
+export interface ValuesAsked {
+  /** Absolute. */
+  path: string;
+  experimentId: string;
+  kind: TableKind;
+  columns: readonly Column[];
+}
+
+/** How many rows of a file have each value of a column. */
+export interface ColumnValues {
+  name: string;
+  /** `typeText` of the column. */
+  type: string;
+  /** Rows by `valueText` of their value. */
+  counts: Record<string, number>;
+  nulls: number;
 }
 
 /** The writing half of a warehouse on one machine: sessions over files in the lake folder and the work folder. */

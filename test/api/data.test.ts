@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { noteValues } from '../../src/lakehouse/value-notes.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 
@@ -178,6 +179,26 @@ describe('reads', () => {
         { plot: 3, 'contributor.name': 'Owner Tester' },
       ].map((row) => expect.objectContaining({ plot: row.plot })),
     );
+  });
+
+  test('what a filter keeps is the same once the values of files are noted, and counted from the notes', async () => {
+    const asked = (pageSize: number, [column, operator, value]: readonly (string | undefined)[]) =>
+      read({ filters: JSON.stringify([{ column, operator, value }]), orderDirection: 'DESC', pageSize });
+    const questions = [
+      ['treatment', 'equals', 'drought'],
+      ['treatment', 'not_equals', 'drought'],
+      ['treatment', 'equals', 'never'],
+      ['note', 'is_null'],
+    ] as const;
+    const before = await Promise.all(questions.map((question) => asked(50, question)));
+    expect(await noteValues(site.server.context, tableId)).toBeGreaterThan(0);
+    // a page of another size, since kept answers are of a version
+    for (const [index, question] of questions.entries()) {
+      const { status, body } = await asked(51, question);
+      expect(status).toBe(200);
+      expect(body[0]).toEqual({ ...before[index]?.body[0], pageSize: 51 });
+    }
+    expect(before.map(({ body }) => body[0].totalRows)).toEqual([2, 4, 0, expect.any(Number)]);
   });
 
   test('pages by cursor: the Link header leads on and back, over the version that was first read', async () => {

@@ -15,7 +15,8 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
-import type { StagingArea, StagingSession } from '../staging.ts';
+import type { ColumnValues, StagingArea, StagingSession, ValuesAsked } from '../staging.ts';
+import { valuesOf } from './duckdb-values.ts';
 import { cutRowGroups } from './parquet-cut.ts';
 import type { BoundValue, RunOptions, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
 
@@ -179,6 +180,10 @@ class DuckdbSession implements StagingSession {
         });
     }
     return parts;
+  }
+
+  async values(asked: ValuesAsked): Promise<ColumnValues[]> {
+    return valuesOf(this, asked);
   }
 
   close(): void {
