@@ -1,6 +1,6 @@
 /** The waiting messages of one experiment, batch after batch: one is taken apart and written while the one before it is committed. */
 import { ingestMessages, type MessageDeps, type ReadMessage } from './messages.ts';
-import { countTries, listPending, type InboxMessage, type MessageReport } from './messages.queries.ts';
+import { noteTry, listPending, type InboxMessage, type MessageReport } from './messages.queries.ts';
 
 /** What one batch takes at most: few messages wait in an idle service, and make a small one; of many a large one costs far less each. */
 const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
@@ -48,7 +48,7 @@ export async function drainMessages(
       const batch = takeTogether(await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after }), most);
       if (batch.length === 0 && after === 0) return;
       const [first, last] = [batch.at(0), batch.at(-1)];
-      if (first && last) await countTries(db, experimentId, { first: first.ordinal, last: last.ordinal });
+      if (first && last) await noteTry(db, experimentId, { first: first.ordinal, last: last.ordinal });
       const suspect = batch.some(({ tries }) => tries > 1);
       const taken = await read(batch);
       // the first makes the table, and one that failed before may fail again

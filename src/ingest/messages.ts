@@ -164,15 +164,16 @@ async function stillThere(db: Database, experimentId: string, messages: readonly
 
 /** Ends the waiting of messages with their reports, which stand in the same order; false when somebody else has ended one of them. */
 async function endMessages(tx: Transaction, experimentId: string, messages: readonly ReadMessage[], reports: readonly MessageReport[]) {
-  const ended = await queries.endPending(tx, experimentId, ordinalsOf(messages));
-  if (ended.length < messages.length) return false;
-  const again = new Set(ended.filter((one) => one.again).map(({ ordinal }) => ordinal));
+  const found = await queries.endPending(tx, experimentId, ordinalsOf(messages));
+  if (!found || found.ended < messages.length) return false;
+  const again = new Set(found.again);
   const isPlain = ({ stored, quarantined, alreadyThere }: MessageReport) => stored === 1 && quarantined === 0 && alreadyThere === 0;
   const noted = reports.flatMap((report, at) => {
     const isAgain = again.has(messages[at]?.arrival.ordinal ?? 0);
     return isPlain(report) && !isAgain ? [] : [{ ...report, again: isAgain }];
   });
   if (noted.length > 0) await queries.noteReports(tx, noted);
+  await queries.forgetTries(tx, experimentId);
   return true;
 }
 
@@ -293,6 +294,7 @@ export async function eraseMessages(
     );
     removed.bytes += messages.reduce((sum, { byteCount }) => sum + byteCount, 0);
   }
+  await queries.forgetTries(db, experimentId);
   await queries.deleteContributors(db, experimentId);
   return removed;
 }
