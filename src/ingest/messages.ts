@@ -94,6 +94,8 @@ const TRIES = 8;
 /** Messages that are looked at before others have their turn in this process. */
 const AT_ONCE = 500;
 
+const NONE: MessageReport['reasons'] = {};
+
 interface Sorted {
   /** Of each measurement that is new: one row, or one for each element of its burst. */
   measurements: MeasurementRow[][];
@@ -116,11 +118,17 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
   for (const [at, message] of messages.entries()) {
     if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
-    const counts = { stored: 0, quarantined: 0, alreadyThere: 0 };
-    const reasons: Record<string, number> = {};
+    const report = {
+      id: message.id,
+      status: 'stored' as MessageReport['status'],
+      stored: 0,
+      quarantined: 0,
+      alreadyThere: 0,
+      reasons: NONE,
+    };
     const setAside = (reason: string, rows = 1) => {
-      counts.quarantined += rows;
-      reasons[reason] = (reasons[reason] ?? 0) + rows;
+      report.quarantined += rows;
+      report.reasons = { ...report.reasons, [reason]: (report.reasons[reason] ?? 0) + rows };
     };
     for (const [place, one] of message.decoded.entries()) {
       const rowCount = one.kind === 'measurement' ? Math.max(1, one.samples.length) : 1;
@@ -130,7 +138,7 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
       }
       const source = sourcesOf[at]?.[place] ?? '';
       if (there.has(source)) {
-        counts.alreadyThere += rowCount;
+        report.alreadyThere += rowCount;
         continue;
       }
       const rows = measurementRows({ source, deviceRow }, message.arrival, one);
@@ -147,10 +155,10 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
       there.add(source);
       sorted.sources.push({ source, rowCount: rows.length, quarantinedCount: 0, origin: message.id, pipelineVersion: version });
       sorted.measurements.push(rows);
-      counts.stored += rows.length;
+      report.stored += rows.length;
     }
-    const status = counts.quarantined === 0 ? 'stored' : counts.stored + counts.alreadyThere === 0 ? 'quarantined' : 'partial';
-    sorted.reports.push({ id: message.id, status, ...counts, reasons });
+    if (report.quarantined > 0) report.status = report.stored + report.alreadyThere === 0 ? 'quarantined' : 'partial';
+    sorted.reports.push(report);
   }
   return sorted;
 }

@@ -54,6 +54,12 @@ export class RefusedBefore implements Numbering {
 /** Written around fields of JSON, in which quotes are common and this character never stands. */
 export const RARE_QUOTE = '\x01';
 
+/** A CSV field in `RARE_QUOTE`s; nothing at all for null. */
+export const rarelyQuoted = (value: string | null): string =>
+  value === null
+    ? ''
+    : RARE_QUOTE + (value.includes(RARE_QUOTE) ? value.replaceAll(RARE_QUOTE, RARE_QUOTE + RARE_QUOTE) : value) + RARE_QUOTE;
+
 const NOTHING = Buffer.alloc(0);
 
 /** Buffers of files that are done, for the next: a new one for each would lie about until the collector comes by. */
@@ -153,13 +159,6 @@ export class BufferedFile {
     this.byte(0x22);
     this.text(value.includes('"') ? value.replaceAll('"', '""') : value);
     this.byte(0x22);
-  }
-
-  /** A field in `RARE_QUOTE`s. */
-  rarelyQuoted(value: string): void {
-    this.byte(RARE_QUOTE.charCodeAt(0));
-    this.text(value.includes(RARE_QUOTE) ? value.replaceAll(RARE_QUOTE, RARE_QUOTE + RARE_QUOTE) : value);
-    this.byte(RARE_QUOTE.charCodeAt(0));
   }
 
   get full(): boolean {
