@@ -3,7 +3,7 @@ import { ingestMessages, type MessageDeps, type ReadMessage } from './messages.t
 import { listPending, noteTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
 
 /** What one batch takes at most: few messages wait in an idle service, and make a small one; of many a large one costs far less each. */
-const LARGEST = { messages: 5_000, bytes: 16 * 1_048_576 };
+const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
 /** The part of a batch that is tried together, by how often its messages have been tried before; any more, and each is tried alone. */
 const PARTS = [1, 1, 20, 400];
 

@@ -187,7 +187,8 @@ export function measurementRows(
   const protocolId = arrival.protocolId ?? message.protocolId;
   const facts = protocolId === message.protocolId ? message : { ...message, protocolId };
   const rows: MeasurementRow[] = [];
-  for (const [index, data] of (samples.length === 0 ? [null] : samples).entries()) {
+  for (let index = 0; index < Math.max(1, samples.length); index += 1) {
+    const data = samples[index] ?? null;
     // no character has more than three bytes
     if (data !== null && data.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
     const id = rowId(source, index);

@@ -18,7 +18,7 @@ import { stageChanges } from './annotation-log.ts';
 import type { MeasurementRow } from './measurements.ts';
 import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
-import { BufferedFile, rarelyQuoted, RARE_QUOTE } from './record-writer.ts';
+import { BufferedFile, RARE_QUOTE } from './record-writer.ts';
 import { openRecords } from './sources.ts';
 
 export interface Batch {
@@ -50,10 +50,12 @@ export async function records({ session, pipelines, work }: Batch, columns: read
   const file = await BufferedFile.create(join(work, randomUUID()));
   try {
     for (const row of rows) {
-      // one piece to write for all cells: there are many small ones
-      let line = '';
-      for (const [at, cell] of row.entries()) line += at === 0 ? rarelyQuoted(cell) : `,${rarelyQuoted(cell)}`;
-      file.text(`${line}\n`);
+      for (let at = 0; at < row.length; at += 1) {
+        if (at > 0) file.byte(0x2c);
+        const cell = row[at] ?? null;
+        if (cell !== null) file.rarelyQuoted(cell);
+      }
+      file.byte(0x0a);
       if (file.full) await file.drain();
     }
   } finally {
@@ -154,9 +156,19 @@ export async function stageMeasurements(batch: Batch, tableId: string, rows: rea
     (function* () {
       for (const row of rows) {
         const { facts } = row;
-        const cells = [row.id, ...factsOf(row), clean(row.macros), clean(facts.protocolId), row.data, row.deviceRow];
-        cells.push(clean(facts.deviceFirmware), clean(facts.deviceVersion), number(facts.deviceBattery));
-        cells.push(clean(facts.workbookVersionId), clean(facts.macroContext));
+        const cells = [
+          row.id,
+          ...factsOf(row),
+          clean(row.macros),
+          clean(facts.protocolId),
+          row.data,
+          row.deviceRow,
+          clean(facts.deviceFirmware),
+          clean(facts.deviceVersion),
+          number(facts.deviceBattery),
+          clean(facts.workbookVersionId),
+          clean(facts.macroContext),
+        ];
         if (names.length > 0) {
           const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
           for (const column of names) cells.push(answers.get(column) ?? null);

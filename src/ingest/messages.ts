@@ -104,51 +104,49 @@ interface Sorted {
   reports: MessageReport[];
 }
 
+type Tally = { -readonly [Key in keyof MessageReport]: MessageReport[Key] };
+
+function setAside(tally: Tally, reason: string, rows: number): void {
+  tally.quarantined += rows;
+  tally.reasons = { ...tally.reasons, [reason]: (tally.reasons[reason] ?? 0) + rows };
+}
+
 /** Decides for every measurement of a batch whether it is stored, there already, or set aside. */
 async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, messages: readonly ReadMessage[]): Promise<Sorted> {
   const version = pipelineVersion(pipelines);
   const table = await findTable(db, experimentId, 'raw_data');
   const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
-  const sourcesOf = messages.map(({ refused, arrival, decoded }) =>
-    refused === undefined ? decoded.map((one) => (one.kind === 'measurement' ? messageSource(experimentId, arrival, one) : '')) : [],
+  // of every message and refusal, in order
+  const sources = messages.flatMap(({ refused, arrival, decoded }) =>
+    decoded.map((one) => (refused === undefined && one.kind === 'measurement' ? messageSource(experimentId, arrival, one) : '')),
   );
-  const asked = sourcesOf.flat().filter((source) => source !== '');
+  const asked = sources.filter((source) => source !== '');
   const there = new Set(table ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
   const deviceRow = deviceRows(experimentId);
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
+  let place = 0;
   for (const [at, message] of messages.entries()) {
     if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
-    const report = {
-      id: message.id,
-      status: 'stored' as MessageReport['status'],
-      stored: 0,
-      quarantined: 0,
-      alreadyThere: 0,
-      reasons: NONE,
-    };
-    const setAside = (reason: string, rows = 1) => {
-      report.quarantined += rows;
-      report.reasons = { ...report.reasons, [reason]: (report.reasons[reason] ?? 0) + rows };
-    };
-    for (const [place, one] of message.decoded.entries()) {
+    const report: Tally = { id: message.id, status: 'stored', stored: 0, quarantined: 0, alreadyThere: 0, reasons: NONE };
+    for (const one of message.decoded) {
+      const source = sources[place++] ?? '';
       const rowCount = one.kind === 'measurement' ? Math.max(1, one.samples.length) : 1;
       if (message.refused !== undefined || one.kind === 'refusal') {
-        setAside(message.refused ?? (one as DecodedRefusal).reason, rowCount);
+        setAside(report, message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;
       }
-      const source = sourcesOf[at]?.[place] ?? '';
       if (there.has(source)) {
         report.alreadyThere += rowCount;
         continue;
       }
       const rows = measurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows === 'string') {
-        setAside(rows, rowCount);
+        setAside(report, rows, rowCount);
         continue;
       }
       const fresh = rows[0]?.answers.map(({ column }) => column).filter((column) => !columns.has(column)) ?? [];
       if (columns.size + fresh.length > MAX_COLUMNS) {
-        setAside('too-many-questions', rowCount);
+        setAside(report, 'too-many-questions', rowCount);
         continue;
       }
       for (const column of fresh) columns.add(column);

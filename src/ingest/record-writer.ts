@@ -54,12 +54,6 @@ export class RefusedBefore implements Numbering {
 /** Written around fields of JSON, in which quotes are common and this character never stands. */
 export const RARE_QUOTE = '\x01';
 
-/** A CSV field in `RARE_QUOTE`s; nothing at all for null. */
-export const rarelyQuoted = (value: string | null): string =>
-  value === null
-    ? ''
-    : RARE_QUOTE + (value.includes(RARE_QUOTE) ? value.replaceAll(RARE_QUOTE, RARE_QUOTE + RARE_QUOTE) : value) + RARE_QUOTE;
-
 const NOTHING = Buffer.alloc(0);
 
 /** Buffers of files that are done, for the next: a new one for each would lie about until the collector comes by. */
@@ -151,7 +145,20 @@ export class BufferedFile {
 
   text(value: string): void {
     this.#reserve(value.length * 3);
-    this.#used += this.#buffer.write(value, this.#used, 'utf8');
+    if (value.length > 40 || !this.#ascii(value)) this.#used += this.#buffer.write(value, this.#used, 'utf8');
+  }
+
+  /** Puts in a few characters, which are quicker moved than the call is made; false, and nothing is put in, when there are others than ASCII. */
+  #ascii(value: string): boolean {
+    const into = this.#buffer;
+    const from = this.#used;
+    for (let at = 0; at < value.length; at += 1) {
+      const code = value.charCodeAt(at);
+      if (code > 0x7f) return false;
+      into[from + at] = code;
+    }
+    this.#used += value.length;
+    return true;
   }
 
   /** A CSV field in quotes. */
@@ -159,6 +166,13 @@ export class BufferedFile {
     this.byte(0x22);
     this.text(value.includes('"') ? value.replaceAll('"', '""') : value);
     this.byte(0x22);
+  }
+
+  /** A field in `RARE_QUOTE`s. */
+  rarelyQuoted(value: string): void {
+    this.byte(RARE_QUOTE.charCodeAt(0));
+    this.text(value.includes(RARE_QUOTE) ? value.replaceAll(RARE_QUOTE, RARE_QUOTE + RARE_QUOTE) : value);
+    this.byte(RARE_QUOTE.charCodeAt(0));
   }
 
   get full(): boolean {

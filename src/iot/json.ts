@@ -90,12 +90,15 @@ function endOfNested(text: string, start: number): number {
 function nestedMembers(text: string): Map<string, string> {
   const found = new Map<string, string>();
   if (!text.trimStart().startsWith('{')) return found;
-  let [keyStart, keyEnd] = [0, 0];
+  let keyStart = 0;
+  let keyEnd = 0;
   // every string here is a key, or a value that no object and no array follows
   for (let at = text.indexOf('{') + 1; at < text.length;) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) [keyStart, keyEnd] = [at, (at = endOfString(text, at))];
-    else if (opens(code)) {
+    if (code === QUOTE) {
+      keyStart = at;
+      at = keyEnd = endOfString(text, at);
+    } else if (opens(code)) {
       const end = endOfNested(text, at);
       found.set(keyOf(text.slice(keyStart, keyEnd)), text.slice(at, end));
       at = end;
