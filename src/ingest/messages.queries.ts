@@ -66,8 +66,9 @@ export async function listPending(
       m.object_key as "objectKey", m.byte_count as "byteCount",
       (select count(*)::integer from tried where m.ordinal between first_ordinal and last_ordinal) as tries
     from (
-      select inbox.*, encode(inbox.body, 'escape') as escaped from oldest join inbox on inbox.id = oldest.message_id where oldest.before < ${most.bytes} offset 0
-    ) as m order by m.ordinal`);
+      select inbox.*, oldest.ordinal as place, encode(inbox.body, 'escape') as escaped
+      from oldest join inbox on inbox.id = oldest.message_id where oldest.before < ${most.bytes} order by oldest.ordinal offset 0
+    ) as m order by m.place`);
   for (const row of rows) if (row.plain !== null) row.body = Buffer.from(row.plain, 'latin1');
   return rows;
 }
