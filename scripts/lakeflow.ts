@@ -35,7 +35,7 @@ const RULES: readonly (readonly [RegExp, string | ((...found: string[]) => strin
   ],
   [new RegExp(`cast\\((${OPERAND})::timestamptz at time zone 'UTC' as date\\)`, 'g'), (_all, of = '') => `cast(${clock(of)} as date)`],
   // a stream cannot be joined with a list of zones that each engine keeps in its own place
-  [/ ?left join \(select distinct name from pg_timezone_names\(\)\) zones on zones\.name = [a-z_]+\.timezone/g, ''],
+  [/ ?left join time_zones as zones on zones\.name = [a-z_]+\.timezone/g, ''],
   [/\bzones\.name\b/g, () => ZONE],
   [
     /from_json\(([a-z_]+), '\[\{(.*?)\}\]'\)/g,
@@ -58,7 +58,7 @@ const RULES: readonly (readonly [RegExp, string | ((...found: string[]) => strin
   [/(select device_row as id, )/g, '$1experiment_id, '],
 ];
 
-const FOREIGN = /::|\{\{|getvariable|strftime|arg_max|pg_timezone_names|by name/;
+const FOREIGN = /::|\{\{|getvariable|strftime|arg_max|time_zones|by name/;
 
 /** A step's SELECT in Databricks SQL, over `source`. Throws when something is left that only DuckDB reads. */
 export const onDatabricks = (select: string, source: string): string => {

@@ -8,4 +8,4 @@ select fieldlake_row as id, device_id, device_name, measured_at::timestamptz as 
   strftime(measured_at::timestamptz at time zone zones.name, '%H:%M') as local_time,
   getvariable('experiment_id') as experiment_id, raw_id, getvariable('macro_id') as macro_id, macro_name, macro_filename, macro_version,
   cast(measured_at::timestamptz at time zone 'UTC' as date) as date, contributor_id, client_id{{values}}
-from bronze_records left join (select distinct name from pg_timezone_names()) zones on zones.name = bronze_records.timezone
+from bronze_records left join time_zones as zones on zones.name = bronze_records.timezone

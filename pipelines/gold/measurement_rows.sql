@@ -9,4 +9,4 @@ select fieldlake_row as id, device_id, device_name, measured_at::timestamptz as 
   strftime(measured_at::timestamptz at time zone zones.name, '%Y-%m-%d %H:%M:%S') as measurement_time_local,
   strftime(measured_at::timestamptz at time zone zones.name, '%H:%M') as local_time,
   getvariable('experiment_id') as experiment_id, contributor_id, client_id, workbook_version_id, macro_context{{questions}}
-from bronze_records left join (select distinct name from pg_timezone_names()) zones on zones.name = bronze_records.timezone
+from bronze_records left join time_zones as zones on zones.name = bronze_records.timezone

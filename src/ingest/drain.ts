@@ -1,6 +1,6 @@
 /** The waiting messages of one experiment, batch after batch: one is taken apart and written while the one before it is committed. */
 import { ingestMessages, type MessageDeps, type ReadMessage } from './messages.ts';
-import { countTries, listPending, type InboxMessage, type MessageReport } from './messages.queries.ts';
+import { listPending, noteTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
 
 /** What one batch takes at most: few messages wait in an idle service, and make a small one; of many a large one costs far less each. */
 const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
@@ -38,6 +38,7 @@ export async function drainMessages(
     const reports = await ingestMessages(deps, experimentId, messages, { signal, before: previous });
     onReports?.(reports);
   };
+  let first: Promise<void> | undefined;
   let before: Promise<void> | undefined;
   let stored: Promise<void> | undefined;
   let after = 0;
@@ -47,21 +48,24 @@ export async function drainMessages(
       signal?.throwIfAborted();
       const batch = takeTogether(await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after }), most);
       if (batch.length === 0 && after === 0) return;
-      const [first, last] = [batch.at(0), batch.at(-1)];
-      if (first && last) await countTries(db, experimentId, { first: first.ordinal, last: last.ordinal });
+      const [from, to] = [batch.at(0), batch.at(-1)];
+      if (from && to) await noteTry(db, experimentId, { first: from.ordinal, last: to.ordinal });
       const suspect = batch.some(({ tries }) => tries > 1);
       const taken = await read(batch);
-      // the first makes the table, and one that failed before may fail again
-      const alone = before === undefined || batch.length === 0 || suspect;
+      // one that failed before may fail again
+      const alone = batch.length === 0 || suspect;
       if (alone) await before;
+      // it makes the table
+      await first;
       stored = store(taken, before);
       stored.catch(() => undefined);
+      first ??= stored;
       await (alone ? stored : before);
       before = stored;
       // of those that failed before few are taken at once
       messages = suspect ? Math.ceil(most / 20) : most;
       // what has become visible meanwhile, with an earlier place, is found from the beginning
-      after = last?.ordinal ?? 0;
+      after = to?.ordinal ?? 0;
     }
   } finally {
     await Promise.allSettled([before, stored]);

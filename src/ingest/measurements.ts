@@ -112,20 +112,22 @@ const isRecord = (value: unknown): value is Record<string, ExactValue> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null);
 
+const NONE: readonly never[] = [];
+
 function listOf(json: string | null): readonly ExactValue[] {
   const value = json === null ? null : exactJson(json);
-  return Array.isArray(value) ? (value as readonly ExactValue[]) : [];
+  return Array.isArray(value) ? (value as readonly ExactValue[]) : NONE;
 }
 
 /** The macros that a message names, or else those that one element of its sample names, by id or as objects. */
-function macrosOf(named: readonly ExactValue[], sample: string | undefined): readonly Record<string, ExactValue>[] {
+function macrosOf(named: readonly ExactValue[], sample: string | null): readonly Record<string, ExactValue>[] {
   let list = named;
   if (list.length === 0 && sample?.includes('"macros"') === true) {
     const inner = exactJson(sample);
     const own = isRecord(inner) ? inner['macros'] : null;
-    list = Array.isArray(own) ? (own as readonly ExactValue[]) : [];
+    list = Array.isArray(own) ? (own as readonly ExactValue[]) : NONE;
   }
-  return list.flatMap((entry) => (isRecord(entry) ? [entry] : typeof entry === 'string' ? [{ id: entry }] : []));
+  return list.length === 0 ? NONE : list.flatMap((entry) => (isRecord(entry) ? [entry] : typeof entry === 'string' ? [{ id: entry }] : []));
 }
 
 function resultOf(macro: Record<string, ExactValue>, index: number, isBurst: boolean): MacroResult[] {
@@ -137,6 +139,22 @@ function resultOf(macro: Record<string, ExactValue>, index: number, isBurst: boo
   const about = { macroId: macroId.toLowerCase(), name: text(macro['name']), filename: text(macro['filename']) };
   if (isRecord(output)) return [{ ...about, output, error }];
   return [{ ...about, output: {}, error: error ?? 'The macro delivered no object.' }];
+}
+
+type Named = Pick<MeasurementRow, 'macros' | 'results' | 'toRun'>;
+const NOTHING_NAMED: Named = { macros: null, results: NONE, toRun: NONE };
+
+/** What a row says of the macros that were named for it. */
+function namedIn(macros: readonly Record<string, ExactValue>[], index: number, isBurst: boolean): Named {
+  if (macros.length === 0) return NOTHING_NAMED;
+  const shown = macros.map((macro) => ({ id: text(macro['id']), name: text(macro['name']), filename: text(macro['filename']) }));
+  const results = macros.flatMap((macro) => resultOf(macro, index, isBurst));
+  const delivered = new Set(results.map(({ macroId }) => macroId));
+  const toRun = macros.flatMap((macro) => {
+    const macroId = text(macro['id']);
+    return macroId !== null && isUuid(macroId) && !delivered.has(macroId.toLowerCase()) ? [macroId.toLowerCase()] : [];
+  });
+  return { macros: JSON.stringify(shown), results, toRun: [...new Set(toRun)].slice(0, MACROS_RUN) };
 }
 
 /** Whose measurement it is: the person whom the connection proved, or else the one whom the message names. */
@@ -161,26 +179,20 @@ export function measurementRows(
   arrival: Arrival,
   message: DecodedMeasurement,
 ): MeasurementRow[] | string {
-  const { samples, macros, questions, annotations } = message;
-  const answers = questions === null ? [] : readAnswers(listOf(questions), RESERVED);
-  const named = listOf(macros);
+  const { samples, questions, annotations } = message;
+  const answers = questions === null ? NONE : readAnswers(listOf(questions), RESERVED);
+  const named = listOf(message.macros);
   const brought = listOf(annotations);
   const contributorId = contributorOf(arrival, message);
   const protocolId = arrival.protocolId ?? message.protocolId;
   const facts = protocolId === message.protocolId ? message : { ...message, protocolId };
   const rows: MeasurementRow[] = [];
-  for (const [index, data] of (samples.length === 0 ? [undefined] : samples).entries()) {
+  for (let index = 0; index < Math.max(1, samples.length); index += 1) {
+    const data = samples[index] ?? null;
     // no character has more than three bytes
-    if (data !== undefined && data.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
-    const all = macrosOf(named, data);
-    const shown = all.map((macro) => ({ id: text(macro['id']), name: text(macro['name']), filename: text(macro['filename']) }));
+    if (data !== null && data.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
     const id = rowId(source, index);
-    const results = all.flatMap((macro) => resultOf(macro, index, samples.length > 1));
-    const delivered = new Set(results.map(({ macroId }) => macroId));
-    const toRun = all.flatMap((macro) => {
-      const macroId = text(macro['id']);
-      return macroId !== null && isUuid(macroId) && !delivered.has(macroId.toLowerCase()) ? [macroId.toLowerCase()] : [];
-    });
+    const { macros, results, toRun } = namedIn(macrosOf(named, data), index, samples.length > 1);
     rows.push({
       id,
       deviceRow: deviceRow(message),
@@ -188,12 +200,12 @@ export function measurementRows(
       clientId: arrival.clientId,
       contributorId,
       processedAt: arrival.arrivedAt.toISOString(),
-      macros: shown.length === 0 ? null : JSON.stringify(shown),
-      data: data ?? null,
+      macros,
+      data,
       answers,
-      annotations: brought.length === 0 ? [] : readAnnotations(brought, { rowId: id, createdBy: contributorId, at: facts.timestamp }),
+      annotations: brought.length === 0 ? NONE : readAnnotations(brought, { rowId: id, createdBy: contributorId, at: facts.timestamp }),
       results,
-      toRun: toRun.length === 0 ? toRun : [...new Set(toRun)].slice(0, MACROS_RUN),
+      toRun,
     });
   }
   return rows;

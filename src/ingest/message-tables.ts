@@ -50,10 +50,11 @@ export async function records({ session, pipelines, work }: Batch, columns: read
   const file = await BufferedFile.create(join(work, randomUUID()));
   try {
     for (const row of rows) {
-      row.forEach((cell, at) => {
+      for (let at = 0; at < row.length; at += 1) {
         if (at > 0) file.byte(0x2c);
+        const cell = row[at] ?? null;
         if (cell !== null) file.rarelyQuoted(cell);
-      });
+      }
       file.byte(0x0a);
       if (file.full) await file.drain();
     }
@@ -155,9 +156,19 @@ export async function stageMeasurements(batch: Batch, tableId: string, rows: rea
     (function* () {
       for (const row of rows) {
         const { facts } = row;
-        const cells = [row.id, ...factsOf(row), clean(row.macros), clean(facts.protocolId), row.data, row.deviceRow];
-        cells.push(clean(facts.deviceFirmware), clean(facts.deviceVersion), number(facts.deviceBattery));
-        cells.push(clean(facts.workbookVersionId), clean(facts.macroContext));
+        const cells = [
+          row.id,
+          ...factsOf(row),
+          clean(row.macros),
+          clean(facts.protocolId),
+          row.data,
+          row.deviceRow,
+          clean(facts.deviceFirmware),
+          clean(facts.deviceVersion),
+          number(facts.deviceBattery),
+          clean(facts.workbookVersionId),
+          clean(facts.macroContext),
+        ];
         if (names.length > 0) {
           const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
           for (const column of names) cells.push(answers.get(column) ?? null);

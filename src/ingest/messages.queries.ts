@@ -54,15 +54,31 @@ export interface InboxMessage {
 }
 
 /** The oldest pending messages of an experiment, or those behind a place in the order of arrival, up to about so many bytes; at least one. */
-export const listPending = (db: Queryable, experimentId: string, most: { messages: number; bytes: number; after?: number }) =>
-  db.rows<InboxMessage>(sql('messages.listPending')`
-    with oldest as (
-      select message_id, ordinal, tries, sum(byte_count) over (order by ordinal) - byte_count as before from pending_messages
+export async function listPending(
+  db: Queryable,
+  experimentId: string,
+  most: { messages: number; bytes: number; after?: number },
+): Promise<InboxMessage[]> {
+  // bytes that are ASCII without a backslash, as those of nearly every message, come as they are: two digits for each take the driver longer than all the rest
+  const rows = await db.rows<InboxMessage & { readonly plain: string | null }>(sql('messages.listPending')`
+    with tried as materialized (
+      select first_ordinal, last_ordinal from message_tries where experiment_id = ${experimentId}
+    ), oldest as (
+      select message_id, ordinal, sum(byte_count) over (order by ordinal) - byte_count as before from pending_messages
       where experiment_id = ${experimentId} and ordinal > ${most.after ?? 0} order by ordinal limit ${most.messages}
     )
-    select m.id, m.ordinal, m.client_id as "clientId", m.user_id as "userId", m.protocol_id as "protocolId", m.arrived_at as "arrivedAt", m.body,
-      m.object_key as "objectKey", m.byte_count as "byteCount", oldest.tries
-    from oldest join inbox m on m.id = oldest.message_id where oldest.before < ${most.bytes} order by oldest.ordinal`);
+    select m.id, m.ordinal, m.client_id as "clientId", m.user_id as "userId", m.protocol_id as "protocolId", m.arrived_at as "arrivedAt",
+      case when octet_length(m.escaped) = octet_length(m.body) then m.escaped end as plain,
+      case when octet_length(m.escaped) = octet_length(m.body) then null else m.body end as body,
+      m.object_key as "objectKey", m.byte_count as "byteCount",
+      (select count(*)::integer from tried where m.ordinal between first_ordinal and last_ordinal) as tries
+    from (
+      select inbox.*, oldest.ordinal as place, encode(inbox.body, 'escape') as escaped
+      from oldest join inbox on inbox.id = oldest.message_id where oldest.before < ${most.bytes} order by oldest.ordinal offset 0
+    ) as m order by m.place`);
+  for (const row of rows) if (row.plain !== null) row.body = Buffer.from(row.plain, 'latin1');
+  return rows;
+}
 
 /** Messages of an experiment that have been handled and arrived in a time, from one of them on, oldest first. */
 export const listHandled = (
@@ -104,10 +120,19 @@ export interface MessageReport {
   reasons: Readonly<Record<string, number>>;
 }
 
-/** Ends the waiting of messages; answers for those that were pending still whether they had been handled before. */
+/** Ends the waiting of messages; answers how many were pending still, and the places of those among them that had been handled before. */
 export const endPending = (tx: Queryable, experimentId: string, ordinals: readonly number[]) =>
-  tx.rows<{ ordinal: number; again: boolean }>(sql('messages.endPending')`
-    delete from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[]) returning ordinal, again`);
+  tx.one<{ ended: number; again: number[] }>(sql('messages.endPending')`
+    with ended as (
+      delete from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])
+      returning ordinal, again
+    )
+    select count(*)::integer as ended, coalesce(jsonb_agg(ordinal) filter (where again), '[]') as again from ended`);
+
+/** Forgets tries of which no message is pending any more. */
+export const forgetTries = (tx: Queryable, experimentId: string) =>
+  tx.run(sql('messages.forgetTries')`delete from message_tries t where t.experiment_id = ${experimentId} and not exists (
+    select from pending_messages p where p.experiment_id = t.experiment_id and p.ordinal between t.first_ordinal and t.last_ordinal)`);
 
 /** Notes what became of messages that came to something else than one stored row. */
 export const noteReports = (tx: Queryable, reports: readonly (MessageReport & { again: boolean })[]) =>
@@ -128,16 +153,10 @@ export const nextAnnotationChange = async (db: Queryable) =>
   (await db.one<{ sequence: number }>(sql('messages.nextAnnotationChange')`select nextval('annotation_changes') as sequence`))?.sequence ??
   0;
 
-/**
- * Counts a try of each before it is made, so that a message that ends the process is found out. They are given by the places of the first and the last, and what has become
- * visible between the two since they were listed counts one too.
- */
-export const countTries = (db: Queryable, experimentId: string, { first, last }: { first: number; last: number }) =>
-  db.run(
-    sql(
-      'messages.countTries',
-    )`update pending_messages set tries = tries + 1 where experiment_id = ${experimentId} and ordinal between ${first} and ${last}`,
-  );
+/** Notes a try of messages before it is made, so that one that ends the process is found out: of all that have these places in the order of arrival, or one between them. */
+export const noteTry = (db: Queryable, experimentId: string, { first, last }: { first: number; last: number }) =>
+  db.run(sql('messages.noteTry')`
+    insert into message_tries (experiment_id, first_ordinal, last_ordinal) values (${experimentId}, ${first}, ${last})`);
 
 export const insertContributors = (db: Queryable, experimentId: string, userIds: readonly string[]) =>
   db.rows<{ userId: string }>(sql('messages.insertContributors')`

@@ -94,6 +94,8 @@ const TRIES = 8;
 /** Messages that are looked at before others have their turn in this process. */
 const AT_ONCE = 500;
 
+const NONE: MessageReport['reasons'] = {};
+
 interface Sorted {
   /** Of each measurement that is new: one row, or one for each element of its burst. */
   measurements: MeasurementRow[][];
@@ -102,55 +104,59 @@ interface Sorted {
   reports: MessageReport[];
 }
 
+type Tally = { -readonly [Key in keyof MessageReport]: MessageReport[Key] };
+
+function setAside(tally: Tally, reason: string, rows: number): void {
+  tally.quarantined += rows;
+  tally.reasons = { ...tally.reasons, [reason]: (tally.reasons[reason] ?? 0) + rows };
+}
+
 /** Decides for every measurement of a batch whether it is stored, there already, or set aside. */
 async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, messages: readonly ReadMessage[]): Promise<Sorted> {
   const version = pipelineVersion(pipelines);
   const table = await findTable(db, experimentId, 'raw_data');
   const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
-  const sourcesOf = messages.map(({ refused, arrival, decoded }) =>
-    refused === undefined ? decoded.map((one) => (one.kind === 'measurement' ? messageSource(experimentId, arrival, one) : '')) : [],
+  // of every message and refusal, in order
+  const sources = messages.flatMap(({ refused, arrival, decoded }) =>
+    decoded.map((one) => (refused === undefined && one.kind === 'measurement' ? messageSource(experimentId, arrival, one) : '')),
   );
-  const asked = sourcesOf.flat().filter((source) => source !== '');
+  const asked = sources.filter((source) => source !== '');
   const there = new Set(table ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
   const deviceRow = deviceRows(experimentId);
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
+  let place = 0;
   for (const [at, message] of messages.entries()) {
     if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
-    const counts = { stored: 0, quarantined: 0, alreadyThere: 0 };
-    const reasons: Record<string, number> = {};
-    const setAside = (reason: string, rows = 1) => {
-      counts.quarantined += rows;
-      reasons[reason] = (reasons[reason] ?? 0) + rows;
-    };
-    for (const [place, one] of message.decoded.entries()) {
+    const report: Tally = { id: message.id, status: 'stored', stored: 0, quarantined: 0, alreadyThere: 0, reasons: NONE };
+    for (const one of message.decoded) {
+      const source = sources[place++] ?? '';
       const rowCount = one.kind === 'measurement' ? Math.max(1, one.samples.length) : 1;
       if (message.refused !== undefined || one.kind === 'refusal') {
-        setAside(message.refused ?? (one as DecodedRefusal).reason, rowCount);
+        setAside(report, message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;
       }
-      const source = sourcesOf[at]?.[place] ?? '';
       if (there.has(source)) {
-        counts.alreadyThere += rowCount;
+        report.alreadyThere += rowCount;
         continue;
       }
       const rows = measurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows === 'string') {
-        setAside(rows, rowCount);
+        setAside(report, rows, rowCount);
         continue;
       }
       const fresh = rows[0]?.answers.map(({ column }) => column).filter((column) => !columns.has(column)) ?? [];
       if (columns.size + fresh.length > MAX_COLUMNS) {
-        setAside('too-many-questions', rowCount);
+        setAside(report, 'too-many-questions', rowCount);
         continue;
       }
       for (const column of fresh) columns.add(column);
       there.add(source);
       sorted.sources.push({ source, rowCount: rows.length, quarantinedCount: 0, origin: message.id, pipelineVersion: version });
       sorted.measurements.push(rows);
-      counts.stored += rows.length;
+      report.stored += rows.length;
     }
-    const status = counts.quarantined === 0 ? 'stored' : counts.stored + counts.alreadyThere === 0 ? 'quarantined' : 'partial';
-    sorted.reports.push({ id: message.id, status, ...counts, reasons });
+    if (report.quarantined > 0) report.status = report.stored + report.alreadyThere === 0 ? 'quarantined' : 'partial';
+    sorted.reports.push(report);
   }
   return sorted;
 }
@@ -164,15 +170,16 @@ async function stillThere(db: Database, experimentId: string, messages: readonly
 
 /** Ends the waiting of messages with their reports, which stand in the same order; false when somebody else has ended one of them. */
 async function endMessages(tx: Transaction, experimentId: string, messages: readonly ReadMessage[], reports: readonly MessageReport[]) {
-  const ended = await queries.endPending(tx, experimentId, ordinalsOf(messages));
-  if (ended.length < messages.length) return false;
-  const again = new Set(ended.filter((one) => one.again).map(({ ordinal }) => ordinal));
+  const found = await queries.endPending(tx, experimentId, ordinalsOf(messages));
+  if (!found || found.ended < messages.length) return false;
+  const again = new Set(found.again);
   const isPlain = ({ stored, quarantined, alreadyThere }: MessageReport) => stored === 1 && quarantined === 0 && alreadyThere === 0;
   const noted = reports.flatMap((report, at) => {
     const isAgain = again.has(messages[at]?.arrival.ordinal ?? 0);
     return isPlain(report) && !isAgain ? [] : [{ ...report, again: isAgain }];
   });
   if (noted.length > 0) await queries.noteReports(tx, noted);
+  await queries.forgetTries(tx, experimentId);
   return true;
 }
 
@@ -293,6 +300,7 @@ export async function eraseMessages(
     );
     removed.bytes += messages.reduce((sum, { byteCount }) => sum + byteCount, 0);
   }
+  await queries.forgetTries(db, experimentId);
   await queries.deleteContributors(db, experimentId);
   return removed;
 }

@@ -145,7 +145,20 @@ export class BufferedFile {
 
   text(value: string): void {
     this.#reserve(value.length * 3);
-    this.#used += this.#buffer.write(value, this.#used, 'utf8');
+    if (value.length > 40 || !this.#ascii(value)) this.#used += this.#buffer.write(value, this.#used, 'utf8');
+  }
+
+  /** Puts in a few characters, which are quicker moved than the call is made; false, and nothing is put in, when there are others than ASCII. */
+  #ascii(value: string): boolean {
+    const into = this.#buffer;
+    const from = this.#used;
+    for (let at = 0; at < value.length; at += 1) {
+      const code = value.charCodeAt(at);
+      if (code > 0x7f) return false;
+      into[from + at] = code;
+    }
+    this.#used += value.length;
+    return true;
   }
 
   /** A CSV field in quotes. */

@@ -74,22 +74,66 @@ export interface StrictJson {
 
 const keyOf = (literal: string): string => (literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1));
 
-/** The members of an outermost object that are objects or arrays, looked for once more. */
-const nestedMembers = (text: string): Map<string, string> =>
-  new Map(
-    children(text).flatMap(({ key, start, end }) => (key !== null && opens(text.charCodeAt(start)) ? [[key, text.slice(start, end)]] : [])),
-  );
+/** Just behind the object or array that begins at `start` of a strict text. */
+function endOfNested(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at) - 1;
+    else if (opens(code)) depth++;
+    else if (closes(code) && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** The members of the outermost object of a strict text that are objects or arrays; none of another text. */
+function nestedMembers(text: string): Map<string, string> {
+  const found = new Map<string, string>();
+  if (!text.trimStart().startsWith('{')) return found;
+  let keyStart = 0;
+  let keyEnd = 0;
+  // every string here is a key, or a value that no object and no array follows
+  for (let at = text.indexOf('{') + 1; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      keyStart = at;
+      at = keyEnd = endOfString(text, at);
+    } else if (opens(code)) {
+      const end = endOfNested(text, at);
+      found.set(keyOf(text.slice(keyStart, keyEnd)), text.slice(at, end));
+      at = end;
+    } else at++;
+  }
+  return found;
+}
+
+/** Whether a text holds so few brackets, in strings or not, that it nests no deeper than this. */
+function isShallow(text: string, depth: number): boolean {
+  let left = depth;
+  for (let at = 0; at < text.length && left >= 0; at++) if (opens(text.charCodeAt(at))) left--;
+  return left >= 0;
+}
+
+/** A text in which there is nothing to replace and that no cap can concern, as nearly every text is: the engine's own parser reads it faster than we look at it. */
+function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
+  if (text.length > caps.values || !isShallow(text, caps.depth) || mayBeIllFormed(text)) return undefined;
+  try {
+    return { text, value: JSON.parse(text) as unknown, members: () => nestedMembers(text) };
+  } catch {
+    return undefined;
+  }
+}
 
 /** The same text as strict JSON, or why not. NaN and the infinities (any case, any sign) become null. Linear; never throws. */
 export function strictJson(text: string, caps: JsonCaps): StrictJson | JsonFault {
+  return plainJson(text, caps) ?? madeStrict(text, caps);
+}
+
+function madeStrict(text: string, caps: JsonCaps): StrictJson | JsonFault {
   const kept: string[] = [];
   let keptTo = 0;
   let depth = 0;
   let values = 0;
-  // of each object or array at depth 1: where its key, and where it itself begins and ends; good only when nothing was replaced
-  const nested: number[] = [];
-  let keyStart = 0;
-  let keyEnd = 0;
   const suspicious = mayBeIllFormed(text);
   const replace = (from: number, to: number, by: string) => {
     if (by === text.slice(from, to)) return;
@@ -101,33 +145,22 @@ export function strictJson(text: string, caps: JsonCaps): StrictJson | JsonFault
     if (isSpace(code)) at++;
     else if (isStructure(code)) {
       if (opens(code)) {
-        if (depth === 1) nested.push(keyStart, keyEnd, at);
         if (++depth > caps.depth) return 'too-deep';
-      } else if (closes(code) && --depth === 1) nested.push(at + 1);
+      } else if (closes(code)) depth--;
       at++;
     } else {
       if (++values > caps.values) return 'too-many-values';
       const end = code === QUOTE ? endOfString(text, at) : endOfWord(text, at);
       if (end < 0) return 'json-invalid';
       if (code === QUOTE) {
-        if (depth === 1) [keyStart, keyEnd] = [at, end];
         if (suspicious) replace(at, end, wellFormed(text.slice(at, end)));
       } else if (!isPlainWord(text, at) && notANumber.test(text.slice(at, end))) replace(at, end, 'null');
       at = end;
     }
   }
   const strict = keptTo === 0 ? text : kept.join('') + text.slice(keptTo);
-  const members = () => {
-    if (keptTo > 0) return nestedMembers(strict);
-    const found = new Map<string, string>();
-    for (let at = 0; at < nested.length; at += 4) {
-      const [from = 0, to = 0, start = 0, end = 0] = nested.slice(at, at + 4);
-      found.set(keyOf(strict.slice(from, to)), strict.slice(start, end));
-    }
-    return found;
-  };
   try {
-    return { text: strict, value: JSON.parse(strict) as unknown, members };
+    return { text: strict, value: JSON.parse(strict) as unknown, members: () => nestedMembers(strict) };
   } catch {
     return 'json-invalid';
   }

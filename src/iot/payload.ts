@@ -1,4 +1,5 @@
 /** What a device sends, taken apart: bytes in, measurements or reasons out. Pure, bounded, and without any throw. */
+import { isAscii } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { JsonFault, StrictJson } from './json.ts';
@@ -99,6 +100,7 @@ function gunzip(bytes: Uint8Array, budget: Budget): Buffer | 'invalid' | 'too-la
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function utf8(bytes: Uint8Array): string | null {
+  if (isAscii(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   try {
     return decoder.decode(bytes);
   } catch {

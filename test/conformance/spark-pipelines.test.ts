@@ -138,6 +138,7 @@ const stepOnDuckDb = async (select: string, records: string): Promise<string> =>
   const connection = await instance.connect();
   const path = join(lake.folder, `gold-${Date.now()}-${Math.random()}.parquet`);
   await connection.run(`set timezone = 'UTC'`);
+  await connection.run('create table time_zones as select distinct name from pg_timezone_names()');
   for (const [name, value] of [
     ['experiment_id', EXPERIMENT],
     ['macro_id', MACRO],

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { drainMessages, MOST_TRIES, type Draining } from '../../src/ingest/drain.ts';
-import { storeMessages, type InboxMessage, type ReadMessage } from '../../src/ingest/messages.ts';
+import { listPending, storeMessages, type InboxMessage, type ReadMessage } from '../../src/ingest/messages.ts';
 import { decodePayload } from '../../src/iot/payload.ts';
 import { findTable } from '../../src/lakehouse/manifest.queries.ts';
+import { seedRandomTests } from '../support/random.ts';
 import { openLake, type Lake } from './setup.ts';
 
 let lake: Lake;
+beforeAll(seedRandomTests);
 beforeAll(async () => {
   lake = await openLake();
 });
@@ -41,6 +44,55 @@ const states = (experimentId: string) =>
     sql('test')`select status, count(*)::integer as count, sum(stored)::integer as stored, sum(already_there)::integer as there
       from messages where experiment_id = ${experimentId} group by 1 order by 1`,
   );
+
+const triesOf = async (experimentId: string) =>
+  (
+    await lake.db.rows<{ tries: number }>(sql('test')`select tries from messages where experiment_id = ${experimentId} order by ordinal`)
+  ).map(({ tries }) => tries);
+const rangesOf = (experimentId: string) =>
+  lake.db.rows(sql('test')`select first_ordinal, last_ordinal from message_tries where experiment_id = ${experimentId}`);
+
+test('bytes of every kind come out of the inbox as they went in', async () => {
+  const experimentId = randomUUID();
+  const kinds = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.string({ unit: 'binary', maxLength: 100 }).map((text) => Buffer.from(text)),
+    fc.json().map((text) => Buffer.from(text)),
+    fc.constantFrom('', '\\', '\\000', '\\\\', '{"a":"\\""}', '\u0000', '{}\n', 'é', '\u007f').map((text) => Buffer.from(text)),
+  );
+  const bodies = fc.sample(kinds, 300).map((each) => Buffer.from(each));
+  await storeMessages(
+    lake.db,
+    bodies.map((body, n) => ({ experimentId, clientId: `sender_${n}`, body })),
+  );
+  const listed = await listPending(lake.db, experimentId, { messages: 1_000, bytes: 1_000_000 });
+  expect(new Map(listed.map(({ clientId, body }) => [clientId, body?.toString('hex')]))).toEqual(
+    new Map(bodies.map((body, n) => [`sender_${n}`, body.toString('hex')])),
+  );
+});
+
+test('a try is counted before it is made, of every message of the batch, and forgotten when none of them waits', async () => {
+  const experimentId = randomUUID();
+  await keep(
+    experimentId,
+    Array.from({ length: 10 }, (_, n) => ({ id: `m-${n}`, sample: { n } })),
+  );
+  const seen: number[][] = [];
+  const failing: Draining['read'] = async () => {
+    seen.push(await triesOf(experimentId));
+    throw new Error('none can be read');
+  };
+  await expect(drainMessages(lake.deps, experimentId, { read: failing, most: 4 })).rejects.toThrow('none can be read');
+  await expect(drainMessages(lake.deps, experimentId, { read: failing, most: 6 })).rejects.toThrow('none can be read');
+  expect(seen).toEqual([
+    [1, 1, 1, 1, 0, 0, 0, 0, 0, 0],
+    [2, 2, 2, 2, 1, 1, 0, 0, 0, 0],
+  ]);
+  expect(await rangesOf(experimentId)).toHaveLength(2);
+  await drainMessages(lake.deps, experimentId, { read, most: 4 });
+  expect(await states(experimentId)).toEqual([{ status: 'stored', count: 10, stored: 10, there: 0 }]);
+  expect(await rangesOf(experimentId)).toEqual([]);
+});
 
 test('many batches, one written while the one before is committed, store every message once', async () => {
   const experimentId = randomUUID();

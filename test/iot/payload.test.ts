@@ -218,6 +218,57 @@ describe('laws', () => {
     );
   });
 
+  test('a text that the parser alone reads is read as one that is looked at', () => {
+    const caps = { depth: 6, values: 100_000 };
+    const piece = fc.constantFrom(
+      ...[
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ':',
+        '"a"',
+        '"sample"',
+        '"b\\"]"',
+        '"\\ud800"',
+        '"\\u0041"',
+        '1',
+        '-2e5',
+        '9007199254740993',
+        'NaN',
+        'Infinity',
+      ],
+      ...['true', 'null', ' ', '\n', '{"a":[1,{"b":2}]}', '"sample":{"x":"}{"}', '"é"', '[[[[[[]]]]]]', '\\'],
+    );
+    const texts = fc.oneof(
+      fc.json({ maxDepth: 8 }),
+      fc.tuple(fc.json({ maxDepth: 4 }), fc.json({ maxDepth: 4 })).map(([a, b]) => `{ "sample" : ${a}, "sample":${b}, "macros" :${a}}`),
+      fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join('')),
+      fc.array(piece, { maxLength: 10 }).map((pieces) => `{"sample":${pieces.join('')}}`),
+    );
+    let read = 0;
+    fc.assert(
+      fc.property(texts, (text) => {
+        const plain = strictJson(text, caps);
+        // a cap that the text could pass has every value of it counted
+        const counted = strictJson(text, { ...caps, values: Math.max(1, text.length - 1) });
+        if (typeof plain === 'string' || typeof counted === 'string') {
+          if (text.length > 2) expect(plain).toEqual(counted);
+          return;
+        }
+        read += 1;
+        expect([plain.text, plain.value, plain.members()]).toEqual([counted.text, counted.value, counted.members()]);
+        const { value } = plain;
+        if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+        const nested = children(plain.text).filter(({ start }) => '{['.includes(plain.text.charAt(start)));
+        expect(plain.members()).toEqual(new Map(nested.map(({ key, start, end }) => [key, plain.text.slice(start, end)])));
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(read).toBeGreaterThan(500);
+  });
+
   test('times: every instant comes back the same', () => {
     fc.assert(
       fc.property(

@@ -208,6 +208,8 @@ export async function openDuckdbWriter({
   const setup = await instance.connect();
   const settings = [
     `set timezone = 'UTC'`,
+    // to ask for the names of all zones takes as long as thousands of rows that name one
+    `create table time_zones as select distinct name from pg_timezone_names()`,
     `set preserve_insertion_order = true`,
     `set autoinstall_known_extensions = false`,
     `set autoload_known_extensions = false`,
