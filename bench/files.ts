@@ -45,7 +45,7 @@ export async function benchFiles(url: string, dataDir: string, onMeasured: (line
   const { key: apiKey } = await createApiKey(db, { userId: person.id, name: 'bench', rateLimit: 1_000_000 });
   // without kept answers: each is read anew
   const settings = { DUCKDB_THREADS: '2', DUCKDB_MEMORY_MB: '256', RESULT_CACHE_MB: '0', WORKER: 'off', LOG_LEVEL: 'warn' };
-  const { child, baseUrl, adminUrl } = await serve({ DATABASE_URL: url, DATA_DIR: dataDir, ...settings });
+  const { child, baseUrl } = await serve({ DATABASE_URL: url, DATA_DIR: dataDir, ...settings });
   const staging = await openDuckdbWriter({ lakeFolder: join(dataDir, 'lake'), workFolder: join(dataDir, 'seeding'), threads: 2 });
   const engine = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '256MB' });
   const agent = new Agent({ keepAlive: true });
@@ -62,15 +62,7 @@ export async function benchFiles(url: string, dataDir: string, onMeasured: (line
       `${rows} rows: ${asItCame.length} files as they came, ${overlapping(asItCame)} of them overlapping; ` +
         `compacted in ${((performance.now() - start) / 1_000).toFixed(1)} s to ${files.length}, ${overlapping(files)} of them overlapping\n`,
     );
-    const site = {
-      port: Number(new URL(baseUrl).port),
-      apiKey,
-      adminUrl,
-      pid: child.pid ?? 0,
-      path: '',
-      files: [],
-      stop: () => stop(child),
-    };
+    const site = { port: Number(new URL(baseUrl).port), apiKey };
     const asked = (experimentId: string, query: Record<string, string>) => async () => {
       const path = `/api/v1/experiments/${experimentId}/data?${new URLSearchParams({ tableName: 'raw_data', ...query }).toString()}`;
       const { milliseconds, status } = await fetchAll(site, agent, path);

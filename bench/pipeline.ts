@@ -124,13 +124,12 @@ interface Site {
   db: Database;
   staging: StagingArea;
   baseUrl: string;
-  pid: number;
   apiKey: string;
   makeExperiment: (name: string) => Promise<string>;
 }
 
 /** A month of hourly batches, compacted as the service does it by the minute, against the same rows written at once. */
-async function month({ db, staging, baseUrl, pid, apiKey, makeExperiment }: Site, onMeasured: (line: Measured) => void): Promise<void> {
+async function month({ db, staging, baseUrl, apiKey, makeExperiment }: Site, onMeasured: (line: Measured) => void): Promise<void> {
   const rows = MONTH.batches * MONTH.rowsOfBatch;
   const season = { db, staging, rows, inOrder: true };
   const [grown, fresh] = [await makeExperiment('A month'), await makeExperiment('At once')];
@@ -146,7 +145,7 @@ async function month({ db, staging, baseUrl, pid, apiKey, makeExperiment }: Site
     `files after a month: ${files.map(({ experiment, files: n }) => `${n} ${experiment === grown ? 'grown' : 'fresh'}`).join(', ')}\n`,
   );
   const agent = new Agent({ keepAlive: true });
-  const site = { port: Number(new URL(baseUrl).port), apiKey, adminUrl: '', pid, path: '', files: [], stop: () => Promise.resolve() };
+  const site = { port: Number(new URL(baseUrl).port), apiKey };
   const aggregation = JSON.stringify({
     groupBy: [{ column: 'timestamp', timeBucket: 'hour' }],
     functions: [{ column: 'latitude', function: 'avg' }],
@@ -228,7 +227,7 @@ export async function benchPipeline(url: string, dataDir: string, onMeasured: (l
   const { child, baseUrl } = await serve({ ...settings, WORKER: 'off' });
   try {
     const experiment = (name: string) => makeExperiment(baseUrl, apiKey, { name, organizationId: person.organizationId });
-    const site = { db, staging, baseUrl, pid: child.pid ?? 0, apiKey, makeExperiment: experiment };
+    const site = { db, staging, baseUrl, apiKey, makeExperiment: experiment };
     for (const line of await throughput(db, staging, dataDir)) onMeasured(line);
     await month(site, onMeasured);
     const start = async () => {

@@ -22,7 +22,7 @@ const aggregation = JSON.stringify({
   ],
 });
 
-interface Question {
+export interface Question {
   name: string;
   /** Route below the table's data. */
   route?: string;
@@ -31,7 +31,7 @@ interface Question {
   yardsticks: string[];
 }
 
-const QUESTIONS: readonly Question[] = [
+export const QUESTIONS: readonly Question[] = [
   { name: 'hourly aggregate', query: { aggregation }, yardsticks: ['hourly'] },
   {
     name: 'page of 100 and count, filtered, newest first',
@@ -53,7 +53,12 @@ interface Answered {
 }
 
 /** Asks and reads to the last byte, without keeping any. */
-export function fetchAll(site: ReadsSite, agent: Agent, path: string, accept = 'application/json'): Promise<Answered> {
+export function fetchAll(
+  site: Pick<ReadsSite, 'port' | 'apiKey'>,
+  agent: Agent,
+  path: string,
+  accept = 'application/json',
+): Promise<Answered> {
   const start = performance.now();
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -72,13 +77,13 @@ export function fetchAll(site: ReadsSite, agent: Agent, path: string, accept = '
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-/** The hand-written statement over the same files, in an engine with the same threads and memory. */
-const yardstick = (name: string, site: ReadsSite): string =>
+/** The hand-written statement over the files of a table, in an engine with the same threads and memory. */
+export const yardstick = (name: string, site: ReadsSite, table = 'bench'): string =>
   readFileSync(join(import.meta.dirname, 'yardsticks', `${name}.sql`), 'utf8')
-    .replaceAll('$files', `[${site.files.map(literal).join(', ')}]`)
+    .replaceAll('$files', `[${site.filesOf(table).map(literal).join(', ')}]`)
     .replaceAll('$experiment', literal(/experiments\/([^/]+)/.exec(site.path)?.[1] ?? ''));
 
-async function took(connection: DuckDBConnection, statements: readonly string[]): Promise<number> {
+export async function took(connection: DuckDBConnection, statements: readonly string[]): Promise<number> {
   const start = performance.now();
   for (const statement of statements) await connection.runAndReadAll(statement);
   return performance.now() - start;
@@ -88,7 +93,7 @@ const statusOf = (pid: number, field: 'VmHWM' | 'VmRSS'): number =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
 
 /** Peak resident memory of the server in MB while `work` runs, counted from where it stood. */
-async function peakDuring<T>(pid: number, work: () => Promise<T>): Promise<{ value: T; peakMb: number }> {
+export async function peakDuring<T>(pid: number, work: () => Promise<T>): Promise<{ value: T; peakMb: number }> {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
   const value = await work();
   return { value, peakMb: statusOf(pid, 'VmHWM') };
@@ -121,10 +126,36 @@ async function loopLag(site: ReadsSite): Promise<number> {
   return Number(/^nodejs_eventloop_lag_p99_seconds\S* (\S+)/m.exec(text)?.[1]);
 }
 
+export interface Compared {
+  site: ReadsSite;
+  agent: Agent;
+  connection: DuckDBConnection;
+}
+
+/** A way to ask for rows of a table, that answers how many milliseconds it took. */
+export const asking =
+  ({ site, agent }: Pick<Compared, 'site' | 'agent'>, { name, route = '', query }: Omit<Question, 'yardsticks'>, tableName = 'bench') =>
+  async (): Promise<number> => {
+    const path = `${site.path}${route}?${new URLSearchParams({ tableName, ...query }).toString()}`;
+    const { milliseconds, status } = await fetchAll(site, agent, path);
+    if (status !== 200) throw new Error(`${name} was answered ${status}`);
+    return milliseconds;
+  };
+
+/** A question asked of the server, and by its statements that were written by hand. */
+export async function askedAndByHand(compared: Compared, question: Question, rows: number): Promise<Measured> {
+  const { site, connection } = compared;
+  const statements = question.yardsticks.map((file) => yardstick(file, site));
+  const [ours, byHand] = [asking(compared, question), () => took(connection, statements)];
+  await ours();
+  await byHand();
+  return pairs(`${question.name} over ${rows} rows, ms`, ours, byHand);
+}
+
 /** Reads of a 12-column upload table against statements that were written by hand. `ROWS` makes it smaller than 5 million. */
 export async function benchReads(url: string, dataDir: string, onMeasured: (line: Measured) => void): Promise<void> {
   const rows = Number(process.env['ROWS'] ?? 5_000_000);
-  const site = await startReadsSite({ url, dataDir, rows, threads: THREADS, memoryMb: MEMORY_MB });
+  const site = await startReadsSite({ url, dataDir, tables: { bench: rows }, threads: THREADS, memoryMb: MEMORY_MB });
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(THREADS),
     memory_limit: `${MEMORY_MB}MB`,
@@ -134,18 +165,7 @@ export async function benchReads(url: string, dataDir: string, onMeasured: (line
   try {
     const connection = await instance.connect();
     await connection.run(`set timezone = 'UTC'`);
-    for (const { name, route = '', query, yardsticks } of QUESTIONS) {
-      const path = `${site.path}${route}?${new URLSearchParams({ tableName: 'bench', ...query }).toString()}`;
-      const statements = yardsticks.map((file) => yardstick(file, site));
-      const ours = async () => {
-        const { milliseconds, status } = await fetchAll(site, agent, path);
-        if (status !== 200) throw new Error(`${name} was answered ${status}`);
-        return milliseconds;
-      };
-      await ours();
-      await took(connection, statements);
-      onMeasured(await pairs(`${name} over ${rows} rows, ms`, ours, () => took(connection, statements)));
-    }
+    for (const question of QUESTIONS) onMeasured(await askedAndByHand({ site, agent, connection }, question, rows));
 
     const csv = `${site.path}?${new URLSearchParams({ tableName: 'bench', columns: SHOWN }).toString()}`;
     const copies = [yardstick('csv', site)];

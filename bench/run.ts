@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|files|fleet|formats|ingest|lists|macros|metadata|pipeline|reads|search]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|exports|files|fleet|formats|ingest|large|lists|macros|metadata|pipeline|reads|search]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,10 +6,12 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchExports } from './exports.ts';
 import { benchFiles } from './files.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
+import { benchLarge } from './large.ts';
 import { benchLists } from './lists.ts';
 import { benchMacros } from './macros.ts';
 import { benchMetadata } from './metadata.ts';
@@ -30,10 +32,12 @@ const whole =
 
 const BENCHES: Record<string, Bench> = {
   access: whole(benchAccess),
+  exports: benchExports,
   files: benchFiles,
   fleet: whole(benchFleet),
   formats: benchFormats,
   ingest: whole(benchIngest),
+  large: benchLarge,
   lists: benchLists,
   macros: benchMacros,
   metadata: whole(benchMetadata),

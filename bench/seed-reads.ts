@@ -33,22 +33,26 @@ const SELECT = `select
 export interface ReadsSite {
   port: number;
   apiKey: string;
-  /** Path of the table's rows, with the table in the query. */
+  /** Path of the tables' rows, with the table in the query. */
   path: string;
+  baseUrl: string;
   adminUrl: string;
   /** Process id of the server. */
   pid: number;
-  /** Absolute paths of the table's files. */
-  files: string[];
+  /** Absolute paths of a table's files. */
+  filesOf(table: string): string[];
   stop(): Promise<void>;
 }
 
 interface SiteOptions {
   url: string;
   dataDir: string;
-  rows: number;
+  /** Names of the tables, and their rows. */
+  tables: Readonly<Record<string, number>>;
   threads: number;
   memoryMb: number;
+  /** Whether the server that is measured runs jobs too. */
+  works?: boolean;
 }
 
 /** Starts the built server on free ports, as a process of its own, with the flags of `npm start`. */
@@ -109,10 +113,10 @@ async function writeUploads(folder: string, rows: number): Promise<string[]> {
 }
 
 /**
- * A started server with one upload table of `rows` rows and twelve columns, brought in as Parquet through the upload. The server that serves
+ * A started server with upload tables of so many rows and twelve columns, brought in as Parquet through the upload. The server that serves
  * the reads is another process than the one that took the upload in, so that its peak memory is that of reading.
  */
-export async function startReadsSite({ url, dataDir, rows, threads, memoryMb }: SiteOptions): Promise<ReadsSite> {
+export async function startReadsSite({ url, dataDir, tables, threads, memoryMb, works = false }: SiteOptions): Promise<ReadsSite> {
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   const person = await createUser(db, { email: 'bench@example.org', firstName: 'Bench', lastName: 'Reader', verified: true });
   const { key: apiKey } = await createApiKey(db, { userId: person.id, name: 'bench', rateLimit: 1_000_000 });
@@ -134,37 +138,40 @@ export async function startReadsSite({ url, dataDir, rows, threads, memoryMb }: 
     return (await response.json()) as any;
   };
   const experiment = `/api/v1/experiments/${await makeExperiment(taking.baseUrl, apiKey, { name: 'Bench', organizationId: person.organizationId })}`;
-  const folder = mkdtempSync(join(dataDir, 'to-upload-'));
-  const form = new FormData();
-  for (const [field, value] of Object.entries({ sourceKind: 'parquet', targetKind: 'new', targetName: 'bench' })) form.append(field, value);
-  for (const [index, path] of (await writeUploads(folder, rows)).entries())
-    form.append('files', await openAsBlob(path), `rows-${index}.parquet`);
-  const { uploadId } = await ask('POST', `${experiment}/data/uploads`, form);
-  rmSync(folder, { recursive: true });
-  for (;;) {
-    const { status, rowCount, errorMessage } = await ask('GET', `${experiment}/data/uploads/${String(uploadId)}`);
-    if (status === 'completed') {
-      if (rowCount !== rows) throw new Error(`the upload stored ${String(rowCount)} rows`);
-      break;
+  for (const [targetName, rows] of Object.entries(tables)) {
+    const folder = mkdtempSync(join(dataDir, 'to-upload-'));
+    const form = new FormData();
+    for (const [field, value] of Object.entries({ sourceKind: 'parquet', targetKind: 'new', targetName })) form.append(field, value);
+    for (const [index, path] of (await writeUploads(folder, rows)).entries())
+      form.append('files', await openAsBlob(path), `rows-${index}.parquet`);
+    const { uploadId } = await ask('POST', `${experiment}/data/uploads`, form);
+    rmSync(folder, { recursive: true });
+    for (;;) {
+      const { status, rowCount, errorMessage } = await ask('GET', `${experiment}/data/uploads/${String(uploadId)}`);
+      if (status === 'completed') {
+        if (rowCount !== rows) throw new Error(`the upload stored ${String(rowCount)} rows`);
+        break;
+      }
+      if (status === 'failed' || status === 'partial') throw new Error(`the upload ended ${String(status)}: ${String(errorMessage)}`);
+      await sleep(200);
     }
-    if (status === 'failed' || status === 'partial') throw new Error(`the upload ended ${String(status)}: ${String(errorMessage)}`);
-    await sleep(200);
   }
   await stop(taking.child);
   const reader = openDatabase({ url, role: APPLICATION_ROLE, max: 1 });
-  const found = await reader.rows<{ path: string }>(sql(
+  const found = await reader.rows<{ path: string; name: string }>(sql(
     'bench.files',
-  )`select f.path from lake_files f join lake_tables t on t.id = f.table_id
+  )`select f.path, t.name from lake_files f join lake_tables t on t.id = f.table_id
     where t.kind = 'upload' and f.to_version is null order by f.min_key, f.path`);
   await reader.close();
-  const serving = await serve({ ...environment, WORKER: 'off', CALLER_STATEMENTS: '8' });
+  const serving = await serve({ ...environment, WORKER: works ? 'on' : 'off', CALLER_STATEMENTS: '8' });
   return {
     port: Number(new URL(serving.baseUrl).port),
     apiKey,
     path: `${experiment}/data`,
+    baseUrl: serving.baseUrl,
     adminUrl: serving.adminUrl,
     pid: serving.child.pid ?? 0,
-    files: found.map(({ path }) => join(dataDir, 'lake', path)),
+    filesOf: (table) => found.filter(({ name }) => name === table).map(({ path }) => join(dataDir, 'lake', path)),
     stop: () => stop(serving.child),
   };
 }

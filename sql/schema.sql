@@ -245,10 +245,12 @@ table exports
   queued_at timestamp with time zone not null default now()
   expires_at timestamp with time zone
   expired_at timestamp with time zone
+  percent_done double precision not null default 0
   constraint exports_check CHECK (((status = 'completed'::text) = ((object_key IS NOT NULL) AND (file_size IS NOT NULL))))
   constraint exports_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))))
   constraint exports_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'ndjson'::text, 'json'::text, 'parquet'::text, 'arrow'::text])))
   constraint exports_names_check CHECK ((names = ANY (ARRAY['pseudonyms'::text, 'real'::text, 'real_by_manager'::text])))
+  constraint exports_percent_done_check CHECK (((percent_done >= (0)::double precision) AND (percent_done <= (100)::double precision)))
   constraint exports_sha256_check CHECK ((length(sha256) = 32))
   constraint exports_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
   constraint exports_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL

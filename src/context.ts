@@ -195,10 +195,12 @@ async function openWarehouses(config: Config, lakeFolder: string): Promise<{ war
   const options = { lakeFolder, temporaryFolder: join(config.dataDir, 'tmp'), threads };
   const warehouse = await DuckDbWarehouse.open({ ...options, memoryLimit: `${memoryMb}MB` });
   const memoryLimit = `${Math.max(128, Math.floor(memoryMb / 4))}MB`;
-  const exporter = await DuckDbWarehouse.open({ ...options, memoryLimit, connections: 4, wideStreams: 0 }).catch(async (error: unknown) => {
-    await warehouse.close();
-    throw error;
-  });
+  const exporter = await DuckDbWarehouse.open({ ...options, memoryLimit, connections: 4, wideStreams: 0, tellsReading: true }).catch(
+    async (error: unknown) => {
+      await warehouse.close();
+      throw error;
+    },
+  );
   return { warehouse, exporter };
 }
 

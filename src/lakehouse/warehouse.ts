@@ -21,6 +21,8 @@ export interface RunOptions {
   timeoutMs?: number;
   /** Named in the engine's own log, where it has one. */
   tag?: string;
+  /** Told twice a second which share (0 to 1) of what it has to read the statement has read, by an engine that knows. */
+  onReading?: (share: number) => void;
 }
 
 /** Text that the statement prints: `json` is a stream of NDJSON lines that the caller frames, the others are the bytes that go out. */

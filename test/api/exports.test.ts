@@ -87,7 +87,7 @@ describe('exports', () => {
       createdBy: site.cast.viewer.id,
       createdAt: date,
       completedAt: date,
-      progress: { rows: 4, bytes: done.fileSize, totalRows: 4 },
+      progress: { percent: 100, rows: 4, bytes: done.fileSize, totalRows: 4 },
       errorMessage: null,
       anonymizeContributors: false,
       tableVersion: 1,
@@ -227,7 +227,7 @@ describe('exports', () => {
     const early = await call('viewer', 'GET', `/${exportId}`);
     expect(early).toMatchObject({
       status: 409,
-      body: { code: 'EXPORT_NOT_READY', exportStatus: 'queued', progress: { rows: 0, bytes: 0, totalRows: null } },
+      body: { code: 'EXPORT_NOT_READY', exportStatus: 'queued', progress: { percent: 0, rows: 0, bytes: 0, totalRows: null } },
     });
     expect(early.headers.get('retry-after')).toBe('2');
     expect((await call('member', 'DELETE', `/${exportId}`)).body.code).toBe('EXPORT_NOT_YOURS');

@@ -301,6 +301,26 @@ describe('cancelling', () => {
     expect(lake.warehouse.running).toBe(0);
   });
 
+  test('an engine that is asked to says how far it has read, before and while rows go out', async () => {
+    const telling = await Lake.open({ tellsReading: true });
+    try {
+      const path = await telling.write(`select i, md5(i::varchar) as txt from range(${ROWS}) t(i)`);
+      const sorted: Statement = { sql: `select i || txt as line from read_parquet('${path}') order by txt`, values: [] };
+      const shares: number[] = [];
+      // nobody reads yet: the statement waits with its rows in order
+      const stream = await telling.warehouse.stream(sorted, 'csv', { onReading: (share) => shares.push(share) });
+      while (shares.length < 3) await sleep(20);
+      expect(shares.at(-1)).toBeGreaterThan(0.9);
+      expect(shares.every((share, at) => share >= (shares[at - 1] ?? 0) && share <= 1)).toBe(true);
+      expect((await text(stream)).split('\n')).toHaveLength(ROWS + 1);
+      const told = shares.length;
+      await sleep(1_100);
+      expect(shares).toHaveLength(told);
+    } finally {
+      await telling.close();
+    }
+  });
+
   test('nothing is left behind', async () => {
     const [scratch = ''] = readdirSync(lake.temporary);
     const left = () => readdirSync(join(lake.temporary, scratch)).filter((name) => name !== 'spill');

@@ -43,6 +43,8 @@ interface Found {
   certificates: { certificateId: string; status: string }[];
 }
 
+const ROTATED = 'POST /credentials/rotate 201';
+
 /** Every thing and every device's row, side by side. */
 const everything = () =>
   site.database.db.rows<Found>(sql('test')`
@@ -90,6 +92,8 @@ test(
         }
       };
       const lives = Array.from({ length: DEVICES }, life);
+      // however slow the machine: nothing is shown of a rotation by kills before there is one
+      while (answered[ROTATED] === undefined) await sleep(50);
       await sleep(600 + random() * 1_500);
       const gone = server.kill('SIGKILL');
       dead.abort();
@@ -105,6 +109,5 @@ test(
     }
     process.stdout.write(`${JSON.stringify({ registered: serial, answered })}\n`);
     expect(Object.keys(answered).every((what) => /20[01]$/.test(what))).toBe(true);
-    expect(answered['POST /credentials/rotate 201']).toBeGreaterThan(0);
   },
 );

@@ -65,6 +65,8 @@ export interface ExportList {
 }
 
 export interface ExportProgress {
+  /** How far it is, 0 to 100: half of it for the rows that the engine has read, where the engine says so, and half for those that are written. */
+  percent: number;
   /** Rows written so far. */
   rows: number;
   /** Bytes written so far. */

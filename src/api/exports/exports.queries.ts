@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { ExportFormat, ExportState } from './exports.model.ts';
+import type { ExportFormat, ExportProgress, ExportState } from './exports.model.ts';
 
 export type NamesPolicy = 'pseudonyms' | 'real' | 'real_by_manager';
 
@@ -25,6 +25,7 @@ export interface ExportRow {
   fileName: string | null;
   rowCount: number | null;
   fileSize: number | null;
+  percentDone: number;
   rowsDone: number;
   bytesDone: number;
   rowsTotal: number | null;
@@ -39,7 +40,7 @@ export interface ExportRow {
 const columns = fragment`
   e.id as "exportId", e.experiment_id as "experimentId", e.table_identifier as "tableIdentifier", e.table_name as "tableName",
   e.table_version as "tableVersion", e.format, e.query, e.raw, e.names, e.status, e.reason, e.attempt, e.errors, e.object_key as "objectKey",
-  encode(e.sha256, 'hex') as sha256, e.file_name as "fileName", e.row_count as "rowCount", e.file_size as "fileSize", e.rows_done as "rowsDone",
+  encode(e.sha256, 'hex') as sha256, e.file_name as "fileName", e.row_count as "rowCount", e.file_size as "fileSize", e.percent_done as "percentDone", e.rows_done as "rowsDone",
   e.bytes_done as "bytesDone", e.rows_total as "rowsTotal", e.created_by as "createdBy", e.created_at as "createdAt", e.completed_at as "completedAt",
   e.expires_at as "expiresAt", coalesce(e.expired_at is not null or e.expires_at <= now(), false) as "isExpired"`;
 
@@ -93,7 +94,8 @@ export const lockExportsOf = (tx: Transaction, exportId: string) =>
 /** Begins an attempt; nothing when somebody else is at it, it has ended, or its creator has as many running as may be. */
 export const claimExport = (tx: Transaction, exportId: string, perCaller: number) =>
   tx.one<ExportRow>(sql('exports.claim')`
-    update exports e set status = 'running', attempt = e.attempt + 1, heartbeat_at = now(), started_at = coalesce(e.started_at, now()), rows_done = 0, bytes_done = 0
+    update exports e set status = 'running', attempt = e.attempt + 1, heartbeat_at = now(), started_at = coalesce(e.started_at, now()), percent_done = 0, rows_done = 0,
+      bytes_done = 0
     where e.id = ${exportId} and (e.status = 'queued' or (e.status = 'running' and e.heartbeat_at < now() - ${STALE}))
       and (select count(*) from exports other
            where other.created_by = e.created_by and other.id <> e.id and other.status = 'running' and other.heartbeat_at >= now() - ${STALE}) < ${perCaller}
@@ -107,9 +109,10 @@ interface Attempt {
 const mine = ({ exportId, attempt }: Attempt) => fragment`id = ${exportId} and attempt = ${attempt} and status = 'running'`;
 
 /** Says how far an attempt is; 0 when it is no longer the one that counts. */
-export const beatExport = (db: Queryable, attempt: Attempt, progress: { rows: number; bytes: number; totalRows: number | null }) =>
+export const beatExport = (db: Queryable, attempt: Attempt, progress: ExportProgress) =>
   db.run(sql('exports.beat')`
-    update exports set heartbeat_at = now(), rows_done = ${progress.rows}, bytes_done = ${progress.bytes}, rows_total = ${progress.totalRows}
+    update exports set heartbeat_at = now(), percent_done = ${progress.percent}, rows_done = ${progress.rows}, bytes_done = ${progress.bytes},
+      rows_total = ${progress.totalRows}
     where ${mine(attempt)}`);
 
 export interface CompletedExport {
@@ -126,7 +129,7 @@ export interface CompletedExport {
 export const completeExport = (tx: Transaction, attempt: Attempt, made: CompletedExport) =>
   tx.run(sql('exports.complete')`
     update exports set status = 'completed', completed_at = now(), object_key = ${made.objectKey}, sha256 = decode(${made.sha256}, 'hex'), file_name = ${made.fileName},
-      row_count = ${made.rowCount}, file_size = ${made.fileSize}, rows_done = ${made.rowCount}, bytes_done = ${made.fileSize}, rows_total = ${made.rowCount},
+      row_count = ${made.rowCount}, file_size = ${made.fileSize}, percent_done = 100, rows_done = ${made.rowCount}, bytes_done = ${made.fileSize}, rows_total = ${made.rowCount},
       names = ${made.names}, expires_at = now() + make_interval(days => ${made.keepDays}::integer)
     where ${mine(attempt)}`);
 

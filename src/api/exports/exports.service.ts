@@ -107,7 +107,8 @@ const shown = (row: ExportRow, caller: Caller, table: OpenTable): Export => ({
   completedAt: row.completedAt,
 });
 
-const progressOf = ({ rowsDone, bytesDone, rowsTotal }: ExportRow): ExportProgress => ({
+const progressOf = ({ percentDone, rowsDone, bytesDone, rowsTotal }: ExportRow): ExportProgress => ({
+  percent: percentDone,
   rows: rowsDone,
   bytes: bytesDone,
   totalRows: rowsTotal,

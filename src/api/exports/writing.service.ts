@@ -32,11 +32,19 @@ const MOST_ERRORS = 5;
 class Overtaken extends Error {}
 
 interface Progress {
+  /** Share of the rows, 0 to 1, that the engine has read; null where it does not say. */
+  read: number | null;
   rows: number;
   cut: boolean;
   bytes: number;
   totalRows: number | null;
 }
+
+/** Hundredths of a percent: rows are put in order before the first is written, so reading is half of the work where it is known. */
+const percentOf = ({ read, rows, totalRows }: Progress): number => {
+  const written = totalRows === null || totalRows === 0 ? 0 : Math.min(1, rows / totalRows);
+  return Math.round((read === null ? written : (read + written) / 2) * 10_000) / 100;
+};
 
 /** The table as the file may show it: access is asked again, and an experiment that was anonymised meanwhile gives pseudonyms. */
 async function tableOf(ctx: Context, row: ExportRow): Promise<{ table: OpenTable; names: NamesPolicy }> {
@@ -62,7 +70,14 @@ async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signa
   const options = { signal, tag: row.exportId };
   const counting = countDownload(ctx.exporter, source, request, options).then((total) => (progress.totalRows = total));
   counting.catch(() => undefined);
-  const { body } = await readStream(ctx.exporter, source, request, { ...options, format: row.format, raw: row.raw, seen: progress });
+  const onReading = (share: number) => (progress.read = Math.max(progress.read ?? 0, share));
+  const { body } = await readStream(ctx.exporter, source, request, {
+    ...options,
+    format: row.format,
+    raw: row.raw,
+    seen: progress,
+    onReading,
+  });
   const key = objectOf(row.exportId, row.attempt);
   const stored = await ctx.objects.put(key, metered(body, progress), { signal, contentType: DOWNLOAD_TYPES[row.format] });
   const rowCount = await counting;
@@ -105,7 +120,7 @@ async function beat(ctx: Context, row: ExportRow, progress: Progress, stop: Abor
   while (!stop.signal.aborted) {
     await sleep(BEAT_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     if (stop.signal.aborted) return;
-    const known = await beatExport(ctx.db, row, progress).catch(() => 1);
+    const known = await beatExport(ctx.db, row, { ...progress, percent: percentOf(progress) }).catch(() => 1);
     if (known === 0) stop.abort(new Overtaken('the attempt no longer counts'));
   }
 }
@@ -131,7 +146,7 @@ export async function writeExport(ctx: Context, exportId: string, signal: AbortS
   });
   if (!row) return;
   const stop = new AbortController();
-  const progress: Progress = { rows: 0, cut: false, bytes: 0, totalRows: null };
+  const progress: Progress = { read: null, rows: 0, cut: false, bytes: 0, totalRows: null };
   const beating = beat(ctx, row, progress, stop);
   try {
     await writeFile(ctx, row, progress, AbortSignal.any([signal, stop.signal]));

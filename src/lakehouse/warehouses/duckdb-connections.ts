@@ -7,7 +7,12 @@ interface Waiter {
   refuse: (error: Error) => void;
 }
 
+type Running = Pick<RunOptions, 'onReading'> & { signal: AbortSignal };
+
 type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>;
+
+/** Milliseconds between two looks at how far a statement is. */
+const LOOK_MS = 500;
 
 const stopped = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new Error('The statement was cancelled.');
@@ -18,16 +23,23 @@ const stopped = (signal: AbortSignal): Error =>
  */
 export class DuckDbConnections {
   #running = 0;
-  #open = 0;
   #closed = false;
-  readonly #idle: DuckDBConnection[] = [];
+  readonly #idle: DuckDBConnection[];
   readonly #waiting: Waiter[] = [];
-  readonly #instance: DuckDBInstance;
-  readonly #most: number;
 
-  constructor(instance: DuckDBInstance, most: number) {
-    this.#instance = instance;
-    this.#most = most;
+  private constructor(connections: DuckDBConnection[]) {
+    this.#idle = connections;
+  }
+
+  /** Opens `count` connections. Each runs `settings`: once the engine's configuration is locked, nobody can. */
+  static async open(instance: DuckDBInstance, count: number, settings: readonly string[] = []): Promise<DuckDbConnections> {
+    const connections: DuckDBConnection[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const connection = await instance.connect();
+      for (const setting of settings) await connection.run(setting);
+      connections.push(connection);
+    }
+    return new DuckDbConnections(connections);
   }
 
   get running(): number {
@@ -39,7 +51,7 @@ export class DuckDbConnections {
    * signal that says so, for what it waits for besides the engine.
    * Throws `errors.warehouseTimeout` or the signal's reason; other failures as the engine gave them.
    */
-  async use<T>({ signal, timeoutMs }: RunOptions, work: Work<T>): Promise<T> {
+  async use<T>({ signal, timeoutMs, onReading }: RunOptions, work: Work<T>): Promise<T> {
     const stop = new AbortController();
     const follow = () => stop.abort(signal && stopped(signal));
     if (signal?.aborted) follow();
@@ -48,7 +60,7 @@ export class DuckDbConnections {
     try {
       const connection = await this.#acquire(stop.signal);
       try {
-        return await this.#run(connection, stop.signal, work);
+        return await this.#run(connection, { signal: stop.signal, onReading }, work);
       } finally {
         this.#release(connection);
       }
@@ -58,7 +70,12 @@ export class DuckDbConnections {
     }
   }
 
-  async #run<T>(connection: DuckDBConnection, signal: AbortSignal, work: Work<T>): Promise<T> {
+  async #run<T>(connection: DuckDBConnection, { signal, onReading }: Running, work: Work<T>): Promise<T> {
+    const look = () => {
+      const { percentage } = connection.progress;
+      if (percentage >= 0) onReading?.(percentage / 100);
+    };
+    const looking = onReading && setInterval(look, LOOK_MS);
     // an interrupt that arrives while a statement is being planned is forgotten by the engine: repeat it
     let again: ReturnType<typeof setInterval> | undefined;
     const interrupt = () => {
@@ -74,6 +91,7 @@ export class DuckDbConnections {
       throw signal.aborted ? stopped(signal) : error;
     } finally {
       this.#running -= 1;
+      clearInterval(looking);
       clearInterval(again);
       signal.removeEventListener('abort', interrupt);
     }
@@ -84,15 +102,6 @@ export class DuckDbConnections {
     if (signal.aborted) throw stopped(signal);
     const idle = this.#idle.pop();
     if (idle) return idle;
-    if (this.#open < this.#most) {
-      this.#open += 1;
-      try {
-        return await this.#instance.connect();
-      } catch (error) {
-        this.#open -= 1;
-        throw error;
-      }
-    }
     return new Promise((give, refuse) => {
       const leave = () => {
         const at = this.#waiting.indexOf(waiter);

@@ -39,6 +39,8 @@ export interface DuckDbOptions {
   connections?: number;
   /** Streams of text at once that every thread prints, each in up to 200 MB; further ones are printed by one thread each, in 30 MB. One by default. */
   wideStreams?: number;
+  /** Whether statements say how far they are in reading. */
+  tellsReading?: boolean;
 }
 
 /** An array is a list of files, relative to the lake folder; everything else goes as it is and is cast by the statement. */
@@ -65,6 +67,9 @@ const COPY_OPTIONS: Record<StreamFormat | 'parquet', string> = {
   ndjson: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
   parquet: 'format parquet, compression snappy',
 };
+
+/** Settings of a connection that keeps count of what it has read; the engine would count only what takes more than two seconds. */
+const TELLING = ['set enable_progress_bar = true', 'set enable_progress_bar_print = false', 'set progress_bar_time = 0'];
 
 /** The statement with a last row that says so, since the driver does not tell the end of a result from its failure. */
 const ended = (sql: string, columns: readonly NamedType[]): string => {
@@ -116,6 +121,7 @@ export class DuckDbWarehouse implements Warehouse {
     memoryLimit = '1GB',
     connections = 8,
     wideStreams = 1,
+    tellsReading = false,
   }: DuckDbOptions): Promise<DuckDbWarehouse> {
     await mkdir(lakeFolder, { recursive: true });
     await mkdir(temporaryFolder, { recursive: true });
@@ -140,10 +146,11 @@ export class DuckDbWarehouse implements Warehouse {
     await connection.run('set global parquet_metadata_cache = true');
     // plans put what is looked up on the right, where it is kept in memory: never the table itself, whose rows keep their order on the left
     await connection.run(`set global disabled_optimizers = 'build_side_probe_side'`);
+    const pool = await DuckDbConnections.open(instance, connections, tellsReading ? TELLING : []);
     await connection.run('set global enable_external_access = false');
     await connection.run('set global lock_configuration = true');
     connection.closeSync();
-    return new DuckDbWarehouse(instance, new DuckDbConnections(instance, connections), { scratch, lake }, wideStreams);
+    return new DuckDbWarehouse(instance, pool, { scratch, lake }, wideStreams);
   }
 
   get running(): number {
