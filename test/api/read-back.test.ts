@@ -128,6 +128,9 @@ test('columns, counts and reports of tables there are those of the API', async (
     ordinal integer, uploaded_at timestamptz, status varchar, stored bigint, quarantined bigint, already_there bigint, reason varchar, message varchar, columns varchar)`);
   expect(await bring()).toStrictEqual({ tables: 0, failed: 0, columns: 0, reports: 0 });
   await count('raw_data', 'raw_data', 7);
+  await column('site', 'STRING', 1, { table_id: 'raw_data', origin: 'question' });
+  // of another experiment's measurements
+  await column('elsewhere', 'STRING', 1, { table_id: 'raw_data', origin: 'question', experiment_id: randomUUID() });
   await count('upload', table, 2, { name: 'field_sheet' });
   await column('spad', 'DOUBLE', 3);
   await column('plot', 'INT', 1);
@@ -140,7 +143,9 @@ test('columns, counts and reports of tables there are those of the API', async (
       ('{"plot":' || i || ',"data_id":' || i || '.25,"spad":41.5}')::json::variant as uploaded_data from range(2) t(i)`,
   );
   await bring();
-  expect((await tables()).find(({ identifier }) => identifier === 'raw_data')?.totalRows).toBe(7);
+  const raw = (await tables()).find(({ identifier }) => identifier === 'raw_data');
+  expect(raw?.totalRows).toBe(7);
+  expect(raw?.columns.map(({ name }) => name).filter((name) => ['site', 'elsewhere'].includes(name))).toStrictEqual(['site']);
   const found = await expanded();
   expect(found).toMatchObject({ displayName: 'field_sheet', totalRows: 2 });
   expect(shown(found)).toStrictEqual([

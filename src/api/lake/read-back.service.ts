@@ -44,9 +44,10 @@ const KINDS = new Set(['raw_data', 'device', 'macro', 'upload', 'quarantine']);
 const TOGETHER = 100;
 
 const COUNTS = 'select experiment_id, kind, identifier, name, row_count, state from gold.table_counts';
-const COLUMNS = `select table_id, name, original_key, type, origin, has_values, exact_double, position from gold.table_columns where table_id in `;
+const COLUMNS = `select experiment_id, table_id, name, original_key, type, origin, has_values, exact_double, position from gold.table_columns
+  where length(name) between 1 and 255 and `;
 const REPORTS = `select experiment_id, table_id, upload_id, source_kind, contributor_id, path, ordinal, unix_micros(uploaded_at) as uploaded_at, status, stored, quarantined,
-  already_there, reason, message, columns from gold.ingest_reports where table_id in `;
+  already_there, reason, message, columns from gold.ingest_reports where `;
 
 type Row = Readonly<Record<string, unknown>>;
 /** A cell that is null or text; other kinds of values are none of ours. */
@@ -100,19 +101,26 @@ const toReport = (row: Row): Reported => ({
   columns: JSON.parse(wanted(row['columns'])) as unknown,
 });
 
-const among = (sql: string, ids: readonly string[]) => ({
-  sql: `${sql}(${ids.map(() => '?').join(', ')})`,
-  values: ids.map((value) => ({ type: { kind: 'string' as const }, value })),
-});
+const among = (sql: string, tables: readonly SharedTable[]) => {
+  const markers = (values: readonly string[]) => `(${values.map(() => '?').join(', ')})`;
+  const [experiments, ids] = [tables.map(({ experimentId }) => experimentId), tables.map(({ identifier }) => identifier)].map((all) => [
+    ...new Set(all),
+  ]) as [string[], string[]];
+  return {
+    sql: `${sql}experiment_id in ${markers(experiments)} and table_id in ${markers(ids)}`,
+    values: [...experiments, ...ids].map((value) => ({ type: { kind: 'string' as const }, value })),
+  };
+};
 
-/** What is said of upload tables beside their counts. */
+/** What is said of tables beside their counts. */
 async function readDetails(
   warehouse: Warehouse,
-  ids: readonly string[],
+  tables: readonly SharedTable[],
   signal?: AbortSignal,
 ): Promise<{ columns: readonly Row[]; reports: readonly Row[] }> {
-  if (ids.length === 0) return { columns: [], reports: [] };
-  const [columns = [], reports = []] = await Promise.all([COLUMNS, REPORTS].map((sql) => warehouse.rows(among(sql, ids), { signal })));
+  const uploads = tables.filter(({ kind }) => kind === 'upload');
+  const read = (sql: string, of: readonly SharedTable[]) => (of.length === 0 ? [] : warehouse.rows(among(sql, of), { signal }));
+  const [columns, reports] = await Promise.all([read(COLUMNS, tables), read(REPORTS, uploads)]);
   return { columns, reports };
 }
 
@@ -132,11 +140,12 @@ async function bring(
     const now = await lockState(tx, known.id);
     // another process was faster
     if (!now || now.state === table.state) return { columns: 0, reports: 0 };
-    const there = new Map((await columnsAt(tx, known.id, now.version)).map((column) => [column.name, column]));
+    const there = new Map((await columnsAt(tx, known.id, now.version)).map((column) => [column.name.toLowerCase(), column]));
     const changed = columns.filter((column) => {
-      const before = there.get(column.name);
+      const before = there.get(column.name.toLowerCase());
+      // what messages bring has its type by the messages that came here, where any did
+      if (!before || kind !== 'upload') return !before;
       return (
-        !before ||
         typeText(before.type) !== typeText(column.type) ||
         before.hasValues !== column.hasValues ||
         before.exactDouble !== column.exactDouble
@@ -169,12 +178,11 @@ export async function readBack({ db, warehouse, log }: ReadBackTools, signal?: A
   const changed = news.filter(({ experimentId }) => experiments.has(experimentId));
   for (let at = 0; at < changed.length; at += TOGETHER) {
     const batch = changed.slice(at, at + TOGETHER);
-    const uploads = batch.filter(({ kind }) => kind === 'upload').map(({ identifier }) => identifier);
-    const details = await readDetails(warehouse, uploads, signal);
+    const details = await readDetails(warehouse, batch, signal);
     for (const table of batch) {
       signal?.throwIfAborted();
       done.tables += 1;
-      const isOf = (row: Row) => row['table_id'] === table.identifier;
+      const isOf = (row: Row) => row['table_id'] === table.identifier && row['experiment_id'] === table.experimentId;
       const told = { columns: details.columns.filter(isOf), reports: details.reports.filter(isOf) };
       try {
         const brought = await bring({ db }, table, told);

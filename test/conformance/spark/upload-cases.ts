@@ -280,10 +280,48 @@ const spoilt = (value: string, r: Random): string => {
   return `${value.slice(0, at)}${r.pick(['', '0', '.', '-', ' ', 'T', ':', '9', 'e', '+', '٣'])}${value.slice(at + r.int(2))}`.toWellFormed();
 };
 
+const points = (of: (at: number) => number) => Array.from({ length: 10 }, (_, at) => of(at)).join(',');
+const AMBYTE: UploadCase = {
+  name: 'Ambyte',
+  uploads: [
+    {
+      kind: 'ambyte',
+      files: [
+        {
+          path: 'Ambyte_12/3/20260501-100000_.txt',
+          bytes: [
+            ...[
+              'AMBYTE\tv2\t1777629600',
+              'I1\t5000\t1777629610',
+              'INFO START\tAct: 3.5\tDark: 12',
+              'P\t5100\t812.5\t1,2,3,4,5,6,7,8,9,10\t4242',
+            ],
+            ...[
+              'L\t5200\t2951\t0\t31.5',
+              'INFO END',
+              'A\t6000\t6500\tdirk\t1,0,0,10,1,44,7,0',
+              `T0\t${points((at) => at)}`,
+              `T1\t${points((at) => 400 + at)}`,
+            ],
+            ...[
+              `T2\t${points(() => 100)}`,
+              `T3\t${points((at) => 65_536 + 16 * at)}`,
+              `T4\t${points((at) => 65_536 + 32 * at)}`,
+              'S\t7000\t7900\t2\t300\t50',
+            ],
+            ...[`T1\t${points((at) => at)}`, 'T2\t1,2', ''],
+          ].join('\n'),
+        },
+      ],
+    },
+  ],
+};
+
 export const uploadCases = (seed: number, count: number): UploadCase[] => [
   ...fixtures(),
   ...sent,
   ...lists(),
   ...generated(seed, count),
   ...spellings(seed, count * 25),
+  AMBYTE,
 ];
