@@ -32,7 +32,9 @@ function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, typ
     const own = isNumber ? n : b;
     if (own === all) return { type: physical, value: column };
     const fits = isNumber ? NUMBER(column) : `json_type(${column}) = 'BOOLEAN'`;
-    const text = `case when not (${fits}) and ${column} ->> '$' <> '' then ${column} ->> '$' end`;
+    // of all operators the arrow binds least
+    const sent = `(${column} ->> '$')`;
+    const text = `case when not (${fits}) and ${sent} <> '' then ${sent} end`;
     return {
       type: 'JSON',
       value: `case when ${fits} then cast(${column} as ${physical}) end`,
