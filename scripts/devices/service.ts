@@ -87,12 +87,14 @@ export async function uploadObject(service: Service, messages: readonly object[]
   return key.split('/')[2] ?? '';
 }
 
-/** Ids of the rows measured at a time or later, each as often as it is there. */
-export async function rowsSince(service: Service, from: Date): Promise<string[]> {
+const notBefore = (column: string, time: Date) => ({ column, operator: 'greater_than_or_equal', value: time.toISOString() });
+
+/** Ids of the rows measured at a time or later, and arrived at a time or later, each as often as it is there. */
+export async function rowsSince(service: Service, measured: Date, arrived?: Date): Promise<string[]> {
   const query = new URLSearchParams({
     tableName: 'raw_data',
     columns: 'id',
-    filters: JSON.stringify([{ column: 'timestamp', operator: 'greater_than_or_equal', value: from.toISOString() }]),
+    filters: JSON.stringify([notBefore('timestamp', measured), ...(arrived ? [notBefore('processed_timestamp', arrived)] : [])]),
   });
   const response = await fetch(`${service.baseUrl}/api/v1/experiments/${service.experimentId}/data?${query.toString()}`, {
     headers: { 'x-api-key': service.apiKey, accept: 'text/csv' },

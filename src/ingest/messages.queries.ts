@@ -16,21 +16,28 @@ export interface NewMessage {
 }
 
 /** Answers the ids of those that were not there yet. Bodies go beside the facts, as bytes; null where the object store has them. */
-export const insertMessages = (db: Queryable, messages: readonly NewMessage[], bodies: readonly (Uint8Array | null)[]) =>
-  db.rows<{ id: string }>(sql('messages.insert')`
+export function insertMessages(db: Queryable, messages: readonly NewMessage[], bodies: readonly (Uint8Array | null)[]) {
+  // one value of all bytes goes as it is; of an array each element would be written in digits, twice as long
+  const bytes = Buffer.concat(bodies.flatMap((body) => body ?? []));
+  let before = 0;
+  const rows = messages.map((message, at) => {
+    const from = before;
+    before += bodies[at]?.byteLength ?? 0;
+    return { ...message, from: from + 1 };
+  });
+  return db.rows<{ id: string }>(sql('messages.insert')`
     with added as (
       insert into inbox (id, experiment_id, source, client_id, user_id, protocol_id, byte_count, object_key, body)
-      select m.id, m."experimentId", decode(m.source, 'hex'), m."clientId", m."userId", m."protocolId", m."byteCount", m."objectKey", m.body
-      from rows from (
-        jsonb_to_recordset(${JSON.stringify(messages)}::jsonb) as (id uuid, "experimentId" uuid, source text, "clientId" text, "userId" uuid,
-          "protocolId" text, "byteCount" integer, "objectKey" text),
-        unnest(${bodies.map((body) => (body === null ? null : Buffer.from(body.buffer, body.byteOffset, body.byteLength)))}::bytea[])
-      ) as m (id, "experimentId", source, "clientId", "userId", "protocolId", "byteCount", "objectKey", body)
+      select m.id, m."experimentId", decode(m.source, 'hex'), m."clientId", m."userId", m."protocolId", m."byteCount", m."objectKey",
+        case when m."objectKey" is null then substring(${bytes}::bytea from m."from" for m."byteCount") end
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as m (id uuid, "experimentId" uuid, source text, "clientId" text, "userId" uuid,
+        "protocolId" text, "byteCount" integer, "objectKey" text, "from" integer)
       on conflict (experiment_id, source) do nothing returning id, experiment_id, ordinal, byte_count
     ), waiting as (
       insert into pending_messages (experiment_id, ordinal, message_id, byte_count) select experiment_id, ordinal, id, byte_count from added
     )
     select id from added`);
+}
 
 export interface InboxMessage {
   id: string;

@@ -141,6 +141,11 @@ export class Gate extends Duplex {
     else this.#socket.write(chunk, done);
   }
 
+  /** What was corked goes out in one piece: each write is a record of TLS, and an acknowledgement is three small ones. */
+  override _writev(chunks: { chunk: Buffer }[], done: (cause?: Error | null) => void): void {
+    this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), 'buffer' as BufferEncoding, done);
+  }
+
   override _final(done: (cause?: Error | null) => void): void {
     this.#socket.end();
     done();

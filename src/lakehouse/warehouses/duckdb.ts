@@ -24,7 +24,7 @@ import type {
 import { ArrowStream } from './arrow-stream.ts';
 import { appendChunk, isEnd } from './duckdb-arrow.ts';
 import { DuckDbConnections } from './duckdb-connections.ts';
-import { makePipe } from './pipe.ts';
+import { Pipes } from './pipe.ts';
 
 export interface DuckDbOptions {
   /** Where the lake's files are. */
@@ -102,6 +102,7 @@ export class DuckDbWarehouse implements Warehouse {
   readonly #instance: DuckDBInstance;
   readonly #connections: DuckDbConnections;
   readonly #scratch: string;
+  readonly #pipes: Pipes;
   readonly #lake: string;
   #wideLeft: number;
 
@@ -109,6 +110,7 @@ export class DuckDbWarehouse implements Warehouse {
     this.#instance = instance;
     this.#connections = connections;
     this.#scratch = folders.scratch;
+    this.#pipes = new Pipes(folders.scratch);
     this.#lake = folders.lake;
     this.#wideLeft = wide;
   }
@@ -207,7 +209,7 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   async #pipe(statement: Statement, format: StreamFormat, options: RunOptions): Promise<Readable> {
-    const pipe = await makePipe(this.#scratch);
+    const pipe = await this.#pipes.open();
     const gone = new AbortController();
     pipe.reader.once('close', () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
