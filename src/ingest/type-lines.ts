@@ -69,6 +69,8 @@ export async function typeLines(
   if (!lines) throw new Error('the source holds no lines');
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const columns: ColumnState[] = [];
+  /** Columns of odd values, which come after all others. */
+  const beside: ColumnState[] = [];
   const report: ColumnReport[] = [];
   const values: string[] = [];
   const read: { column: string; key: string; type: string }[] = [];
@@ -95,7 +97,7 @@ export async function typeLines(
     if (!reading.odd || reading.odd.count === 0) continue;
     line.oddValues = reading.odd.count;
     values.push(`${reading.odd.text} as ${quote(oddTextColumn(name))}`);
-    columns.push({
+    beside.push({
       name: oddTextColumn(name),
       type: { kind: 'string' },
       nullable: true,
@@ -104,6 +106,7 @@ export async function typeLines(
       exactDouble: true,
     });
   }
+  columns.push(...beside);
   requireRoom(byName, columns);
   await session.prepare([
     variable('records', lines.path),

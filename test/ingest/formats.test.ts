@@ -81,6 +81,7 @@ test.each([
   const table = await lake.makeTable();
   const lines = [`{"b":true,"n":1${more}}`, '{"b":7,"n":false}', '{"b":false,"n":2.5}', '{"b":null,"n":-3}', '{"b":false,"n":true}'];
   await lake.ingest(table, 'ndjson', [{ path: 'a.ndjson', bytes: lines.join('\n') }]);
+  expect(Object.keys(await lake.types(table.id)).filter((name) => name !== 'far')).toEqual(['b', 'n', 'b__text', 'n__text']);
   const rows = await lake.rows(table.id);
   expect(rows.map(({ b, b__text, n, n__text }) => [b, b__text, n, n__text])).toEqual([
     [true, null, 1, null],
