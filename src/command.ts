@@ -16,6 +16,7 @@ import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { ApiError, StartError } from './errors.ts';
+import { landUploads } from './ingest/landing.ts';
 import { openJobQueue } from './jobs/queue.ts';
 
 const USAGE = `usage:
@@ -28,6 +29,7 @@ const USAGE = `usage:
   npm run lake -- verify
   npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
   npm run lake -- export-delta DIR
+  npm run lake -- land-uploads DIR
   npm run import -- FILE [--owner ADDRESS]
   npm run backup -- DIR               (beside a running server)
   npm run restore -- DIR              (into an empty DATA_DIR)
@@ -113,7 +115,8 @@ async function lake(tools: LakeTools, args: string[]): Promise<void> {
     if (found.problems.length > 0) process.exitCode = 1;
   } else if (verb === 'replay') tell(await replayLake(tools, { ...spanOf(values), experimentId: values.experiment }));
   else if (verb === 'export-delta') tell(await exportDelta(tools, resolve(needed(target, 'DIR'))));
-  else throw new UsageError('say status, compact, verify, replay or export-delta');
+  else if (verb === 'land-uploads') tell(await landUploads({ ...tools, store: tools.objects }, resolve(needed(target, 'DIR'))));
+  else throw new UsageError('say status, compact, verify, replay, export-delta or land-uploads');
 }
 
 /** The text of a file of JSON. */

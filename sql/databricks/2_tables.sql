@@ -136,12 +136,18 @@ CLUSTER BY (experiment_id)
 COMMENT 'Records of the metadata that researchers keep beside their measurements';
 
 CREATE TABLE IF NOT EXISTS gold.quarantine (
+  id STRING NOT NULL,
+  quarantined_at TIMESTAMP,
   experiment_id STRING NOT NULL,
-  source STRING,
-  position BIGINT,
+  upload_id STRING,
+  contributor_id STRING,
+  table_id STRING,
+  path STRING,
+  fieldlake_row STRING,
+  line BIGINT,
+  byte_offset BIGINT,
   reason STRING,
-  payload STRING,
-  quarantined_at TIMESTAMP
+  original_text STRING
 ) USING DELTA
 CLUSTER BY (experiment_id)
 COMMENT 'What could not be stored, and why';

@@ -32,7 +32,9 @@ function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, typ
     const own = isNumber ? n : b;
     if (own === all) return { type: physical, value: column };
     const fits = isNumber ? NUMBER(column) : `json_type(${column}) = 'BOOLEAN'`;
-    const text = `case when not (${fits}) and ${column} ->> '$' <> '' then ${column} ->> '$' end`;
+    // of all operators the arrow binds least
+    const sent = `(${column} ->> '$')`;
+    const text = `case when not (${fits}) and ${sent} <> '' then ${sent} end`;
     return {
       type: 'JSON',
       value: `case when ${fits} then cast(${column} as ${physical}) end`,
@@ -67,6 +69,8 @@ export async function typeLines(
   if (!lines) throw new Error('the source holds no lines');
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const columns: ColumnState[] = [];
+  /** Columns of odd values, which come after all others. */
+  const beside: ColumnState[] = [];
   const report: ColumnReport[] = [];
   const values: string[] = [];
   const read: { column: string; key: string; type: string }[] = [];
@@ -93,7 +97,7 @@ export async function typeLines(
     if (!reading.odd || reading.odd.count === 0) continue;
     line.oddValues = reading.odd.count;
     values.push(`${reading.odd.text} as ${quote(oddTextColumn(name))}`);
-    columns.push({
+    beside.push({
       name: oddTextColumn(name),
       type: { kind: 'string' },
       nullable: true,
@@ -102,6 +106,7 @@ export async function typeLines(
       exactDouble: true,
     });
   }
+  columns.push(...beside);
   requireRoom(byName, columns);
   await session.prepare([
     variable('records', lines.path),

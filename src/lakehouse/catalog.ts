@@ -181,12 +181,18 @@ const FIXED: Record<TableKind, readonly Column[]> = {
   ],
   metadata_record: [hidden('experiment_id'), hidden('matched_column'), hidden('key'), hidden('custom_metadata', VARIANT)],
   quarantine: [
-    hidden('experiment_id'),
-    hidden('source'),
-    hidden('position', BIGINT),
-    hidden('reason'),
-    hidden('payload'),
+    hidden('id'),
     hidden('quarantined_at', TIMESTAMP),
+    hidden('experiment_id'),
+    hidden('upload_id'),
+    hidden('contributor_id'),
+    hidden('table_id'),
+    hidden('path'),
+    hidden('fieldlake_row'),
+    hidden('line', BIGINT),
+    hidden('byte_offset', BIGINT),
+    hidden('reason'),
+    hidden('original_text'),
   ],
 };
 

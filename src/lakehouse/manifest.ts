@@ -28,7 +28,8 @@ export interface ColumnState extends Column {
   exactDouble: boolean;
 }
 
-export type CommitCause = 'ingest' | 'compact' | 'erase' | 'replace';
+/** `read_back`: the catalogue was brought up to date with tables that are written elsewhere. */
+export type CommitCause = 'ingest' | 'compact' | 'erase' | 'replace' | 'read_back';
 
 export interface Commit {
   tableId: string;

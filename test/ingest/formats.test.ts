@@ -74,6 +74,24 @@ test.each([
   ]);
 });
 
+test.each([
+  ['the engine reads', ''],
+  ['only the long way keeps', ',"far":123456789012345678901'],
+])('of values of two kinds that %s only those of the other kind are odd', async (_, more) => {
+  const table = await lake.makeTable();
+  const lines = [`{"b":true,"n":1${more}}`, '{"b":7,"n":false}', '{"b":false,"n":2.5}', '{"b":null,"n":-3}', '{"b":false,"n":true}'];
+  await lake.ingest(table, 'ndjson', [{ path: 'a.ndjson', bytes: lines.join('\n') }]);
+  expect(Object.keys(await lake.types(table.id)).filter((name) => name !== 'far')).toEqual(['b', 'n', 'b__text', 'n__text']);
+  const rows = await lake.rows(table.id);
+  expect(rows.map(({ b, b__text, n, n__text }) => [b, b__text, n, n__text])).toEqual([
+    [true, null, 1, null],
+    [null, '7', null, 'false'],
+    [false, null, 2.5, null],
+    [null, null, -3, null],
+    [false, null, null, 'true'],
+  ]);
+});
+
 test('what the engine alone would read otherwise goes the long way', async () => {
   const table = await lake.makeTable();
   const file = (name: string, bytes: string) => ({ path: `${name}.ndjson`, bytes });

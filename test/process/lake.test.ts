@@ -1,4 +1,4 @@
-import { truncateSync, writeFileSync, readFileSync } from 'node:fs';
+import { readdirSync, truncateSync, writeFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
@@ -6,6 +6,7 @@ import { storeMessages } from '../../src/ingest/messages.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually } from '../support/crashes.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+import { uploadTable } from '../support/uploads.ts';
 
 let test$: TestServer;
 let owner: Call;
@@ -127,3 +128,27 @@ test('npm run lake refuses what it does not know', async () => {
     expect([code, problem]).toEqual([1, expect.stringContaining('usage:')]);
   }
 }, 60_000);
+
+test('npm run lake -- land-uploads beside a running service', async () => {
+  await uploadTable(owner, experimentId, 'spad', 'plot,spad\n1,41.5\n3,\n');
+  const folder = join(test$.server.context.config.dataDir, 'landing');
+  const landed = await lake('land-uploads', folder);
+  expect(landed.code, landed.problem).toBe(0);
+  expect(landed.json).toEqual({ files: 1, thereAlready: 0, records: 2, refused: 0 });
+  const lines = (name: string) =>
+    readdirSync(join(folder, name)).flatMap((file) =>
+      readFileSync(join(folder, name, file), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    );
+  expect(lines('upload_records').map((line) => JSON.parse(String(line['cells'])) as unknown)).toEqual([
+    { plot: 't1', spad: 't41.5' },
+    { plot: 't3', spad: null },
+  ]);
+  expect(lines('upload_files')).toMatchObject([
+    { table_name: 'spad', experiment_id: experimentId, contributor_id: test$.cast.owner.id, reason: null },
+  ]);
+  expect((await lake('land-uploads', folder)).json).toEqual({ files: 0, thereAlready: 1, records: 0, refused: 0 });
+  expect((await lake('land-uploads')).problem).toContain('--DIR is missing');
+}, 120_000);

@@ -33,7 +33,11 @@ function addedTo({ kind, columns }: TableRow, described: readonly MetadataColumn
 
 /** The tables of an experiment with their columns; raw_data and device are always among them. */
 export async function describeTables(ctx: Context, userId: string, experimentId: string): Promise<TableDescriptor[]> {
-  const [rows, described] = await Promise.all([listReadableTables(ctx.db, userId, experimentId), metadataColumnsOf(ctx.db, experimentId)]);
+  const isShared = ctx.warehouse.name === 'databricks';
+  const [rows, described] = await Promise.all([
+    listReadableTables(ctx.db, userId, experimentId, isShared),
+    metadataColumnsOf(ctx.db, experimentId),
+  ]);
   return rows.map((row) => ({
     identifier: row.identifier,
     tableType: TABLE_TYPE[row.kind],

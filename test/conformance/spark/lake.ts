@@ -29,10 +29,10 @@ const SHARED: Partial<Record<TableKind, string>> = {
 
 const quote = (name: string) => databricks.quote(name);
 
-/** Makes every table of `gold`, empty. */
-export const createTables = async (spark: Spark): Promise<void> => {
+/** Makes every table of `gold`, or those of these kinds, empty. */
+export const createTables = async (spark: Spark, kinds: readonly TableKind[] = KINDS): Promise<void> => {
   await spark.rows('create database gold');
-  for (const kind of KINDS) {
+  for (const kind of kinds) {
     const columns = physicalColumns(fixedColumns(kind)).map(({ name, type }) => `${quote(name)} ${typeText(type)}`);
     await spark.rows(`create table gold.${quote(kind)} (${columns.join(', ')}${SHARED[kind] ?? ''}) using parquet`);
   }
