@@ -405,6 +405,15 @@ table lake_columns
   constraint lake_columns_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE CASCADE
   constraint lake_columns_pkey PRIMARY KEY (table_id, name, since_version)
   CREATE UNIQUE INDEX lake_columns_live ON public.lake_columns USING btree (table_id, lower(name)) WHERE (until_version IS NULL)
+table lake_file_values
+  file_id uuid not null
+  name text not null
+  type text not null
+  counts jsonb not null
+  nulls bigint not null
+  constraint lake_file_values_nulls_check CHECK ((nulls >= 0))
+  constraint lake_file_values_file_id_fkey FOREIGN KEY (file_id) REFERENCES lake_files(id) ON DELETE CASCADE
+  constraint lake_file_values_pkey PRIMARY KEY (file_id, name)
 table lake_files
   id uuid not null
   table_id uuid not null
@@ -420,6 +429,7 @@ table lake_files
   min_id text
   max_id text
   null_keys bigint
+  values_noted boolean not null default false
   constraint lake_files_byte_count_check CHECK ((byte_count > 0))
   constraint lake_files_check CHECK (((to_version IS NULL) OR (to_version > from_version)))
   constraint lake_files_check1 CHECK (((null_keys >= 0) AND (null_keys <= row_count)))
@@ -429,6 +439,7 @@ table lake_files
   constraint lake_files_path_key UNIQUE (path)
   CREATE INDEX lake_files_by_version ON public.lake_files USING btree (table_id, from_version)
   CREATE INDEX lake_files_live ON public.lake_files USING btree (table_id, min_key, max_key) WHERE (to_version IS NULL)
+  CREATE INDEX lake_files_not_noted ON public.lake_files USING btree (table_id, row_count) WHERE ((to_version IS NULL) AND (NOT values_noted))
   CREATE INDEX lake_files_retired ON public.lake_files USING btree (retired_at) WHERE (to_version IS NOT NULL)
 table lake_sources
   table_id uuid not null
@@ -452,10 +463,14 @@ table lake_tables
   created_by uuid
   created_at timestamp with time zone not null default now()
   updated_at timestamp with time zone not null default now()
+  shared_row_count bigint
+  shared_state text
+  shared_read_at timestamp with time zone
   constraint lake_tables_check CHECK (((kind = 'upload'::text) = (name IS NOT NULL)))
   constraint lake_tables_check1 CHECK (((kind <> 'upload'::text) OR ((name ~ '^[A-Za-z][A-Za-z0-9_]{0,62}$'::text) AND (lower(name) <> ALL (ARRAY['raw_data'::text, 'device'::text])))))
   constraint lake_tables_kind_check CHECK ((kind = ANY (ARRAY['raw_data'::text, 'device'::text, 'macro'::text, 'upload'::text, 'identity'::text, 'annotation'::text, 'metadata_record'::text, 'registry'::text, 'quarantine'::text])))
   constraint lake_tables_row_count_check CHECK ((row_count >= 0))
+  constraint lake_tables_shared_row_count_check CHECK ((shared_row_count >= 0))
   constraint lake_tables_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint lake_tables_pkey PRIMARY KEY (id)
   constraint lake_tables_experiment_id_identifier_key UNIQUE (experiment_id, identifier)
@@ -607,6 +622,13 @@ table message_runs
   constraint message_runs_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   CREATE INDEX message_runs_by_experiment ON public.message_runs USING btree (experiment_id)
   CREATE UNIQUE INDEX message_runs_once ON public.message_runs USING btree (client_id, hour, run_id, experiment_id) NULLS NOT DISTINCT
+table message_tries
+  id bigint not null generated as identity
+  experiment_id uuid not null
+  first_ordinal bigint not null
+  last_ordinal bigint not null
+  constraint message_tries_pkey PRIMARY KEY (id)
+  CREATE INDEX message_tries_by_experiment ON public.message_tries USING btree (experiment_id)
 table metadata_records
   id uuid not null
   experiment_id uuid not null
@@ -740,7 +762,6 @@ table pending_messages
   ordinal bigint not null
   message_id uuid not null
   byte_count integer not null
-  tries integer not null default 0
   again boolean not null default false
   constraint pending_messages_pkey PRIMARY KEY (experiment_id, ordinal)
 table presence_events
@@ -1145,17 +1166,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborators_of(resources uuid[], organizations uuid[])
  RETURNS TABLE(resource_id uuid, collaborators integer)
  LANGUAGE sql
@@ -1801,7 +1822,9 @@ view messages as
     m.quarantined,
     m.already_there,
     m.reasons,
-    COALESCE(p.tries, 0) AS tries,
+    ( SELECT (count(*))::integer AS count
+           FROM message_tries t
+          WHERE ((t.experiment_id = p.experiment_id) AND ((p.ordinal >= t.first_ordinal) AND (p.ordinal <= t.last_ordinal)))) AS tries,
     m.handled_at
    FROM (inbox m
      LEFT JOIN pending_messages p ON (((p.experiment_id = m.experiment_id) AND (p.ordinal = m.ordinal))));

@@ -11,7 +11,7 @@ import type { Statement } from './warehouse.ts';
 type Visit<K extends ExprKind> = (expr: Extract<Expr, { kind: K }>, dialect: Dialect) => Fragment;
 type Print<K extends PlanKind> = (plan: Extract<Plan, { kind: K }>, place: Place) => Fragment;
 
-const COMPARISONS = { equals: '=', less: '<', at_most: '<=', greater: '>', at_least: '>=' } as const;
+const ORDERINGS = { less: '<', at_most: '<=', greater: '>', at_least: '>=' } as const;
 
 const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
   column: ({ name }, dialect) => raw(dialect.quote(name)),
@@ -30,15 +30,15 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
     )})`,
   compare: ({ how, left, right }, dialect) => {
     const sides = [expression(left, dialect), expression(right, dialect)] as const;
-    return how === 'differs' ? dialect.differs(...sides) : q`${sides[0]} ${raw(COMPARISONS[how])} ${sides[1]}`;
+    if (how === 'equals') return dialect.equals(...sides, exprType(left));
+    return how === 'differs' ? dialect.differs(...sides) : q`${sides[0]} ${raw(ORDERINGS[how])} ${sides[1]}`;
   },
   in: ({ of, values, negated }, dialect) => {
-    const list = joined(
-      values.map((value) => expression(value, dialect)),
-      ', ',
-    );
     const one = () => expression(of, dialect);
-    return negated ? q`(${one()} is null or ${one()} not in (${list}))` : q`${one()} in (${list})`;
+    const list = values.map((value) => expression(value, dialect));
+    if (negated) return q`(${one()} is null or ${one()} not in (${joined(list, ', ')}))`;
+    const [only, ...others] = list;
+    return only && others.length === 0 ? dialect.equals(one(), only, exprType(of)) : q`${one()} in (${joined(list, ', ')})`;
   },
   text: ({ how, of, text }, dialect) =>
     dialect[how === 'contains' ? 'contains' : 'startsWith'](expression(of, dialect), expression(text, dialect)),

@@ -60,6 +60,8 @@ export interface Dialect {
   field(of: Fragment, name: string): Fragment;
   struct(fields: readonly { name: string; value: Fragment }[]): Fragment;
   emptyList(type: ColumnType): Fragment;
+  /** Two values of one type, neither of them null. */
+  equals(left: Fragment, right: Fragment, type: ColumnType): Fragment;
   /** Null-safe inequality: `is distinct from` is not spelled the same everywhere. */
   differs(left: Fragment, right: Fragment): Fragment;
   contains(of: Fragment, text: Fragment): Fragment;

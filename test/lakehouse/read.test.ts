@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compile } from '../../src/lakehouse/compile.ts';
-import { fixedColumns } from '../../src/lakehouse/catalog.ts';
+import { DOUBLE, fixedColumns } from '../../src/lakehouse/catalog.ts';
 import type { TableSource } from '../../src/lakehouse/plan.ts';
 import { planRead } from '../../src/lakehouse/planner.ts';
 import type { ReadRequest } from '../../src/lakehouse/request.ts';
-import { EXPERIMENT, Lake, OTHER_EXPERIMENT, download, page, source } from './support.ts';
+import { EXPERIMENT, Lake, OTHER_EXPERIMENT, download, page, source, uploaded } from './support.ts';
 
 let lake: Lake;
 let file: string;
@@ -42,6 +42,24 @@ test('cells are typed JSON, printed by the engine', async () => {
     json: { a: [4] },
   });
   expect(data.rows[2]?.big).toBe(9007199254740992);
+});
+
+test('a zero of either sign equals zero, also in files whose filters hold only one of them', async () => {
+  const signed = await lake.write(`
+    select lpad(i::varchar, 32, '0') as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at, 'up' as upload_id,
+      'u1' as contributor_id, ['-0'::double, 1.5, null][1 + i % 3] as dbl from range(3000) t(i)`);
+  const table = source([signed], { expanded: [uploaded('dbl', DOUBLE)] });
+  const found = async (operator: 'equals' | 'in' | 'between' | 'not_equals' | 'not_in', value: unknown) =>
+    (await page(lake.warehouse, table, { filters: [{ column: 'dbl', operator, value }] } as ReadRequest)).totalRows;
+  expect(await found('equals', 0)).toBe(1000);
+  expect(await found('equals', -0)).toBe(1000);
+  expect(await found('equals', 1.5)).toBe(1000);
+  expect(await found('in', [0])).toBe(1000);
+  expect(await found('in', [0, 7])).toBe(1000);
+  expect(await found('in', [0, 1.5])).toBe(2000);
+  expect(await found('between', [0, 0])).toBe(1000);
+  expect(await found('not_equals', 0)).toBe(2000);
+  expect(await found('not_in', [0])).toBe(2000);
 });
 
 test('csv and ndjson stream every row', async () => {

@@ -204,6 +204,7 @@ export const databricks: Dialect = {
       ', ',
     )})`,
   emptyList: (type) => raw(`cast(array() as ${cast(type)})`),
+  equals: (left, right) => q`${left} = ${right}`,
   differs: (left, right) => q`not (${left} <=> ${right})`,
   contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`startswith(${of}, ${text})`,

@@ -221,6 +221,8 @@ export const duckdb: Dialect = {
       ', ',
     )})`,
   emptyList: (type) => raw(`cast([] as ${cast(type)})`),
+  // zeros of both signs are equal, but not to the filters that Parquet files carry, which the engine asks for a single value, and not for a range or a list
+  equals: (left, right, type) => (type.kind === 'double' ? q`${left} between ${right} and ${right}` : q`${left} = ${right}`),
   differs: (left, right) => q`${left} is distinct from ${right}`,
   contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`starts_with(${of}, ${text})`,

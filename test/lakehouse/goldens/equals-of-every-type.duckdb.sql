@@ -23,7 +23,7 @@ from (
                 from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
                 where "experiment_id" = cast(? as varchar)
               )
-              where ("bool" = cast(? as boolean)) and ("int" = cast(? as integer)) and ("big" = cast(? as bigint)) and ("dec" = cast(? as decimal(12, 3))) and ("dbl" = cast(? as double)) and ("txt" = cast(? as varchar)) and ("day" = cast(? as date)) and ("at" = cast(? as timestamptz)) and ("clock" = cast(? as timestamp))
+              where ("bool" = cast(? as boolean)) and ("int" = cast(? as integer)) and ("big" = cast(? as bigint)) and ("dec" = cast(? as decimal(12, 3))) and ("dbl" between cast(? as double) and cast(? as double)) and ("txt" = cast(? as varchar)) and ("day" = cast(? as date)) and ("at" = cast(? as timestamptz)) and ("clock" = cast(? as timestamp))
             )
             order by "uploaded_at" asc nulls last, "id" asc nulls last
             limit ?
@@ -81,6 +81,7 @@ from (
 -- INT: 1
 -- BIGINT: 9007199254740993
 -- DECIMAL(12,3): 1.250
+-- DOUBLE: 0.1
 -- DOUBLE: 0.1
 -- STRING: a
 -- DATE: 2024-03-31

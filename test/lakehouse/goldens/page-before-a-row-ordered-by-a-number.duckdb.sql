@@ -10,7 +10,7 @@ from (
         from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
         where "experiment_id" = cast(? as varchar)
       )
-      where ("txt" = cast(? as varchar)) and (("dbl" >= cast(? as double)) and (("dbl" > cast(? as double)) or (("dbl" = cast(? as double)) and ("uploaded_at" < cast(? as timestamptz))) or (("dbl" = cast(? as double)) and ("uploaded_at" = cast(? as timestamptz)) and ("id" < cast(? as varchar)))))
+      where ("txt" = cast(? as varchar)) and (("dbl" >= cast(? as double)) and (("dbl" > cast(? as double)) or (("dbl" between cast(? as double) and cast(? as double)) and ("uploaded_at" < cast(? as timestamptz))) or (("dbl" between cast(? as double) and cast(? as double)) and ("uploaded_at" = cast(? as timestamptz)) and ("id" < cast(? as varchar)))))
     )
     order by "dbl" asc nulls first, "uploaded_at" desc nulls first, "id" desc nulls first
     limit ?
@@ -25,7 +25,9 @@ from (
 -- DOUBLE: NaN
 -- DOUBLE: NaN
 -- DOUBLE: NaN
+-- DOUBLE: NaN
 -- TIMESTAMP: 2024-01-01T00:00:00.000Z
+-- DOUBLE: NaN
 -- DOUBLE: NaN
 -- TIMESTAMP: 2024-01-01T00:00:00.000Z
 -- STRING: r1
