@@ -287,7 +287,23 @@ describe('cancelling', () => {
     await expect(pipeline(deadline, new Writable({ write: (_chunk, _encoding, done) => done() }))).rejects.toMatchObject({
       code: 'WAREHOUSE_TIMEOUT',
     });
+    await settled();
     expect(lake.warehouse.running).toBe(0);
+  });
+
+  test.each([
+    ['text', (signal: AbortSignal) => lake.warehouse.stream(flood, 'json', { signal })],
+    ['Arrow', (signal: AbortSignal) => lake.warehouse.typed(flood, 'arrow', [{ as: 'line', name: 'line', type: STRING }], { signal })],
+    ['Parquet', (signal: AbortSignal) => lake.warehouse.typed(flood, 'parquet', [{ as: 'line', name: 'line', type: STRING }], { signal })],
+  ])('%s that is cancelled before anybody reads it fails for its reader, and for nobody else', async (_format, open) => {
+    const stop = new AbortController();
+    const stream = await open(stop.signal);
+    stop.abort(new Error('the caller left'));
+    // a failure that nobody listens to would end the process
+    await settled();
+    await sleep(50);
+    expect(stream.destroyed).toBe(true);
+    await expect(text(stream)).rejects.toThrow();
   });
 
   test('slow readers do not stop other statements', async () => {

@@ -279,10 +279,8 @@ test(
       });
       const aliased = await ask('GET', `${path}&${new URLSearchParams({ aggregation }).toString()}`);
       if (aliased.status === 200)
-        expect(Object.entries(aliased.body[0].data.rows[0])).toEqual([
-          ['other', 1],
-          [text.slice(0, 255), 1],
-        ]);
+        // members whose names are whole numbers come first in every object
+        expect(aliased.body[0].data.rows[0]).toEqual({ other: 1, [text.slice(0, 255)]: 1 });
       else expect(aliased.status, `${JSON.stringify(text)}: ${aliased.text.slice(0, 200)}`).toBe(400);
     };
     for (const [index, text] of HOSTILE.entries()) {

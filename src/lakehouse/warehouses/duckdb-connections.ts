@@ -14,7 +14,8 @@ type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>
 /** Milliseconds between two looks at how far a statement is. */
 const LOOK_MS = 500;
 
-const stopped = (signal: AbortSignal): Error =>
+/** Why a statement was stopped. */
+export const stopped = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new Error('The statement was cancelled.');
 
 /**

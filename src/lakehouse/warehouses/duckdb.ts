@@ -23,7 +23,7 @@ import type {
 } from '../warehouse.ts';
 import { ArrowStream } from './arrow-stream.ts';
 import { appendChunk, isEnd } from './duckdb-arrow.ts';
-import { DuckDbConnections } from './duckdb-connections.ts';
+import { DuckDbConnections, stopped } from './duckdb-connections.ts';
 import { Pipes } from './pipe.ts';
 
 export interface DuckDbOptions {
@@ -82,6 +82,9 @@ const ended = (sql: string, columns: readonly NamedType[]): string => {
  * What is joined is true of every row, and nothing that the engine could know before.
  */
 const narrow = (sql: string) => `select * from (\n${sql}\n) where (random() < 2) in (select x from (values (true), (false)) t(x))`;
+
+/** A stream whose failure waits for its reader: one that nobody listens to would end the process, also where nobody has begun to read. */
+const heldFor = <T extends Readable>(body: T): T => body.on('error', () => undefined);
 
 /** The next rows, whose failure is seen where they are waited for, if anywhere. */
 const nextOf = (result: DuckDBResult) => {
@@ -210,11 +213,16 @@ export class DuckDbWarehouse implements Warehouse {
 
   async #pipe(statement: Statement, format: StreamFormat, options: RunOptions): Promise<Readable> {
     const pipe = await this.#pipes.open();
+    heldFor(pipe.reader);
     const gone = new AbortController();
     pipe.reader.once('close', () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
     void this.#connections
-      .use({ ...options, signal }, (connection) => this.#print(connection, statement, pipe.path, format))
+      .use({ ...options, signal }, (connection, stop) => {
+        // an engine that writes to a full pipe hears of nothing until its reader is gone
+        stop.addEventListener('abort', () => pipe.reader.destroy(stopped(stop)), { once: true });
+        return this.#print(connection, statement, pipe.path, format);
+      })
       .then(
         () => pipe.finish(),
         (error: unknown) => pipe.fail(error instanceof Error ? error : new Error(String(error))),
@@ -225,7 +233,7 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   #arrow(statement: Statement, columns: readonly NamedType[], { onRows, ...options }: TypedOptions): Readable {
-    const body = new PassThrough();
+    const body = heldFor(new PassThrough());
     const gone = new AbortController();
     finished(body, () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
@@ -271,7 +279,7 @@ export class DuckDbWarehouse implements Warehouse {
 
   async #file(statement: Statement, options: RunOptions): Promise<Readable> {
     const path = join(this.#scratch, `${randomUUID()}.parquet`);
-    const body = new PassThrough();
+    const body = heldFor(new PassThrough());
     const gone = new AbortController();
     finished(body, () => {
       gone.abort();
