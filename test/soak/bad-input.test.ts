@@ -279,8 +279,8 @@ test(
       });
       const aliased = await ask('GET', `${path}&${new URLSearchParams({ aggregation }).toString()}`);
       if (aliased.status === 200)
-        // members whose names are whole numbers come first in every object
-        expect(aliased.body[0].data.rows[0]).toEqual({ other: 1, [text.slice(0, 255)]: 1 });
+        // the text, since V8 14.6 reads a key that begins with an escape as one of another object before it
+        expect(aliased.text).toContain(`"rows":[{"other":1,${JSON.stringify(text.slice(0, 255))}:1}]`);
       else expect(aliased.status, `${JSON.stringify(text)}: ${aliased.text.slice(0, 200)}`).toBe(400);
     };
     for (const [index, text] of HOSTILE.entries()) {
