@@ -17,7 +17,7 @@ import type { BoundValue, Statement, Warehouse } from '../../src/lakehouse/wareh
 import { parseStrict } from '../ingest/rfc4180.ts';
 import { FAULTS as ORACLE_FAULTS } from '../lakehouse/faults.ts';
 import type { Patch } from '../lakehouse/faults.ts';
-import { KINDS, random } from '../lakehouse/oracle/data.ts';
+import { KINDS, ZONES, random } from '../lakehouse/oracle/data.ts';
 import type { Asked } from '../lakehouse/oracle/evaluate.ts';
 import { Lake, download, page } from '../lakehouse/support.ts';
 import { Spark } from '../support/spark.ts';
@@ -154,13 +154,21 @@ interface Candidate {
   asked: Asked;
   statements: readonly Statement[];
 }
+/** Every row by the hours of each zone: what random requests ask of few rows, or of none that lies in an hour that comes twice. */
+const BY_THE_HOUR: readonly Asked[] = ZONES.map((timezone) => ({
+  filters: [],
+  aggregation: { groupBy: [{ column: 'at', timeBucket: 'hour', timezone }], functions: [{ column: '*', function: 'count', alias: 'n' }] },
+}));
+
 let candidates: readonly Candidate[] = [];
 /** Requests with the statements that a page of theirs may take. */
 const prepared = (): readonly Candidate[] => {
   if (candidates.length > 0) return candidates;
   const r = random(seed);
-  candidates = Array.from({ length: 9_000 }, (_, index) => ({ index, asked: makeHarshRequest(index, bench.rows, r) })).flatMap(
-    ({ index, asked }) => {
+  const generated = Array.from({ length: 9_000 }, (_, index) => makeHarshRequest(index, bench.rows, r));
+  candidates = [...BY_THE_HOUR, ...generated]
+    .map((asked, index) => ({ index, asked }))
+    .flatMap(({ index, asked }) => {
       try {
         const plan = planRead(sourceOf(index), sent(asked), MAX_LIMIT);
         const outputs = plan.columns.map(({ as, name, type }) => ({ as, name, expr: { kind: 'column', name: as, type } as const }));
@@ -169,8 +177,7 @@ const prepared = (): readonly Candidate[] => {
       } catch {
         return [];
       }
-    },
-  );
+    });
   return candidates;
 };
 

@@ -26,6 +26,11 @@ const EDGES: Partial<Record<CellKind, readonly Cell[]>> = {
   day: [-719_162, -1, 2_932_896],
 };
 
+/** In the second half of an hour, or half an hour, that comes twice in one of the zones: of 300 rows at random often none is. */
+const TWICE = ['2024-10-27T01:30Z', '2024-11-03T06:30Z', '2024-11-03T05:30Z', '2024-04-06T15:15Z'].map(
+  (text) => BigInt(Date.parse(text)) * 1000n,
+);
+
 const digits = (r: Random, count: number) =>
   Array.from({ length: count }, () => '0123456789'[r.int(10)])
     .join('')
@@ -51,6 +56,8 @@ export const makeHarshRows = (seed: number, count: number): HarshRow[] => {
   return makeRows(seed, count).map((row, index) => {
     const cells = { ...row.cells };
     for (const kind of KINDS) if (cells[kind] !== null && EDGES[kind] && r.chance(0.08)) cells[kind] = r.pick(EDGES[kind]);
+    const twice = TWICE[index];
+    if (twice !== undefined) cells.at = twice;
     const wide = signed(r, digits(r, 1 + r.int(35)));
     const fine = signed(r, `${digits(r, 1 + r.int(25))}.${digits(r, 10).padStart(10, '0')}`);
     return {
