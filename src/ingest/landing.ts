@@ -5,7 +5,8 @@
 import { access, mkdir, rename, rm, copyFile, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { StagingSession } from '../lakehouse/staging.ts';
+import { STRING } from '../lakehouse/catalog.ts';
+import { literal, type StagingSession } from '../lakehouse/staging.ts';
 import { typeText } from '../lakehouse/types.ts';
 import { nameColumns } from './columns.ts';
 import { variable } from './pipeline.ts';
@@ -32,8 +33,6 @@ interface Landed {
   refused: number;
 }
 
-const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
-
 /** A value with a letter before it that says how it was written: text (t), JSON (n s b j), or a type of the file's own (d). */
 function cell({ column, form }: BronzeField): string {
   if (form === 'token') return column;
@@ -48,7 +47,8 @@ const exists = (path: string) =>
 
 /** Makes a file appear whole: readers of a folder pass over names that begin with a point. */
 async function put(folder: string, name: string, write: (path: string) => Promise<unknown>): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  // what everybody has uploaded is for its owner's eyes
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, `.${name}`);
   await write(path);
   await rename(path, join(folder, name));
@@ -83,14 +83,14 @@ async function readAndWrite(
     });
     await refusedFile.close();
     const names = nameColumns(fields.map(({ key }) => key));
-    const members = fields.map((field, index) => `${text(names[index]?.name ?? '')}, ${cell(field)}`);
-    const to = (name: string) => `to ${text(join(work, name))} (format json)`;
+    const members = fields.map((field) => `cast(? as varchar), ${cell(field)}`);
+    const to = (name: string) => `to ${literal(join(work, name))} (format json)`;
     await session.prepare([
       variable('file_id', fileId),
       variable('refused', refusedFile.path),
       {
         sql: `copy (select getvariable('file_id') as file_id, fieldlake_row, cast(json_object(${members.join(', ')}) as varchar) as cells from bronze_records) ${to('records.json')}`,
-        values: [],
+        values: names.map(({ name }) => ({ type: STRING, value: name })),
       },
       {
         sql: `copy (select getvariable('file_id') as file_id, fieldlake_row, cast(line as varchar) as line, cast(byte_offset as varchar) as byte_offset, reason, original_text

@@ -1,7 +1,7 @@
 /** Types the records of a JSON file whose values have been looked at already, and points the engine's JSON reader at them. */
 import type { ColumnType } from '../lakehouse/catalog.ts';
 import type { ColumnState } from '../lakehouse/manifest.ts';
-import { physicalType, quote, type StagingSession } from '../lakehouse/staging.ts';
+import { literal, physicalType, quote, type StagingSession } from '../lakehouse/staging.ts';
 import { typeText } from '../lakehouse/types.ts';
 import { nameColumns, oddTextColumn } from './columns.ts';
 import { NotPlain, type KeyStats } from './json-lines.ts';
@@ -57,8 +57,6 @@ function typeOf(field: BronzeField, stats: KeyStats, before: ColumnState | undef
   return type;
 }
 
-const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
-
 /** Decides the types, prints how to read them, and makes `bronze_records`. Throws NotPlain, before anything is read, when the long way is needed. */
 export async function typeLines(
   session: StagingSession,
@@ -112,7 +110,7 @@ export async function typeLines(
     variable('records', lines.path),
     fill(pipelines.uploadedLines, {
       columns: read.map(({ key, column }) => `, ${quote(key)} as ${column}`).join(''),
-      types: read.map(({ key, type }) => `, ${text(key)}: '${type}'`).join(''),
+      types: read.map(({ key, type }) => `, ${literal(key)}: '${type}'`).join(''),
       longest: String(Math.max(LEAST_OBJECT_SIZE, lines.longest)),
     }),
   ]);

@@ -50,6 +50,9 @@ export interface StagingArea {
 /** An identifier as the writing engine reads it. */
 export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
+/** Text in a place where no value can be bound, such as the path of a COPY. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
 /** The physical type of a column in the lake's Parquet files. */
 export function physicalType(type: ColumnType): string {
   switch (type.kind) {

@@ -6,7 +6,7 @@ import { StartError } from '../../errors.ts';
 import { fixedColumns, physicalColumns, type ColumnType, type TableKind } from '../../lakehouse/catalog.ts';
 import { deltaLog } from '../../lakehouse/delta.ts';
 import { columnsAt, filesAt } from '../../lakehouse/manifest.ts';
-import { physicalType, quote, type StagingSession } from '../../lakehouse/staging.ts';
+import { literal, physicalType, quote, type StagingSession } from '../../lakehouse/staging.ts';
 import { listTables } from './lake.queries.ts';
 import type { LakeTools } from './lake.service.ts';
 
@@ -82,7 +82,7 @@ async function putFile(
   try {
     await session.prepare([
       {
-        sql: `copy (select ${casts} from read_parquet(getvariable('files'), hive_partitioning = false)) to '${work.replaceAll("'", "''")}' (format parquet, compression zstd)`,
+        sql: `copy (select ${casts} from read_parquet(getvariable('files'), hive_partitioning = false)) to ${literal(work)} (format parquet, compression zstd)`,
         values: [],
       },
     ]);

@@ -15,6 +15,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
+import { literal } from '../staging.ts';
 import type { ColumnValues, StagingArea, StagingSession, ValuesAsked } from '../staging.ts';
 import { valuesOf } from './duckdb-values.ts';
 import { cutRowGroups } from './parquet-cut.ts';
@@ -34,7 +35,6 @@ const ROWS_PER_FILE = 100_352;
 const VECTOR = 2_048;
 const WHOLE = 'whole.parquet';
 
-const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 function bound({ type, value }: BoundValue): { value: DuckDBValue; type: DuckDBType } {
@@ -112,7 +112,7 @@ class DuckdbSession implements StagingSession {
       // Every thread writes, in order, into one file only: several at once would each get rows from anywhere. So that one is cut afterwards.
       const ordered = sorted ? select.sql : `select * from (${select.sql}) order by ${identifier(sortColumn)} nulls last, id`;
       const options = `format parquet, compression zstd, row_group_size ${vectors(rowsPerGroup)}, preserve_order true`;
-      await this.#run({ sql: `copy (${ordered}) to ${text(join(temporary, WHOLE))} (${options})`, values: select.values });
+      await this.#run({ sql: `copy (${ordered}) to ${literal(join(temporary, WHOLE))} (${options})`, values: select.values });
       await cutRowGroups(temporary, WHOLE, vectors(rowsPerFile));
       const staged: StagedFile[] = [];
       for (const part of await this.#describe(temporary, sortColumn)) {
@@ -163,7 +163,7 @@ class DuckdbSession implements StagingSession {
             coalesce(bool_and(coalesce(case when ${sorting} is not distinct from before then id > id_before else ${sorting} > before or ${sorting} is null end, false))
               filter (where place > 1), true) as in_order
           from (select ${sorting}, id, lag(${sorting}) over () as before, lag(id) over () as id_before, row_number() over () as place
-            from (select null::varchar as id where false union all by name select * from read_parquet(${text(join(folder, file))})))`,
+            from (select null::varchar as id where false union all by name select * from read_parquet(${literal(join(folder, file))})))`,
         values: [],
       });
       const [row] = result.getRowObjectsJson();
@@ -215,7 +215,7 @@ export async function openDuckdbWriter({
     `set autoload_known_extensions = false`,
     // what it writes it reads once or twice and never again: kept, every file would stay in memory until the limit is reached
     `set enable_external_file_cache = false`,
-    `set allowed_directories = [${text(`${lake}/`)}, ${text(`${work}/`)}]`,
+    `set allowed_directories = [${literal(`${lake}/`)}, ${literal(`${work}/`)}]`,
     `set enable_external_access = false`,
     `set lock_configuration = true`,
   ];

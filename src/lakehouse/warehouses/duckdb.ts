@@ -10,6 +10,7 @@ import { BIGINT, BOOLEAN, DOUBLE, DuckDBInstance, INTEGER, LIST, VARCHAR, listVa
 import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import { duckdb } from '../dialects/duckdb.ts';
+import { literal } from '../staging.ts';
 import type {
   BoundValue,
   NamedType,
@@ -57,8 +58,6 @@ const bindings = (statement: Statement, lake: string): [DuckDBValue[], DuckDBTyp
   const bound = statement.values.map((value) => valueOf(value, lake));
   return [bound.map(({ value }) => value), bound.map(({ type }) => type)];
 };
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 const COPY_OPTIONS: Record<StreamFormat | 'parquet', string> = {
   csv: `format csv, header false, delimiter ',', quote '"', escape '"', nullstr ''`,

@@ -6,6 +6,7 @@ import { BIGINT, BOOLEAN, DOUBLE, DuckDBDataChunk, DuckDBInstance, VARCHAR } fro
 import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import type { ColumnType } from '../catalog.ts';
 import { duckdb } from '../dialects/duckdb.ts';
+import { literal } from '../staging.ts';
 import type { NamedType } from '../warehouse.ts';
 
 const MEMORY = '256MB';
@@ -14,8 +15,6 @@ const PART_ROWS = 122_880;
 const PART_CHARACTERS = 16_000_000;
 const CHUNK = 2_048;
 const WRITTEN = 'format parquet, compression snappy';
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** How a value arrives, and how it becomes one of its type: the forms of Databricks' `Dialect.typed`. */
 const arrival = (type: ColumnType): { as: DuckDBType; sql: string; made: (of: string) => string } => {
