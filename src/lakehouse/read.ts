@@ -320,7 +320,8 @@ export const readDistinct = async (
     compile({ kind: 'print', from: rows, format: 'json', outputs, guard: false }, warehouse.dialect),
     options,
   );
-  const values = lines.map((row) => (JSON.parse(String(row.line)) as { value: string | number | boolean | null }).value);
+  const members = JSON.parse(`[${lines.map(({ line }) => String(line)).join(',')}]`) as { value: string | number | boolean | null }[];
+  const values = members.map(({ value }) => value);
   return { values: values.slice(0, limit).filter((value) => value !== null), truncated: values.length > limit };
 };
 
