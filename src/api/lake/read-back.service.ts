@@ -5,6 +5,7 @@
 import { inspect } from 'node:util';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 import type { Column, TableKind } from '../../lakehouse/catalog.ts';
 import { columnsAt, commit, createTable, findTable, type ColumnState } from '../../lakehouse/manifest.ts';
 import { parseType, typeText } from '../../lakehouse/types.ts';
@@ -98,7 +99,7 @@ const toReport = (row: Row): Reported => ({
   alreadyThere: Number(row['already_there']),
   reason: orNull(row['reason']),
   message: orNull(row['message']),
-  columns: JSON.parse(wanted(row['columns'])) as unknown,
+  columns: readJson(wanted(row['columns'])),
 });
 
 const among = (sql: string, tables: readonly SharedTable[]) => {
