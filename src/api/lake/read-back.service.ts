@@ -11,10 +11,12 @@ import { columnsAt, commit, createTable, findTable, type ColumnState } from '../
 import { parseType, typeText } from '../../lakehouse/types.ts';
 import type { Warehouse } from '../../lakehouse/warehouse.ts';
 import {
+  claimLook,
   insertReportedUploads,
   listExperimentsAmong,
   listStates,
   lockState,
+  noteShared,
   noteState,
   settleUploads,
   writeReports,
@@ -125,6 +127,13 @@ async function readDetails(
   return { columns, reports };
 }
 
+/** How many files of each upload have come to an end there. */
+function endedFiles(reports: readonly Reported[]): { uploadId: string; files: number }[] {
+  const files = new Map<string, number>();
+  for (const { uploadId, status } of reports) if (status !== 'pending') files.set(uploadId, (files.get(uploadId) ?? 0) + 1);
+  return [...files].map(([uploadId, count]) => ({ uploadId, files: count }));
+}
+
 /** Brings one table up to date, in one transaction. */
 async function bring(
   { db }: Pick<ReadBackTools, 'db'>,
@@ -159,6 +168,7 @@ async function bring(
       const uploads = await writeReports(tx, reports);
       written = uploads.length;
       if (written > 0) await settleUploads(tx, [...new Set(uploads.map(({ uploadId }) => uploadId))]);
+      await noteShared(tx, endedFiles(reports));
     }
     await noteState(tx, { tableId: known.id, rowCount: table.rowCount, state: table.state });
     return { columns: changed.length, reports: written };
@@ -199,14 +209,21 @@ export async function readBack({ db, warehouse, log }: ReadBackTools, signal?: A
   return done;
 }
 
-/** The same as a watch: nothing to do while tables are local, and no failure before the pipeline has made its tables. */
-export async function readBackChanges(ctx: ReadBackTools, signal: AbortSignal): Promise<void> {
-  if (ctx.warehouse.name !== 'databricks') return;
+/**
+ * The same as a watch: nothing to do while tables are local or no look is due, and no failure before the pipeline has made its tables. A statement starts a warehouse and keeps
+ * it up for minutes, so one is sent where a landed upload is waited for, and else once in a long while.
+ */
+export async function readBackChanges(ctx: ReadBackTools & Pick<Context, 'config'>, signal: AbortSignal): Promise<void> {
+  const { databricks } = ctx.config;
+  if (databricks === undefined || !(await claimLook(ctx.db, databricks.lookMinutes))) return;
   await readBack(ctx, signal).catch((error: unknown) => {
     if (!isMissing(error)) throw error;
     ctx.log.debug('there are no tables of a pipeline to read back');
   });
 }
+
+/** Makes a look due, whatever is waited for: a running service begins it within ten seconds. */
+export { dropLook as askForReadBack } from './read-back.queries.ts';
 
 /** Whether a warehouse said that a table of the statement is not there. */
 const isMissing = (error: unknown): boolean =>
