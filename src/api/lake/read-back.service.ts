@@ -2,7 +2,6 @@
  * The way back: what the pipelines on Databricks say of the tables there (`table_counts`, `table_columns`, `ingest_reports` of `pipelines/gold`) reaches Postgres, where readers
  * look for columns, counts and reports. One small statement when nothing has changed; what has is read table by table. Safe to run again, and in several processes at once.
  */
-import { inspect } from 'node:util';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import { readJson } from '../../json.ts';
@@ -217,14 +216,10 @@ export async function readBackChanges(ctx: ReadBackTools & Pick<Context, 'config
   const { databricks } = ctx.config;
   if (databricks === undefined || !(await claimLook(ctx.db, databricks.lookMinutes))) return;
   await readBack(ctx, signal).catch((error: unknown) => {
-    if (!isMissing(error)) throw error;
+    if (!(error instanceof ApiError && error.code === 'WAREHOUSE_TABLE_MISSING')) throw error;
     ctx.log.debug('there are no tables of a pipeline to read back');
   });
 }
 
 /** Makes a look due, whatever is waited for: a running service begins it within ten seconds. */
 export { dropLook as askForReadBack } from './read-back.queries.ts';
-
-/** Whether a warehouse said that a table of the statement is not there. */
-const isMissing = (error: unknown): boolean =>
-  error instanceof ApiError && inspect(error.details.cause, { depth: 4 }).includes('TABLE_OR_VIEW_NOT_FOUND');
