@@ -1,6 +1,6 @@
 /**
  * Reads JSON that came from outside. The engine's own parser (V8 12.8 to 14.6 at least, nodejs/node#63785) reads a key that holds an escape as another object's
- * key before it whenever that key is how the text of this one begins: after `{"n":1,"\\":1}` it takes `{"n":1,"\n":1}` for the same object. What it says
+ * key before it whenever that key is as much of its own text as it has characters: after `{"n":1,"\\":1}` it takes `{"n":1,"\n":1}` for the same object. What it says
  * of every other text, and of whether a text is JSON at all, holds.
  */
 declare global {
@@ -35,20 +35,25 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
   ['null', null],
 ]);
 
-/** Whether a JSON text has a key that holds an escape. Nearly no text holds any backslash, and it looks from backslash to quote only. */
+/**
+ * Whether a JSON text has a key that holds an escape. Nearly no text holds a backslash. In one that does it looks back from each colon: over white space, over a quote that no
+ * backslash escapes, to the backslash or the quote before it, which is that of the key's beginning unless it is escaped. It may say yes of what stands in a string.
+ */
 function hasEscapedKey(text: string): boolean {
-  for (let escape = text.indexOf('\\'); escape >= 0;) {
-    let quote = escape;
-    let before;
-    do {
-      quote = text.indexOf('"', quote + 1);
-      if (quote < 0) return false;
-      for (before = quote - 1; text.charCodeAt(before) === BACKSLASH;) before--;
-    } while ((quote - before) % 2 === 0);
-    let next = quote + 1;
-    while (isWhite(text.charCodeAt(next))) next++;
-    if (text.charCodeAt(next) === COLON) return true;
-    escape = text.indexOf('\\', next);
+  const first = text.indexOf('\\');
+  if (first < 0) return false;
+  for (let colon = text.indexOf(':', first); colon >= 0; colon = text.indexOf(':', colon + 1)) {
+    let quote = colon - 1;
+    while (isWhite(text.charCodeAt(quote))) quote--;
+    if (text.charCodeAt(quote) !== QUOTE) continue;
+    let before = quote - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before--;
+    if ((quote - before) % 2 === 0) continue;
+    for (let at = quote - 1; at >= first; at--) {
+      const code = text.charCodeAt(at);
+      if (code === BACKSLASH || (code === QUOTE && text.charCodeAt(at - 1) === BACKSLASH)) return true;
+      if (code === QUOTE) break;
+    }
   }
   return false;
 }

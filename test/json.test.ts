@@ -53,6 +53,15 @@ function valueOf(made: Made): unknown {
   return object;
 }
 
+/** The text once for every key that holds an escape, with the key instead that the engine takes for it: as much of its own text as it has characters. */
+function* traps(text: string): Generator<string> {
+  for (const { 0: found, 1: inside = '', 2: colon = '', index } of text.matchAll(/"((?:[^"\\]|\\.)*)"(\s*:?)/g)) {
+    if (!colon.endsWith(':') || !inside.includes('\\')) continue;
+    const { length } = JSON.parse(`"${inside}"`) as string;
+    yield `${text.slice(0, index)}${JSON.stringify(inside.slice(0, length))}${colon}${text.slice(index + found.length)}`;
+  }
+}
+
 const letters = fc.constantFrom(
   '\\',
   '\\',
@@ -125,12 +134,13 @@ describe('reading JSON', () => {
         for (const made of documents) {
           const text = textOf(made, way);
           const says = JSON.stringify(valueOf(made));
+          for (const trap of traps(text)) JSON.parse(trap);
           if (JSON.stringify(JSON.parse(text)) !== says) misread += 1;
           expect(JSON.stringify(readJson(text)), text).toBe(says);
           expect(JSON.stringify(readJson(text, (value) => value)), text).toBe(says);
         }
       }),
-      { numRuns: Number(process.env['FC_RUNS'] ?? 2_000) },
+      { numRuns: Number(process.env['FC_RUNS'] ?? 1_000) },
     );
     console.log(`The engine's own parser misread ${misread} of these texts.`);
   }, 120_000);
