@@ -170,10 +170,10 @@ export const listKeptRows = (
     ) k
     where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
 
-/** The current files of tables that only the service reads */
+/** The current files of tables that only the service reads, with the version of each table; a path of null is a table without files. */
 export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>
-  db.rows<{ kind: string; path: string }>(sql('lake.listInternalFiles')`select t.kind, f.path
-    from lake_tables t join lake_files f on f.table_id = t.id and f.to_version is null
+  db.rows<{ kind: string; version: number; path: string | null }>(sql('lake.listInternalFiles')`select t.kind, t.version, f.path
+    from lake_tables t left join lake_files f on f.table_id = t.id and f.to_version is null
     where t.experiment_id = ${experimentId} and t.kind = any (${kinds}::text[])
     order by t.kind, f.min_key nulls last, f.id`);
 

@@ -77,15 +77,21 @@ export async function columnsAt(db: Queryable, tableId: string, version: number)
 export const filesAt = (db: Queryable, tableId: string, version: number, range: queries.KeyRange = {}) =>
   queries.listFiles(db, tableId, version, range);
 
-/** Paths of the current files of tables that only the service reads, by kind; none for a table that does not exist. */
+/**
+ * Tables that only the service reads, as they stood at one moment: paths of the current files by kind (none for a table that does not exist), and a text that changes
+ * with any of them.
+ */
 export async function findInternalFiles<K extends InternalKind>(
   db: Queryable,
   experimentId: string,
   kinds: readonly K[],
-): Promise<Record<K, string[]>> {
+): Promise<{ files: Record<K, string[]>; versions: string }> {
   const rows = await queries.listInternalFiles(db, experimentId, kinds);
-  const pathsOf = (kind: K) => rows.filter((row) => row.kind === kind).map(({ path }) => path);
-  return Object.fromEntries(kinds.map((kind) => [kind, pathsOf(kind)])) as Record<K, string[]>;
+  const pathsOf = (kind: K) => rows.flatMap((row) => (row.kind === kind && row.path !== null ? [row.path] : []));
+  return {
+    files: Object.fromEntries(kinds.map((kind) => [kind, pathsOf(kind)])) as Record<K, string[]>,
+    versions: [...new Set(rows.map(({ kind, version }) => `${kind}${version}`))].join(),
+  };
 }
 
 /** What two writers compare to know that they typed their files by the same catalogue. */

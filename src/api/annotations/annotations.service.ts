@@ -56,9 +56,9 @@ async function requireRows(ctx: Context, table: OpenTable, rowIds: readonly stri
 }
 
 async function standing(ctx: Context, table: OpenTable, asked: AnnotationsAsked): Promise<StandingAnnotation[]> {
-  const { annotation: files } = await findInternalFiles(ctx.db, table.experimentId, ['annotation']);
-  if (files.length === 0) return [];
-  const log = { scope: table.scope, files };
+  const { files } = await findInternalFiles(ctx.db, table.experimentId, ['annotation']);
+  if (files.annotation.length === 0) return [];
+  const log = { scope: table.scope, files: files.annotation };
   return findAnnotations(ctx.warehouse, log, asked, { timeoutMs: ctx.config.limits.statementTimeoutMs });
 }
 

@@ -8,7 +8,7 @@ import { timed } from '../../http/exchange.ts';
 import { requireTable, tableOf } from '../../http/tables.ts';
 import { describePlan, framePage, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read.ts';
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
-import { cacheKey, dataTag, describeTables, dimensionsOf, sourceOf } from './data.service.ts';
+import { cacheKey, dataTag, describeTables, sourceOf } from './data.service.ts';
 import { cursorsOf, placedRead } from './paging.service.ts';
 
 const PLAN = 'application/vnd.fieldlake.plan+json';
@@ -108,7 +108,6 @@ export class DataController extends ApiController {
     const accept = request.accepts(OFFERED);
     if (accept === false) throw errors.notAcceptable(OFFERED.join(', '));
     const { asked, version } = placedRead(this.ctx, table, query, accept in FORMATS);
-    const dimensions = await dimensionsOf(this.ctx, table);
     const source = await sourceOf(this.ctx, table, version);
     this.response.setHeader('X-Table-Version', source.version);
     this.response.setHeader('Vary', 'Accept');
@@ -119,7 +118,7 @@ export class DataController extends ApiController {
       this.response.type(PLAN).send(JSON.stringify(description));
       return [];
     }
-    const answered = { source, dimensions, asked: { query: request.query, accept } };
+    const answered = { source, asked: { query: request.query, accept } };
     if (notModified(request, this.response, dataTag(this.ctx, table, answered))) return [];
     const key = cacheKey(this.ctx, table, answered);
     const kept = accept in FORMATS ? null : this.ctx.pages.find(key);

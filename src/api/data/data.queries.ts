@@ -36,11 +36,3 @@ export const listReadableTables = (db: Queryable, userId: string, experimentId: 
     from listed l
     left join lateral decide(${userId}, 'experiment', ${experimentId}, case when l.kind in ('raw_data', 'upload') then 'contribute' else 'read' end) d on true
     order by l.position, l.created_at, l.identifier`);
-
-/** What a cached answer depends on beside the table's own version: the people whose names may show, and what they wrote. */
-export const findDimensionVersions = async (db: Queryable, experimentId: string) =>
-  (
-    await db.one<{ versions: string }>(sql('data.dimensionVersions')`
-    select string_agg(kind || version, ',' order by kind) as versions from lake_tables
-    where experiment_id = ${experimentId} and kind in ('identity', 'annotation', 'metadata_record', 'registry')`)
-  )?.versions ?? '';

@@ -12,7 +12,7 @@ import type { TableSource } from '../../lakehouse/plan.ts';
 import { typeText } from '../../lakehouse/types.ts';
 import { metadataColumnsOf } from '../metadata/lake.service.ts';
 import type { TableDescriptor, TableType } from './data.model.ts';
-import { findDimensionVersions, listReadableTables, type TableRow } from './data.queries.ts';
+import { listReadableTables, type TableRow } from './data.queries.ts';
 
 const TABLE_TYPE: Record<TableRow['kind'], TableType> = { raw_data: 'static', device: 'static', macro: 'macro', upload: 'upload' };
 
@@ -97,18 +97,31 @@ async function described(
 const keptRows = (ctx: Context, tableId: string, version: number) => async (kept: KeptValues) =>
   new Map((await listKeptRows(ctx.db, { tableId, version }, kept)).map(({ path, rows }) => [join(ctx.lakeFolder, path), rows]));
 
+/** A table's source, and what an answer from it depends on beside the table's own version: the people whose names may show, and what they wrote. */
+export interface OpenSource extends TableSource {
+  dimensions: string;
+}
+
+const DIMENSIONS = ['annotation', 'identity', 'metadata_record', 'registry'] as const;
+
+/** What stands beside the tables of an experiment, as it was when its versions were; columns that metadata adds are asked for after those, never before. */
+async function besideOf(ctx: Context, { experimentId, kind }: OpenTable) {
+  const { files, versions } = await findInternalFiles(ctx.db, experimentId, DIMENSIONS);
+  return { files, versions, columns: isDescribed(kind) ? await metadataColumnsOf(ctx.db, experimentId) : [] };
+}
+
 /** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
-export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): Promise<TableSource> {
+export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): Promise<OpenSource> {
   const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
-  const kinds = ['identity', 'annotation', 'metadata_record', 'registry'] as const;
-  const beside = Promise.all([findInternalFiles(ctx.db, table.experimentId, kinds), metadataColumnsOf(ctx.db, table.experimentId)]);
+  const beside = besideOf(ctx, table);
   beside.catch(() => undefined);
   const absolute = (paths: readonly string[]) => paths.map((path) => join(ctx.lakeFolder, path));
   const complete = async (own: readonly Column[]) => {
-    const [files, columns] = await beside;
+    const { files, versions, columns } = await beside;
     const { identity, annotation, registry } = files;
     return {
       ...base,
+      dimensions: versions,
       ...(await described(ctx, table, own, { files: absolute(files.metadata_record), columns })),
       identity: { files: absolute(identity) },
       registry: { files: absolute(registry) },
@@ -137,27 +150,20 @@ export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): P
   };
 }
 
-/**
- * What an answer depends on beside its table's own version. Asked before the rows' source is, so that an answer is never older than what is said of it.
- */
-export const dimensionsOf = (ctx: Context, { experimentId }: OpenTable): Promise<string> => findDimensionVersions(ctx.db, experimentId);
-
 interface Answered {
-  source: TableSource;
-  /** From `dimensionsOf`. */
-  dimensions: string;
+  source: OpenSource;
   /** What was asked of it. */
   asked: object;
 }
 
 /** Entity tag of an answer: everything that it depends on, for this caller. */
-export function dataTag(ctx: Context, table: OpenTable, { source, dimensions, asked }: Answered): string {
+export function dataTag(ctx: Context, table: OpenTable, { source, asked }: Answered): string {
   // nothing here says when the rows of a shared Delta table changed
   const rows = ctx.warehouse.name === 'databricks' ? randomUUID() : source.version;
   const columns = source.columns.map(({ name, type }) => [name, typeText(type)]);
   const { tableId, kind, scope, experimentId, experimentName } = table;
   const names = [scope.anonymised, experimentName];
-  const parts = [experimentId, tableId, kind, table.identifier, rows, columns, dimensions, names, ctx.openapi.info.version, asked];
+  const parts = [experimentId, tableId, kind, table.identifier, rows, columns, source.dimensions, names, ctx.openapi.info.version, asked];
   return `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`;
 }
 

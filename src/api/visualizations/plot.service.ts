@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { readPage } from '../../lakehouse/read.ts';
-import { cacheKey, dimensionsOf, sourceOf } from '../data/data.service.ts';
+import { cacheKey, sourceOf } from '../data/data.service.ts';
 import { checked } from '../input/input.service.ts';
 import { compileChart, type ChartPlan } from './chart.ts';
 import type { VisualizationData } from './plot.model.ts';
@@ -52,10 +52,9 @@ export async function plotVisualization(
   const { chartType } = visualization;
   const config = drawable(visualization);
   const table: OpenTable = await openTable(ctx.db, caller.userId, visualization.experimentId, config.tableName);
-  const dimensions = await dimensionsOf(ctx, table);
   const source = await sourceOf(ctx, table);
   const plan = compileChart(chartType, config);
-  const key = cacheKey(ctx, table, { source, dimensions, asked: plan.request });
+  const key = cacheKey(ctx, table, { source, asked: plan.request });
   const kept = ctx.pages.find(key);
   const release = kept ? () => undefined : await ctx.shares.acquire(caller.userId, table.organizationId, signal);
   try {
