@@ -47,6 +47,7 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => new Date(text));
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
+types.setTypeParser(pg.types.builtins.BYTEA, 'binary', (bytes: Buffer) => bytes);
 
 /** Tells whoever listens (a tracer, a test) the label of every statement as it is sent, in the asynchronous context of whoever sends it. */
 export const sent = channel('fieldlake.statement');
@@ -58,7 +59,9 @@ function queryable(runner: Runner, onQuery: DatabaseOptions['onQuery']): Queryab
     const start = performance.now();
     sent.publish(query.label);
     try {
-      return await runner.query({ name: query.name, text: query.text, values: query.values as unknown[], types });
+      const { name, text, values, binary = false } = query;
+      const asked = { name, text, values: values as unknown[], types, binary };
+      return await runner.query(asked);
     } catch (error) {
       throw translateDatabaseError(error, query.label);
     } finally {

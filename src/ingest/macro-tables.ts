@@ -8,7 +8,8 @@ import { commit, fingerprint, knownPaths, knownSources, type ColumnState } from 
 import { nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from './columns.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { macroRowId, macroSource, outputTokens, type MacroResult, type MeasurementRow } from './measurements.ts';
-import { clean, FACTS, factsOf, openTable, records, type Batch, type MeasuredFacts, type Prepared } from './message-tables.ts';
+import { clean } from './measurement-cells.ts';
+import { FACTS, factsOf, openTable, records, type Batch, type MeasuredFacts, type Prepared } from './message-tables.ts';
 import type { Transaction } from './messages.queries.ts';
 import { fill, functionStatements, variable } from './pipeline.ts';
 import { stageWithout } from './replacing.ts';

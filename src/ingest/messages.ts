@@ -13,6 +13,7 @@ import {
   deviceRows,
   measurementRows,
   messageSource,
+  rowCountOf,
   type Arrival,
   type DecodedMeasurement,
   type DecodedRefusal,
@@ -130,7 +131,7 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
     const report: Tally = { id: message.id, status: 'stored', stored: 0, quarantined: 0, alreadyThere: 0, reasons: NONE };
     for (const one of message.decoded) {
       const source = sources[place++] ?? '';
-      const rowCount = one.kind === 'measurement' ? Math.max(1, one.samples.length) : 1;
+      const rowCount = one.kind === 'measurement' ? rowCountOf(one) : 1;
       if (message.refused !== undefined || one.kind === 'refusal') {
         setAside(report, message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;

@@ -276,7 +276,7 @@ export const knownSources = (db: Queryable, tableId: string, sources: readonly s
   db.rows<{ source: string; origin: string | null }>(sql(
     'lake.knownSources',
   )`select encode(s.source, 'hex') as source, s.origin from lake_sources s
-    join unnest(${together(sources)}) as asked(source) on s.source = decode(asked.source, 'hex') where s.table_id = ${tableId}`);
+    where s.table_id = ${tableId} and s.source = any (array(select decode(asked, 'hex') from unnest(${together(sources)}) as asked))`);
 
 /** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */
 export const deleteOldVersions = (db: Queryable, before: Date) =>
