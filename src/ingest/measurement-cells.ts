@@ -67,7 +67,7 @@ const isPlain = ({ place }: CellColumn, row: MeasurementRow): boolean =>
   place !== NO_PLACE && row.plain !== undefined && !(place === PROTOCOL.place && row.plain.topicProtocolId !== null);
 
 const has = (one: CellColumn, row: MeasurementRow): boolean =>
-  isPlain(one, row) ? (row.plain?.spans[one.place] ?? 0) > 0 : one.of(row) !== null;
+  row.plain && isPlain(one, row) ? (row.plain.spans[row.plain.from + one.place] ?? 0) > 0 : one.of(row) !== null;
 
 /** Different zones that are looked for. */
 const MOST_ZONES = 16;
@@ -84,7 +84,8 @@ function zonesOf(rows: readonly MeasurementRow[]): string[] {
       if (row.facts.timezone !== null) zones.add(row.facts.timezone);
       continue;
     }
-    const [start = 0, end = 0] = [plain.spans[ZONE.place], plain.spans[ZONE.place + 1]];
+    const start = plain.spans[plain.from + ZONE.place] ?? 0;
+    const end = plain.spans[plain.from + ZONE.place + 1] ?? 0;
     if (start === 0 || (last?.length === end - start && last.compare(plain.bytes, start, end) === 0)) continue;
     last = plain.bytes.subarray(start, end);
     zones.add(last.toString('utf8'));
@@ -113,12 +114,12 @@ export async function writeCells(work: string, rows: readonly MeasurementRow[], 
       file.rarelyQuoted(row.id);
       for (const one of there) {
         file.byte(0x2c);
-        if (isPlain(one, row)) {
-          const { bytes, spans } = row.plain as NonNullable<typeof row.plain>;
-          const start = spans[one.place] ?? 0;
+        if (row.plain && isPlain(one, row)) {
+          const { bytes, spans, from } = row.plain;
+          const start = spans[from + one.place] ?? 0;
           if (start === 0) continue;
           file.byte(quote);
-          file.bytes(bytes, start, spans[one.place + 1]);
+          file.bytes(bytes, start, spans[from + one.place + 1]);
           file.byte(quote);
         } else {
           const cell = one.of(row);

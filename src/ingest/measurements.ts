@@ -26,11 +26,13 @@ export type PlainOrder = readonly [
   ...string[],
 ];
 
-/** Where they stand: begin and end of each in valid UTF-8 that holds none of `RARE_QUOTE`, or 0 and 0. */
+/** Where they stand: from `from` on among the spans, begin and end of each in valid UTF-8 that holds none of `RARE_QUOTE`, or 0 and 0. */
 export interface PlainValues {
   readonly order: PlainOrder;
   readonly bytes: Buffer;
-  readonly spans: readonly number[];
+  readonly spans: Int32Array;
+  /** Of the first begin among the spans. */
+  readonly from: number;
 }
 
 /** What a payload decoder answers for one message. Texts are strict JSON, as the device wrote it. */
@@ -232,7 +234,8 @@ class PlainRow implements MeasurementRow {
   readonly processedAt: string;
   readonly order: PlainOrder;
   readonly bytes: Buffer;
-  readonly spans: readonly number[];
+  readonly spans: Int32Array;
+  readonly from: number;
   readonly topicProtocolId: string | null;
   readonly #message: DecodedMeasurement;
 
@@ -245,6 +248,7 @@ class PlainRow implements MeasurementRow {
     this.order = plain.order;
     this.bytes = plain.bytes;
     this.spans = plain.spans;
+    this.from = plain.from;
     this.topicProtocolId = arrival.protocolId;
     this.#message = message;
   }
@@ -279,6 +283,8 @@ class PlainRow implements MeasurementRow {
 /** Twice the place of the sample in `PlainOrder`. */
 const SAMPLE = 16;
 
+const lengthOf = ({ spans, from }: PlainValues, place: number) => (spans[from + place + 1] ?? 0) - (spans[from + place] ?? 0);
+
 /** The rows of one message, in order; or the word that says why it cannot be stored. */
 export function measurementRows(
   { source, deviceRow }: { source: string; deviceRow: ReturnType<typeof deviceRows> },
@@ -287,7 +293,7 @@ export function measurementRows(
 ): MeasurementRow[] | string {
   const { plain } = message;
   if (plain) {
-    if ((plain.spans[SAMPLE + 1] ?? 0) - (plain.spans[SAMPLE] ?? 0) > MAX_RECORD_BYTES) return 'sample-too-large';
+    if (lengthOf(plain, SAMPLE) > MAX_RECORD_BYTES) return 'sample-too-large';
     return [new PlainRow({ id: rowId(source, 0), deviceRow: deviceRow(message) }, arrival, message, plain)];
   }
   const { samples, questions, annotations } = message;

@@ -162,7 +162,6 @@ export async function stageMeasurements(batch: Batch, tableId: string, rows: rea
     ...{ path, absent, delimiter: ',', multiline: true, quote: RARE_QUOTE },
     fields: columns.map((column) => ({ column })),
   });
-  await session.prepare(KEPT.map((sql) => ({ sql, values: [] })));
   await session.prepare([variable('experiment_id', experimentId)]);
   const questions = names.map((name, at) => `, c${at + 1} as ${quote(name)}`).join('');
   const select = fill(await withZones(session, pipelines.measurementRows, zones), { questions });

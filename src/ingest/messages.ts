@@ -145,12 +145,15 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
         setAside(report, rows, rowCount);
         continue;
       }
-      const fresh = rows[0]?.answers.map(({ column }) => column).filter((column) => !columns.has(column)) ?? [];
-      if (columns.size + fresh.length > MAX_COLUMNS) {
-        setAside(report, 'too-many-questions', rowCount);
-        continue;
+      const answers = rows[0]?.answers ?? [];
+      if (answers.length > 0) {
+        const fresh = answers.map(({ column }) => column).filter((column) => !columns.has(column));
+        if (columns.size + fresh.length > MAX_COLUMNS) {
+          setAside(report, 'too-many-questions', rowCount);
+          continue;
+        }
+        for (const column of fresh) columns.add(column);
       }
-      for (const column of fresh) columns.add(column);
       there.add(source);
       sorted.sources.push({ source, rowCount: rows.length, quarantinedCount: 0, origin: message.id, pipelineVersion: version });
       sorted.measurements.push(rows);

@@ -8,7 +8,7 @@ import { measurementFields } from './fields.ts';
 import type { MeasurementFields } from './fields.ts';
 import { instantOf } from './instant.ts';
 import { plainMeasurement } from './plain-message.ts';
-import type { PlainMeasurement } from './plain-message.ts';
+import type { PlainMeasurement } from './plain-measurement.ts';
 
 /** Why a payload, or one message of it, is quarantined. */
 export type RefusalReason =

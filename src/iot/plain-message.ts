@@ -3,7 +3,6 @@
  * each value stands, and nothing is made of them until somebody asks. A message that is anything else is taken apart by `decodePayload` (payload.ts).
  */
 import { isAscii, isUtf8 } from 'node:buffer';
-import { hash } from 'node:crypto';
 import { isPlainInstant } from './instant.ts';
 import {
   begins,
@@ -25,34 +24,10 @@ import {
   TRUE,
   wholeEnd,
 } from './plain-json.ts';
+import { PLAIN_ORDER, PlainMeasurement, type PlainName } from './plain-measurement.ts';
 
 const UNDERSCORE = 0x5f;
 const LONGEST_ID = 200;
-
-/** The values that are looked for, in the order of their places. */
-export const PLAIN_ORDER = [
-  'timestamp',
-  'deviceId',
-  'deviceName',
-  'timezone',
-  'latitude',
-  'longitude',
-  'workbookRunId',
-  'protocolId',
-  'sample',
-  'deviceFirmware',
-  'deviceVersion',
-  'deviceBattery',
-  'workbookVersionId',
-  'ownId',
-  'userId',
-  'workbookId',
-  'output',
-  'macros',
-  'questions',
-  'annotations',
-] as const;
-type Name = (typeof PLAIN_ORDER)[number];
 
 /** How a value may be written to be plain: a list is plain without elements, `none` is only null, and of a key of nobody's the value can be any. */
 type Form = 'instant' | 'word' | 'number' | 'object' | 'id' | 'list' | 'none' | 'any';
@@ -69,7 +44,7 @@ interface Member {
 }
 
 let bits = 1;
-function member(key: string, form: Form, name?: Name, bound = Number.MAX_SAFE_INTEGER): Member {
+function member(key: string, form: Form, name?: PlainName, bound = Number.MAX_SAFE_INTEGER): Member {
   const made = { written: Buffer.from(`"${key}"`), form, place: name === undefined ? -1 : PLAIN_ORDER.indexOf(name) * 2, bound, bit: bits };
   bits *= 2;
   return made;
@@ -109,8 +84,23 @@ function anyEnd(bytes: Buffer, start: number): number {
   return plainNumberEnd(bytes, start, Number.MAX_SAFE_INTEGER);
 }
 
+const SPANS = PLAIN_ORDER.length * 2;
+const MESSAGES = 1_024;
+/** Where the values of so many messages stand; in one piece, because a list of each would be copied each time the collector comes by. */
+let room = new Int32Array(SPANS * MESSAGES);
+let used = 0;
+
+/** A place for the spans of one message, with nothing in it. */
+function takeRoom(): number {
+  if (used === room.length) {
+    room = new Int32Array(SPANS * MESSAGES);
+    used = 0;
+  }
+  return used;
+}
+
 /** Just behind the value of a member, whose place is noted; `NOT` where it is not plain. */
-function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, spans: number[]): number {
+function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, from: number): number {
   const first = bytes[start];
   if (first === NULL[0]) return form !== 'instant' && begins(bytes, start, NULL) ? start + 4 : NOT;
   let end: number;
@@ -145,12 +135,10 @@ function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, 
       end = anyEnd(bytes, start);
   }
   if (end === NOT || place < 0) return end;
-  spans[place] = start + inner;
-  spans[place + 1] = end - inner;
+  room[from + place] = start + inner;
+  room[from + place + 1] = end - inner;
   return end;
 }
-
-const NOWHERE: readonly number[] = PLAIN_ORDER.flatMap(() => [0, 0]);
 
 /** The next member is most often the one that stands behind the last in the list of all; `NOT`: it is none of them. */
 function memberAt(bytes: Buffer, at: number, expected: number): number {
@@ -159,158 +147,43 @@ function memberAt(bytes: Buffer, at: number, expected: number): number {
   return NOT;
 }
 
-/** Where the values of a message stand in its bytes, in pairs of begin and end; begin is 0 for one that is not there. Undefined: it is not plain. */
-function spansOf(bytes: Buffer): number[] | undefined {
+/** Notes from `from` on in `room` where the values of a message stand in its bytes, in pairs of begin and end; whether it is plain. */
+function findSpans(bytes: Buffer, from: number): boolean {
   const { length } = bytes;
-  if (bytes[0] !== OPEN_OBJECT || bytes[length - 1] !== CLOSE_OBJECT) return undefined;
-  const spans = NOWHERE.slice();
+  if (bytes[0] !== OPEN_OBJECT || bytes[length - 1] !== CLOSE_OBJECT) return false;
   let seen = 0;
   let expected = 0;
   for (let at = 1; at < length;) {
     while (isSpace(bytes[at])) at += 1;
-    if (bytes[at] !== QUOTE) return undefined;
+    if (bytes[at] !== QUOTE) return false;
     const index = memberAt(bytes, at, expected);
     let found = OTHER;
     if (index === NOT) {
       // what begins so has a meaning of its own, here or for the engine
-      if (bytes[at + 1] === UNDERSCORE) return undefined;
+      if (bytes[at + 1] === UNDERSCORE) return false;
       at = plainStringEnd(bytes, at);
-      if (at === NOT) return undefined;
+      if (at === NOT) return false;
     } else {
       found = MEMBERS[index] as Member;
-      if ((seen & found.bit) !== 0) return undefined;
+      if ((seen & found.bit) !== 0) return false;
       seen |= found.bit;
       expected = index + 1;
       at += found.written.length;
     }
     while (isSpace(bytes[at])) at += 1;
-    if (bytes[at] !== COLON) return undefined;
+    if (bytes[at] !== COLON) return false;
     at += 1;
     while (isSpace(bytes[at])) at += 1;
-    at = valueEnd(bytes, at, found, spans);
-    if (at === NOT) return undefined;
+    at = valueEnd(bytes, at, found, from);
+    if (at === NOT) return false;
     while (isSpace(bytes[at])) at += 1;
     const mark = bytes[at];
     at += 1;
     // the time is first of all, and there has to be one
-    if (mark === CLOSE_OBJECT) return at === length && spans[0] !== 0 ? spans : undefined;
-    if (mark !== COMMA) return undefined;
+    if (mark === CLOSE_OBJECT) return at === length && room[from] !== 0;
+    if (mark !== COMMA) return false;
   }
-  return undefined;
-}
-
-const PLACES = Object.fromEntries(PLAIN_ORDER.map((name, at) => [name, at * 2])) as Record<Name, number>;
-
-/** A measurement of which nothing is made but what is asked for: each value is read from the bytes when it is. Says what `decodePayload` says of the same bytes. */
-export class PlainMeasurement {
-  readonly kind = 'measurement';
-  /** The message's text, and nothing else. */
-  readonly bytes: Buffer;
-  /** See `PLAIN_ORDER`: begin and end of each value in `bytes`. */
-  readonly spans: readonly number[];
-
-  constructor(bytes: Buffer, spans: readonly number[]) {
-    this.bytes = bytes;
-    this.spans = spans;
-  }
-
-  #text(name: Name): string | null {
-    const at = PLACES[name];
-    const start = this.spans[at] ?? 0;
-    return start === 0 ? null : this.bytes.toString('utf8', start, this.spans[at + 1]);
-  }
-
-  #number(name: Name): number | null {
-    const text = this.#text(name);
-    return text === null ? null : Number(text);
-  }
-
-  get plain(): this {
-    return this;
-  }
-  get order(): typeof PLAIN_ORDER {
-    return PLAIN_ORDER;
-  }
-  get index(): number {
-    return 0;
-  }
-  get timestamp(): string {
-    const text = this.#text('timestamp') ?? '';
-    return `${text.slice(0, 19)}.${text.slice(20, -1).padEnd(6, '0')}Z`;
-  }
-  get samples(): readonly string[] {
-    const text = this.#text('sample');
-    return text === null ? [] : [text];
-  }
-  get burst(): boolean {
-    return false;
-  }
-  get ownId(): string | null {
-    return this.#text('ownId');
-  }
-  get sha256(): string | null {
-    return this.ownId === null ? hash('sha256', this.bytes) : null;
-  }
-  get text(): string {
-    return this.bytes.toString('utf8');
-  }
-  get ignored(): readonly string[] {
-    return [];
-  }
-  get timezone(): string | null {
-    return this.#text('timezone');
-  }
-  get protocolId(): string | null {
-    return this.#text('protocolId');
-  }
-  get workbookVersionId(): string | null {
-    return this.#text('workbookVersionId');
-  }
-  get workbookId(): string | null {
-    return this.#text('workbookId');
-  }
-  get workbookRunId(): string | null {
-    return this.#text('workbookRunId');
-  }
-  get macroContext(): string | null {
-    return null;
-  }
-  get macros(): string | null {
-    return this.#text('macros');
-  }
-  get questions(): string | null {
-    return this.#text('questions');
-  }
-  get annotations(): string | null {
-    return this.#text('annotations');
-  }
-  get userId(): string | null {
-    return this.#text('userId');
-  }
-  get deviceId(): string | null {
-    return this.#text('deviceId');
-  }
-  get deviceName(): string | null {
-    return this.#text('deviceName');
-  }
-  get deviceVersion(): string | null {
-    return this.#text('deviceVersion');
-  }
-  get deviceFirmware(): string | null {
-    return this.#text('deviceFirmware');
-  }
-  get deviceBattery(): number | null {
-    return this.#number('deviceBattery');
-  }
-  get output(): string | null {
-    return this.#text('output');
-  }
-  get latitude(): number | null {
-    return this.#number('latitude');
-  }
-  get longitude(): number | null {
-    return this.#number('longitude');
-  }
+  return false;
 }
 
 const LONGEST = 1_048_576;
@@ -329,6 +202,11 @@ export function plainMeasurement(payload: Buffer, caps: Caps): PlainMeasurement 
   while (isSpace(payload[start])) start += 1;
   while (isSpace(payload[end - 1])) end -= 1;
   const bytes = start === 0 && end === length ? payload : payload.subarray(start, end);
-  const spans = spansOf(bytes);
-  return spans && (isAscii(bytes) || isUtf8(bytes)) ? new PlainMeasurement(bytes, spans) : undefined;
+  const from = takeRoom();
+  if (findSpans(bytes, from) && (isAscii(bytes) || isUtf8(bytes))) {
+    used += SPANS;
+    return new PlainMeasurement(bytes, room, from);
+  }
+  room.fill(0, from, from + SPANS);
+  return undefined;
 }
