@@ -11,7 +11,7 @@ import { compactTable } from '../src/lakehouse/maintenance.ts';
 import { filesAt } from '../src/lakehouse/manifest.ts';
 import { findTableById } from '../src/lakehouse/manifest.queries.ts';
 import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
-import { pairs, type Measured } from './pairs.ts';
+import { pairs, warm, type Measured } from './pairs.ts';
 import { fetchAll } from './reads.ts';
 import { seedSeason } from './seed-raw.ts';
 import { makeExperiment, serve, stop } from './seed-reads.ts';
@@ -71,8 +71,7 @@ export async function benchFiles(url: string, dataDir: string, onMeasured: (line
     };
     for (const { name, query } of PAGES) {
       const [ours, theirs] = [asked(compacted, query), asked(unsorted, query)];
-      await ours();
-      await theirs();
+      await warm(ours, theirs);
       onMeasured(await pairs(`${name}: compacted against unsorted files, ms`, ours, theirs));
     }
     const connection = await engine.connect();
@@ -86,8 +85,7 @@ export async function benchFiles(url: string, dataDir: string, onMeasured: (line
       return performance.now() - began;
     };
     const ours = asked(compacted, { aggregation });
-    await ours();
-    await byHand();
+    await warm(ours, byHand);
     onMeasured(await pairs('hourly aggregate of raw_data against a statement by hand, ms', ours, byHand));
     connection.closeSync();
   } finally {

@@ -4,7 +4,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { pythonWith } from '../test/support/python.ts';
-import { pairs, type Measured } from './pairs.ts';
+import { pairs, warm, type Measured } from './pairs.ts';
 import { askedAndByHand, asking, QUESTIONS, SHOWN, type Question } from './reads.ts';
 import { startReadsSite } from './seed-reads.ts';
 
@@ -37,8 +37,7 @@ export async function benchLarge(url: string, dataDir: string, onMeasured: (line
     await connection.run(`set timezone = 'UTC'`);
     for (const question of OF_ONE_DAY) {
       const [large, small] = [asking({ site, agent }, question), asking({ site, agent }, question, 'tenth')];
-      await large();
-      await small();
+      await warm(large, small);
       onMeasured(await pairs(`${question.name}: of ${rows} rows against ${rows / 10}, ms`, large, small));
     }
     for (const question of QUESTIONS) onMeasured(await askedAndByHand({ site, agent, connection }, question, rows));

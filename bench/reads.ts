@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { against, pairs, quantile, type Measured } from './pairs.ts';
+import { against, pairs, quantile, warm, type Measured } from './pairs.ts';
 import { startReadsSite, type ReadsSite } from './seed-reads.ts';
 
 const THREADS = 2;
@@ -147,8 +147,7 @@ export async function askedAndByHand(compared: Compared, question: Question, row
   const { site, connection } = compared;
   const statements = question.yardsticks.map((file) => yardstick(file, site));
   const [ours, byHand] = [asking(compared, question), () => took(connection, statements)];
-  await ours();
-  await byHand();
+  await warm(ours, byHand);
   return pairs(`${question.name} over ${rows} rows, ms`, ours, byHand);
 }
 

@@ -10,6 +10,7 @@ import { loadSeason, SEASON_ROWS } from './api/sample/season.service.ts';
 import { compactTables } from './api/data/compaction.service.ts';
 import { exportDelta } from './api/lake/graduation.service.ts';
 import { lakeStatus, replayLake, verifyLake, type LakeTools } from './api/lake/lake.service.ts';
+import { askForReadBack } from './api/lake/read-back.service.ts';
 import { readConfig, type Config } from './config.ts';
 import { withLake } from './context.ts';
 import { openDatabase, type Database } from './database/database.ts';
@@ -30,6 +31,7 @@ const USAGE = `usage:
   npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
   npm run lake -- export-delta DIR
   npm run lake -- land-uploads DIR
+  npm run lake -- read-back           (the running server does it)
   npm run import -- FILE [--owner ADDRESS]
   npm run backup -- DIR               (beside a running server)
   npm run restore -- DIR              (into an empty DATA_DIR)
@@ -116,7 +118,10 @@ async function lake(tools: LakeTools, args: string[]): Promise<void> {
   } else if (verb === 'replay') tell(await replayLake(tools, { ...spanOf(values), experimentId: values.experiment }));
   else if (verb === 'export-delta') tell(await exportDelta(tools, resolve(needed(target, 'DIR'))));
   else if (verb === 'land-uploads') tell(await landUploads({ ...tools, store: tools.objects }, resolve(needed(target, 'DIR'))));
-  else throw new UsageError('say status, compact, verify, replay, export-delta or land-uploads');
+  else if (verb === 'read-back') {
+    await askForReadBack(tools.db);
+    say('A running server that reads from Databricks looks at its tables within ten seconds.');
+  } else throw new UsageError('say status, compact, verify, replay, export-delta, land-uploads or read-back');
 }
 
 /** The text of a file of JSON. */

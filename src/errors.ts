@@ -263,6 +263,7 @@ const catalogue = {
   warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),
   warehouseStarting: say(503, 'The warehouse is starting; try again in a minute or two.'),
   warehouseRefused: say(500, 'The warehouse does not accept our credentials or configuration.'),
+  warehouseTableMissing: say(500, 'The warehouse does not have the table that this reads; whoever runs the service has to make it.'),
   warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
   callerBusy: say(429, 'You have too many statements running; wait for one to finish.'),
   macroQueueFull: say(429, (bound: number) => `You have ${bound} macro runs waiting already; wait for one to finish.`),

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { readJson } from '../json.ts';
 
 /** What a key is for. Every purpose has a key of its own, so that nothing made for one is accepted for another. */
 type Purpose = 'sign-in-code' | 'budget' | 'letter' | 'recipient' | 'browser' | 'ceremony' | 'newsletter' | 'webhook';
@@ -28,7 +29,7 @@ export function open(secret: Buffer, purpose: Purpose, sealed: string): unknown 
   try {
     const decipher = createDecipheriv('aes-256-gcm', derived(secret, purpose), bytes.subarray(0, NONCE));
     decipher.setAuthTag(bytes.subarray(NONCE, NONCE + TAG));
-    return JSON.parse(Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8')) as unknown;
+    return readJson(Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8'));
   } catch {
     return undefined;
   }

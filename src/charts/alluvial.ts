@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 import { flatten, textOf, titleOf, type Chart } from './chart.ts';
 import { drawn, type SpecMaker } from './spec.ts';
 
@@ -42,7 +43,7 @@ export const alluvial: SpecMaker = (chart) => {
     const filled = [new Map<string, number>(), new Map<string, number>()] as const;
     const flows = [...weigh((names) => JSON.stringify([names[stage], names[stage + 1]]))].sort(([a], [b]) => (a < b ? -1 : 1));
     return flows.flatMap(([key, weight], index) => {
-      const [from = '', to = ''] = JSON.parse(key) as string[];
+      const [from = '', to = ''] = readJson(key) as string[];
       const ends = [from, to].map((name, side) => {
         const start = (columns[stage + side]?.get(name)?.low ?? 0) + (filled[side === 0 ? 0 : 1].get(name) ?? 0);
         filled[side === 0 ? 0 : 1].set(name, (filled[side === 0 ? 0 : 1].get(name) ?? 0) + weight / total);

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import pg from 'pg';
 import { translateDatabaseError } from './errors.ts';
+import { readJson } from '../json.ts';
 import type { Query } from './sql.ts';
 
 /** What statements run on: the pool, or one transaction. */
@@ -48,6 +49,8 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => new Date(text));
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
 types.setTypeParser(pg.types.builtins.BYTEA, 'binary', (bytes: Buffer) => bytes);
+types.setTypeParser(pg.types.builtins.JSON, (text: string) => readJson(text));
+types.setTypeParser(pg.types.builtins.JSONB, (text: string) => readJson(text));
 
 /** Tells whoever listens (a tracer, a test) the label of every statement as it is sent, in the asynchronous context of whoever sends it. */
 export const sent = channel('fieldlake.statement');

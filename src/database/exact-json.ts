@@ -1,15 +1,5 @@
-/** JSON whose numbers keep their digits: 1.0 stays 1.0, 12345678901234567890 stays itself. */
-
-interface ParseContext {
-  source?: string;
-}
-type Reviver = (this: unknown, key: string, value: unknown, context: ParseContext) => unknown;
-
-// newer than TypeScript's own declarations
-const json = JSON as unknown as {
-  parse(text: string, reviver: Reviver): unknown;
-  rawJSON(text: string): unknown;
-};
+/** Parts of JSON texts, whose numbers keep their digits: 1.0 stays 1.0, 12345678901234567890 stays itself. */
+import { exactJson } from '../json.ts';
 
 /** Nesting that is accepted: what prints it afterwards is recursive. */
 export const DEEPEST_JSON = 200;
@@ -30,12 +20,6 @@ export function depthOf(text: string): number {
   }
   return deepest;
 }
-
-/** Parses so that printing gives every number back as it was written. Numbers that JavaScript prints the same are plain numbers. */
-export const exactJson = (text: string): unknown =>
-  json.parse(text, (_key, value, { source }) =>
-    typeof value === 'number' && source !== undefined && String(value) !== source ? json.rawJSON(source) : value,
-  );
 
 /** A member of a JSON object's text, as JSON text of its own; undefined when it is not there. The text nests no deeper than `DEEPEST_JSON`. */
 export function exactMember(text: string, name: string): string | undefined {

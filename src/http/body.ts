@@ -1,17 +1,16 @@
 import express, { type Request, type Response } from 'express';
 import { DEEPEST_JSON, depthOf, exactMember } from '../database/exact-json.ts';
 import { errors } from '../errors.ts';
+import { readJson } from '../json.ts';
 
-const parse = express.json({
-  limit: '10mb',
-  strict: false,
-  verify: (request, _response, buffer) => ((request as RawRequest).rawBody = buffer),
-});
-const parseLarge = express.json({
-  limit: '64mb',
-  strict: false,
-  verify: (request, _response, buffer) => ((request as RawRequest).rawBody = buffer),
-});
+const takeText = (limit: string) =>
+  express.text({
+    limit,
+    type: () => true,
+    verify: (request, _response, buffer) => ((request as RawRequest).rawBody = buffer),
+  });
+const take = takeText('10mb');
+const takeLarge = takeText('64mb');
 const LARGE = new Set(['/api/v1/macros/execute-batch']);
 
 type RawRequest = Request & { rawBody?: Buffer };
@@ -30,6 +29,9 @@ export function exactMemberOf(request: Request, name: string): string | undefine
   return exactMember(text, name);
 }
 
+/** A character set that JSON is not written in. */
+const FOREIGN_CHARSET = /;\s*charset\s*=\s*"?(?!utf-)/i;
+
 const hasBody = (request: Request) => request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0;
 
 /** Parses a JSON body. Called after the access decision; a missing body reads as `{}`, multipart is left to its route. */
@@ -41,9 +43,15 @@ export async function readJsonBody(request: Request, response: Response): Promis
   }
   if (request.is('multipart/form-data')) return;
   if (!request.is(['application/json', 'application/*+json'])) throw errors.unsupportedMediaType('application/json');
+  if (FOREIGN_CHARSET.test(request.get('content-type') ?? '')) throw errors.unsupportedMediaType('application/json in UTF-8');
   await new Promise<void>((resolve, reject) => {
-    (LARGE.has(request.path) ? parseLarge : parse)(request, response, (error?: unknown) =>
-      error === undefined ? resolve() : reject(error),
-    );
+    (LARGE.has(request.path) ? takeLarge : take)(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
   });
+  const text = request.body as string;
+  request.body = undefined;
+  try {
+    request.body = text === '' ? {} : readJson(text);
+  } catch {
+    throw errors.malformedJson();
+  }
 }

@@ -14,7 +14,7 @@ async function open(request: TableRequest, response: Response, where: 'query' | 
       problems: [{ path: `${where}.tableName`, message: 'is required: raw_data, device, a macro id, an upload table id or name' }],
     });
   const start = performance.now();
-  request.table = await openTable(contextOf(request).db, caller?.userId ?? '', String(request.params['id']), tableName);
+  request.table = await openTable(contextOf(request).admission, caller?.userId ?? '', String(request.params['id']), tableName);
   timed(exchangeOf(response), 'access', performance.now() - start);
 }
 

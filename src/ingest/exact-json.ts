@@ -1,24 +1,12 @@
-/** A number as it was written, where a JavaScript number would print another way. */
-interface RawNumber {
-  readonly rawJSON: string;
-}
+import { exactJson, type RawNumber } from '../json.ts';
+
+/** What `exactJson` answers. */
 export type ExactValue = string | number | boolean | null | RawNumber | readonly ExactValue[] | { readonly [key: string]: ExactValue };
 
-declare global {
-  interface JSON {
-    rawJSON(text: string): RawNumber;
-    isRawJSON(value: unknown): value is RawNumber;
-  }
-}
-
-const parse = JSON.parse as (text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown) => unknown;
-
-/** Parses JSON and keeps the digits of every number; null when the text is not JSON. */
-export function exactJson(text: string): ExactValue {
+/** Reads JSON and keeps the digits of every number; null when the text is not JSON. */
+export function exactValue(text: string): ExactValue {
   try {
-    return parse(text, (_key, value, { source }) =>
-      typeof value === 'number' && source !== undefined && source !== String(value) ? JSON.rawJSON(source) : value,
-    ) as ExactValue;
+    return exactJson(text) as ExactValue;
   } catch {
     return null;
   }

@@ -6,12 +6,13 @@ import { ApiError } from '../errors.ts';
 import { columnsAt, commit, createTable, findSource, findTableById, fingerprint } from '../lakehouse/manifest.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
+import { removeUncommitted } from './attempts.ts';
 import { NotPlain } from './json-lines.ts';
 import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
 import { replayFile } from './replay-file.ts';
 import { readSource } from './sources.ts';
-import { explain, fetchOriginal, kindOf, removeUncommitted, stageRows, uploadSource } from './upload-rows.ts';
+import { explain, fetchOriginal, kindOf, stageRows, uploadSource } from './upload-rows.ts';
 import type { IngestDeps, Task } from './upload-rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
@@ -182,7 +183,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
     await finish(db, upload.id, already);
     return already;
   } catch (error) {
-    await removeUncommitted(deps, written).catch(() => undefined);
+    await removeUncommitted(deps, written);
     throw error;
   } finally {
     session.close();

@@ -1,6 +1,6 @@
 /**
  * The quickest look at a JSON record: an object of plain values whose keys come in the order in which they came before, as every record of an export has them. It
- * is told from its bytes what kind each value is, and no value is made of them. A record that is anything else is looked at by `JSON.parse` (json-lines.ts).
+ * is told from its bytes what kind each value is, and no value is made of them. A record that is anything else is read as JSON (json-lines.ts).
  */
 import { TEXT_CLASSES } from './types.ts';
 

@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 /**
  * The quick way to read JSON records: one look at every record here, which checks it, gives it its number and says of what kinds its values are; the engine's own
  * JSON reader does the rest in one pass. What that reader could not keep exactly throws `NotPlain`, and the file is read the long way (`TokenWriter` in scan-json.ts).
@@ -142,7 +143,7 @@ export class LineWriter implements JsonWriter {
     }
     let value: unknown;
     try {
-      value = JSON.parse(record.toString('utf8'));
+      value = readJson(record.toString('utf8'));
     } catch {
       return 'invalid_json';
     }

@@ -13,7 +13,7 @@ import { variable } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
 import { readSource } from './sources.ts';
 import { fetchOriginal, kindOf, uploadSource, type IngestDeps } from './upload-rows.ts';
-import { listUploadFiles, listUploadsToLand, type UploadFileRow, type UploadRow } from './uploads.queries.ts';
+import { listUploadFiles, listUploadsToLand, noteLanded, type UploadFileRow, type UploadRow } from './uploads.queries.ts';
 import { isDeclared, type BronzeField } from './value-classes.ts';
 
 /** Folders below the landing folder, each with one file for every uploaded file. */
@@ -159,7 +159,8 @@ export async function landUploads(
   folder: string,
 ): Promise<{ files: number; thereAlready: number; records: number; refused: number }> {
   const total = { files: 0, thereAlready: 0, records: 0, refused: 0 };
-  for (const { tableName, ...upload } of await listUploadsToLand(deps.db))
+  for (const { tableName, ...upload } of await listUploadsToLand(deps.db)) {
+    const before = total.files;
     for (const file of await listUploadFiles(deps.db, upload.id)) {
       const landed = await landFile(deps, { upload, file, tableName }, folder);
       if (landed.isNew) total.files += 1;
@@ -167,5 +168,7 @@ export async function landUploads(
       total.records += landed.records;
       total.refused += landed.refused;
     }
+    if (total.files > before) await noteLanded(deps.db, upload.id);
+  }
   return total;
 }

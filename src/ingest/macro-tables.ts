@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiError, errors } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { fixedColumns } from '../lakehouse/catalog.ts';
-import { commit, fingerprint, knownPaths, knownSources, type ColumnState } from '../lakehouse/manifest.ts';
+import { commit, fingerprint, knownSources, type ColumnState } from '../lakehouse/manifest.ts';
+import type { Staged } from '../lakehouse/warehouse.ts';
+import { removeUncommitted, untilUnchanged } from './attempts.ts';
 import { nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from './columns.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { macroRowId, macroSource, outputTokens, type MacroResult, type MeasurementRow } from './measurements.ts';
@@ -158,15 +160,15 @@ export async function storeMacroRows(
   await mkdir(work, { recursive: true, mode: 0o700 });
   const attempt = async () => {
     const session = await staging.session({ signal });
-    const paths: string[] = [];
+    const written: (Staged | undefined)[] = [];
     try {
       await session.prepare(functionStatements(pipelines));
       const batch = { ...deps, session, experimentId, work };
       const table = await openTable(batch, 'macro', macroId);
       const { retire, staged: rest } = await stageWithout(batch, table, { key: 'raw_id', values: rawIds }, range);
-      paths.push(...(rest?.files ?? []).map(({ path }) => path));
+      written.push(rest);
       const { staged, columns } = await stageRows(batch, macroId, table, rows);
-      paths.push(...staged.files.map(({ path }) => path));
+      written.push(staged);
       await db.transaction(async (tx) => {
         await alongside(tx);
         await table.ensure(tx);
@@ -181,21 +183,14 @@ export async function storeMacroRows(
         });
       });
     } catch (error) {
-      const known = new Set((await knownPaths(db, paths)).map(({ path }) => path));
-      await staging.remove(paths.filter((path) => !known.has(path))).catch(() => undefined);
+      await removeUncommitted(deps, written);
       throw error;
     } finally {
       session.close();
     }
   };
   try {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
-      }
-    }
+    return await untilUnchanged(TRIES, attempt);
   } finally {
     await rm(work, { recursive: true, force: true });
   }

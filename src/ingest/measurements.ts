@@ -4,7 +4,7 @@ import { isUuid } from '../database/uuid.ts';
 import { fixedColumns } from '../lakehouse/catalog.ts';
 import { OWN_NAMES } from './columns.ts';
 import { readAnswers, type Answer } from './labels.ts';
-import { exactJson, tokenOf, type ExactValue } from './exact-json.ts';
+import { exactValue, tokenOf, type ExactValue } from './exact-json.ts';
 import { MAX_RECORD_BYTES } from './limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './payload-annotations.ts';
 
@@ -159,7 +159,7 @@ const text = (value: unknown): string | null => (typeof value === 'string' ? val
 const NONE: readonly never[] = [];
 
 function listOf(json: string | null): readonly ExactValue[] {
-  const value = json === null ? null : exactJson(json);
+  const value = json === null ? null : exactValue(json);
   return Array.isArray(value) ? (value as readonly ExactValue[]) : NONE;
 }
 
@@ -167,7 +167,7 @@ function listOf(json: string | null): readonly ExactValue[] {
 function macrosOf(named: readonly ExactValue[], sample: string | null): readonly Record<string, ExactValue>[] {
   let list = named;
   if (list.length === 0 && sample?.includes('"macros"') === true) {
-    const inner = exactJson(sample);
+    const inner = exactValue(sample);
     const own = isRecord(inner) ? inner['macros'] : null;
     list = Array.isArray(own) ? (own as readonly ExactValue[]) : NONE;
   }

@@ -1,5 +1,6 @@
 import type { Database, Queryable, Transaction } from '../database/database.ts';
 import { fragment, nothing, sql } from '../database/sql.ts';
+import { readJson } from '../json.ts';
 
 export type { Database, Queryable, Transaction };
 
@@ -98,8 +99,8 @@ export async function listPending(db: Queryable, experimentId: string, most: Ask
   // bytes that are no UTF-8 do not come through as they are
   if (found?.bodies instanceof Buffer && found.bodies.includes(REPLACED)) found = await pendingTogether(db, experimentId, most, true);
   const bodies = typeof found?.bodies === 'string' ? Buffer.from(found.bodies, 'hex') : (found?.bodies ?? Buffer.alloc(0));
-  const facts = JSON.parse(found?.facts ?? '{}') as { [Name in keyof Facts]: Facts[Name] | null };
-  const tries = JSON.parse(found?.tries ?? '[]') as [first: number, last: number][];
+  const facts = readJson(found?.facts ?? '{}') as { [Name in keyof Facts]: Facts[Name] | null };
+  const tries = readJson(found?.tries ?? '[]') as [first: number, last: number][];
   let [end, text, arrivedAt] = [0, '', new Date(NaN)];
   const messages = (facts.ordinals ?? []).map((ordinal, at): InboxMessage => {
     const length = facts.lengths?.[at] ?? null;

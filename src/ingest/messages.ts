@@ -3,9 +3,10 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { ApiError, errors } from '../errors.ts';
-import { columnsAt, findTable, knownPaths, knownSources, type NewSource } from '../lakehouse/manifest.ts';
+import { errors } from '../errors.ts';
+import { columnsAt, findTable, knownSources, type NewSource } from '../lakehouse/manifest.ts';
 import type { StagingArea } from '../lakehouse/staging.ts';
+import { removeUncommitted, untilUnchanged } from './attempts.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import {
   contributorOf,
@@ -231,9 +232,10 @@ async function attempt(deps: MessageDeps, experimentId: string, { given, work, t
       return reports;
     });
   } catch (error) {
-    const paths = prepared.flatMap(({ staged }) => staged.files.map(({ path }) => path));
-    const known = new Set((await knownPaths(db, paths)).map(({ path }) => path));
-    await staging.remove(paths.filter((path) => !known.has(path))).catch(() => undefined);
+    await removeUncommitted(
+      deps,
+      prepared.map(({ staged }) => staged),
+    );
     throw error;
   }
 }
@@ -251,13 +253,9 @@ export async function ingestMessages(
   if (messages.length === 0) return [];
   const folder = join(deps.staging.workFolder, 'ingest', randomUUID());
   try {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attempt(deps, experimentId, { given: messages, work: join(folder, String(tries)), tries, ...options });
-      } catch (error) {
-        if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
-      }
-    }
+    return await untilUnchanged(TRIES, (tries) =>
+      attempt(deps, experimentId, { given: messages, work: join(folder, String(tries)), tries, ...options }),
+    );
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -4,11 +4,12 @@ import { ApiError, errors } from '../errors.ts';
 import { columnsAt, commit, filesAt, findSource, findTable, findTableById, fingerprint, moveSource } from '../lakehouse/manifest.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
+import { removeUncommitted } from './attempts.ts';
 import { functionStatements, variable } from './pipeline.ts';
 import { BufferedFile, FileRefused, RefusedBefore, Refusals } from './record-writer.ts';
 import { readSource } from './sources.ts';
 import type { ColumnReport } from './typing.ts';
-import { explain, fetchOriginal, kindOf, removeUncommitted, stageRows, uploadSource, type IngestDeps, type Task } from './upload-rows.ts';
+import { explain, fetchOriginal, kindOf, stageRows, uploadSource, type IngestDeps, type Task } from './upload-rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { FileOutcome, UploadFileRow } from './uploads.queries.ts';
 
@@ -128,7 +129,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     });
     return outcome;
   } catch (error) {
-    await removeUncommitted(deps, written).catch(() => undefined);
+    await removeUncommitted(deps, written);
     if (error instanceof FileRefused) return await leave(deps, task, error.message);
     if (error instanceof ApiError && error.code === 'OBJECT_NOT_FOUND')
       return await leave(deps, task, 'The bytes of this file are not kept any more.');

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiError } from '../errors.ts';
-import { commit, findTable, fingerprint, knownPaths, knownSources, restampSources } from '../lakehouse/manifest.ts';
+import { commit, findTable, fingerprint, knownSources, restampSources } from '../lakehouse/manifest.ts';
 import type { StagingArea } from '../lakehouse/staging.ts';
+import type { Staged } from '../lakehouse/warehouse.ts';
+import { removeUncommitted, untilUnchanged } from './attempts.ts';
 import { deviceRows, measurementRows, messageSource, type MeasurementRow } from './measurements.ts';
 import { openTable, stageMeasurements } from './message-tables.ts';
 import type { ReadMessage } from './messages.ts';
@@ -51,16 +52,16 @@ export async function replayMessages(deps: ReplayDeps, experimentId: string, mes
     const stored = raw ? await storedRows(deps, raw.id, experimentId, messages) : [];
     if (stored.length === 0) return 0;
     const session = await staging.session();
-    const paths: string[] = [];
+    const written: (Staged | undefined)[] = [];
     try {
       await session.prepare(functionStatements(pipelines));
       const batch = { ...deps, session, experimentId, work };
       const table = await openTable(batch, 'raw_data', 'raw_data');
       const rest = await stageWithout(batch, table, { key: 'source', values: stored.map(({ source }) => source) });
-      paths.push(...(rest.staged?.files ?? []).map(({ path }) => path));
+      written.push(rest.staged);
       const rows = stored.flatMap((each) => each.rows);
       const { staged, columns } = await stageMeasurements(batch, table.id, rows);
-      paths.push(...staged.files.map(({ path }) => path));
+      written.push(staged);
       await db.transaction(async (tx) => {
         const files = [...(rest.staged?.files ?? []), ...staged.files];
         const change = { tableId: table.id, cause: 'replace' as const, files, retire: rest.retire, columns };
@@ -73,21 +74,14 @@ export async function replayMessages(deps: ReplayDeps, experimentId: string, mes
       });
       return rows.length;
     } catch (error) {
-      const known = new Set((await knownPaths(db, paths)).map(({ path }) => path));
-      await staging.remove(paths.filter((path) => !known.has(path))).catch(() => undefined);
+      await removeUncommitted(deps, written);
       throw error;
     } finally {
       session.close();
     }
   };
   try {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
-      }
-    }
+    return await untilUnchanged(TRIES, attempt);
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
+import { exactJson, readJson } from '../json.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from './limits.ts';
 import { FileRefused, ReadAhead, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from './record-writer.ts';
 import type { JsonWriter } from './json-lines.ts';
@@ -74,15 +75,6 @@ function nextElement(bytes: Buffer, from: number, final: boolean): Piece | undef
   return { start, end, next: bytes.length, last: false };
 }
 
-interface RawJson {
-  rawJSON: string;
-}
-const rawJson = JSON as unknown as {
-  rawJSON(text: string): RawJson;
-  isRawJSON(value: unknown): value is RawJson;
-  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
-};
-
 // 15 significant digits survive a JavaScript number. A record keeps its numbers as they were written when one of them is longer and is not what the number prints, or has an exponent.
 const EXPONENT = /[:,[\s]-?\d[\d.]*[eE]/;
 const LONG_NUMBER = /-?\d[\d.]{15,}/g;
@@ -93,12 +85,7 @@ function losesDigits(text: string): boolean {
   return false;
 }
 
-function parseRecord(text: string): unknown {
-  if (!losesDigits(text)) return JSON.parse(text) as unknown;
-  return rawJson.parse(text, (_, value, { source }) =>
-    typeof value === 'number' && source !== undefined ? rawJson.rawJSON(source) : value,
-  );
-}
+const parseRecord = (text: string): unknown => (losesDigits(text) ? exactJson(text) : readJson(text));
 
 /** A value as `token_class` in `pipelines/functions.sql` reads it; null for null. */
 function token(value: unknown): string | null {
@@ -106,7 +93,7 @@ function token(value: unknown): string | null {
   if (typeof value === 'string') return `s${value}`;
   if (typeof value === 'number') return `n${value}`;
   if (typeof value === 'boolean') return `b${value}`;
-  return rawJson.isRawJSON(value) ? `n${value.rawJSON}` : `j${JSON.stringify(value)}`;
+  return JSON.isRawJSON(value) ? `n${value.rawJSON}` : `j${JSON.stringify(value)}`;
 }
 
 const hasLoneSurrogate = (text: string, value: unknown): boolean => text.includes('\\u') && /\\ud[89a-f]/i.test(text) && !wellFormed(value);
@@ -280,7 +267,7 @@ export class TokenWriter implements JsonWriter {
     } catch {
       return 'invalid_json';
     }
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || rawJson.isRawJSON(value)) return 'not_an_object';
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || JSON.isRawJSON(value)) return 'not_an_object';
     if (hasLoneSurrogate(text, value)) return 'invalid_unicode';
     const tokens = this.#line;
     tokens.fill(null);

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { knownPaths, type ColumnState } from '../lakehouse/manifest.ts';
+import type { ColumnState } from '../lakehouse/manifest.ts';
 import type { StagingArea, StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import type { ObjectStore } from '../storage/objects.ts';
@@ -139,11 +139,3 @@ export const explain = (stored: number, refusals: Refusals): Pick<FileOutcome, '
         reason: [...refusals.reasons.keys()].join(', '),
         message: `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
       };
-
-/** After a failure the outcome of a commit may be unknown: only what the manifest does not name is removed; the sweep does the rest. */
-export async function removeUncommitted({ db, staging }: IngestDeps, written: readonly Staged[]): Promise<void> {
-  const paths = written.flatMap(({ files }) => files.map(({ path }) => path));
-  if (paths.length === 0) return;
-  const known = new Set((await knownPaths(db, paths)).map(({ path }) => path));
-  await staging.remove(paths.filter((path) => !known.has(path)));
-}

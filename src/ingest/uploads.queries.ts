@@ -50,6 +50,10 @@ export const listUploadsToLand = (db: Queryable) =>
       to_char(u.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt", t.name as "tableName"
     from uploads u join lake_tables t on t.id = u.table_id where u.completed_at is not null order by u.created_at, u.id`);
 
+/** From now on the pipeline on Databricks is waited for to say what became of it. */
+export const noteLanded = (db: Queryable, uploadId: string) =>
+  db.run(sql('ingest.noteLanded')`update uploads set landed_at = now(), shared_at = null where id = ${uploadId}`);
+
 export const beatUpload = (db: Queryable, uploadId: string) =>
   db.run(sql('ingest.beatUpload')`update uploads set heartbeat_at = now() where id = ${uploadId} and status in ('pending', 'running')`);
 

@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 /** The known fields of a measurement message besides its time and sample, each read by one line. */
 export interface MeasurementFields {
   /** IANA name, as sent. */
@@ -53,7 +54,7 @@ const context: Read<string> = (value, text) => {
   if (typeof value === 'object') return text;
   if (typeof value !== 'string') return WRONG;
   try {
-    JSON.parse(value);
+    readJson(value);
     return value;
   } catch {
     return WRONG;

@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 /** JSON as instruments send it: bounded before it is parsed, NaN and infinities read as null, and cut into pieces without losing a digit. */
 export type JsonFault = 'json-invalid' | 'too-deep' | 'too-many-values';
 
@@ -50,14 +51,14 @@ const mayBeIllFormed = (text: string) => (text.includes('\\u') && /\\u[dD][89a-f
 /** A string literal without half surrogate pairs. */
 function wellFormed(literal: string): string {
   try {
-    const value = JSON.parse(literal) as string;
+    const value = readJson(literal) as string;
     return value.isWellFormed() ? literal : JSON.stringify(value.toWellFormed());
   } catch {
     return literal;
   }
 }
 
-/** A word that begins like a number, true or false needs no closer look: JSON.parse decides. */
+/** A word that begins like a number, true or false needs no closer look: the parser decides. */
 const isPlainWord = (text: string, at: number) => {
   const code = text.charCodeAt(at);
   const digit = code === 45 ? text.charCodeAt(at + 1) : code;
@@ -72,7 +73,7 @@ export interface StrictJson {
   members: () => ReadonlyMap<string, string>;
 }
 
-const keyOf = (literal: string): string => (literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1));
+const keyOf = (literal: string): string => (literal.includes('\\') ? (readJson(literal) as string) : literal.slice(1, -1));
 
 /** Just behind the object or array that begins at `start` of a strict text. */
 function endOfNested(text: string, start: number): number {
@@ -118,7 +119,7 @@ function isShallow(text: string, depth: number): boolean {
 function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
   if (text.length > caps.values || !isShallow(text, caps.depth) || mayBeIllFormed(text)) return undefined;
   try {
-    return { text, value: JSON.parse(text) as unknown, members: () => nestedMembers(text) };
+    return { text, value: readJson(text), members: () => nestedMembers(text) };
   } catch {
     return undefined;
   }
@@ -160,7 +161,7 @@ function madeStrict(text: string, caps: JsonCaps): StrictJson | JsonFault {
   }
   const strict = keptTo === 0 ? text : kept.join('') + text.slice(keptTo);
   try {
-    return { text: strict, value: JSON.parse(strict) as unknown, members: () => nestedMembers(strict) };
+    return { text: strict, value: readJson(strict), members: () => nestedMembers(strict) };
   } catch {
     return 'json-invalid';
   }
@@ -189,7 +190,7 @@ export function children(text: string): Child[] {
     if (closes(code) && --depth === 0) close();
     else if (depth === 1 && code === 44) close();
     else if (depth === 1 && code === 58) {
-      key = JSON.parse(text.slice(start, end)) as string;
+      key = readJson(text.slice(start, end)) as string;
       start = -1;
     } else if (depth >= 1) {
       if (start < 0) start = from;

@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 /**
  * What people wrote about rows. The log of an experiment only grows: each change is a row with the whole annotation as it was from then on.
  * The last change of an annotation is what it is, and a deleted one stays deleted whatever comes after.
@@ -180,7 +181,7 @@ export async function findAnnotations(
     const outputs = [as('id', column('id')), ...FIELDS.map(({ name, type }) => as(name, column(name, type)))];
     const plan: Plan = { kind: 'print', from: standing(log.scope, log.files, where), format: 'json', outputs, guard: false };
     for (const { line } of await warehouse.rows(compile(plan, warehouse.dialect), options))
-      found.push(JSON.parse(String(line)) as StandingAnnotation);
+      found.push(readJson(String(line)) as StandingAnnotation);
   }
   return found;
 }

@@ -21,6 +21,8 @@ export const databricksVariables = {
   DATABRICKS_CLIENT_SECRET: z.string().min(1).optional(),
   /** File with the PEM of an authority that is trusted besides the usual ones, such as that of a proxy which looks inside TLS. */
   DATABRICKS_CA_FILE: z.string().min(1).optional(),
+  /** Minutes between looks at what the pipeline there has made, while no upload is waited for. Each may start the warehouse. */
+  DATABRICKS_LOOK_MINUTES: z.coerce.number().int().min(1).max(43_200).default(360),
 };
 
 /** A personal access token, or the client id and secret of a service principal. */
@@ -35,6 +37,8 @@ export interface DatabricksSettings {
   credentials: DatabricksCredentials;
   /** PEM. */
   authority: string | undefined;
+  /** Minutes between looks at what the pipeline has made, while nothing is waited for. */
+  lookMinutes: number;
 }
 
 type Variables = z.infer<z.ZodObject<typeof databricksVariables>>;
@@ -53,7 +57,8 @@ export function databricksSettings(env: Variables): DatabricksSettings | undefin
     throw new StartError('Databricks needs either DATABRICKS_TOKEN or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET.');
   const [host = '', port = '443'] = address.split(':');
   const credentials = clientId !== undefined && clientSecret !== undefined ? { clientId, clientSecret } : { token: token ?? '' };
-  return { host, port: Number(port), path, catalog, credentials, authority: caFile === undefined ? undefined : authorityOf(caFile) };
+  const authority = caFile === undefined ? undefined : authorityOf(caFile);
+  return { host, port: Number(port), path, catalog, credentials, authority, lookMinutes: env.DATABRICKS_LOOK_MINUTES };
 }
 
 function authorityOf(file: string): string {

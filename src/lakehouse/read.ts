@@ -1,5 +1,6 @@
 /** The door to reading: plan, compile, run, frame. */
 import { PassThrough, Readable, pipeline } from 'node:stream';
+import { readJson } from '../json.ts';
 import { compile } from './compile.ts';
 import { count, knownRows, withoutEmpty } from './count.ts';
 import type { Counted } from './count.ts';
@@ -165,7 +166,7 @@ const edgesOf = (
   const place = (row: { keys: string | undefined } | undefined, back: boolean): Seek | null =>
     row?.keys === undefined
       ? null
-      : { keys: JSON.parse(row.keys) as (string | null)[], back, position: position + (back ? 0 : lines.length), total };
+      : { keys: readJson(row.keys) as (string | null)[], back, position: position + (back ? 0 : lines.length), total };
   const [earlier, later] = seek?.back ? [more, true] : [seek !== undefined || position > 0, more];
   return { previous: earlier ? place(lines[0], true) : null, next: later ? place(lines.at(-1), false) : null };
 };
@@ -320,7 +321,8 @@ export const readDistinct = async (
     compile({ kind: 'print', from: rows, format: 'json', outputs, guard: false }, warehouse.dialect),
     options,
   );
-  const values = lines.map((row) => (JSON.parse(String(row.line)) as { value: string | number | boolean | null }).value);
+  const members = readJson(`[${lines.map(({ line }) => String(line)).join(',')}]`) as { value: string | number | boolean | null }[];
+  const values = members.map(({ value }) => value);
   return { values: values.slice(0, limit).filter((value) => value !== null), truncated: values.length > limit };
 };
 
@@ -337,7 +339,7 @@ export const describePlan = (dialect: Dialect, source: TableSource, request: Rea
 };
 
 const withoutValues = (plan: Plan): Plan =>
-  JSON.parse(
+  readJson(
     JSON.stringify(plan, (key, value: unknown) => {
       if (key === 'files') return undefined;
       if (typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'value') return { ...value, value: undefined };

@@ -1,6 +1,7 @@
 /** What a caller asked of a table, before anyone looked at the table: text in, bounded plain data out. */
 import { z } from 'zod';
 import { errors } from '../errors.ts';
+import { readJson } from '../json.ts';
 import type { Problem } from '../errors.ts';
 import { didYouMean } from './near.ts';
 import { BUCKETS } from './plan.ts';
@@ -174,16 +175,15 @@ const problemsOf = (where: string, issues: readonly z.core.$ZodIssue[]): Problem
 
 const refuse = (where: string, message: string) => errors.invalidInput().with({ problems: [{ path: `query.${where}`, message }] });
 
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 /** Integers that a double cannot hold arrive as bigints, so that no filter silently compares with a neighbour. */
-const exactIntegers: Reviver = (_key, value, { source }) =>
-  typeof value === 'number' && source !== undefined && /^-?\d{1,40}$/.test(source) && !Number.isSafeInteger(value) ? BigInt(source) : value;
+const exactIntegers = (value: number, source: string) =>
+  /^-?\d{1,40}$/.test(source) && !Number.isSafeInteger(value) ? BigInt(source) : value;
 
 const bounded = <T>(where: string, text: string, schema: z.ZodType<T>): T => {
   if (text.length > MAX_TEXT) throw refuse(where, `Is longer than ${MAX_TEXT} characters.`);
   let value: unknown;
   try {
-    value = JSON.parse(text, exactIntegers as (key: string, value: unknown) => unknown);
+    value = readJson(text, exactIntegers);
   } catch {
     throw refuse(where, 'Is not valid JSON.');
   }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import KDBush from 'kdbush';
+import { readJson } from '../json.ts';
 
 /** GeoNames towns of 500 people and more, column by column: a hundred and seventy thousand objects would cost three times the memory. */
 export interface Gazetteer {
@@ -38,7 +39,7 @@ interface Division {
 }
 
 const require = createRequire(import.meta.url);
-const readData = async <T>(name: string): Promise<T> => JSON.parse(await readFile(require.resolve(name), 'utf8')) as T;
+const readData = async <T>(name: string): Promise<T> => readJson(await readFile(require.resolve(name), 'utf8')) as T;
 const nameOfDivision = (divisions: readonly Division[]) => new Map(divisions.map(({ code, name }) => [code, name]));
 const breathe = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { errors } from '../errors.ts';
+import { readJson } from '../json.ts';
 import { labelOf, type Place, type Places } from './places.ts';
 
 export type ProviderKind = 'photon' | 'nominatim';
@@ -122,7 +123,7 @@ async function readBounded(response: Response): Promise<unknown> {
     if (size > LARGEST_ANSWER) throw new Error('the answer of the place server is too large');
     chunks.push(chunk);
   }
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  return readJson(Buffer.concat(chunks).toString('utf8'));
 }
 
 /**

@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { readJson } from '../json.ts';
 import { boxLaunch, pythonFolders } from './bubblewrap.ts';
 import type { BoxTools } from './bubblewrap.ts';
 import { embeddedLaunch, makeSnapshot } from './embedded.ts';
@@ -58,7 +59,7 @@ const findTools = async (settings: ProbeSettings): Promise<BoxTools | string> =>
   const tools: BoxTools = { bwrap, node, runtimes, filters };
   if (existsSync(python)) {
     const { stdout } = await run(python, ['-I', '-c', 'import json, sys; print(json.dumps([p for p in sys.path]))'], { env: {} });
-    tools.python = { executable: realpathSync(python), folders: pythonFolders(JSON.parse(stdout) as string[]) };
+    tools.python = { executable: realpathSync(python), folders: pythonFolders(readJson(stdout) as string[]) };
   }
   if (existsSync(join(rHome, 'bin/exec/R'))) tools.rHome = rHome;
   return tools;

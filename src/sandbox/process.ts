@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
+import { readJson } from '../json.ts';
 import { OUTPUT_BYTES, START_MS } from './job.ts';
 
 /** How a box is started. `files` are opened for reading as descriptors 3, 4, … of the child. */
@@ -23,7 +24,7 @@ const toRecord = (line: string): BoxRecord | undefined => {
   const start = line.lastIndexOf(SEPARATOR);
   if (start < 0) return undefined;
   try {
-    const value: unknown = JSON.parse(line.slice(start + 1));
+    const value = readJson(line.slice(start + 1));
     return typeof value === 'object' && value !== null ? (value as BoxRecord) : undefined;
   } catch {
     return undefined;

@@ -40,6 +40,23 @@ describe('POST /api/v1/macros/{id}/execute', () => {
     expect((await owner()('POST', `/api/v1/macros/${UNKNOWN}/execute`, { body: { data: {} } })).status).toBe(404);
   });
 
+  test.each([
+    ['javascript', 'return { keys: Object.keys(json), around: Object.keys(ctx), same: json };'],
+    ['python', 'output["keys"] = list(json)\noutput["around"] = list(ctx)\noutput["same"] = dict(json)'],
+  ])('%s: keys that hold escapes arrive and come back as they were sent, whatever keys came before', async (language, code) => {
+    const { id } = await macro(code, language);
+    for (const key of ['\\', '\n', '"', '\\nab', '\nabc', 'a\\', 'a\t']) {
+      const data = { n: 1, [key]: 2 };
+      const context = { m: 1, [key]: 2 };
+      const expected = { keys: ['n', key], around: ['m', key], same: data };
+      for (const body of [
+        { data, context },
+        { data: JSON.stringify(data), context: JSON.stringify(context) },
+      ])
+        expect((await owner()('POST', `/api/v1/macros/${id}/execute`, { body })).body.output).toEqual(expected);
+    }
+  });
+
   test('a limit is honoured as sent, and the service goes on', async () => {
     const { id } = await macro('for (;;) {}');
     const slow = await owner()('POST', `/api/v1/macros/${id}/execute`, { body: { data: {}, itemTimeout: 0.3 } });

@@ -45,6 +45,18 @@ describe('metadata records', () => {
     });
   });
 
+  test('keys that hold escapes come back as they were sent, whatever keys came before', async () => {
+    const id = await experiment();
+    const owner = site.as(site.cast.owner);
+    for (const key of ['\\', '\n', '"', '\\nab', '\nabc', 'a\\', 'a\t']) {
+      const metadata = { ...plots, rows: [{ _id: '1', [key]: 'here' }] };
+      const kept = await owner('POST', `/api/v1/experiments/${id}/metadata`, { body: { metadata } });
+      expect(kept.body.metadata).toEqual(metadata);
+      const [newest] = (await owner('GET', `/api/v1/experiments/${id}/metadata`)).body;
+      expect(newest.metadata).toEqual(metadata);
+    }
+  });
+
   test('GET /api/v1/experiments/{id}/metadata lists them newest first', async () => {
     const id = await experiment();
     const owner = site.as(site.cast.owner);

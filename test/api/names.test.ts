@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { endIdentityChange, releaseIdentityChange } from '../../src/api/data/identity.queries.ts';
 import { refreshChangedIdentities, refreshIdentity } from '../../src/api/data/identity.service.ts';
 import { eraseNamedExports } from '../../src/api/exports/writing.service.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -161,4 +162,27 @@ test('a change that comes while another is carried out is carried out too', asyn
     const last = { contributor: { id: mia.id, name: `Mia-${round} Tester`, avatar: null }, by: `Mia-${round} Tester` };
     expect(await settled(() => shown(read), last)).toEqual(last);
   }
+});
+
+test('a change that is committed while another is being ended is due at once', async () => {
+  const { db } = site.server.context;
+  const pia = await makePerson(db, 'pia');
+  await contributedBy(pia, 'Ended');
+  const changes = () => db.rows(sql('t')`select 1 as one from identity_changes where user_id = ${pia.id}`);
+  await expect.poll(changes, { timeout: 10_000 }).toEqual([]);
+  // as a worker has it in hand: nobody else takes it up until it is let go
+  const taken = await db.one<{ changedAt: string }>(sql('t')`insert into identity_changes (user_id, leased_until)
+    values (${pia.id}, now() + interval '1 hour') returning changed_at::text as "changedAt"`);
+  const change = { userId: pia.id, changedAt: taken?.changedAt ?? '', refreshedAt: null, isClosed: false };
+  const waits = () =>
+    db.rows(sql('t')`select 1 as one from pg_locks w join pg_locks r using (pid)
+      where not w.granted and r.relation = 'identity_changes'::regclass and r.mode = 'RowExclusiveLock'`);
+  const ending = await db.transaction(async (tx) => {
+    await tx.run(sql('t')`update identity_changes set changed_at = clock_timestamp() where user_id = ${pia.id}`);
+    const ended = endIdentityChange(db, change).then(() => releaseIdentityChange(db, change));
+    await expect.poll(waits, { timeout: 10_000 }).toHaveLength(1);
+    return { ended };
+  });
+  await ending.ended;
+  await expect.poll(changes, { timeout: 10_000 }).toEqual([]);
 });

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBack, readBackChanges } from '../../src/api/lake/read-back.service.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askForReadBack, readBack, readBackChanges } from '../../src/api/lake/read-back.service.ts';
+import { sql } from '../../src/database/sql.ts';
 import { DatabricksLake } from '../lakehouse/databricks-lake.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -94,6 +95,8 @@ beforeAll(async () => {
     DATABRICKS_CATALOG: 'field',
     DATABRICKS_TOKEN: 'dapi-secret',
     DATABRICKS_CA_FILE: join(folder, 'ca.pem'),
+    // its own watch would look in between
+    WORKER: 'off',
   });
   const experiment = await site.as(site.cast.owner)('POST', '/api/v1/experiments', {
     body: { name: 'Drought', organizationId: site.cast.leafLab },
@@ -111,6 +114,7 @@ test('before a pipeline has made its tables there is nothing to bring', async ()
   const missing = '[TABLE_OR_VIEW_NOT_FOUND] The table or view `gold`.`table_counts` cannot be found.';
   lake.server.inject({ method: 'GetOperationStatus', times: 1, how: { kind: 'status', message: missing } });
   await readBackChanges(site.server.context, new AbortController().signal);
+  await askForReadBack(site.server.context.db);
   lake.server.inject({ method: 'GetOperationStatus', times: 1, how: { kind: 'status', message: 'another fault' } });
   await expect(readBackChanges(site.server.context, new AbortController().signal)).rejects.toThrow();
   lake.server.clearFaults();
@@ -229,4 +233,72 @@ test('a table that cannot be brought stops no other, and experiments that are go
   await lake.engine.run(`update gold.table_columns set type = 'STRING' where table_id = '${bad}'`);
   expect(await bring()).toMatchObject({ tables: 2, failed: 1, columns: 1 });
   expect((await tables()).map(({ displayName }) => displayName)).toContain('unreadable');
+});
+
+describe('a look that may start a warehouse', () => {
+  const landedAgo = async (seconds: number | null) => {
+    await site.server.context.db.run(sql('test')`update uploads set shared_at = now()`);
+    if (seconds === null) return;
+    await site.server.context.db.run(
+      sql('test')`update uploads set landed_at = now() - make_interval(secs => ${seconds}), shared_at = null where id = ${upload}`,
+    );
+  };
+  const watch = () => readBackChanges(site.server.context, new AbortController().signal);
+  const looks = () => lake.server.statements.filter(({ sql: text }) => text.includes('gold.table_counts')).length;
+  /** Whether a watch looks, so many seconds after the last look. */
+  const looksAfter = async (seconds: number) => {
+    await site.server.context.db.run(sql('test')`update shared_looks set looked_at = now() - make_interval(secs => ${seconds})`);
+    const before = looks();
+    await watch();
+    return looks() > before;
+  };
+  const HOUR = 3_600;
+
+  test('comes in a long while when nothing is waited for, or when it is asked for', async () => {
+    await landedAgo(null);
+    expect(await looksAfter(0)).toBe(false);
+    expect(await looksAfter(5.9 * HOUR)).toBe(false);
+    expect(await looksAfter(6 * HOUR)).toBe(true);
+    // it counts as the last one
+    const before = looks();
+    await watch();
+    expect(looks()).toBe(before);
+    await askForReadBack(site.server.context.db);
+    await watch();
+    expect(looks()).toBe(before + 1);
+  });
+
+  test('is made once, however many processes want it', async () => {
+    await landedAgo(null);
+    await askForReadBack(site.server.context.db);
+    const before = looks();
+    await Promise.all([watch(), watch(), watch(), watch()]);
+    expect(looks()).toBe(before + 1);
+  });
+
+  test('comes often after files were landed, and less often the longer their report is waited for', async () => {
+    await landedAgo(60);
+    expect(await looksAfter(29)).toBe(false);
+    expect(await looksAfter(30)).toBe(true);
+    await landedAgo(HOUR);
+    expect(await looksAfter(14 * 60)).toBe(false);
+    expect(await looksAfter(16 * 60)).toBe(true);
+    await landedAgo(1_000 * HOUR);
+    expect(await looksAfter(5.9 * HOUR)).toBe(false);
+    expect(await looksAfter(6.1 * HOUR)).toBe(true);
+  });
+
+  test('is no longer waited for once every file of the upload has its report', async () => {
+    await landedAgo(60);
+    const again = async (change: string) => {
+      await lake.engine.run(`update gold.ingest_reports set ${change} where upload_id = '${upload}' and path = 'b.csv'`);
+      await lake.engine.run(`update gold.table_counts set state = state || ' again' where identifier = '${table}'`);
+      await bring();
+    };
+    await again(`status = 'pending', reason = null, message = null`);
+    expect(await looksAfter(30)).toBe(true);
+    await again(`status = 'failed', reason = 'empty_file', message = 'The file is empty.'`);
+    expect(await looksAfter(30)).toBe(false);
+    expect(await looksAfter(HOUR)).toBe(false);
+  });
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ingestUpload } from '../../src/ingest/ingest.ts';
+import { AWKWARD_WORDS } from '../support/words.ts';
 import { parseStrict, writeField } from './rfc4180.ts';
 import { openLake, type Lake } from './setup.ts';
 
@@ -138,25 +139,6 @@ test(`${ROWS} awkward rows have the digest of an independent reader`, async () =
   let state = Number(process.env.FC_SEED ?? 4711);
   const random = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-  const words = [
-    '',
-    'a',
-    'ä€😀',
-    'line\nbreak',
-    'cr\r\nlf',
-    'quo"te',
-    'com,ma',
-    ' space ',
-    '=1+1',
-    '-12a',
-    '007',
-    '+5',
-    'NULL',
-    'n/a',
-    '\\N',
-    "it's",
-    '\ttab',
-  ];
   const columns: Record<string, () => string | null> = {
     seq: () => null,
     whole: () => String(Math.floor(random() * 2_000) - 1_000),
@@ -165,8 +147,8 @@ test(`${ROWS} awkward rows have the digest of an independent reader`, async () =
     day: () => pick(['2024-01-02', '2024-02-29', '1999-12-31']),
     us_day: () => pick(['01/02/2024', '12/31/1999']),
     local: () => pick(['2024-01-02T03:04:05', '2024-01-02 03:04']),
-    text: () => pick(words),
-    maybe: () => pick([null, ...words]),
+    text: () => pick(AWKWARD_WORDS),
+    maybe: () => pick([null, ...AWKWARD_WORDS]),
     sparse: () => (random() < 0.01 ? pick(['5', '6.25']) : null),
   };
   const names = Object.keys(columns);

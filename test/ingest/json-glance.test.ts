@@ -141,6 +141,19 @@ test(`a glance says of every record what a closer look says (seed ${seed})`, asy
   );
 }, 120_000);
 
+test.each([
+  ['of values', true],
+  ['at a glance', false],
+])('keys that hold escapes are told apart, whatever keys came before: %s', async (_, longWay) => {
+  const keys = ['\\', '\n', '"', '\\nab', '\nabc', 'a\\', 'a\t'];
+  const { said, stats } = await looked(
+    keys.flatMap((key) => [JSON.stringify({ n: 1, [key]: 2 }), JSON.stringify({ n: 1, [key]: 3 })]),
+    longWay,
+  );
+  expect(said).toEqual(Array(14).fill('written'));
+  expect(stats.map(({ key, n }) => [key, n])).toEqual([['n', 14], ...keys.map((key) => [key, 2])]);
+});
+
 test('a glance takes the records of an export, and leaves others', () => {
   const found: Glanced = { count: 0, places: [], kinds: [], classes: [] };
   const known = ['at', 'par', 'note'].map((key) => ({ classes: key === 'note' ? 256 : 0, written: Buffer.from(JSON.stringify(key)) }));

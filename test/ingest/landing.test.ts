@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
 import { landUploads } from '../../src/ingest/landing.ts';
 import { openLake, type Lake } from './setup.ts';
 
@@ -81,6 +82,26 @@ test('every value of a file is there as it was written, and every refused record
   expect(
     (JSON.parse(String(lines('upload_files', parquet.id)[0]?.['columns'])) as { form: string }[]).map(({ form }) => form),
   ).toStrictEqual(['DOUBLE', 'INT', 'TIMESTAMP', 'VARIANT', 'STRING']);
+});
+
+test('an upload is waited for from the moment at which a file of it is written', async () => {
+  const table = await lake.makeTable();
+  const { id } = await lake.ingest(table, 'csv', [{ path: 'waited.csv', bytes: 'a\n1\n' }]);
+  const awaited = async () =>
+    (await lake.deps.db.one<{ awaited: boolean }>(
+      sql('test')`select landed_at is not null and shared_at is null as awaited from uploads where id = ${id}`,
+    ))!.awaited;
+  expect(await awaited()).toBe(false);
+  expect(await land()).toMatchObject({ files: 1 });
+  expect(await awaited()).toBe(true);
+  await lake.deps.db.run(sql('test')`update uploads set shared_at = now() where id = ${id}`);
+  await land();
+  expect(await awaited()).toBe(false);
+  rmSync(path('upload_files', id));
+  expect(await land()).toMatchObject({ files: 1 });
+  expect(await awaited()).toBe(true);
+  for (const kind of ['upload_files', 'upload_records', 'upload_refusals']) rmSync(path(kind, id));
+  await lake.deps.db.run(sql('test')`delete from uploads where id = ${id}`);
 });
 
 test('what is there is left alone, and what a crash left half done is written again', async () => {

@@ -111,6 +111,16 @@ describe('a measurement message', () => {
     expect(one(text).ownId).toBeNull();
   });
 
+  test('member names that hold escapes are told apart, whatever names came before', () => {
+    for (const name of ['\\', '\n', '"', '\\nab', '\nabc', 'a\\', 'a\t']) {
+      const sample = { n: 1, [name]: { deep: 1 } };
+      const json = strictJson(JSON.stringify(sample), MESSAGE_CAPS);
+      if (typeof json === 'string') throw new Error(json);
+      expect(json.value).toEqual(sample);
+      expect([...json.members().keys()]).toEqual([name]);
+    }
+  });
+
   test('hostile member names are data', () => {
     const got = one(`{"timestamp":"${AT}","__proto__":{"sample":[1]},"constructor":1}`);
     expect(got.samples).toEqual([]);

@@ -242,6 +242,24 @@ describe('broken answers', () => {
     }
   });
 
+  test('a table that is not there is told from other failures of a statement', async () => {
+    const said = async (message: string) => {
+      const codes = [];
+      for (const method of ['ExecuteStatement', 'GetOperationStatus'] as const) {
+        lake.server.inject({ method, times: 1, how: { kind: 'status', message } });
+        codes.push((await failureOf(lake.warehouse.rows(one))).code);
+      }
+      return [...new Set(codes)];
+    };
+    const words = '[TABLE_OR_VIEW_NOT_FOUND] The table or view `gold`.`upload` cannot be found. SQLSTATE: 42P01';
+    expect(await said(words)).toEqual(['WAREHOUSE_TABLE_MISSING']);
+    expect(await said(`org.apache.hive.service.cli.HiveSQLException: Error running query: ${words}`)).toEqual(['WAREHOUSE_TABLE_MISSING']);
+    expect(await said('[DIVIDE_BY_ZERO] Division by zero.')).toEqual(['INTERNAL']);
+    // a name that a caller chose
+    expect(await said(`[UNRESOLVED_COLUMN] A column \`${words}\` cannot be resolved.`)).toEqual(['INTERNAL']);
+    expect(await settled()).toEqual([0, 0, 0]);
+  });
+
   test('no answer holds a word of the driver or the server', async () => {
     const words = 'org.apache.secret.Exception: table gold.hidden at 10.0.0.7';
     const methods: Method[] = ['OpenSession', 'ExecuteStatement', 'GetOperationStatus', 'GetResultSetMetadata', 'FetchResults'];

@@ -151,4 +151,11 @@ test('npm run lake -- land-uploads beside a running service', async () => {
   ]);
   expect((await lake('land-uploads', folder)).json).toEqual({ files: 0, thereAlready: 1, records: 0, refused: 0 });
   expect((await lake('land-uploads')).problem).toContain('--DIR is missing');
+
+  const looks = async () =>
+    (await test$.server.context.db.one<{ looks: number }>(sql('test')`select count(*)::int as looks from shared_looks`))?.looks;
+  await test$.server.context.db.run(sql('test')`insert into shared_looks (looked_at) values (now())`);
+  expect(await looks()).toBe(1);
+  expect(await lake('read-back')).toMatchObject({ code: 0 });
+  expect(await looks()).toBe(0);
 }, 120_000);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
+import { readJson } from '../../src/json.ts';
 import { startServer, type RunningServer } from '../../src/server.ts';
 import { noteSecretsOf, testLog } from './canaries.ts';
 import { makeCast, type Cast, type Person } from './cast.ts';
@@ -74,7 +75,7 @@ export async function startTestServer(environment: Record<string, string> = {}):
       noteSecretsOf(text);
       const contentType = response.headers.get('content-type') ?? '';
       const isJson = contentType.includes('json') && !contentType.includes('ndjson');
-      const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : undefined;
+      const parsed: unknown = isJson && text !== '' ? readJson(text) : undefined;
       recordOperation(
         server.context.openapi,
         method,

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Snapshot } from '../../database/snapshot.ts';
 import { isUnused, migrationsOf, readSnapshot, writeSnapshot } from '../../database/snapshot.ts';
 import { StartError } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 
 interface Backup extends Snapshot {
   madeAt: string;
@@ -78,7 +79,7 @@ export async function makeBackup({ url, dataDir }: { url: string; dataDir: strin
 /** What a folder says of the backup in it. Errors: StartError. */
 export async function readBackup(folder: string): Promise<Backup> {
   try {
-    return JSON.parse(await readFile(join(folder, ABOUT), 'utf8')) as Backup;
+    return readJson(await readFile(join(folder, ABOUT), 'utf8')) as Backup;
   } catch {
     throw new StartError(`${folder} holds no whole backup: there is no ${ABOUT} in it that can be read.`);
   }

@@ -1,6 +1,7 @@
 /** Cursors: places in the order of a read, as text that only this service can write. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { errors } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 import type { Seek } from '../../lakehouse/request.ts';
 
 /** A place in one version of a table. */
@@ -33,7 +34,7 @@ export function readCursor(secret: Buffer, scope: CursorScope, text: string): Cu
   const [mark, bytes] = [whole.subarray(0, SEAL), whole.subarray(SEAL)];
   if (mark.length < SEAL || !timingSafeEqual(mark, seal(secret, bytes)))
     throw refused('Is not a cursor that this service gave; take it from the Link header of a page, unchanged.');
-  const [of, version, back, position, total, keys] = JSON.parse(bytes.toString('utf8')) as [
+  const [of, version, back, position, total, keys] = readJson(bytes.toString('utf8')) as [
     string,
     number,
     boolean,

@@ -47,11 +47,16 @@ export const claimIdentityChange = (db: Queryable, readSeconds: number) =>
     where c.user_id = due.user_id and u.id = c.user_id
     returning c.user_id as "userId", c.changed_at::text as "changedAt", c.refreshed_at as "refreshedAt", u.deleted_at is not null as "isClosed"`);
 
-/** Ends a change; another that came meanwhile is due at once. */
+/** Forgets a change that has been carried out, if none has come since. */
 export const endIdentityChange = (db: Queryable, { userId, changedAt }: IdentityChange) =>
-  db.run(sql('data.endIdentityChange')`
-    with released as (update identity_changes set leased_until = '-infinity' where user_id = ${userId} and changed_at <> ${changedAt}::timestamptz)
-    delete from identity_changes where user_id = ${userId} and changed_at = ${changedAt}::timestamptz`);
+  db.run(sql('data.endIdentityChange')`delete from identity_changes where user_id = ${userId} and changed_at = ${changedAt}::timestamptz`);
+
+/**
+ * What has come since is due at once. A statement after the one that ends: in the same one, a change that is committed while it waits for the row
+ * would not be seen, and keep the lease of the change before it.
+ */
+export const releaseIdentityChange = (db: Queryable, { userId }: IdentityChange) =>
+  db.run(sql('data.releaseIdentityChange')`update identity_changes set leased_until = '-infinity' where user_id = ${userId}`);
 
 /** Notes that the lake shows the name as it is now, and lets go. */
 export const markRefreshed = (db: Queryable, { userId, changedAt }: IdentityChange) =>

@@ -3,7 +3,14 @@ import type { Context } from '../../context.ts';
 import { replaceIdentity } from '../../ingest/dimensions.ts';
 import { eraseRetired } from '../../lakehouse/manifest.ts';
 import { pseudonymOf } from '../experiments/pseudonym.service.ts';
-import { claimIdentityChange, endIdentityChange, listContributors, listExperimentsNaming, markRefreshed } from './identity.queries.ts';
+import {
+  claimIdentityChange,
+  endIdentityChange,
+  listContributors,
+  listExperimentsNaming,
+  markRefreshed,
+  releaseIdentityChange,
+} from './identity.queries.ts';
 
 /** No read still opens files that were retired so long ago. */
 const READ_SECONDS = 60;
@@ -60,6 +67,7 @@ export async function refreshChangedIdentities(
     } else {
       if (change.isClosed) await reportErased(ctx, change.userId, { store: 'lake', experiments: experiments.length, files });
       await endIdentityChange(ctx.db, change);
+      await releaseIdentityChange(ctx.db, change);
     }
   }
 }

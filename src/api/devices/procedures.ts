@@ -1,4 +1,4 @@
-import { exactJson } from '../../database/exact-json.ts';
+import { exactJson } from '../../json.ts';
 import type { DeviceProcedure } from './devices.model.ts';
 
 interface CellShape {

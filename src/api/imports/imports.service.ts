@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { DEEPEST_JSON, depthOf, exactMember } from '../../database/exact-json.ts';
 import { errors } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 import { addExperiment } from '../experiments/experiments.service.ts';
 import { checked, refusal } from '../input/input.service.ts';
 import { addMacro, findMacroFacts } from '../macros/macros.service.ts';
@@ -41,7 +42,7 @@ function parsed(text: string): ProjectImport {
   if (depthOf(text) > DEEPEST_JSON) throw refusal([{ path: 'body', message: `must nest at most ${DEEPEST_JSON} levels deep` }]);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch {
     throw errors.malformedJson();
   }
@@ -194,7 +195,7 @@ export const importProject = (ctx: ImportTools, { id, text, requestId }: Project
 export async function importProjectFile(ctx: ImportTools, text: string, ownerId?: string): Promise<ProjectImportResult> {
   let project: unknown;
   try {
-    project = JSON.parse(text);
+    project = readJson(text);
   } catch {
     throw errors.malformedJson();
   }

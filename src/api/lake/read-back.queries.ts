@@ -18,6 +18,19 @@ export const noteState = (tx: Transaction, table: { tableId: string; rowCount: n
   tx.run(sql('readBack.noteState')`
     update lake_tables set shared_row_count = ${table.rowCount}, shared_state = ${table.state}, shared_read_at = now() where id = ${table.tableId}`);
 
+/**
+ * Takes the next look at Databricks for the caller alone, of all processes; false while it is not due. One is due when the last is longer ago than a quarter of the
+ * time for which the report of the upload landed last has been waited for, but 30 s at least and `lookMinutes` at most; without such an upload, `lookMinutes`.
+ */
+export const claimLook = async (db: Queryable, lookMinutes: number): Promise<boolean> =>
+  (await db.run(sql('readBack.claimLook')`
+    insert into shared_looks as l (looked_at) values (now()) on conflict (is_only) do update set looked_at = excluded.looked_at
+    where excluded.looked_at - l.looked_at >= greatest(interval '30 seconds', least(make_interval(mins => ${lookMinutes}),
+      (select now() - max(landed_at) from uploads where landed_at is not null and shared_at is null) / 4))`)) > 0;
+
+/** Makes the next look due. */
+export const dropLook = (db: Queryable) => db.run(sql('readBack.dropLook')`delete from shared_looks`);
+
 /** What became of one uploaded file, as the pipeline tells it. */
 export interface Reported {
   uploadId: string;
@@ -64,6 +77,12 @@ export const writeReports = (tx: Transaction, reports: readonly Reported[]) =>
       and (f.status, f.stored, f.quarantined, f.already_there, f.reason, f.message, f.columns) is distinct from (excluded.status, excluded.stored,
         excluded.quarantined, excluded.already_there, excluded.reason, excluded.message, excluded.columns)
     returning f.upload_id as "uploadId"`);
+
+/** Uploads of which so many files have an end there, and no fewer than they have, are waited for no longer. */
+export const noteShared = (tx: Transaction, ended: readonly { uploadId: string; files: number }[]) =>
+  tx.run(sql('readBack.noteShared')`
+    update uploads u set shared_at = now() from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as r("uploadId" uuid, files integer)
+    where u.id = r."uploadId" and u.landed_at is not null and u.shared_at is null and r.files >= u.file_count`);
 
 /** Brings uploads up to date with their files; one ends when every file of it has. */
 export const settleUploads = (tx: Transaction, uploadIds: readonly string[]) =>

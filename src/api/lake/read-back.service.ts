@@ -2,18 +2,20 @@
  * The way back: what the pipelines on Databricks say of the tables there (`table_counts`, `table_columns`, `ingest_reports` of `pipelines/gold`) reaches Postgres, where readers
  * look for columns, counts and reports. One small statement when nothing has changed; what has is read table by table. Safe to run again, and in several processes at once.
  */
-import { inspect } from 'node:util';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 import type { Column, TableKind } from '../../lakehouse/catalog.ts';
 import { columnsAt, commit, createTable, findTable, type ColumnState } from '../../lakehouse/manifest.ts';
 import { parseType, typeText } from '../../lakehouse/types.ts';
 import type { Warehouse } from '../../lakehouse/warehouse.ts';
 import {
+  claimLook,
   insertReportedUploads,
   listExperimentsAmong,
   listStates,
   lockState,
+  noteShared,
   noteState,
   settleUploads,
   writeReports,
@@ -98,7 +100,7 @@ const toReport = (row: Row): Reported => ({
   alreadyThere: Number(row['already_there']),
   reason: orNull(row['reason']),
   message: orNull(row['message']),
-  columns: JSON.parse(wanted(row['columns'])) as unknown,
+  columns: readJson(wanted(row['columns'])),
 });
 
 const among = (sql: string, tables: readonly SharedTable[]) => {
@@ -122,6 +124,13 @@ async function readDetails(
   const read = (sql: string, of: readonly SharedTable[]) => (of.length === 0 ? [] : warehouse.rows(among(sql, of), { signal }));
   const [columns, reports] = await Promise.all([read(COLUMNS, tables), read(REPORTS, uploads)]);
   return { columns, reports };
+}
+
+/** How many files of each upload have come to an end there. */
+function endedFiles(reports: readonly Reported[]): { uploadId: string; files: number }[] {
+  const files = new Map<string, number>();
+  for (const { uploadId, status } of reports) if (status !== 'pending') files.set(uploadId, (files.get(uploadId) ?? 0) + 1);
+  return [...files].map(([uploadId, count]) => ({ uploadId, files: count }));
 }
 
 /** Brings one table up to date, in one transaction. */
@@ -158,6 +167,7 @@ async function bring(
       const uploads = await writeReports(tx, reports);
       written = uploads.length;
       if (written > 0) await settleUploads(tx, [...new Set(uploads.map(({ uploadId }) => uploadId))]);
+      await noteShared(tx, endedFiles(reports));
     }
     await noteState(tx, { tableId: known.id, rowCount: table.rowCount, state: table.state });
     return { columns: changed.length, reports: written };
@@ -198,15 +208,18 @@ export async function readBack({ db, warehouse, log }: ReadBackTools, signal?: A
   return done;
 }
 
-/** The same as a watch: nothing to do while tables are local, and no failure before the pipeline has made its tables. */
-export async function readBackChanges(ctx: ReadBackTools, signal: AbortSignal): Promise<void> {
-  if (ctx.warehouse.name !== 'databricks') return;
+/**
+ * The same as a watch: nothing to do while tables are local or no look is due, and no failure before the pipeline has made its tables. A statement starts a warehouse and keeps
+ * it up for minutes, so one is sent where a landed upload is waited for, and else once in a long while.
+ */
+export async function readBackChanges(ctx: ReadBackTools & Pick<Context, 'config'>, signal: AbortSignal): Promise<void> {
+  const { databricks } = ctx.config;
+  if (databricks === undefined || !(await claimLook(ctx.db, databricks.lookMinutes))) return;
   await readBack(ctx, signal).catch((error: unknown) => {
-    if (!isMissing(error)) throw error;
+    if (!(error instanceof ApiError && error.code === 'WAREHOUSE_TABLE_MISSING')) throw error;
     ctx.log.debug('there are no tables of a pipeline to read back');
   });
 }
 
-/** Whether a warehouse said that a table of the statement is not there. */
-const isMissing = (error: unknown): boolean =>
-  error instanceof ApiError && inspect(error.details.cause, { depth: 4 }).includes('TABLE_OR_VIEW_NOT_FOUND');
+/** Makes a look due, whatever is waited for: a running service begins it within ten seconds. */
+export { dropLook as askForReadBack } from './read-back.queries.ts';

@@ -2,6 +2,7 @@
 import type { Measured } from '../../ingest/measured.ts';
 import type { MacroRow } from '../../ingest/macro-tables.ts';
 import type { ItemResult, MacroError } from '../../sandbox/job.ts';
+import { readJson } from '../../json.ts';
 
 /** One run: an element of what a measurement holds. */
 export interface Element {
@@ -18,7 +19,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 /** Everything of a measurement that is run: each element of an envelope `{sample: […]}`, or the measurement itself. */
 export function elementsOf(row: Measured): Element[] {
   if (row.data === null) return [{ row, index: 0, byteCount: 0, error: 'The measurement has no sample.' }];
-  const whole: unknown = JSON.parse(row.data);
+  const whole = readJson(row.data);
   const byteCount = row.data.length;
   const inner = isRecord(whole) && Object.hasOwn(whole, 'sample') ? whole['sample'] : undefined;
   if (Array.isArray(inner)) {
@@ -32,7 +33,7 @@ export function elementsOf(row: Measured): Element[] {
 export function contextOf({ macroContext }: Measured): Record<string, unknown> | undefined {
   if (macroContext === null) return undefined;
   try {
-    const value: unknown = JSON.parse(macroContext);
+    const value = readJson(macroContext);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 import { normaliseInput } from '../../sandbox/input.ts';
 import type { ItemResult, MacroError, MacroItem } from '../../sandbox/job.ts';
 import { listKept, listLive, type Runnable } from './execution.queries.ts';
@@ -44,7 +45,7 @@ const shown = (macroId: string, { success, output, error, logs, durationMs }: It
 function opened(value: unknown, path: string): unknown {
   if (typeof value !== 'string') return value;
   try {
-    const parsed: unknown = JSON.parse(value);
+    const parsed = readJson(value);
     if (typeof parsed === 'object' && parsed !== null) return parsed;
   } catch {
     // said below

@@ -1,4 +1,5 @@
 import type { MeasurementRow } from '../../ingest/messages.ts';
+import { readJson } from '../../json.ts';
 import type { HourCount, RecentRow } from './measurements.queries.ts';
 
 /** What measurements come to for monitoring; of each client the newest. */
@@ -28,7 +29,7 @@ const hourOf = (timestamp: string) => `${timestamp.slice(0, 13)}:00:00Z`;
 
 /** Ids, comma-separated: whole ones, as many as fit. */
 function macroIds(json: string | null): string {
-  const ids = (JSON.parse(json ?? '[]') as { id: string | null }[]).flatMap(({ id }) => (id === null ? [] : [clean(id, LONGEST_WORD)]));
+  const ids = (readJson(json ?? '[]') as { id: string | null }[]).flatMap(({ id }) => (id === null ? [] : [clean(id, LONGEST_WORD)]));
   return ids.reduce((list, id) => {
     const longer = list === '' ? id : `${list},${id}`;
     return longer.length > LONGEST_LIST ? list : longer;

@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { exactJson } from '../../database/exact-json.ts';
+import { exactJson } from '../../json.ts';
 import { errors } from '../../errors.ts';
 import { keepCodeVersion, lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
 import type { NewProtocol, Protocol, ProtocolPatch } from './protocols.model.ts';

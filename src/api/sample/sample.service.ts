@@ -6,6 +6,7 @@ import { hashApiKey } from '../../auth/api-keys.ts';
 import type { Context } from '../../context.ts';
 import { createUser, userOfEmail } from '../account/account.service.ts';
 import { createApiKey } from '../credentials/credentials.service.ts';
+import { readJson } from '../../json.ts';
 import { sampleCsv } from './measurements.ts';
 import {
   findSampleExperiment,
@@ -46,7 +47,7 @@ const fileOf = (dataDir: string) => join(dataDir, 'quickstart.json');
 /** What the last start of the sample wrote down; undefined when there is none. */
 export function readQuickstart(dataDir: string): Quickstart | undefined {
   try {
-    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as Quickstart;
+    return readJson(readFileSync(fileOf(dataDir), 'utf8')) as Quickstart;
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 import { readPage } from '../../lakehouse/read.ts';
 import { cacheKey, dimensionsOf, sourceOf } from '../data/data.service.ts';
 import { checked } from '../input/input.service.ts';
@@ -68,7 +69,7 @@ export async function plotVisualization(
     }
     const chunks: Buffer[] = [];
     for await (const chunk of page.rows) chunks.push(Buffer.from(chunk as Buffer));
-    const rows = JSON.parse(`[${Buffer.concat(chunks).toString('utf8')}]`) as Record<string, unknown>[];
+    const rows = readJson(`[${Buffer.concat(chunks).toString('utf8')}]`) as Record<string, unknown>[];
     const { axes, series } = plot(plan, page.columns, rows, LINES.has(chartType));
     const { truncated } = page.counts();
     return {

@@ -3,7 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { exactJson } from '../../database/exact-json.ts';
+import { exactJson } from '../../json.ts';
 import { errors } from '../../errors.ts';
 import { replaceFlow } from '../flow/flow.service.ts';
 import { lockForChange } from '../resources/resources.service.ts';

@@ -1,5 +1,6 @@
 /** Rows that a driver made into values, back into Arrow columns: as `Dialect.typed` of Databricks writes them. */
 import type { ColumnType } from '../catalog.ts';
+import { readJson } from '../../json.ts';
 import { BooleanColumn, FlatColumn, ListColumn, StructColumn, TextColumn } from './arrow-columns.ts';
 import type { ArrowColumn } from './arrow-columns.ts';
 
@@ -60,7 +61,7 @@ export function appendValue(column: ArrowColumn, type: ColumnType, value: unknow
     column.nulls(1);
     return;
   }
-  const inner: unknown = typeof value === 'string' && (type.kind === 'struct' || type.kind === 'array') ? JSON.parse(value) : value;
+  const inner: unknown = typeof value === 'string' && (type.kind === 'struct' || type.kind === 'array') ? readJson(value) : value;
   if (column instanceof FlatColumn) flat(column, type, value);
   else if (column instanceof BooleanColumn) column.values.push(value === true);
   else if (column instanceof TextColumn) text(column, type, value);

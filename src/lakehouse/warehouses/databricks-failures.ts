@@ -4,9 +4,10 @@ import type { ApiError } from '../../errors.ts';
 
 /**
  * `session-lost`: the server does not know the session any more. `starting`: the SQL warehouse is stopped or starting and says so.
- * `refused`: credentials, certificate or address are wrong. `stopped`: somebody else ended the statement. `failed`: the statement's own failure.
+ * `refused`: credentials, certificate or address are wrong. `stopped`: somebody else ended the statement. `missing`: a table that it names is not there.
+ * `failed`: any other failure of the statement's own.
  */
-export type Failure = 'session-lost' | 'starting' | 'busy' | 'refused' | 'timeout' | 'stopped' | 'unreachable' | 'failed';
+export type Failure = 'session-lost' | 'starting' | 'busy' | 'refused' | 'timeout' | 'stopped' | 'unreachable' | 'missing' | 'failed';
 
 interface Shape {
   name?: unknown;
@@ -35,6 +36,8 @@ const booting = new RegExp(
   'i',
 );
 const temporarily = /^TEMPORARILY_UNAVAILABLE\b/;
+/** Before anything that the statement itself holds. */
+const missing = /^[^`'"\n]*\[TABLE_OR_VIEW_NOT_FOUND[\].]/;
 const gaveUp = /^Hive driver: (\d{3}|Error) when connecting to resource/;
 const broken =
   /^Expected to read \d+ |answer was cut|socket hang up|premature close|aborted|timed out|network|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/i;
@@ -74,6 +77,7 @@ export function failureOf(thrown: unknown): Failure {
     return STATES[error.errorCode] ?? 'failed';
   const [, status] = words.map((text) => gaveUp.exec(text)).find((found) => found !== null) ?? [];
   if (status !== undefined) return status === 'Error' ? 'unreachable' : ofStatus(Number(status));
+  if (words.some((text) => missing.test(text))) return 'missing';
   if (error.errorCode === 'ERROR') return 'failed';
   const code = typeof error.code === 'string' ? error.code : '';
   if (distrusted.test(code)) return 'refused';
@@ -91,6 +95,7 @@ const ANSWERS: Readonly<Record<Failure, () => ApiError>> = {
   timeout: errors.warehouseTimeout,
   stopped: errors.warehouseUnavailable,
   unreachable: errors.warehouseUnavailable,
+  missing: errors.warehouseTableMissing,
   failed: errors.internal,
 };
 

@@ -1,6 +1,7 @@
 /** Access tokens of a service principal: OAuth 2.0 client credentials at the workspace, the same for every cloud. */
 import { request } from 'node:https';
 import { errors } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 
 export interface PrincipalOptions {
   host: string;
@@ -73,7 +74,7 @@ export async function principalToken(options: PrincipalOptions): Promise<AccessT
 
 function parsed(body: string): { access_token?: unknown; expires_in?: unknown } {
   try {
-    const value: unknown = JSON.parse(body);
+    const value = readJson(body);
     return typeof value === 'object' && value !== null ? value : {};
   } catch {
     return {};

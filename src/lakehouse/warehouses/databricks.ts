@@ -263,6 +263,7 @@ class Again {
       case 'refused':
       case 'timeout':
       case 'stopped':
+      case 'missing':
       case 'failed':
         return null;
     }

@@ -34,7 +34,7 @@ const read = (bytes) => {
 export const reply = (json) => writeAll(Buffer.from(`${SEPARATOR}${json}\n`));
 
 /**
- * Calls `handle` with each message, one after the other, until the input ends. There is nothing to do between two messages, so they are waited for without
+ * Calls `handle` with the JSON text of each message, one after the other, until the input ends. There is nothing to do between two messages, so they are waited for without
  * an event loop, whose streams take a while to load.
  */
 export const serve = async (handle) => {
@@ -45,7 +45,7 @@ export const serve = async (handle) => {
   for (let count = read(bytes); count > 0; count = read(bytes)) {
     const lines = (rest + decoder.decode(bytes.subarray(0, count), { stream: true })).split('\n');
     rest = lines.pop();
-    for (const line of lines) await handle(JSON.parse(line));
+    for (const line of lines) await handle(line);
   }
 };
 

@@ -131,9 +131,9 @@
     !(value instanceof Set);
 
   return {
-    open: (input) => {
-      const { data, ctx, seeds } = parse(input);
-      defineProperty(Math, 'random', { value: random(seeds) });
+    open: (message, seeds) => {
+      const { data, ctx } = parse(message);
+      defineProperty(Math, 'random', { value: random(parse(seeds)) });
       const copy = isArray(data) ? [...data] : typeof data === 'object' && data !== null ? { ...data } : data;
       const opened = { data, copy, ctx: readOnly(ctx), output: {} };
       this.__output = opened.output;

@@ -53,8 +53,8 @@ if (action === 'make') {
   const python = await loadPyodide({ ...quiet, jsglobals: Object.freeze(Object.create(null)), _loadSnapshot: readFileSync(file) });
   const serveLine = python.runPython(SEPARATE);
   lock();
-  await serve((message) => {
-    const answer = serveLine(JSON.stringify(message));
+  await serve((line) => {
+    const answer = serveLine(line);
     if (answer !== undefined && answer !== null) reply(answer);
   });
 }

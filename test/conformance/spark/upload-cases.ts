@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { random, type Random } from '../../lakehouse/oracle/data.ts';
+import { AWKWARD_WORDS } from '../../support/words.ts';
 import { HOSTILE } from './harsh.ts';
 
 export interface SentFile {
@@ -185,26 +186,6 @@ const sent: readonly UploadCase[] = [
   },
 ];
 
-const WORDS = [
-  '',
-  'a',
-  'ä€😀',
-  'line\nbreak',
-  'cr\r\nlf',
-  'quo"te',
-  'com,ma',
-  ' space ',
-  '=1+1',
-  '-12a',
-  '007',
-  '+5',
-  'NULL',
-  'n/a',
-  '\\N',
-  "it's",
-  '\ttab',
-];
-
 /** Values of one kind, now and then one of another. */
 const drawn = (r: Random): (() => string | null) => {
   const digits = (count: number) =>
@@ -225,7 +206,7 @@ const drawn = (r: Random): (() => string | null) => {
       `20${two(30)}-${two(12, 1)}-${two(28, 1)}T${two(24)}:${two(60)}:${two(60)}${r.pick(['', '.5', '.123456'])}${r.pick(['Z', '+02:00', '-1130', '+05'])}`,
     () => `20${two(30)}-${two(12, 1)}-${two(28, 1)} ${two(24)}:${two(60)}${r.pick(['', ':07', ':07.25'])}`,
     () => r.pick(['true', 'false']),
-    () => r.pick(WORDS),
+    () => r.pick(AWKWARD_WORDS),
     () => r.pick(HOSTILE),
   ];
   const [own, other] = [r.pick(kinds), r.pick(kinds)];

@@ -1,0 +1,119 @@
+/**
+ * Reads JSON that came from outside. The engine's own parser (V8 12.8 to 14.6 at least, nodejs/node#63785) reads a key that holds an escape as another object's
+ * key before it whenever that key is as much of its own text as it has characters: after `{"n":1,"\\":1}` it takes `{"n":1,"\n":1}` for the same object. What it says
+ * of every other text, and of whether a text is JSON at all, holds.
+ */
+declare global {
+  interface JSON {
+    /** A number that is printed as it was written. */
+    rawJSON(text: string): RawNumber;
+    isRawJSON(value: unknown): value is RawNumber;
+  }
+}
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+/** Makes something else of a number, of which `source` is the text. */
+type Numbers = (value: number, source: string) => unknown;
+
+const native = JSON.parse as (text: string, reviver?: (key: string, value: unknown, context: { source?: string }) => unknown) => unknown;
+
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+const OPEN_LIST = 91;
+const CLOSE_LIST = 93;
+const COMMA = 44;
+const QUOTE = 34;
+const BACKSLASH = 92;
+const COLON = 58;
+const isWhite = (code: number) => code === 32 || code === 10 || code === 13 || code === 9;
+const endsWord = (code: number) => code === COMMA || code === COLON || code === CLOSE_LIST || code === CLOSE_OBJECT || isWhite(code);
+const WORDS: ReadonlyMap<string, boolean | null> = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+/**
+ * Whether a JSON text has a key that holds an escape. Nearly no text holds a backslash. In one that does it looks back from each colon: over white space, over a quote that no
+ * backslash escapes, to the backslash or the quote before it, which is that of the key's beginning unless it is escaped. It may say yes of what stands in a string.
+ */
+function hasEscapedKey(text: string): boolean {
+  const first = text.indexOf('\\');
+  if (first < 0) return false;
+  for (let colon = text.indexOf(':', first); colon >= 0; colon = text.indexOf(':', colon + 1)) {
+    let quote = colon - 1;
+    while (isWhite(text.charCodeAt(quote))) quote--;
+    if (text.charCodeAt(quote) !== QUOTE) continue;
+    let before = quote - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before--;
+    if ((quote - before) % 2 === 0) continue;
+    for (let at = quote - 1; at >= first; at--) {
+      const code = text.charCodeAt(at);
+      if (code === BACKSLASH || (code === QUOTE && text.charCodeAt(at - 1) === BACKSLASH)) return true;
+      if (code === QUOTE) break;
+    }
+  }
+  return false;
+}
+
+/** Reads a text that is known to be JSON. It nests as deep as it likes. */
+function read(text: string, numbers: Numbers | undefined): unknown {
+  const open: (unknown[] | Record<string, unknown>)[] = [];
+  let whole: unknown;
+  let key: string | undefined;
+  const put = (value: unknown) => {
+    const inner = open.at(-1);
+    if (inner === undefined) whole = value;
+    else if (Array.isArray(inner)) inner.push(value);
+    else {
+      if (key === '__proto__') Object.defineProperty(inner, key, { value, writable: true, enumerable: true, configurable: true });
+      else inner[key ?? ''] = value;
+      key = undefined;
+    }
+  };
+  for (let at = 0; at < text.length;) {
+    const start = at;
+    const first = text.charCodeAt(at++);
+    if (first === OPEN_OBJECT || first === OPEN_LIST) {
+      const begun = first === OPEN_OBJECT ? {} : [];
+      put(begun);
+      open.push(begun);
+    } else if (first === CLOSE_OBJECT || first === CLOSE_LIST) open.pop();
+    else if (first === QUOTE) {
+      let plain = true;
+      for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
+        if (code === BACKSLASH) plain = false;
+        at += code === BACKSLASH ? 2 : 1;
+      }
+      const value = plain ? text.slice(start + 1, at) : (native(text.slice(start, at + 1)) as string);
+      at++;
+      if (key === undefined && open.length > 0 && !Array.isArray(open.at(-1))) key = value;
+      else put(value);
+    } else if (!endsWord(first)) {
+      while (at < text.length && !endsWord(text.charCodeAt(at))) at++;
+      const word = text.slice(start, at);
+      const known = WORDS.get(word);
+      put(known !== undefined ? known : numbers === undefined ? Number(word) : numbers(Number(word), word));
+    }
+  }
+  return whole;
+}
+
+/** What a JSON text says, with the keys that it says. Throws SyntaxError as `JSON.parse` does. */
+export function readJson(text: string, numbers?: Numbers): unknown {
+  if (hasEscapedKey(text)) {
+    native(text);
+    return read(text, numbers);
+  }
+  if (numbers === undefined) return native(text);
+  return native(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? numbers(value, source) : value));
+}
+
+/**
+ * The same, so that printing it gives every number back as it was written: 1.0 stays 1.0, 12345678901234567890 stays itself. Numbers that JavaScript
+ * prints that way are plain numbers. Throws SyntaxError.
+ */
+export const exactJson = (text: string): unknown =>
+  readJson(text, (value, source) => (String(value) === source ? value : JSON.rawJSON(source)));

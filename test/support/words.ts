@@ -1,0 +1,20 @@
+/** Cells that look like something else, or that a format has to quote. */
+export const AWKWARD_WORDS = [
+  '',
+  'a',
+  'ä€😀',
+  'line\nbreak',
+  'cr\r\nlf',
+  'quo"te',
+  'com,ma',
+  ' space ',
+  '=1+1',
+  '-12a',
+  '007',
+  '+5',
+  'NULL',
+  'n/a',
+  '\\N',
+  "it's",
+  '\ttab',
+] as const;
