@@ -14,7 +14,7 @@ import { sql } from '../src/database/sql.ts';
 import { drainMessages } from '../src/ingest/drain.ts';
 import { storeMessages } from '../src/ingest/messages.ts';
 import { loadPipelines } from '../src/ingest/pipeline.ts';
-import { decodePayload } from '../src/iot/payload.ts';
+import { readPayload } from '../src/iot/payload.ts';
 import { compactTable } from '../src/lakehouse/maintenance.ts';
 import type { StagingArea } from '../src/lakehouse/staging.ts';
 import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
@@ -82,7 +82,7 @@ async function throughput(db: Database, staging: StagingArea, dataDir: string): 
     await drainMessages({ db, staging, pipelines }, experimentId, {
       read: (pending) =>
         Promise.resolve(
-          pending.map((message) => ({ id: message.id, arrival: message, decoded: decodePayload(message.body ?? Buffer.alloc(0)) })),
+          pending.map((message) => ({ id: message.id, arrival: message, decoded: readPayload(message.body ?? Buffer.alloc(0)) })),
         ),
       onReports: (reports) => {
         for (const report of reports) stored += report.stored;

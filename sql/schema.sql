@@ -918,6 +918,11 @@ table sessions
   constraint sessions_token_hash_key UNIQUE (token_hash)
   CREATE INDEX sessions_by_expiry ON public.sessions USING btree (expires_at)
   CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id, created_at DESC)
+table shared_looks
+  is_only boolean not null default true
+  looked_at timestamp with time zone not null
+  constraint shared_looks_is_only_check CHECK (is_only)
+  constraint shared_looks_pkey PRIMARY KEY (is_only)
 table sign_in_codes
   address text not null
   browser bytea not null
@@ -995,6 +1000,8 @@ table uploads
   started_at timestamp with time zone
   completed_at timestamp with time zone
   heartbeat_at timestamp with time zone not null default now()
+  landed_at timestamp with time zone
+  shared_at timestamp with time zone
   constraint uploads_check CHECK ((rows_in = ((stored + quarantined) + already_there)))
   constraint uploads_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'partial'::text, 'failed'::text]))))
   constraint uploads_file_count_check CHECK ((file_count >= 0))
@@ -1003,6 +1010,7 @@ table uploads
   constraint uploads_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint uploads_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE SET NULL
   constraint uploads_pkey PRIMARY KEY (id)
+  CREATE INDEX uploads_awaited ON public.uploads USING btree (landed_at) WHERE ((landed_at IS NOT NULL) AND (shared_at IS NULL))
   CREATE INDEX uploads_by_creator ON public.uploads USING btree (created_by)
   CREATE INDEX uploads_by_experiment ON public.uploads USING btree (experiment_id, created_at DESC, id DESC)
   CREATE INDEX uploads_by_table ON public.uploads USING btree (table_id, created_at DESC)
@@ -1166,17 +1174,17 @@ CREATE OR REPLACE FUNCTION public.canonical_email(address text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN lower(TRIM(BOTH FROM address))
+CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.code_digest(code text, kind text)
  RETURNS bytea
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN sha256(convert_to(((kind || '
 '::text) || code), 'UTF8'::name))
-CREATE OR REPLACE FUNCTION public.code_digest(code json, kind text)
- RETURNS bytea
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN code_digest((code)::text, kind)
 CREATE OR REPLACE FUNCTION public.collaborators_of(resources uuid[], organizations uuid[])
  RETURNS TABLE(resource_id uuid, collaborators integer)
  LANGUAGE sql

@@ -2,6 +2,6 @@
 -- key: fieldlake_row, the record's place in its file as 12 hex digits
 -- from: the normalised copy of an uploaded file that src/ingest wrote
 create or replace temp view bronze_records as
-select * from read_csv(getvariable('records'), auto_detect = false, delim = '{{delimiter}}', quote = '{{quote}}', escape = '{{quote}}', nullstr = '',
+select *{{absent}} from read_csv(getvariable('records'), auto_detect = false, delim = '{{delimiter}}', quote = '{{quote}}', escape = '{{quote}}', nullstr = '',
   allow_quoted_nulls = false, header = false, strict_mode = true, new_line = '\n', max_line_size = 33554432, buffer_size = 67108864,
   parallel = {{parallel}}, null_padding = {{padding}}, columns = { {{columns}} })

@@ -48,6 +48,7 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => new Date(text));
 types.setTypeParser(pg.types.builtins.DATE, (text: string) => text);
+types.setTypeParser(pg.types.builtins.BYTEA, 'binary', (bytes: Buffer) => bytes);
 types.setTypeParser(pg.types.builtins.JSON, (text: string) => readJson(text));
 types.setTypeParser(pg.types.builtins.JSONB, (text: string) => readJson(text));
 
@@ -61,7 +62,9 @@ function queryable(runner: Runner, onQuery: DatabaseOptions['onQuery']): Queryab
     const start = performance.now();
     sent.publish(query.label);
     try {
-      return await runner.query({ name: query.name, text: query.text, values: query.values as unknown[], types });
+      const { name, text, values, binary = false } = query;
+      const asked = { name, text, values: values as unknown[], types, binary };
+      return await runner.query(asked);
     } catch (error) {
       throw translateDatabaseError(error, query.label);
     } finally {

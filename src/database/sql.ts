@@ -7,6 +7,8 @@ export interface Query {
   label: string;
   text: string;
   values: readonly unknown[];
+  /** The answer comes as bytes, for a statement whose columns are all `bytea` or `text`. The driver takes them for UTF-8: what is none comes with U+FFFD in its place. */
+  binary?: boolean;
   /** Name of the prepared statement: the label and a digest of the text, so that one name never means two texts. */
   name: string;
 }

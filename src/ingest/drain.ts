@@ -4,6 +4,8 @@ import { listPending, noteTry, type InboxMessage, type MessageReport } from './m
 
 /** What one batch takes at most: few messages wait in an idle service, and make a small one; of many a large one costs far less each. */
 const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
+/** What the first takes: it makes the tables, and the others wait for it. */
+const FIRST = 2_000;
 /** The part of a batch that is tried together, by how often its messages have been tried before; any more, and each is tried alone. */
 const PARTS = [1, 1, 20, 400];
 
@@ -42,7 +44,7 @@ export async function drainMessages(
   let before: Promise<void> | undefined;
   let stored: Promise<void> | undefined;
   let after = 0;
-  let messages = most;
+  let messages = Math.min(most, FIRST);
   try {
     for (;;) {
       signal?.throwIfAborted();

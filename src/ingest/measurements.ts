@@ -8,9 +8,38 @@ import { exactValue, tokenOf, type ExactValue } from './exact-json.ts';
 import { MAX_RECORD_BYTES } from './limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './payload-annotations.ts';
 
+/** The values of a message that stand in its bytes just as they are stored, in order. */
+export type PlainOrder = readonly [
+  'timestamp',
+  'deviceId',
+  'deviceName',
+  'timezone',
+  'latitude',
+  'longitude',
+  'workbookRunId',
+  'protocolId',
+  'sample',
+  'deviceFirmware',
+  'deviceVersion',
+  'deviceBattery',
+  'workbookVersionId',
+  ...string[],
+];
+
+/** Where they stand: from `from` on among the spans, begin and end of each in valid UTF-8 that holds none of `RARE_QUOTE`, or 0 and 0. */
+export interface PlainValues {
+  readonly order: PlainOrder;
+  readonly bytes: Buffer;
+  readonly spans: Int32Array;
+  /** Of the first begin among the spans. */
+  readonly from: number;
+}
+
 /** What a payload decoder answers for one message. Texts are strict JSON, as the device wrote it. */
 export interface DecodedMeasurement {
   kind: 'measurement';
+  /** Of a message with nothing to make anew, no macros, questions and annotations, and at most one sample: the rest of this is only asked for where it is needed. */
+  plain?: PlainValues;
   /** Position in the payload. */
   index: number;
   /** ISO 8601, UTC. */
@@ -66,11 +95,18 @@ export interface MacroResult {
   error: string | null;
 }
 
+type Facts = Omit<
+  DecodedMeasurement,
+  'kind' | 'plain' | 'index' | 'samples' | 'ownId' | 'sha256' | 'questions' | 'annotations' | 'macros' | 'userId'
+>;
+
 /** One row of `raw_data`, before it is written. */
 export interface MeasurementRow {
   id: string;
   deviceRow: string;
-  facts: Omit<DecodedMeasurement, 'kind' | 'index' | 'samples' | 'ownId' | 'sha256' | 'questions' | 'annotations' | 'macros' | 'userId'>;
+  /** Values that are written from where they stand, but for the protocol where the topic says one. */
+  plain?: PlainValues & { readonly topicProtocolId: string | null };
+  facts: Facts;
   clientId: string | null;
   contributorId: string | null;
   processedAt: string;
@@ -107,6 +143,14 @@ export const macroRowId = (rawId: string, macroId: string, index: number): strin
 
 /** The row id of the n-th row of a source: 32 hex digits, in the order of the rows. */
 export const rowId = (source: string, index: number): string => source + index.toString(16).padStart(12, '0');
+
+let last = { at: NaN, iso: '' };
+/** The ISO text of a time: messages that were kept together came at one. */
+function isoOf(time: Date): string {
+  const at = time.getTime();
+  if (at !== last.at) last = { at, iso: time.toISOString() };
+  return last.iso;
+}
 
 const isRecord = (value: unknown): value is Record<string, ExactValue> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
@@ -173,12 +217,85 @@ export function deviceRows(experimentId: string): (message: Pick<DecodedMeasurem
   };
 }
 
+/** How many rows a message comes to. */
+export const rowCountOf = (message: DecodedMeasurement): number => (message.plain ? 1 : Math.max(1, message.samples.length));
+
+/** The row of a plain message, of which nothing is made but what is asked for. */
+class PlainRow implements MeasurementRow {
+  readonly macros = null;
+  readonly answers = NONE;
+  readonly results = NONE;
+  readonly annotations = NONE;
+  readonly toRun = NONE;
+  readonly id: string;
+  readonly deviceRow: string;
+  readonly clientId: string | null;
+  readonly contributorId: string | null;
+  readonly processedAt: string;
+  readonly order: PlainOrder;
+  readonly bytes: Buffer;
+  readonly spans: Int32Array;
+  readonly from: number;
+  readonly topicProtocolId: string | null;
+  readonly #message: DecodedMeasurement;
+
+  constructor(ids: { id: string; deviceRow: string }, arrival: Arrival, message: DecodedMeasurement, plain: PlainValues) {
+    this.id = ids.id;
+    this.deviceRow = ids.deviceRow;
+    this.clientId = arrival.clientId;
+    this.contributorId = contributorOf(arrival, message);
+    this.processedAt = isoOf(arrival.arrivedAt);
+    this.order = plain.order;
+    this.bytes = plain.bytes;
+    this.spans = plain.spans;
+    this.from = plain.from;
+    this.topicProtocolId = arrival.protocolId;
+    this.#message = message;
+  }
+
+  get plain(): this {
+    return this;
+  }
+  get data(): string | null {
+    return this.#message.samples[0] ?? null;
+  }
+  get facts(): Facts {
+    const message = this.#message;
+    if (this.topicProtocolId === null) return message;
+    return {
+      timestamp: message.timestamp,
+      timezone: message.timezone,
+      protocolId: this.topicProtocolId,
+      workbookVersionId: message.workbookVersionId,
+      workbookRunId: message.workbookRunId,
+      macroContext: message.macroContext,
+      deviceId: message.deviceId,
+      deviceName: message.deviceName,
+      deviceVersion: message.deviceVersion,
+      deviceFirmware: message.deviceFirmware,
+      deviceBattery: message.deviceBattery,
+      latitude: message.latitude,
+      longitude: message.longitude,
+    };
+  }
+}
+
+/** Twice the place of the sample in `PlainOrder`. */
+const SAMPLE = 16;
+
+const lengthOf = ({ spans, from }: PlainValues, place: number) => (spans[from + place + 1] ?? 0) - (spans[from + place] ?? 0);
+
 /** The rows of one message, in order; or the word that says why it cannot be stored. */
 export function measurementRows(
   { source, deviceRow }: { source: string; deviceRow: ReturnType<typeof deviceRows> },
   arrival: Arrival,
   message: DecodedMeasurement,
 ): MeasurementRow[] | string {
+  const { plain } = message;
+  if (plain) {
+    if (lengthOf(plain, SAMPLE) > MAX_RECORD_BYTES) return 'sample-too-large';
+    return [new PlainRow({ id: rowId(source, 0), deviceRow: deviceRow(message) }, arrival, message, plain)];
+  }
   const { samples, questions, annotations } = message;
   const answers = questions === null ? NONE : readAnswers(listOf(questions), RESERVED);
   const named = listOf(message.macros);
@@ -199,7 +316,7 @@ export function measurementRows(
       facts,
       clientId: arrival.clientId,
       contributorId,
-      processedAt: arrival.arrivedAt.toISOString(),
+      processedAt: isoOf(arrival.arrivedAt),
       macros,
       data,
       answers,

@@ -11,13 +11,14 @@ import {
   type ColumnState,
   type NewSource,
 } from '../lakehouse/manifest.ts';
-import { quote, type StagingArea, type StagingSession } from '../lakehouse/staging.ts';
+import { literal, quote, type StagingArea, type StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { errors } from '../errors.ts';
 import { stageChanges } from './annotation-log.ts';
 import type { MeasurementRow } from './measurements.ts';
 import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
+import { clean, writeCells } from './measurement-cells.ts';
 import { BufferedFile, RARE_QUOTE } from './record-writer.ts';
 import { openRecords } from './sources.ts';
 
@@ -72,7 +73,6 @@ export async function records({ session, pipelines, work }: Batch, columns: read
 }
 
 const number = (value: number | null) => (value === null ? null : String(value));
-export const clean = (value: string | null) => (value?.includes('\0') === true ? value.replaceAll('\0', '\ufffd') : value);
 
 export const FACTS = [
   'measured_at',
@@ -132,6 +132,24 @@ const questionColumn = (name: string, label: string): ColumnState => ({
   exactDouble: true,
 });
 
+/** Zones of a batch that are worth a case each. */
+const FEW_ZONES = 8;
+
+/** A step that names each zone of a batch where it reckons local times, if they are few: the engine looks one up once then, and for every row otherwise. */
+async function withZones(session: StagingSession, step: string, zones: readonly string[]): Promise<string> {
+  if (zones.length === 0 || zones.length > FEW_ZONES) return step;
+  const known = await session.rows({
+    sql: 'select name from time_zones where list_contains($1, name)',
+    values: [{ type: { kind: 'string' }, value: zones }],
+  });
+  const names = known.map(({ name }) => literal(String(name)));
+  if (names.length === 0) return step;
+  return step.replaceAll(/([a-z_]+::timestamptz) at time zone zones\.name/g, (general, of: string) => {
+    const cases = names.map((name) => `when ${name} then ${of} at time zone ${name}`);
+    return `case zones.name ${cases.join(' ')} else ${general} end`;
+  });
+}
+
 /** Stages measurements as rows of raw_data, and says what columns their answers come to. */
 export async function stageMeasurements(batch: Batch, tableId: string, rows: readonly MeasurementRow[]) {
   const { session, pipelines, experimentId } = batch;
@@ -139,47 +157,14 @@ export async function stageMeasurements(batch: Batch, tableId: string, rows: rea
   for (const { answers } of rows)
     for (const { column, label, text } of answers) if (text !== null && !labels.has(column)) labels.set(column, label);
   const names = [...labels.keys()];
-  const own = [
-    'macros',
-    'protocol_id',
-    'data',
-    'device_row',
-    'device_firmware',
-    'device_version',
-    'device_battery',
-    'workbook_version_id',
-    'macro_context',
-  ];
-  await records(
-    batch,
-    [...FACTS, ...own, ...names.map((_, at) => `c${at + 1}`)],
-    (function* () {
-      for (const row of rows) {
-        const { facts } = row;
-        const cells = [
-          row.id,
-          ...factsOf(row),
-          clean(row.macros),
-          clean(facts.protocolId),
-          row.data,
-          row.deviceRow,
-          clean(facts.deviceFirmware),
-          clean(facts.deviceVersion),
-          number(facts.deviceBattery),
-          clean(facts.workbookVersionId),
-          clean(facts.macroContext),
-        ];
-        if (names.length > 0) {
-          const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
-          for (const column of names) cells.push(answers.get(column) ?? null);
-        }
-        yield cells;
-      }
-    })(),
-  );
+  const { path, columns, absent, zones } = await writeCells(batch.work, rows, names);
+  await openRecords(session, pipelines, {
+    ...{ path, absent, delimiter: ',', multiline: true, quote: RARE_QUOTE },
+    fields: columns.map((column) => ({ column })),
+  });
   await session.prepare([variable('experiment_id', experimentId)]);
   const questions = names.map((name, at) => `, c${at + 1} as ${quote(name)}`).join('');
-  const select = fill(pipelines.measurementRows, { questions });
+  const select = fill(await withZones(session, pipelines.measurementRows, zones), { questions });
   const staged = await session.stage({ tableId, experimentId, select, sortColumn: 'timestamp' });
   if (staged.rowCount !== rows.length) throw new Error(`the engine read ${staged.rowCount} of ${rows.length} measurements`);
   return { staged, columns: [...labels].map(([name, label]) => questionColumn(name, label)) };

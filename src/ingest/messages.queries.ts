@@ -1,5 +1,6 @@
 import type { Database, Queryable, Transaction } from '../database/database.ts';
 import { fragment, nothing, sql } from '../database/sql.ts';
+import { readJson } from '../json.ts';
 
 export type { Database, Queryable, Transaction };
 
@@ -53,31 +54,75 @@ export interface InboxMessage {
   tries: number;
 }
 
-/** The oldest pending messages of an experiment, or those behind a place in the order of arrival, up to about so many bytes; at least one. */
-export async function listPending(
-  db: Queryable,
-  experimentId: string,
-  most: { messages: number; bytes: number; after?: number },
-): Promise<InboxMessage[]> {
-  // bytes that are ASCII without a backslash, as those of nearly every message, come as they are: two digits for each take the driver longer than all the rest
-  const rows = await db.rows<InboxMessage & { readonly plain: string | null }>(sql('messages.listPending')`
-    with tried as materialized (
-      select first_ordinal, last_ordinal from message_tries where experiment_id = ${experimentId}
-    ), oldest as (
-      select message_id, ordinal, sum(byte_count) over (order by ordinal) - byte_count as before from pending_messages
-      where experiment_id = ${experimentId} and ordinal > ${most.after ?? 0} order by ordinal limit ${most.messages}
+/** The facts of messages, a list of each, in one order. */
+interface Facts {
+  ids: string[];
+  ordinals: number[];
+  clientIds: (string | null)[];
+  userIds: (string | null)[];
+  protocolIds: (string | null)[];
+  arrivedAt: string[];
+  objectKeys: (string | null)[];
+  byteCounts: number[];
+  /** Bytes that are here; null where the object store has them. */
+  lengths: (number | null)[];
+}
+
+interface Asked {
+  messages: number;
+  bytes: number;
+  after?: number;
+}
+
+/** The oldest pending messages in one row, whatever their order: the driver makes an object of each row, and each body would be written in digits. */
+const pendingTogether = (db: Queryable, experimentId: string, { messages, bytes, after = 0 }: Asked, inDigits: boolean) => {
+  const bodies = inDigits ? fragment`encode(string_agg(m.body, ''), 'hex')` : fragment`string_agg(m.body, '')`;
+  const query = sql('messages.listPending')`
+    with oldest as materialized (
+      select message_id, sum(byte_count) over (order by ordinal) - byte_count as before from pending_messages
+      where experiment_id = ${experimentId} and ordinal > ${after} order by ordinal limit ${messages}
     )
-    select m.id, m.ordinal, m.client_id as "clientId", m.user_id as "userId", m.protocol_id as "protocolId", m.arrived_at as "arrivedAt",
-      case when octet_length(m.escaped) = octet_length(m.body) then m.escaped end as plain,
-      case when octet_length(m.escaped) = octet_length(m.body) then null else m.body end as body,
-      m.object_key as "objectKey", m.byte_count as "byteCount",
-      (select count(*)::integer from tried where m.ordinal between first_ordinal and last_ordinal) as tries
-    from (
-      select inbox.*, oldest.ordinal as place, encode(inbox.body, 'escape') as escaped
-      from oldest join inbox on inbox.id = oldest.message_id where oldest.before < ${most.bytes} order by oldest.ordinal offset 0
-    ) as m order by m.place`);
-  for (const row of rows) if (row.plain !== null) row.body = Buffer.from(row.plain, 'latin1');
-  return rows;
+    select ${bodies} as bodies,
+      json_build_object('ids', array_agg(m.id), 'ordinals', array_agg(m.ordinal), 'clientIds', array_agg(m.client_id), 'userIds', array_agg(m.user_id),
+        'protocolIds', array_agg(m.protocol_id), 'arrivedAt', array_agg(m.arrived_at), 'objectKeys', array_agg(m.object_key),
+        'byteCounts', array_agg(m.byte_count), 'lengths', array_agg(octet_length(m.body)))::text as facts,
+      (select coalesce(json_agg(json_build_array(first_ordinal, last_ordinal)), '[]') from message_tries where experiment_id = ${experimentId})::text as tries
+    from inbox m where m.id = any (array(select message_id from oldest where before < ${bytes}))`;
+  return db.one<{ bodies: Buffer | string | null; facts: string; tries: string }>({ ...query, binary: true });
+};
+
+const REPLACED = Buffer.from('\ufffd');
+
+/** The oldest pending messages of an experiment, or those behind a place in the order of arrival, up to about so many bytes; at least one. */
+export async function listPending(db: Queryable, experimentId: string, most: Asked): Promise<InboxMessage[]> {
+  let found = await pendingTogether(db, experimentId, most, false);
+  // bytes that are no UTF-8 do not come through as they are
+  if (found?.bodies instanceof Buffer && found.bodies.includes(REPLACED)) found = await pendingTogether(db, experimentId, most, true);
+  const bodies = typeof found?.bodies === 'string' ? Buffer.from(found.bodies, 'hex') : (found?.bodies ?? Buffer.alloc(0));
+  const facts = readJson(found?.facts ?? '{}') as { [Name in keyof Facts]: Facts[Name] | null };
+  const tries = readJson(found?.tries ?? '[]') as [first: number, last: number][];
+  let [end, text, arrivedAt] = [0, '', new Date(NaN)];
+  const messages = (facts.ordinals ?? []).map((ordinal, at): InboxMessage => {
+    const length = facts.lengths?.[at] ?? null;
+    const start = end;
+    end += length ?? 0;
+    const arrived = facts.arrivedAt?.[at] ?? '';
+    // those that were kept together came at one time
+    if (arrived !== text) [text, arrivedAt] = [arrived, new Date(arrived)];
+    return {
+      id: facts.ids?.[at] ?? '',
+      ordinal,
+      clientId: facts.clientIds?.[at] ?? null,
+      userId: facts.userIds?.[at] ?? null,
+      protocolId: facts.protocolIds?.[at] ?? null,
+      arrivedAt,
+      body: length === null ? null : bodies.subarray(start, end),
+      objectKey: facts.objectKeys?.[at] ?? null,
+      byteCount: facts.byteCounts?.[at] ?? 0,
+      tries: tries.reduce((count, [first, last]) => count + (ordinal >= first && ordinal <= last ? 1 : 0), 0),
+    };
+  });
+  return messages.sort((a, b) => a.ordinal - b.ordinal);
 }
 
 /** Messages of an experiment that have been handled and arrived in a time, from one of them on, oldest first. */

@@ -14,6 +14,7 @@ import {
   deviceRows,
   measurementRows,
   messageSource,
+  rowCountOf,
   type Arrival,
   type DecodedMeasurement,
   type DecodedRefusal,
@@ -131,7 +132,7 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
     const report: Tally = { id: message.id, status: 'stored', stored: 0, quarantined: 0, alreadyThere: 0, reasons: NONE };
     for (const one of message.decoded) {
       const source = sources[place++] ?? '';
-      const rowCount = one.kind === 'measurement' ? Math.max(1, one.samples.length) : 1;
+      const rowCount = one.kind === 'measurement' ? rowCountOf(one) : 1;
       if (message.refused !== undefined || one.kind === 'refusal') {
         setAside(report, message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;
@@ -145,12 +146,15 @@ async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, mes
         setAside(report, rows, rowCount);
         continue;
       }
-      const fresh = rows[0]?.answers.map(({ column }) => column).filter((column) => !columns.has(column)) ?? [];
-      if (columns.size + fresh.length > MAX_COLUMNS) {
-        setAside(report, 'too-many-questions', rowCount);
-        continue;
+      const answers = rows[0]?.answers ?? [];
+      if (answers.length > 0) {
+        const fresh = answers.map(({ column }) => column).filter((column) => !columns.has(column));
+        if (columns.size + fresh.length > MAX_COLUMNS) {
+          setAside(report, 'too-many-questions', rowCount);
+          continue;
+        }
+        for (const column of fresh) columns.add(column);
       }
-      for (const column of fresh) columns.add(column);
       there.add(source);
       sorted.sources.push({ source, rowCount: rows.length, quarantinedCount: 0, origin: message.id, pipelineVersion: version });
       sorted.measurements.push(rows);

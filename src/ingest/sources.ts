@@ -112,17 +112,22 @@ export interface Records {
   padding?: boolean;
   /** What fields are written in; `"` unless said otherwise. */
   quote?: string;
+  /** Columns that every record has nothing in, and that the file leaves out. */
+  absent?: readonly string[];
 }
 
 /** Names the file that our scanners wrote as `bronze_records`. */
 export async function openRecords(
   session: StagingSession,
   pipelines: Pipelines,
-  { path, fields, delimiter, multiline, padding = false, quote = '"' }: Records,
+  { path, fields, delimiter, multiline, padding = false, quote = '"', absent = [] }: Records,
 ): Promise<void> {
   const columns = ['fieldlake_row', ...fields.map(({ column }) => column)].map((column) => `'${column}': 'VARCHAR'`).join(', ');
   await session.prepare([
     variable('records', path),
-    fill(pipelines.uploadedRecords, { delimiter, quote, parallel: String(!multiline), padding: String(padding), columns }),
+    fill(pipelines.uploadedRecords, {
+      ...{ delimiter, quote, parallel: String(!multiline), padding: String(padding), columns },
+      absent: absent.map((column) => `, null::varchar as ${column}`).join(''),
+    }),
   ]);
 }

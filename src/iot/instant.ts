@@ -4,6 +4,30 @@ const shape = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{
 /** In UTC, on a day that every month has: nothing to reckon. */
 const plain = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
 
+const [DASH, DOT, ZERO, COLON, LETTER_T, LETTER_Z] = [0x2d, 0x2e, 0x30, 0x3a, 0x54, 0x5a];
+const digit = (bytes: Buffer, at: number): number => {
+  const value = (bytes[at] ?? 0) - ZERO;
+  return value >= 0 && value <= 9 ? value : 100;
+};
+const two = (bytes: Buffer, at: number): number => digit(bytes, at) * 10 + digit(bytes, at + 1);
+
+/** The days of each month that it has in every year. */
+const DAYS = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Whether bytes are an instant in UTC as `instantOf` answers one, but for missing zeros at its end; not every one is found. */
+export function isPlainInstant(bytes: Buffer, start: number, end: number): boolean {
+  const length = end - start;
+  if (length < 20 || length === 21 || length > 27 || bytes[end - 1] !== LETTER_Z) return false;
+  if (bytes[start + 4] !== DASH || bytes[start + 7] !== DASH || bytes[start + 10] !== LETTER_T) return false;
+  if (bytes[start + 13] !== COLON || bytes[start + 16] !== COLON) return false;
+  const [century, year, month, day] = [two(bytes, start), two(bytes, start + 2), two(bytes, start + 5), two(bytes, start + 8)];
+  if (century > 99 || year > 99 || century + year === 0 || day < 1 || day > (DAYS[month] ?? 0)) return false;
+  if (two(bytes, start + 11) > 23 || two(bytes, start + 14) > 59 || two(bytes, start + 17) > 59) return false;
+  if (length > 20 && bytes[start + 19] !== DOT) return false;
+  for (let at = start + 20; at < end - 1; at += 1) if (digit(bytes, at) > 9) return false;
+  return true;
+}
+
 /** `2026-05-01T12:00:00.5+02:00` → `2026-05-01T10:00:00.500000Z`; null for anything that is not an existing instant with an offset, from year 1 to 9999. */
 export function instantOf(value: unknown): string | null {
   if (typeof value === 'string' && value.length < 28 && plain.test(value))

@@ -7,6 +7,8 @@ import { children, strictJson } from './json.ts';
 import { measurementFields } from './fields.ts';
 import type { MeasurementFields } from './fields.ts';
 import { instantOf } from './instant.ts';
+import { plainMeasurement } from './plain-message.ts';
+import type { PlainMeasurement } from './plain-measurement.ts';
 
 /** Why a payload, or one message of it, is quarantined. */
 export type RefusalReason =
@@ -224,4 +226,10 @@ export function decodePayload(payload: Uint8Array, caps: PayloadCaps = MESSAGE_C
   if (messages.length === 0) return refuse('empty');
   if (messages.length > caps.messages) return refuse('too-many-messages');
   return messages.map((message, index) => decodeMessage(message, index, caps, budget));
+}
+
+/** The same without a look at more than the bytes where one is enough: what a plain measurement says is read from them when it is asked for. They must not change meanwhile. */
+export function readPayload(payload: Buffer, caps: PayloadCaps = MESSAGE_CAPS): readonly (Measurement | Refusal | PlainMeasurement)[] {
+  const plain = plainMeasurement(payload, caps);
+  return plain ? [plain] : decodePayload(payload, caps);
 }

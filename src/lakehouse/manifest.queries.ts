@@ -230,6 +230,24 @@ export interface NewSource {
 const together = (values: readonly (string | number | undefined)[]) =>
   fragment`string_to_array(${values.map((value) => value ?? '-').join(',')}, ',', '-')`;
 
+/** Sources as rows: what all have in common is written once. */
+function sourcesOf(sources: readonly NewSource[]) {
+  const [first] = sources;
+  const { rowCount = 1, quarantinedCount = 0, pipelineVersion } = first ?? {};
+  const ids = together(sources.map(({ source }) => source));
+  const origins = together(sources.map(({ origin }) => origin));
+  if (
+    sources.every(
+      (one) => one.rowCount === rowCount && one.quarantinedCount === quarantinedCount && one.pipelineVersion === pipelineVersion,
+    )
+  )
+    return fragment`(select source, origin, ${rowCount}::bigint as "rowCount", ${quarantinedCount}::bigint as "quarantinedCount",
+      ${pipelineVersion ?? null}::text as "pipelineVersion" from unnest(${ids}, ${origins}::uuid[]) as same (source, origin)) as s`;
+  return fragment`unnest(${ids}, ${origins}::uuid[], ${together(sources.map((one) => one.rowCount))}::bigint[],
+    ${together(sources.map((one) => one.quarantinedCount))}::bigint[], ${together(sources.map((one) => one.pipelineVersion))})
+    as s (source, origin, "rowCount", "quarantinedCount", "pipelineVersion")`;
+}
+
 /** Claims sources for a version; answers how many were not there yet. `onlyNew` costs a third less: one that is there fails the statement. */
 export const insertSources = (
   tx: Transaction,
@@ -240,9 +258,7 @@ export const insertSources = (
     'lake.insertSources',
   )`insert into lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
     select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount", s.origin, s."pipelineVersion"
-    from unnest(${together(sources.map(({ source }) => source))}, ${together(sources.map(({ rowCount }) => rowCount))}::bigint[],
-      ${together(sources.map(({ quarantinedCount }) => quarantinedCount))}::bigint[], ${together(sources.map(({ origin }) => origin))}::uuid[],
-      ${together(sources.map(({ pipelineVersion }) => pipelineVersion))}) as s (source, "rowCount", "quarantinedCount", origin, "pipelineVersion")
+    from ${sourcesOf(sources)}
     ${onlyNew ? nothing : fragment`on conflict (table_id, source) do nothing`}`);
 
 export const findSource = (db: Queryable, tableId: string, source: string) =>
@@ -276,7 +292,7 @@ export const knownSources = (db: Queryable, tableId: string, sources: readonly s
   db.rows<{ source: string; origin: string | null }>(sql(
     'lake.knownSources',
   )`select encode(s.source, 'hex') as source, s.origin from lake_sources s
-    join unnest(${together(sources)}) as asked(source) on s.source = decode(asked.source, 'hex') where s.table_id = ${tableId}`);
+    where s.table_id = ${tableId} and s.source = any (array(select decode(asked, 'hex') from unnest(${together(sources)}) as asked))`);
 
 /** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */
 export const deleteOldVersions = (db: Queryable, before: Date) =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { drainMessages, MOST_TRIES, type Draining } from '../../src/ingest/drain.ts';
 import { listPending, storeMessages, type InboxMessage, type ReadMessage } from '../../src/ingest/messages.ts';
-import { decodePayload } from '../../src/iot/payload.ts';
+import { readPayload } from '../../src/iot/payload.ts';
 import { findTable } from '../../src/lakehouse/manifest.queries.ts';
 import { seedRandomTests } from '../support/random.ts';
 import { openLake, type Lake } from './setup.ts';
@@ -29,7 +29,7 @@ const keep = (experimentId: string, messages: readonly object[]) =>
 const take = (message: InboxMessage): ReadMessage => ({
   id: message.id,
   arrival: message,
-  decoded: decodePayload(message.body ?? Buffer.alloc(0)),
+  decoded: readPayload(message.body ?? Buffer.alloc(0)),
 });
 const read: Draining['read'] = (pending) => Promise.resolve(pending.map(take));
 

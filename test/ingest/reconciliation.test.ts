@@ -6,7 +6,7 @@ import { sql } from '../../src/database/sql.ts';
 import { ingestMessages, listPending, storeMessages } from '../../src/ingest/messages.ts';
 import { replayMessages } from '../../src/ingest/replay-messages.ts';
 import { listHandled } from '../../src/ingest/messages.queries.ts';
-import { decodePayload } from '../../src/iot/payload.ts';
+import { decodePayload, readPayload } from '../../src/iot/payload.ts';
 import { findTable, findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
 import { seeded, seedOf } from '../support/crashes.ts';
 import { openLake, type Lake } from './setup.ts';
@@ -90,7 +90,7 @@ async function handle(one: Lake): Promise<void> {
     await ingestMessages(
       one.deps,
       experimentId,
-      pending.map((message) => ({ id: message.id, arrival: message, decoded: decodePayload(message.body ?? Buffer.alloc(0)) })),
+      pending.map((message) => ({ id: message.id, arrival: message, decoded: readPayload(message.body ?? Buffer.alloc(0)) })),
     );
   }
 }
@@ -194,7 +194,7 @@ test(
 
     // in place, while the first rows are there
     const again = await listHandled(lake.db, experimentId, { from: '2020-01-01', to: '2100-01-01', after: -1, limit: MESSAGES });
-    const read = again.map((message) => ({ id: message.id, arrival: message, decoded: decodePayload(message.body ?? Buffer.alloc(0)) }));
+    const read = again.map((message) => ({ id: message.id, arrival: message, decoded: readPayload(message.body ?? Buffer.alloc(0)) }));
     expect(await replayMessages(lake.deps, experimentId, read)).toBe(total);
     for (const identifier of tables) expect(await differences(identifier, [lake, rebuilt]), identifier).toBe(0);
   },

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { InboxMessage, ReadMessage } from '../../ingest/messages.ts';
-import { decodePayload, MESSAGE_CAPS, type PayloadCaps } from '../../iot/payload.ts';
+import { MESSAGE_CAPS, readPayload, type PayloadCaps } from '../../iot/payload.ts';
 import { LARGEST_OBJECT } from './arrivals.service.ts';
 
 const OBJECT_CAPS: PayloadCaps = {
@@ -21,4 +21,4 @@ async function bytesOf(objects: Pick<Context['objects'], 'get'>, { body, objectK
 
 /** What a message of the inbox says, by the decoder of today. */
 export const decodeStored = async (objects: Pick<Context['objects'], 'get'>, message: InboxMessage): Promise<ReadMessage['decoded']> =>
-  decodePayload(await bytesOf(objects, message), message.objectKey === null ? MESSAGE_CAPS : OBJECT_CAPS);
+  readPayload(await bytesOf(objects, message), message.objectKey === null ? MESSAGE_CAPS : OBJECT_CAPS);

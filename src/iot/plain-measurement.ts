@@ -1,0 +1,143 @@
+/** A measurement whose values stand in the bytes of its message. */
+import { hash } from 'node:crypto';
+
+/** The values that are looked for, in the order of their places. */
+export const PLAIN_ORDER = [
+  'timestamp',
+  'deviceId',
+  'deviceName',
+  'timezone',
+  'latitude',
+  'longitude',
+  'workbookRunId',
+  'protocolId',
+  'sample',
+  'deviceFirmware',
+  'deviceVersion',
+  'deviceBattery',
+  'workbookVersionId',
+  'ownId',
+  'userId',
+  'workbookId',
+  'output',
+  'macros',
+  'questions',
+  'annotations',
+] as const;
+export type PlainName = (typeof PLAIN_ORDER)[number];
+
+const PLACES = Object.fromEntries(PLAIN_ORDER.map((name, at) => [name, at * 2])) as Record<PlainName, number>;
+
+/** A measurement of which nothing is made but what is asked for: each value is read from the bytes when it is. Says what `decodePayload` says of the same bytes. */
+export class PlainMeasurement {
+  readonly kind = 'measurement';
+  /** The message's text, and nothing else. */
+  readonly bytes: Buffer;
+  /** From `from` on, in the order of `PLAIN_ORDER`: begin and end of each value in `bytes`; begin is 0 for one that is not there. */
+  readonly spans: Int32Array;
+  readonly from: number;
+
+  constructor(bytes: Buffer, spans: Int32Array, from: number) {
+    this.bytes = bytes;
+    this.spans = spans;
+    this.from = from;
+  }
+
+  #text(name: PlainName): string | null {
+    const at = this.from + PLACES[name];
+    const start = this.spans[at] ?? 0;
+    return start === 0 ? null : this.bytes.toString('utf8', start, this.spans[at + 1]);
+  }
+
+  #number(name: PlainName): number | null {
+    const text = this.#text(name);
+    return text === null ? null : Number(text);
+  }
+
+  get plain(): this {
+    return this;
+  }
+  get order(): typeof PLAIN_ORDER {
+    return PLAIN_ORDER;
+  }
+  get index(): number {
+    return 0;
+  }
+  get timestamp(): string {
+    const text = this.#text('timestamp') ?? '';
+    return `${text.slice(0, 19)}.${text.slice(20, -1).padEnd(6, '0')}Z`;
+  }
+  get samples(): readonly string[] {
+    const text = this.#text('sample');
+    return text === null ? [] : [text];
+  }
+  get burst(): boolean {
+    return false;
+  }
+  get ownId(): string | null {
+    return this.#text('ownId');
+  }
+  get sha256(): string | null {
+    return this.ownId === null ? hash('sha256', this.bytes) : null;
+  }
+  get text(): string {
+    return this.bytes.toString('utf8');
+  }
+  get ignored(): readonly string[] {
+    return [];
+  }
+  get timezone(): string | null {
+    return this.#text('timezone');
+  }
+  get protocolId(): string | null {
+    return this.#text('protocolId');
+  }
+  get workbookVersionId(): string | null {
+    return this.#text('workbookVersionId');
+  }
+  get workbookId(): string | null {
+    return this.#text('workbookId');
+  }
+  get workbookRunId(): string | null {
+    return this.#text('workbookRunId');
+  }
+  get macroContext(): string | null {
+    return null;
+  }
+  get macros(): string | null {
+    return this.#text('macros');
+  }
+  get questions(): string | null {
+    return this.#text('questions');
+  }
+  get annotations(): string | null {
+    return this.#text('annotations');
+  }
+  get userId(): string | null {
+    return this.#text('userId');
+  }
+  get deviceId(): string | null {
+    return this.#text('deviceId');
+  }
+  get deviceName(): string | null {
+    return this.#text('deviceName');
+  }
+  get deviceVersion(): string | null {
+    return this.#text('deviceVersion');
+  }
+  get deviceFirmware(): string | null {
+    return this.#text('deviceFirmware');
+  }
+  get deviceBattery(): number | null {
+    return this.#number('deviceBattery');
+  }
+  get output(): string | null {
+    return this.#text('output');
+  }
+  get latitude(): number | null {
+    return this.#number('latitude');
+  }
+  get longitude(): number | null {
+    return this.#number('longitude');
+  }
+}

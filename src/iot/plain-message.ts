@@ -1,0 +1,212 @@
+/**
+ * The quickest look at a measurement message: one JSON object of known members with plain values, as instruments send nearly always. It is told from its bytes where
+ * each value stands, and nothing is made of them until somebody asks. A message that is anything else is taken apart by `decodePayload` (payload.ts).
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { isPlainInstant } from './instant.ts';
+import {
+  begins,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  DEEPEST,
+  emptyListEnd,
+  FALSE,
+  isSpace,
+  nestedEnd,
+  NOT,
+  NULL,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  plainNumberEnd,
+  plainStringEnd,
+  QUOTE,
+  TRUE,
+  wholeEnd,
+} from './plain-json.ts';
+import { PLAIN_ORDER, PlainMeasurement, type PlainName } from './plain-measurement.ts';
+
+const UNDERSCORE = 0x5f;
+const LONGEST_ID = 200;
+
+/** How a value may be written to be plain: a list is plain without elements, `none` is only null, and of a key of nobody's the value can be any. */
+type Form = 'instant' | 'word' | 'number' | 'object' | 'id' | 'list' | 'none' | 'any';
+interface Member {
+  /** In quotes. */
+  readonly written: Buffer;
+  readonly form: Form;
+  /** Twice its place in the order; -1 for one that is not kept. */
+  readonly place: number;
+  /** A number must be nearer to zero. */
+  readonly bound: number;
+  /** Of a member among all of them, to tell one that comes twice. */
+  readonly bit: number;
+}
+
+let bits = 1;
+function member(key: string, form: Form, name?: PlainName, bound = Number.MAX_SAFE_INTEGER): Member {
+  const made = { written: Buffer.from(`"${key}"`), form, place: name === undefined ? -1 : PLAIN_ORDER.indexOf(name) * 2, bound, bit: bits };
+  bits *= 2;
+  return made;
+}
+
+const MEMBERS: readonly Member[] = [
+  member('id', 'id', 'ownId'),
+  member('timestamp', 'instant', 'timestamp'),
+  member('timezone', 'word', 'timezone'),
+  member('device_id', 'word', 'deviceId'),
+  member('device_name', 'word', 'deviceName'),
+  member('device_version', 'word', 'deviceVersion'),
+  member('device_firmware', 'word', 'deviceFirmware'),
+  member('device_battery', 'number', 'deviceBattery'),
+  member('protocol_id', 'word', 'protocolId'),
+  member('workbook_id', 'word', 'workbookId'),
+  member('workbook_version_id', 'word', 'workbookVersionId'),
+  member('workbook_run_id', 'word', 'workbookRunId'),
+  member('user_id', 'word', 'userId'),
+  member('output', 'word', 'output'),
+  member('latitude', 'number', 'latitude', 90),
+  member('longitude', 'number', 'longitude', 180),
+  member('sample', 'object', 'sample'),
+  member('macro_context', 'none'),
+  member('macros', 'list', 'macros'),
+  member('questions', 'list', 'questions'),
+  member('annotations', 'list', 'annotations'),
+];
+const OTHER: Member = { written: Buffer.alloc(0), form: 'any', place: -1, bound: Number.MAX_SAFE_INTEGER, bit: 0 };
+
+/** Just behind a value that nobody asks for. */
+function anyEnd(bytes: Buffer, start: number): number {
+  const first = bytes[start];
+  if (first === QUOTE) return plainStringEnd(bytes, start);
+  if (first === OPEN_OBJECT || first === OPEN_LIST) return nestedEnd(bytes, start);
+  for (const word of [TRUE, FALSE]) if (begins(bytes, start, word)) return start + word.length;
+  return plainNumberEnd(bytes, start, Number.MAX_SAFE_INTEGER);
+}
+
+const SPANS = PLAIN_ORDER.length * 2;
+const MESSAGES = 1_024;
+/** Where the values of so many messages stand; in one piece, because a list of each would be copied each time the collector comes by. */
+let room = new Int32Array(SPANS * MESSAGES);
+let used = 0;
+
+/** A place for the spans of one message, with nothing in it. */
+function takeRoom(): number {
+  if (used === room.length) {
+    room = new Int32Array(SPANS * MESSAGES);
+    used = 0;
+  }
+  return used;
+}
+
+/** Just behind the value of a member, whose place is noted; `NOT` where it is not plain. */
+function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, from: number): number {
+  const first = bytes[start];
+  if (first === NULL[0]) return form !== 'instant' && begins(bytes, start, NULL) ? start + 4 : NOT;
+  let end: number;
+  let inner = 0;
+  switch (form) {
+    case 'word':
+      inner = first === QUOTE ? 1 : 0;
+      end = inner === 1 ? plainStringEnd(bytes, start) : wholeEnd(bytes, start);
+      break;
+    case 'id':
+      inner = 1;
+      end = first === QUOTE ? plainStringEnd(bytes, start) : NOT;
+      if (end - start - 2 > LONGEST_ID || end === start + 2) return NOT;
+      break;
+    case 'instant':
+      inner = 1;
+      end = first === QUOTE ? plainStringEnd(bytes, start) : NOT;
+      if (end === NOT || !isPlainInstant(bytes, start + 1, end - 1)) return NOT;
+      break;
+    case 'number':
+      end = plainNumberEnd(bytes, start, bound);
+      break;
+    case 'object':
+      end = first === OPEN_OBJECT ? nestedEnd(bytes, start) : NOT;
+      break;
+    case 'list':
+      end = emptyListEnd(bytes, start);
+      break;
+    case 'none':
+      return NOT;
+    case 'any':
+      end = anyEnd(bytes, start);
+  }
+  if (end === NOT || place < 0) return end;
+  room[from + place] = start + inner;
+  room[from + place + 1] = end - inner;
+  return end;
+}
+
+/** The next member is most often the one that stands behind the last in the list of all; `NOT`: it is none of them. */
+function memberAt(bytes: Buffer, at: number, expected: number): number {
+  for (let index = expected; index < MEMBERS.length; index += 1) if (begins(bytes, at, (MEMBERS[index] as Member).written)) return index;
+  for (let index = 0; index < expected; index += 1) if (begins(bytes, at, (MEMBERS[index] as Member).written)) return index;
+  return NOT;
+}
+
+/** Notes from `from` on in `room` where the values of a message stand in its bytes, in pairs of begin and end; whether it is plain. */
+function findSpans(bytes: Buffer, from: number): boolean {
+  const { length } = bytes;
+  if (bytes[0] !== OPEN_OBJECT || bytes[length - 1] !== CLOSE_OBJECT) return false;
+  let seen = 0;
+  let expected = 0;
+  for (let at = 1; at < length;) {
+    while (isSpace(bytes[at])) at += 1;
+    if (bytes[at] !== QUOTE) return false;
+    const index = memberAt(bytes, at, expected);
+    let found = OTHER;
+    if (index === NOT) {
+      // what begins so has a meaning of its own, here or for the engine
+      if (bytes[at + 1] === UNDERSCORE) return false;
+      at = plainStringEnd(bytes, at);
+      if (at === NOT) return false;
+    } else {
+      found = MEMBERS[index] as Member;
+      if ((seen & found.bit) !== 0) return false;
+      seen |= found.bit;
+      expected = index + 1;
+      at += found.written.length;
+    }
+    while (isSpace(bytes[at])) at += 1;
+    if (bytes[at] !== COLON) return false;
+    at += 1;
+    while (isSpace(bytes[at])) at += 1;
+    at = valueEnd(bytes, at, found, from);
+    if (at === NOT) return false;
+    while (isSpace(bytes[at])) at += 1;
+    const mark = bytes[at];
+    at += 1;
+    // the time is first of all, and there has to be one
+    if (mark === CLOSE_OBJECT) return at === length && room[from] !== 0;
+    if (mark !== COMMA) return false;
+  }
+  return false;
+}
+
+const LONGEST = 1_048_576;
+
+interface Caps {
+  bytes: number;
+  depth: number;
+  values: number;
+}
+
+/** The one measurement that a payload holds, if it is plain; undefined says nothing of it. The bytes must not change as long as it is used. */
+export function plainMeasurement(payload: Buffer, caps: Caps): PlainMeasurement | undefined {
+  const { length } = payload;
+  if (length === 0 || length > Math.min(caps.bytes, caps.values, LONGEST) || caps.depth <= DEEPEST) return undefined;
+  let [start, end] = [0, length];
+  while (isSpace(payload[start])) start += 1;
+  while (isSpace(payload[end - 1])) end -= 1;
+  const bytes = start === 0 && end === length ? payload : payload.subarray(start, end);
+  const from = takeRoom();
+  if (findSpans(bytes, from) && (isAscii(bytes) || isUtf8(bytes))) {
+    used += SPANS;
+    return new PlainMeasurement(bytes, room, from);
+  }
+  room.fill(0, from, from + SPANS);
+  return undefined;
+}
