@@ -39,6 +39,6 @@ export async function printSchema(db: Queryable): Promise<string> {
     select line from (
       table headers union all table columns union all table constraints union all table indexes union all table functions union all table views
     ) everything
-    order by relname collate "C", kind, position`);
+    order by relname collate "C", kind, position, line collate "C"`);
   return lines.map(({ line }) => line.trimEnd()).join('\n');
 }

@@ -1,8 +1,8 @@
-import { readJson } from '../json.ts';
 /**
  * The quick way to read JSON records: one look at every record here, which checks it, gives it its number and says of what kinds its values are; the engine's own
  * JSON reader does the rest in one pass. What that reader could not keep exactly throws `NotPlain`, and the file is read the long way (`TokenWriter` in scan-json.ts).
  */
+import { readJson } from '../json.ts';
 import { BACKSLASH, CLOSE_OBJECT, glance, MINUS, NINE, OPEN_OBJECT, POINT, QUOTE, SAFE_DIGITS, ZERO, type Glanced } from './json-glance.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { FileRefused, type BufferedFile, type RefusalReason } from './record-writer.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { columnsAt, filesAt, findTable } from '../lakehouse/manifest.ts';
 import type { StagingArea, StagingSession } from '../lakehouse/staging.ts';
 import type { Statement } from '../lakehouse/warehouse.ts';
-import type { MeasuredFacts } from './message-tables.ts';
+import type { MeasuredFacts } from './measurement-cells.ts';
 import type { Database } from './messages.queries.ts';
 
 /** A stored measurement. */

@@ -1,73 +1,67 @@
 /** The measurements of a batch → one file of text cells: values of plain messages as their bytes stand, others from what was made of them. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { MeasurementRow, PlainOrder } from './measurements.ts';
+import type { MeasurementRow, PlainName } from './measurements.ts';
 import { BufferedFile, RARE_QUOTE } from './record-writer.ts';
 
-const number = (value: number | null) => (value === null ? null : String(value));
+const digits = (value: number | null) => (value === null ? null : String(value));
 export const clean = (value: string | null) => (value?.includes('\0') === true ? value.replaceAll('\0', '\ufffd') : value);
 
-const ORDER: PlainOrder = [
-  'timestamp',
-  'deviceId',
-  'deviceName',
-  'timezone',
-  'latitude',
-  'longitude',
-  'workbookRunId',
-  'protocolId',
-  'sample',
-  'deviceFirmware',
-  'deviceVersion',
-  'deviceBattery',
-  'workbookVersionId',
-];
-const NO_PLACE = -1;
-
-interface CellColumn {
-  name: string;
-  /** Of its value among the spans of a plain message; `NO_PLACE` for what is not written in it. */
-  place: number;
-  of: (row: MeasurementRow) => string | null;
+/** What every row that comes of a measurement says of it. */
+export interface MeasuredFacts {
+  facts: Pick<MeasurementRow['facts'], 'timestamp' | 'deviceId' | 'deviceName' | 'timezone' | 'latitude' | 'longitude' | 'workbookRunId'>;
+  contributorId: string | null;
+  clientId: string | null;
+  processedAt: string;
 }
 
-const column = (name: string, plain: PlainOrder[number] | undefined, of: CellColumn['of']): CellColumn => ({
-  name,
-  place: plain === undefined ? NO_PLACE : ORDER.indexOf(plain) * 2,
-  of,
-});
+interface CellColumn<Row> {
+  name: string;
+  /** The value that it holds, where a plain message can have it. */
+  plain?: PlainName;
+  of: (row: Row) => string | null;
+}
 
-const PROTOCOL = column('protocol_id', 'protocolId', (row) => clean(row.plain?.topicProtocolId ?? row.facts.protocolId));
-const ZONE = column('timezone', 'timezone', ({ facts }) => clean(facts.timezone));
-
-/** Every column that is there without any question. */
-const COLUMNS: readonly CellColumn[] = [
-  column('measured_at', 'timestamp', ({ facts }) => facts.timestamp),
-  column('device_id', 'deviceId', ({ facts }) => clean(facts.deviceId)),
-  column('device_name', 'deviceName', ({ facts }) => clean(facts.deviceName)),
-  ZONE,
-  column('latitude', 'latitude', ({ facts }) => number(facts.latitude)),
-  column('longitude', 'longitude', ({ facts }) => number(facts.longitude)),
-  column('workbook_run_id', 'workbookRunId', ({ facts }) => clean(facts.workbookRunId)),
-  column('contributor_id', undefined, ({ contributorId }) => contributorId),
-  column('client_id', undefined, ({ clientId }) => clean(clientId)),
-  column('processed_at', undefined, ({ processedAt }) => processedAt),
-  column('macros', undefined, ({ macros }) => clean(macros)),
-  PROTOCOL,
-  column('data', 'sample', ({ data }) => data),
-  column('device_row', undefined, ({ deviceRow }) => deviceRow),
-  column('device_firmware', 'deviceFirmware', ({ facts }) => clean(facts.deviceFirmware)),
-  column('device_version', 'deviceVersion', ({ facts }) => clean(facts.deviceVersion)),
-  column('device_battery', 'deviceBattery', ({ facts }) => number(facts.deviceBattery)),
-  column('workbook_version_id', 'workbookVersionId', ({ facts }) => clean(facts.workbookVersionId)),
-  column('macro_context', undefined, (row) => (row.plain ? null : clean(row.facts.macroContext))),
+/** Columns of what every such row says. */
+export const FACT_COLUMNS: readonly CellColumn<MeasuredFacts>[] = [
+  { name: 'measured_at', plain: 'timestamp', of: ({ facts }) => facts.timestamp },
+  { name: 'device_id', plain: 'deviceId', of: ({ facts }) => clean(facts.deviceId) },
+  { name: 'device_name', plain: 'deviceName', of: ({ facts }) => clean(facts.deviceName) },
+  { name: 'timezone', plain: 'timezone', of: ({ facts }) => clean(facts.timezone) },
+  { name: 'latitude', plain: 'latitude', of: ({ facts }) => digits(facts.latitude) },
+  { name: 'longitude', plain: 'longitude', of: ({ facts }) => digits(facts.longitude) },
+  { name: 'workbook_run_id', plain: 'workbookRunId', of: ({ facts }) => clean(facts.workbookRunId) },
+  { name: 'contributor_id', of: ({ contributorId }) => contributorId },
+  { name: 'client_id', of: ({ clientId }) => clean(clientId) },
+  { name: 'processed_at', of: ({ processedAt }) => processedAt },
 ];
 
-const isPlain = ({ place }: CellColumn, row: MeasurementRow): boolean =>
-  place !== NO_PLACE && row.plain !== undefined && !(place === PROTOCOL.place && row.plain.topicProtocolId !== null);
+/** Every column of a measurement that is there without any question. */
+const COLUMNS: readonly CellColumn<MeasurementRow>[] = [
+  ...FACT_COLUMNS,
+  { name: 'macros', of: ({ macros }) => clean(macros) },
+  { name: 'protocol_id', plain: 'protocolId', of: (row) => clean(row.plain?.topicProtocolId ?? row.facts.protocolId) },
+  { name: 'data', plain: 'sample', of: ({ data }) => data },
+  { name: 'device_row', of: ({ deviceRow }) => deviceRow },
+  { name: 'device_firmware', plain: 'deviceFirmware', of: ({ facts }) => clean(facts.deviceFirmware) },
+  { name: 'device_version', plain: 'deviceVersion', of: ({ facts }) => clean(facts.deviceVersion) },
+  { name: 'device_battery', plain: 'deviceBattery', of: ({ facts }) => digits(facts.deviceBattery) },
+  { name: 'workbook_version_id', plain: 'workbookVersionId', of: ({ facts }) => clean(facts.workbookVersionId) },
+  { name: 'macro_context', of: (row) => (row.plain ? null : clean(row.facts.macroContext)) },
+];
 
-const has = (one: CellColumn, row: MeasurementRow): boolean =>
-  row.plain && isPlain(one, row) ? (row.plain.spans[row.plain.from + one.place] ?? 0) > 0 : one.of(row) !== null;
+const NO_PLACE = -1;
+
+/** Of the begin of a column's value among the spans of a row; `NO_PLACE` for what is not written from where it stands. */
+const placeOf = ({ plain }: CellColumn<MeasurementRow>, row: MeasurementRow): number =>
+  plain === undefined || !row.plain || (plain === 'protocolId' && row.plain.topicProtocolId !== null)
+    ? NO_PLACE
+    : row.plain.from + row.plain.places[plain];
+
+function has(one: CellColumn<MeasurementRow>, row: MeasurementRow): boolean {
+  const place = placeOf(one, row);
+  return row.plain && place !== NO_PLACE ? (row.plain.spans[place] ?? 0) > 0 : one.of(row) !== null;
+}
 
 /** Different zones that are looked for. */
 const MOST_ZONES = 16;
@@ -84,8 +78,8 @@ function zonesOf(rows: readonly MeasurementRow[]): string[] {
       if (row.facts.timezone !== null) zones.add(row.facts.timezone);
       continue;
     }
-    const start = plain.spans[plain.from + ZONE.place] ?? 0;
-    const end = plain.spans[plain.from + ZONE.place + 1] ?? 0;
+    const place = plain.from + plain.places.timezone;
+    const [start, end] = [plain.spans[place] ?? 0, plain.spans[place + 1] ?? 0];
     if (start === 0 || (last?.length === end - start && last.compare(plain.bytes, start, end) === 0)) continue;
     last = plain.bytes.subarray(start, end);
     zones.add(last.toString('utf8'));
@@ -114,12 +108,13 @@ export async function writeCells(work: string, rows: readonly MeasurementRow[], 
       file.rarelyQuoted(row.id);
       for (const one of there) {
         file.byte(0x2c);
-        if (row.plain && isPlain(one, row)) {
-          const { bytes, spans, from } = row.plain;
-          const start = spans[from + one.place] ?? 0;
+        const place = placeOf(one, row);
+        if (row.plain && place !== NO_PLACE) {
+          const { bytes, spans } = row.plain;
+          const start = spans[place] ?? 0;
           if (start === 0) continue;
           file.byte(quote);
-          file.bytes(bytes, start, spans[from + one.place + 1]);
+          file.bytes(bytes, start, spans[place + 1]);
           file.byte(quote);
         } else {
           const cell = one.of(row);

@@ -8,30 +8,12 @@ import { exactValue, tokenOf, type ExactValue } from './exact-json.ts';
 import { MAX_RECORD_BYTES } from './limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './payload-annotations.ts';
 
-/** The values of a message that stand in its bytes just as they are stored, in order. */
-export type PlainOrder = readonly [
-  'timestamp',
-  'deviceId',
-  'deviceName',
-  'timezone',
-  'latitude',
-  'longitude',
-  'workbookRunId',
-  'protocolId',
-  'sample',
-  'deviceFirmware',
-  'deviceVersion',
-  'deviceBattery',
-  'workbookVersionId',
-  ...string[],
-];
-
-/** Where they stand: from `from` on among the spans, begin and end of each in valid UTF-8 that holds none of `RARE_QUOTE`, or 0 and 0. */
+/** Where values stand in the bytes of a message just as they are stored: begin and end of each in valid UTF-8 that holds none of `RARE_QUOTE`, or 0 and 0. */
 export interface PlainValues {
-  readonly order: PlainOrder;
+  /** Of the begin of each value among the spans, counted from `from`; its end comes next. */
+  readonly places: Readonly<Record<PlainName, number>>;
   readonly bytes: Buffer;
   readonly spans: Int32Array;
-  /** Of the first begin among the spans. */
   readonly from: number;
 }
 
@@ -99,6 +81,9 @@ type Facts = Omit<
   DecodedMeasurement,
   'kind' | 'plain' | 'index' | 'samples' | 'ownId' | 'sha256' | 'questions' | 'annotations' | 'macros' | 'userId'
 >;
+
+/** Values that can stand in the bytes of a message just as they are stored. */
+export type PlainName = Exclude<keyof Facts, 'macroContext'> | 'sample';
 
 /** One row of `raw_data`, before it is written. */
 export interface MeasurementRow {
@@ -232,7 +217,7 @@ class PlainRow implements MeasurementRow {
   readonly clientId: string | null;
   readonly contributorId: string | null;
   readonly processedAt: string;
-  readonly order: PlainOrder;
+  readonly places: PlainValues['places'];
   readonly bytes: Buffer;
   readonly spans: Int32Array;
   readonly from: number;
@@ -245,7 +230,7 @@ class PlainRow implements MeasurementRow {
     this.clientId = arrival.clientId;
     this.contributorId = contributorOf(arrival, message);
     this.processedAt = isoOf(arrival.arrivedAt);
-    this.order = plain.order;
+    this.places = plain.places;
     this.bytes = plain.bytes;
     this.spans = plain.spans;
     this.from = plain.from;
@@ -280,10 +265,11 @@ class PlainRow implements MeasurementRow {
   }
 }
 
-/** Twice the place of the sample in `PlainOrder`. */
-const SAMPLE = 16;
-
-const lengthOf = ({ spans, from }: PlainValues, place: number) => (spans[from + place + 1] ?? 0) - (spans[from + place] ?? 0);
+/** Bytes of the sample. */
+function sampleLength({ places, spans, from }: PlainValues): number {
+  const at = from + places.sample;
+  return (spans[at + 1] ?? 0) - (spans[at] ?? 0);
+}
 
 /** The rows of one message, in order; or the word that says why it cannot be stored. */
 export function measurementRows(
@@ -293,7 +279,7 @@ export function measurementRows(
 ): MeasurementRow[] | string {
   const { plain } = message;
   if (plain) {
-    if (lengthOf(plain, SAMPLE) > MAX_RECORD_BYTES) return 'sample-too-large';
+    if (sampleLength(plain) > MAX_RECORD_BYTES) return 'sample-too-large';
     return [new PlainRow({ id: rowId(source, 0), deviceRow: deviceRow(message) }, arrival, message, plain)];
   }
   const { samples, questions, annotations } = message;

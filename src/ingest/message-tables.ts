@@ -18,7 +18,7 @@ import { stageChanges } from './annotation-log.ts';
 import type { MeasurementRow } from './measurements.ts';
 import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
-import { clean, writeCells } from './measurement-cells.ts';
+import { FACT_COLUMNS, writeCells, type MeasuredFacts } from './measurement-cells.ts';
 import { BufferedFile, RARE_QUOTE } from './record-writer.ts';
 import { openRecords } from './sources.ts';
 
@@ -72,41 +72,9 @@ export async function records({ session, pipelines, work }: Batch, columns: read
   await session.prepare(KEPT.map((sql) => ({ sql, values: [] })));
 }
 
-const number = (value: number | null) => (value === null ? null : String(value));
+export const FACTS = FACT_COLUMNS.map(({ name }) => name);
 
-export const FACTS = [
-  'measured_at',
-  'device_id',
-  'device_name',
-  'timezone',
-  'latitude',
-  'longitude',
-  'workbook_run_id',
-  'contributor_id',
-  'client_id',
-  'processed_at',
-] as const;
-
-/** What every row that comes of a measurement says of it. */
-export interface MeasuredFacts {
-  facts: Pick<MeasurementRow['facts'], 'timestamp' | 'deviceId' | 'deviceName' | 'timezone' | 'latitude' | 'longitude' | 'workbookRunId'>;
-  contributorId: string | null;
-  clientId: string | null;
-  processedAt: string;
-}
-
-export const factsOf = ({ facts, contributorId, clientId, processedAt }: MeasuredFacts): Cells => [
-  facts.timestamp,
-  clean(facts.deviceId),
-  clean(facts.deviceName),
-  clean(facts.timezone),
-  number(facts.latitude),
-  number(facts.longitude),
-  clean(facts.workbookRunId),
-  contributorId,
-  clean(clientId),
-  processedAt,
-];
+export const factsOf = (row: MeasuredFacts): Cells => FACT_COLUMNS.map(({ of }) => of(row));
 
 /** A table by its identifier, or a new one that comes to be in the commit. */
 export async function openTable(batch: Pick<Batch, 'db' | 'experimentId'>, kind: 'raw_data' | 'device' | 'macro', identifier: string) {

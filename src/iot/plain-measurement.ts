@@ -26,14 +26,15 @@ export const PLAIN_ORDER = [
 ] as const;
 export type PlainName = (typeof PLAIN_ORDER)[number];
 
-const PLACES = Object.fromEntries(PLAIN_ORDER.map((name, at) => [name, at * 2])) as Record<PlainName, number>;
+/** Of the begin of each value among the spans; its end comes next. */
+export const PLAIN_PLACES = Object.fromEntries(PLAIN_ORDER.map((name, at) => [name, at * 2])) as Record<PlainName, number>;
 
 /** A measurement of which nothing is made but what is asked for: each value is read from the bytes when it is. Says what `decodePayload` says of the same bytes. */
 export class PlainMeasurement {
   readonly kind = 'measurement';
   /** The message's text, and nothing else. */
   readonly bytes: Buffer;
-  /** From `from` on, in the order of `PLAIN_ORDER`: begin and end of each value in `bytes`; begin is 0 for one that is not there. */
+  /** From `from` on, at the places of `PLAIN_PLACES`: begin and end of each value in `bytes`; begin is 0 for one that is not there. */
   readonly spans: Int32Array;
   readonly from: number;
 
@@ -44,7 +45,7 @@ export class PlainMeasurement {
   }
 
   #text(name: PlainName): string | null {
-    const at = this.from + PLACES[name];
+    const at = this.from + PLAIN_PLACES[name];
     const start = this.spans[at] ?? 0;
     return start === 0 ? null : this.bytes.toString('utf8', start, this.spans[at + 1]);
   }
@@ -57,8 +58,8 @@ export class PlainMeasurement {
   get plain(): this {
     return this;
   }
-  get order(): typeof PLAIN_ORDER {
-    return PLAIN_ORDER;
+  get places(): typeof PLAIN_PLACES {
+    return PLAIN_PLACES;
   }
   get index(): number {
     return 0;

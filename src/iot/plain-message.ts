@@ -24,7 +24,7 @@ import {
   TRUE,
   wholeEnd,
 } from './plain-json.ts';
-import { PLAIN_ORDER, PlainMeasurement, type PlainName } from './plain-measurement.ts';
+import { PLAIN_ORDER, PLAIN_PLACES, PlainMeasurement, type PlainName } from './plain-measurement.ts';
 
 const UNDERSCORE = 0x5f;
 const LONGEST_ID = 200;
@@ -35,7 +35,7 @@ interface Member {
   /** In quotes. */
   readonly written: Buffer;
   readonly form: Form;
-  /** Twice its place in the order; -1 for one that is not kept. */
+  /** Of its begin among the spans; -1 for one that is not kept. */
   readonly place: number;
   /** A number must be nearer to zero. */
   readonly bound: number;
@@ -45,7 +45,7 @@ interface Member {
 
 let bits = 1;
 function member(key: string, form: Form, name?: PlainName, bound = Number.MAX_SAFE_INTEGER): Member {
-  const made = { written: Buffer.from(`"${key}"`), form, place: name === undefined ? -1 : PLAIN_ORDER.indexOf(name) * 2, bound, bit: bits };
+  const made = { written: Buffer.from(`"${key}"`), form, place: name === undefined ? -1 : PLAIN_PLACES[name], bound, bit: bits };
   bits *= 2;
   return made;
 }
