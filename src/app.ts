@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import express, { type Express, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import swaggerUi from 'swagger-ui-dist';
+import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 import { LARGEST_OBJECT, objectArrived } from './api/iot/arrivals.service.ts';
 import type { Context } from './context.ts';
 import { errors } from './errors.ts';
@@ -46,7 +46,7 @@ export function createApp(context: Context): Express {
   app.get('/openapi.json', (_request, response) => response.json(context.openapi));
   app.get('/docs', documentationPage);
   app.get('/docs/page.js', documentationScript);
-  app.use('/docs', documentationPolicy, express.static(swaggerUi.getAbsoluteFSPath(), { index: false }));
+  app.use('/docs', documentationPolicy, express.static(swaggerUiFolder(), { index: false }));
   app.use('/platform/assets', express.static(join(context.config.root, 'web'), { index: false }));
   const { objectFolder } = context;
   if (objectFolder)

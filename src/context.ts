@@ -26,7 +26,6 @@ import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
 import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
 import { openFolderStore, type FolderStore } from './storage/folder.ts';
 import type { ObjectStore } from './storage/objects.ts';
-import { openS3Store } from './storage/s3.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
@@ -177,9 +176,12 @@ const late = () =>
     setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
   });
 
-/** The bucket of the configuration, or the folder. */
+/** The bucket of the configuration, or the folder. Clients of a cloud take tens of megabytes: each is loaded only where it is used. */
 async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => string): Promise<Pick<Context, 'objects' | 'objectFolder'>> {
-  if (s3 !== undefined) return { objects: openS3Store(s3), objectFolder: undefined };
+  if (s3 !== undefined) {
+    const { openS3Store } = await import('./storage/s3.ts');
+    return { objects: openS3Store(s3), objectFolder: undefined };
+  }
   const objectFolder = await openFolderStore({ folder: join(dataDir, 'objects'), secret, baseUrl });
   return { objects: objectFolder, objectFolder };
 }
@@ -187,7 +189,6 @@ async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => strin
 /** Two pools of one engine: short reads, and reads that may take long. */
 async function openWarehouses(config: Config, lakeFolder: string): Promise<{ warehouse: Warehouse; exporter: Warehouse }> {
   if (config.databricks) {
-    // a large driver: loaded only where it is used
     const { DatabricksWarehouse } = await import('./lakehouse/warehouses/databricks.ts');
     const warehouse = await DatabricksWarehouse.open({ ...config.databricks, temporaryFolder: join(config.dataDir, 'tmp') });
     return { warehouse, exporter: warehouse.beside(4) };

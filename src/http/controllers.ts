@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { Controller } from 'tsoa';
+import { Controller } from '@tsoa/runtime';
 import type { Caller } from '../auth/caller.ts';
 import type { Context } from '../context.ts';
 import { contextOf, exchangeOf, type Exchange } from './exchange.ts';

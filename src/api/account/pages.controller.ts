@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Get, Hidden, Query, Request, Route } from 'tsoa';
+import { Get, Hidden, Query, Request, Route } from '@tsoa/runtime';
 import { listPasskeys } from '../../auth/passkeys.ts';
 import { listSessions } from '../../auth/sessions.ts';
 import { ApiController } from '../../http/controllers.ts';

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Get, Middlewares, Post, Queries, Request, Route, Security, Tags } from 'tsoa';
+import { Body, Get, Middlewares, Post, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { CEREMONY_SECONDS } from '../../auth/ceremonies.ts';
 import { listPasskeys } from '../../auth/passkeys.ts';
 import { findSession } from '../../auth/sessions.ts';

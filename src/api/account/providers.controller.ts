@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Get, Middlewares, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Get, Middlewares, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { CEREMONY_SECONDS } from '../../auth/ceremonies.ts';
 import { cookieOf, setCookie, setSignInCookies } from '../../http/cookies.ts';
 import { ApiController } from '../../http/controllers.ts';

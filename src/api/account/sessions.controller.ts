@@ -1,4 +1,4 @@
-import { Body, Get, Post, Route, Security, Tags } from 'tsoa';
+import { Body, Get, Post, Route, Security, Tags } from '@tsoa/runtime';
 import { listSessions } from '../../auth/sessions.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { clearSessionCookie } from '../../http/cookies.ts';

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Get, Middlewares, Post, Request, Route, Tags } from 'tsoa';
+import { Body, Get, Middlewares, Post, Request, Route, Tags } from '@tsoa/runtime';
 import { findSession } from '../../auth/sessions.ts';
 import { clearSessionCookie, setSignInCookies } from '../../http/cookies.ts';
 import { ApiController } from '../../http/controllers.ts';

@@ -1,4 +1,4 @@
-import { Body, Delete, Patch, Path, Post, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Delete, Patch, Path, Post, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import type { AnnotationPatch, AnnotationRemoval, RowAnnotation, RowsAffected, RowsAnnotation } from './annotations.model.ts';
 import { annotateRows, changeAnnotation, removeAnnotation, removeAnnotations } from './annotations.service.ts';

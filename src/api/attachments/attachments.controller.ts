@@ -1,4 +1,4 @@
-import { Body, Path, Post, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Path, Post, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import type { Experiment, NewExperiment } from '../experiments/experiments.model.ts';
 import type { WorkbookAttachment, WorkbookPin, WorkbookVersionChoice } from '../workbooks/workbooks.model.ts';

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Get, Queries, Request, Route, Security, Tags } from 'tsoa';
+import { Get, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { AUDIT_ACTIONS } from '../../auth/audit.ts';
 import { listed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';

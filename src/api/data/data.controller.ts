@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Tags } from 'tsoa';
+import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
 import { linked, notModified, streamed } from '../../http/answers.ts';

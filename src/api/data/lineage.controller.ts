@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Get, Middlewares, Path, Queries, Request, Route, Security, Tags } from 'tsoa';
+import { Get, Middlewares, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import { requireTable, tableOf } from '../../http/tables.ts';
 import type { Lineage } from './lineage.model.ts';

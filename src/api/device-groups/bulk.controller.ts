@@ -1,4 +1,4 @@
-import { Body, Post, Route, Security, Tags } from 'tsoa';
+import { Body, Post, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import type { BulkDevicesResult, NewDevices } from '../devices/devices.model.ts';
 import { registerMany } from './bulk.service.ts';

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Delete, Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { capabilitiesOf } from '../../authorization/access.ts';
 import { expectedVersions, listed, mostCounted, tagged } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Delete, Get, Path, Queries, Request, Route, Security, Tags } from 'tsoa';
+import { Delete, Get, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { listed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { countExperimentDevices, listExperimentDevices } from './bindings.queries.ts';

@@ -1,4 +1,4 @@
-import { Body, Get, Post, Route, Security, Tags } from 'tsoa';
+import { Body, Get, Post, Route, Security, Tags } from '@tsoa/runtime';
 import { audit } from '../../auth/audit.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { CloudCredentials, RegistryAnswer, RegistryQuestion } from './devices.model.ts';

@@ -4,9 +4,7 @@ import type { Database } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { openAuthority, type Authority } from '../../iot/authority.ts';
 import { tokenCredentials, type CredentialIssuer, type TokenIssuer } from '../../iot/credentials.ts';
-import { awsRegistry } from '../../iot/registries/aws.ts';
 import { EMBEDDED_ARN_PREFIX, embeddedRegistry } from '../../iot/registries/embedded.ts';
-import { stsCredentials } from '../../iot/registries/sts.ts';
 import type { DeviceRegistry } from '../../iot/registry.ts';
 import { deviceLifecycle } from '../../iot/sequences.ts';
 import { clearRebind, listToRebind, markRebind } from './lifecycle.queries.ts';
@@ -73,11 +71,13 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
   const shared: { broker: LocalBroker | null } = { broker: null };
   if (aws) {
     const { region, account, endpoint, roleArn } = aws;
+    const { awsRegistry } = await import('../../iot/registries/aws.ts');
     const cloud = awsRegistry({ region, accountId: account, endpoint });
     closers.push(() => cloud.close());
     registry = cloud;
     if (roleArn === undefined) credentials = { issue: () => Promise.reject(errors.registryMisconfigured()) };
     else {
+      const { stsCredentials } = await import('../../iot/registries/sts.ts');
       const sts = stsCredentials({ region, endpoint, arnPrefix: cloud.arnPrefix, roleArn, objects: null });
       closers.push(() => sts.close());
       credentials = sts;

@@ -1,4 +1,4 @@
-import { Get, Path, Route, Security, Tags } from 'tsoa';
+import { Get, Path, Route, Security, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Erasure } from '../experiments/experiments.model.ts';

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Queries, Request, Route, Security, Tags } from 'tsoa';
+import { Body, Delete, Get, Patch, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { capabilitiesOf } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { COUNT_LIMIT, expectedVersions, listed, tagged } from '../../http/answers.ts';

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { listed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Location, NewLocation } from './experiments.model.ts';

@@ -1,5 +1,19 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Middlewares, Path, Post, Produces, Queries, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import {
+  Body,
+  Delete,
+  Get,
+  Middlewares,
+  Path,
+  Post,
+  Produces,
+  Queries,
+  Request,
+  Route,
+  Security,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
 import { COUNT_LIMIT, listed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { sendFile } from '../../http/ranges.ts';

@@ -1,4 +1,4 @@
-import { Get, Path, Route, Security, Tags } from 'tsoa';
+import { Get, Path, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import type { FirmwareFamily, FirmwareReleases } from './firmware.model.ts';
 import { firmwareReleases } from './firmware.service.ts';

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Get, Path, Post, Put, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Get, Path, Post, Put, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { expectedVersions, tagged } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';

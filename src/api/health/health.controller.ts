@@ -1,4 +1,4 @@
-import { Get, Route, Tags } from 'tsoa';
+import { Get, Route, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Liveness, Readiness, ServerTime } from './health.model.ts';

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Get, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Get, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { listed, pageOf } from '../../http/answers.ts';
 import { rawBodyOf } from '../../http/body.ts';
 import { ApiController } from '../../http/controllers.ts';

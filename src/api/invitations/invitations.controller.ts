@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Delete, Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { sliced } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage, Uuid } from '../sharing/sharing.model.ts';

@@ -1,4 +1,4 @@
-import { Body, Post, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Post, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import { signUploadUrl } from './arrivals.service.ts';
 import type { NewUploadUrl, UploadUrl } from './iot.model.ts';

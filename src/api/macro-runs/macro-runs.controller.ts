@@ -1,4 +1,4 @@
-import { Body, Get, Path, Post, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Get, Path, Post, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import type { NewReprocess, Reprocess } from './macro-runs.model.ts';
 import { reprocessesOf, reprocessOf, startReprocess } from './macro-runs.service.ts';

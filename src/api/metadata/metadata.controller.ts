@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Delete, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { expectedVersions, listed, tagged } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';

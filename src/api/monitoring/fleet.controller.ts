@@ -1,4 +1,4 @@
-import { Get, Query, Route, Security, Tags } from 'tsoa';
+import { Get, Query, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import type { FleetMonitoring, MonitoringBucket } from './monitoring.model.ts';
 import { monitorFleet } from './monitoring.service.ts';

@@ -1,4 +1,4 @@
-import { Get, Path, Query, Route, Security, Tags } from 'tsoa';
+import { Get, Path, Query, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import type {
   DeviceActivity,

@@ -1,4 +1,4 @@
-import { Get, Hidden, Query, Route } from 'tsoa';
+import { Get, Hidden, Query, Route } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import { sendPage } from '../../http/pages.ts';
 import { buttonBody } from './pages.ts';

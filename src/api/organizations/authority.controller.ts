@@ -1,4 +1,4 @@
-import { Body, Get, Post, Queries, Route, Security, Tags } from 'tsoa';
+import { Body, Get, Post, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import type { Uuid } from '../sharing/sharing.model.ts';
 import type {

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { COUNT_LIMIT, listed, sliced, tagged, wholeOr } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';

@@ -1,4 +1,4 @@
-import { Body, Delete, Get, Path, Post, Queries, Query, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Delete, Get, Path, Post, Queries, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';

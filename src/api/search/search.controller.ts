@@ -1,4 +1,4 @@
-import { Get, Query, Route, Security, Tags } from 'tsoa';
+import { Get, Query, Route, Security, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { SearchResults } from './search.model.ts';

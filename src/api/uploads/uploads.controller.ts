@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { COUNT_LIMIT, listed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { claimIdempotencyKey } from '../../http/idempotency.ts';

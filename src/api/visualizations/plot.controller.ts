@@ -1,6 +1,5 @@
-import { Get, Path, Produces, Queries, Request, Route, Security, Tags } from 'tsoa';
+import { Get, Path, Produces, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { drawPng, drawSvg } from '../../charts/draw.ts';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { VisualizationData } from './plot.model.ts';
@@ -54,6 +53,8 @@ export class PlotController extends ApiController {
   ): Promise<void> {
     const found = await this.#find(id, visualizationId);
     const data = await plotVisualization(this.ctx, this.caller, found, this.exchange.signal);
+    // a grammar of graphics, loaded with the first picture
+    const { drawPng, drawSvg } = await import('../../charts/draw.ts');
     const chart = chartOf(data.chartType, found.name, data);
     const { format, width = 640, height = 400 } = query;
     const wanted = format ?? (request.accepts(['image/svg+xml', 'image/png']) === 'image/png' ? 'png' : 'svg');

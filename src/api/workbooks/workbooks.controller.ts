@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from 'tsoa';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { capabilitiesOf } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { expectedVersions, listed, mostCounted, pageOf, tagged } from '../../http/answers.ts';
