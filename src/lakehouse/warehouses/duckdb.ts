@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { PassThrough, finished, pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { randomUUID } from 'node:crypto';
-import { BIGINT, BOOLEAN, DOUBLE, DuckDBInstance, INTEGER, LIST, VARCHAR, listValue } from '@duckdb/node-api';
+import { BIGINT, BOOLEAN, DOUBLE, INTEGER, LIST, VARCHAR, listValue } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import { duckdb } from '../dialects/duckdb.ts';
@@ -24,7 +24,8 @@ import type {
 } from '../warehouse.ts';
 import { ArrowStream } from './arrow-stream.ts';
 import { appendChunk, isEnd } from './duckdb-arrow.ts';
-import { DuckDbConnections, stopped } from './duckdb-connections.ts';
+import { stopped } from './duckdb-connections.ts';
+import { openEngine, type Engine } from './duckdb-engine.ts';
 import { Pipes } from './pipe.ts';
 
 export interface DuckDbOptions {
@@ -32,11 +33,11 @@ export interface DuckDbOptions {
   lakeFolder: string;
   /** Where a private folder for spilling and pipes is made. */
   temporaryFolder: string;
-  /** Threads of the engine, shared by all statements. */
+  /** Threads of each of the two engines, shared by its statements. */
   threads?: number;
-  /** Such as `2GB`; the engine spills beyond it and never exceeds it by much. */
+  /** Such as `2GB`, of each: it spills beyond it and never exceeds it by much. */
   memoryLimit?: string;
-  /** Statements at once; further ones wait. */
+  /** Statements of each at once; further ones wait. */
   connections?: number;
   /** Streams of text at once that every thread prints, each in up to 200 MB; further ones are printed by one thread each, in 30 MB. One by default. */
   wideStreams?: number;
@@ -66,9 +67,6 @@ const COPY_OPTIONS: Record<StreamFormat | 'parquet', string> = {
   ndjson: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
   parquet: 'format parquet, compression snappy',
 };
-
-/** Settings of a connection that keeps count of what it has read; the engine would count only what takes more than two seconds. */
-const TELLING = ['set enable_progress_bar = true', 'set enable_progress_bar_print = false', 'set progress_bar_time = 0'];
 
 /** The statement with a last row that says so, since the driver does not tell the end of a result from its failure. */
 const ended = (sql: string, columns: readonly NamedType[]): string => {
@@ -101,23 +99,23 @@ const hasMore = (result: DuckDBResult): Promise<boolean> =>
 export class DuckDbWarehouse implements Warehouse {
   readonly name = 'duckdb';
   readonly dialect = duckdb;
-  readonly #instance: DuckDBInstance;
-  readonly #connections: DuckDbConnections;
+  readonly #reads: Engine;
+  readonly #streams: Engine;
   readonly #scratch: string;
   readonly #pipes: Pipes;
   readonly #lake: string;
   #wideLeft: number;
 
-  private constructor(instance: DuckDBInstance, connections: DuckDbConnections, folders: { scratch: string; lake: string }, wide: number) {
-    this.#instance = instance;
-    this.#connections = connections;
+  private constructor(engines: Record<'reads' | 'streams', Engine>, folders: Record<'scratch' | 'lake', string>, wide: number) {
+    this.#reads = engines.reads;
+    this.#streams = engines.streams;
     this.#scratch = folders.scratch;
     this.#pipes = new Pipes(folders.scratch);
     this.#lake = folders.lake;
     this.#wideLeft = wide;
   }
 
-  /** Opens and hardens an engine: no network, no extensions, no file outside the lake and a private folder, settings locked. */
+  /** Opens an engine for reads and one for streams, so that neither waits for what the other works on. */
   static async open({
     lakeFolder,
     temporaryFolder,
@@ -131,38 +129,21 @@ export class DuckDbWarehouse implements Warehouse {
     await mkdir(temporaryFolder, { recursive: true });
     const scratch = await realpath(await mkdtemp(join(temporaryFolder, 'duckdb-')));
     const lake = await realpath(lakeFolder);
-    const instance = await DuckDBInstance.create(':memory:', {
-      threads: String(threads),
-      memory_limit: memoryLimit,
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
+    const options = { scratch, lake, threads, memoryLimit, connections, tellsReading };
+    const reads = await openEngine('reads', options);
+    const streams = await openEngine('streams', options).catch((error: unknown) => {
+      reads.close();
+      throw error;
     });
-    const connection = await instance.connect();
-    // the order matters: a folder is refused once external access is off
-    await connection.run(`set global temp_directory = ${literal(join(scratch, 'spill'))}`);
-    await connection.run(`set global allowed_directories = [${literal(`${scratch}/`)}, ${literal(`${lake}/`)}]`);
-    await connection.run(`set global timezone = 'UTC'`);
-    // what a statement has let go of returns to the machine while the next ones run, instead of being kept for them beside what they take
-    await connection.run('set global allocator_background_threads = true');
-    await connection.run(`set global allocator_flush_threshold = '1MB'`);
-    await connection.run(`set global allocator_bulk_deallocation_flush_threshold = '4MB'`);
-    // files never change: a footer is read once, and kept within the memory limit while nothing else needs the room
-    await connection.run('set global parquet_metadata_cache = true');
-    // plans put what is looked up on the right, where it is kept in memory: never the table itself, whose rows keep their order on the left
-    await connection.run(`set global disabled_optimizers = 'build_side_probe_side'`);
-    const pool = await DuckDbConnections.open(instance, connections, tellsReading ? TELLING : []);
-    await connection.run('set global enable_external_access = false');
-    await connection.run('set global lock_configuration = true');
-    connection.closeSync();
-    return new DuckDbWarehouse(instance, pool, { scratch, lake }, wideStreams);
+    return new DuckDbWarehouse({ reads, streams }, { scratch, lake }, wideStreams);
   }
 
   get running(): number {
-    return this.#connections.running;
+    return this.#reads.connections.running + this.#streams.connections.running;
   }
 
   async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
-    return this.#connections.use(options, async (connection) => {
+    return this.#reads.connections.use(options, async (connection) => {
       const reader = await connection.runAndReadAll(statement.sql, ...bindings(statement, this.#lake));
       return reader.getRowObjectsJson();
     });
@@ -188,8 +169,8 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   async close(): Promise<void> {
-    this.#connections.close();
-    this.#instance.closeSync();
+    this.#reads.close();
+    this.#streams.close();
     await rm(this.#scratch, { recursive: true, force: true });
   }
 
@@ -216,7 +197,7 @@ export class DuckDbWarehouse implements Warehouse {
     const gone = new AbortController();
     pipe.reader.once('close', () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
-    void this.#connections
+    void this.#streams.connections
       .use({ ...options, signal }, (connection, stop) => {
         // an engine that writes to a full pipe hears of nothing until its reader is gone
         stop.addEventListener('abort', () => pipe.reader.destroy(stopped(stop)), { once: true });
@@ -269,7 +250,7 @@ export class DuckDbWarehouse implements Warehouse {
         while (await hasMore(result));
       }
     };
-    void this.#connections.use({ ...options, signal }, work).then(
+    void this.#streams.connections.use({ ...options, signal }, work).then(
       () => body.end(),
       (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
     );
@@ -285,7 +266,7 @@ export class DuckDbWarehouse implements Warehouse {
       void unlink(path).catch(() => undefined);
     });
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
-    void this.#connections
+    void this.#streams.connections
       .use({ ...options, signal }, (connection) => this.#copy(connection, statement, path, 'parquet'))
       .then(
         () => body.destroyed || pipeline(createReadStream(path), body, () => undefined),
