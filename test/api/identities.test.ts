@@ -146,11 +146,12 @@ const search = async (answer: Answer, wanted: readonly Trace[] = traces): Promis
 /** An answer without what a link of it repeats of the question: who asks for a name by itself is told nothing by it. */
 const unrepeated = (answer: Answer, { query }: Shape): Answer => {
   const headers = new Headers(answer.headers);
-  const asked = Object.values(query).map((value) => new URLSearchParams({ v: value }).toString().slice(2));
-  headers.set(
-    'link',
-    asked.reduce((link, value) => link.replaceAll(value, ''), headers.get('link') ?? ''),
-  );
+  const ownWords = (_link: string, target: string) => {
+    const url = new URL(target, site.server.baseUrl);
+    for (const [name, value] of Object.entries(query)) if (url.searchParams.get(name) === value) url.searchParams.delete(name);
+    return `<${url.href}>`;
+  };
+  headers.set('link', (headers.get('link') ?? '').replace(/<([^>]*)>/g, ownWords));
   return { ...answer, headers };
 };
 

@@ -106,7 +106,7 @@ test(
     const annotated = await getJson(
       servers[0],
       owner,
-      `/api/v1/experiments/${experimentId}/data?tableName=raw_data&columns=device_id,annotations&orderBy=timestamp&orderDirection=DESC&pageSize=${rows.length}`,
+      `/api/v1/experiments/${experimentId}/data?tableName=raw_data&columns=device_id,annotations&orderBy=timestamp&orderDirection=DESC&limit=${rows.length}`,
     );
     const comments = (annotated[0].data.rows as { annotations: unknown[] }[]).map(({ annotations }) => annotations.length);
     expect(comments).toEqual(rows.map(() => 1));
