@@ -213,6 +213,9 @@ export async function openDuckdbWriter({
     `set preserve_insertion_order = true`,
     `set autoinstall_known_extensions = false`,
     `set autoload_known_extensions = false`,
+    // what one step has let go of returns to the machine while the next one runs: a 5 GB CSV file took 1,042 MB otherwise
+    `set global allocator_background_threads = true`,
+    `set global allocator_flush_threshold = '1MB'`,
     // what it writes it reads once or twice and never again: kept, every file would stay in memory until the limit is reached
     `set enable_external_file_cache = false`,
     `set allowed_directories = [${literal(`${lake}/`)}, ${literal(`${work}/`)}]`,
