@@ -2,11 +2,11 @@
 import { DEFAULT_SORT, physicalColumns } from './catalog.ts';
 import type { Column } from './catalog.ts';
 import { withDerived } from './derived.ts';
-import type { Expr, Plan, ScanColumn, Sort, TableSource } from './plan.ts';
+import type { Expr, Places, Plan, ScanColumn, Sort, TableSource } from './plan.ts';
 import { columnExpr, resolver } from './resolve.ts';
 import type { Resolve, Resolved } from './resolve.ts';
 
-const scan = ({ scope, table, columns, files }: TableSource, used: ReadonlySet<string>): Plan => ({
+const scan = ({ scope, table, columns, files }: TableSource, used: ReadonlySet<string>, places?: Places): Plan => ({
   kind: 'scan',
   scope,
   table,
@@ -17,6 +17,7 @@ const scan = ({ scope, table, columns, files }: TableSource, used: ReadonlySet<s
     .map((column) => column.name)
     .filter((name) => used.has(name)),
   files,
+  ...(places ? { places } : {}),
 });
 
 /** Builds relations over one table and remembers which of its columns were used. */
@@ -59,6 +60,11 @@ export class Builder {
     const isElsewhere = (derived: Column['derived']) =>
       derived !== undefined && !but.includes(derived) && (derived !== 'annotations' || this.source.annotations !== undefined);
     return [...columnNames(exprs)].some((name) => isElsewhere(this.#columns.get(name)?.derived));
+  }
+
+  /** The rows at some places of the one file, with what of the files' own columns these expressions read. */
+  at(places: Places, exprs: readonly Expr[]): Plan {
+    return scan(this.source, columnNames(exprs), places);
   }
 
   /** Scan, the derived columns that `early` uses, and the filter; `late` columns are only made available by the scan. */

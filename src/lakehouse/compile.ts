@@ -3,6 +3,7 @@ import { errors } from '../errors.ts';
 import { BIGINT, STRING } from './catalog.ts';
 import type { ColumnType } from './catalog.ts';
 import { bound, joined, q, raw } from './dialect.ts';
+import { constantJson } from './constants.ts';
 import type { Dialect, Fragment } from './dialect.ts';
 import type { Expr, ExprKind, Output, Plan, PlanKind, Sort } from './plan.ts';
 import { exprType } from './types.ts';
@@ -105,7 +106,7 @@ interface Place {
 }
 
 const PLANS: { [K in PlanKind]: Print<K> } = {
-  scan: ({ scope, table, columns, needed, files }, { dialect, line }) => {
+  scan: ({ scope, table, columns, needed, files, places }, { dialect, line }) => {
     if (scope.anonymised && table.kind === 'identity' && needed.some((name) => name === 'name' || name === 'avatar')) {
       throw errors.internal().with({ cause: new Error('An anonymised plan reads real names.') });
     }
@@ -113,10 +114,11 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     const read = wanted.map((column) =>
       named(column.kind === 'expanded' ? dialect.expanded(column, table.kind) : expression(column, dialect), column.name, dialect),
     );
+    const typed = columns.filter(({ name }) => name === 'experiment_id' || needed.includes(name));
     const only = q`${raw(dialect.quote('experiment_id'))} = ${dialect.value(scope.experimentId, STRING)}`;
     const partition = dialect.partition(table);
     const where = partition ? q`${only} and ${partition}` : only;
-    return q`select ${read.length === 0 ? raw('1 as one') : list(read)}${line}from ${dialect.rows(table, columns, files)}${line}where ${where}`;
+    return q`select ${read.length === 0 ? raw('1 as one') : list(read)}${line}from ${dialect.rows(table, typed, files, places)}${line}where ${where}`;
   },
   join: ({ left, right, leftKey, rightKey, adds }, { dialect, line, nested }) => {
     const added = q`select ${raw(dialect.quote(rightKey))}, ${list(outputs(adds, dialect))} from (${nested(right)})`;
@@ -155,10 +157,18 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
       const cells = made.map(({ as, expr }) => named(cell(expression(expr, dialect), exprType(expr)), as, dialect));
       return q`select ${list(cells)}${line}from (${nested(from)})`;
     }
-    const members = made.flatMap(({ name, expr }, index) => [
-      dialect.value(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, STRING),
-      q`coalesce(${dialect.json(expression(expr, dialect), exprType(expr))}, 'null')`,
-    ]);
+    // text that stands between two values, then the second of them
+    const members: Fragment[] = [];
+    let between = '';
+    for (const [index, { name, expr }] of made.entries()) {
+      between += `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+      const constant = expr.kind === 'column' ? constantJson(from, expr.name) : null;
+      if (constant === null) {
+        members.push(dialect.value(between, STRING), q`coalesce(${dialect.json(expression(expr, dialect), exprType(expr))}, 'null')`);
+        between = '';
+      } else between += constant;
+    }
+    if (between !== '') members.push(dialect.value(between, STRING));
     const texts = keys.map(({ expr }) => dialect.json(dialect.text(expression(expr, dialect), exprType(expr)), STRING));
     const key = texts.map((text, index) => q`${raw(index === 0 ? "'['" : "','")}, coalesce(${text}, 'null')`);
     const beside = keys.length === 0 ? raw('') : q`, concat(${list(key)}, ']') as ${raw(dialect.quote('key'))}`;

@@ -100,6 +100,12 @@ export interface Output {
   expr: Expr;
 }
 
+/** Rows of a file from one place up to another, counted from 0. */
+export interface Places {
+  from: number;
+  to: number;
+}
+
 export type ScanColumn = Extract<Expr, { kind: 'column' | 'expanded' }>;
 
 export type Plan =
@@ -113,6 +119,8 @@ export type Plan =
       /** The names that are read. */
       needed: readonly string[];
       files: readonly string[];
+      /** Of the one file: rows elsewhere are of no use, whether they are read or not. */
+      places?: Places;
     }
   /** Each row of `left` once, with the columns `adds` of the row of `right` that has its key, or nulls. `right` has each key once. */
   | { kind: 'join'; left: Plan; right: Plan; leftKey: string; rightKey: string; adds: readonly Output[] }

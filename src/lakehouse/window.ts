@@ -160,6 +160,16 @@ const lieSideBySide = ({ source }: Builder, files: readonly string[]): boolean =
   return known.length > 0 && known.every(({ minId, nullKeys }) => minId !== null && nullKeys === 0);
 };
 
+/** The rows whose keys come first: at one end of a file that alone holds the page, whose rows are in order. */
+const keysFirst = (builder: Builder, where: Expr | null, { expr, descending }: Sort, most: number): Plan => {
+  const { files, extents } = builder.source;
+  const [path, ...others] = files;
+  const extent = extents?.find((each) => each.path === path);
+  if (where !== null || others.length > 0 || !extent) return builder.from(where, [expr]).from;
+  const { rowCount } = extent;
+  return builder.at(descending ? { from: Math.max(0, rowCount - most), to: rowCount } : { from: 0, to: most }, [expr]);
+};
+
 /**
  * The rows that share a key with one of the page: found by the keys alone, so that of other columns only what surrounds the page is made values of.
  * Keys of ties beyond the page are among them, and what comes before an offset; both are cut off where rows are sorted.
@@ -172,7 +182,7 @@ const aroundPage = (near: Builder, { where, by, printed }: Omit<Asked, 'window' 
     printed,
   );
   if (first?.expr.kind !== 'column') return { from: left, pending };
-  const right: Plan = { kind: 'sort', from: near.from(where, [first.expr]).from, by: [first], limit: most, offset: 0 };
+  const right: Plan = { kind: 'sort', from: keysFirst(near, where, first, most), by: [first], limit: most, offset: 0 };
   return { from: { kind: 'among', left, right, key: first.expr.name } satisfies Plan, pending };
 };
 

@@ -1,5 +1,5 @@
 /** DuckDB over Parquet files. Times are TIMESTAMPTZ; nothing here depends on the session's time zone. */
-import type { ColumnType } from '../catalog.ts';
+import { BIGINT, type ColumnType } from '../catalog.ts';
 import { bound, joined, q, raw } from '../dialect.ts';
 import { isCalendar } from '../plan.ts';
 import type { Bucket, ScanColumn } from '../plan.ts';
@@ -193,7 +193,7 @@ export const duckdb: Dialect = {
   quote,
   cast,
   value: (value, type) => as(bound(value, type), type),
-  rows: (_table, columns, files) => {
+  rows: (_table, columns, files, places) => {
     // the first column stands in where a statement needs none, so it is the one that is read anyway and is the same in every row
     const isolating = columns.filter(({ name }) => name === 'experiment_id');
     const all = [...isolating, ...columns.filter(({ name }) => name !== 'experiment_id')];
@@ -209,7 +209,11 @@ export const duckdb: Dialect = {
       `${JSON.stringify(name)}:${JSON.stringify({ name, type: cast(type), default_value: null })}`;
     const schema = bound(`{${all.map(member).join(',')}}`, { kind: 'string' });
     const list = bound(files, { kind: 'array', element: { kind: 'string' } });
-    return q`read_parquet(${list}, schema = cast(cast(${schema} as json) as ${SCHEMA}))`;
+    const read = q`read_parquet(${list}, schema = cast(cast(${schema} as json) as ${SCHEMA}))`;
+    // a column of this name hides where rows stand
+    if (!places || columns.some(({ name }) => name.toLowerCase() === 'file_row_number')) return read;
+    const [from, to] = [bound(BigInt(places.from), BIGINT), bound(BigInt(places.to), BIGINT)];
+    return q`(select * from ${read} where file_row_number >= ${from} and file_row_number < ${to})`;
   },
   // one experiment's table has files of its own
   partition: () => null,

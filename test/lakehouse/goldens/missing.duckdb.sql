@@ -1,4 +1,4 @@
-select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c1"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c1")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c1")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce(case when "c2" is not null then concat(?, coalesce(cast(to_json("c2"."id") as varchar), 'null'), ?, coalesce(cast(to_json("c2"."name") as varchar), 'null'), ?, coalesce(cast(to_json("c2"."avatar") as varchar), 'null'), '}') end, 'null'), cast(? as varchar), coalesce('[' || array_to_string(list_transform("c3", lambda e0: coalesce(case when e0 is not null then concat(?, coalesce(cast(to_json(e0."id") as varchar), 'null'), ?, coalesce(cast(to_json(e0."rowId") as varchar), 'null'), ?, coalesce(cast(to_json(e0."type") as varchar), 'null'), ?, coalesce(case when e0."content" is not null then concat(?, coalesce(cast(to_json(e0."content"."text") as varchar), 'null'), ?, coalesce(cast(to_json(e0."content"."flagType") as varchar), 'null'), '}') end, 'null'), ?, coalesce(cast(to_json(e0."createdBy") as varchar), 'null'), ?, coalesce(cast(to_json(e0."createdByName") as varchar), 'null'), ?, coalesce('"' || case when epoch_us(make_timestamp(epoch_us(e0."createdAt"))) % 1000 = 0 then strftime(make_timestamp(epoch_us(e0."createdAt")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us(e0."createdAt")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), ?, coalesce('"' || case when epoch_us(make_timestamp(epoch_us(e0."updatedAt"))) % 1000 = 0 then strftime(make_timestamp(epoch_us(e0."updatedAt")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us(e0."updatedAt")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), '}') end, 'null')), ',') || ']', 'null'), cast(? as varchar), coalesce(cast("c4" as varchar), 'null'), cast(? as varchar), coalesce(cast("c5" as varchar), 'null'), cast(? as varchar), coalesce(case when "c6" between -9007199254740992 and 9007199254740992 then cast("c6" as varchar) else '"' || cast("c6" as varchar) || '"' end, 'null'), cast(? as varchar), coalesce('"' || cast("c7" as varchar) || '"', 'null'), cast(? as varchar), coalesce(case when isfinite("c8") then cast("c8" as varchar) end, 'null'), cast(? as varchar), coalesce(cast(to_json("c9") as varchar), 'null'), cast(? as varchar), coalesce('"' || strftime("c10", '%Y-%m-%d') || '"', 'null'), cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c11"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c11")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c11")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce('"' || case when epoch_us("c12") % 1000 = 0 then strftime("c12", '%Y-%m-%dT%H:%M:%S.%g') else strftime("c12", '%Y-%m-%dT%H:%M:%S.%f') end || '"', 'null'), cast(? as varchar), coalesce(cast(case when json_valid("c13") then json("c13") else to_json("c13") end as varchar), 'null'), '}') as "line"
+select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c1"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c1")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c1")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce(case when "c2" is not null then concat(?, coalesce(cast(to_json("c2"."id") as varchar), 'null'), ?, coalesce(cast(to_json("c2"."name") as varchar), 'null'), ?, coalesce(cast(to_json("c2"."avatar") as varchar), 'null'), '}') end, 'null'), cast(? as varchar), coalesce(cast("c4" as varchar), 'null'), cast(? as varchar), coalesce(cast("c5" as varchar), 'null'), cast(? as varchar), coalesce(case when "c6" between -9007199254740992 and 9007199254740992 then cast("c6" as varchar) else '"' || cast("c6" as varchar) || '"' end, 'null'), cast(? as varchar), coalesce('"' || cast("c7" as varchar) || '"', 'null'), cast(? as varchar), coalesce(case when isfinite("c8") then cast("c8" as varchar) end, 'null'), cast(? as varchar), coalesce(cast(to_json("c9") as varchar), 'null'), cast(? as varchar), coalesce('"' || strftime("c10", '%Y-%m-%d') || '"', 'null'), cast(? as varchar), coalesce('"' || case when epoch_us(make_timestamp(epoch_us("c11"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("c11")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c11")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce('"' || case when epoch_us("c12") % 1000 = 0 then strftime("c12", '%Y-%m-%dT%H:%M:%S.%g') else strftime("c12", '%Y-%m-%dT%H:%M:%S.%f') end || '"', 'null'), cast(? as varchar), coalesce(cast(case when json_valid("c13") then json("c13") else to_json("c13") end as varchar), 'null'), '}') as "line"
 from (
   select "id" as "c0", "uploaded_at" as "c1", "contributor" as "c2", "annotations" as "c3", "bool" as "c4", "int" as "c5", "big" as "c6", "dec" as "c7", "dbl" as "c8", "txt" as "c9", "day" as "c10", "at" as "c11", "clock" as "c12", "json" as "c13"
   from (
@@ -20,7 +20,7 @@ from (
               select "user_id" as "user_id", max("name") as "name", max("avatar") as "avatar"
               from (
                 select "user_id" as "user_id", "name" as "name", "avatar" as "avatar"
-                from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "user_id", cast(null as varchar) as "name", cast(null as varchar) as "avatar", cast(null as varchar) as "pseudonym" where false)
+                from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "user_id", cast(null as varchar) as "name", cast(null as varchar) as "avatar" where false)
                 where "experiment_id" = cast(? as varchar)
               )
               group by 1
@@ -42,18 +42,7 @@ from (
 -- STRING: {"id":
 -- STRING: ,"name":
 -- STRING: ,"avatar":
--- STRING: ,"annotations":
--- STRING: {"id":
--- STRING: ,"rowId":
--- STRING: ,"type":
--- STRING: ,"content":
--- STRING: {"text":
--- STRING: ,"flagType":
--- STRING: ,"createdBy":
--- STRING: ,"createdByName":
--- STRING: ,"createdAt":
--- STRING: ,"updatedAt":
--- STRING: ,"bool":
+-- STRING: ,"annotations":[],"bool":
 -- STRING: ,"int":
 -- STRING: ,"big":
 -- STRING: ,"dec":
@@ -64,7 +53,7 @@ from (
 -- STRING: ,"clock":
 -- STRING: ,"json":
 -- ARRAY<STRING>: ["rows.parquet"]
--- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"id":{"name":"id","type":"varchar","default_value":null},"uploaded_at":{"name":"uploaded_at","type":"timestamptz","default_value":null},"upload_id":{"name":"upload_id","type":"varchar","default_value":null},"contributor_id":{"name":"contributor_id","type":"varchar","default_value":null},"bool":{"name":"bool","type":"boolean","default_value":null},"int":{"name":"int","type":"integer","default_value":null},"big":{"name":"big","type":"bigint","default_value":null},"dec":{"name":"dec","type":"decimal(12, 3)","default_value":null},"dbl":{"name":"dbl","type":"double","default_value":null},"txt":{"name":"txt","type":"varchar","default_value":null},"day":{"name":"day","type":"date","default_value":null},"at":{"name":"at","type":"timestamptz","default_value":null},"clock":{"name":"clock","type":"timestamp","default_value":null},"json":{"name":"json","type":"varchar","default_value":null}}
+-- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"id":{"name":"id","type":"varchar","default_value":null},"uploaded_at":{"name":"uploaded_at","type":"timestamptz","default_value":null},"contributor_id":{"name":"contributor_id","type":"varchar","default_value":null},"bool":{"name":"bool","type":"boolean","default_value":null},"int":{"name":"int","type":"integer","default_value":null},"big":{"name":"big","type":"bigint","default_value":null},"dec":{"name":"dec","type":"decimal(12, 3)","default_value":null},"dbl":{"name":"dbl","type":"double","default_value":null},"txt":{"name":"txt","type":"varchar","default_value":null},"day":{"name":"day","type":"date","default_value":null},"at":{"name":"at","type":"timestamptz","default_value":null},"clock":{"name":"clock","type":"timestamp","default_value":null},"json":{"name":"json","type":"varchar","default_value":null}}
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- BIGINT: 100
