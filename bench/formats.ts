@@ -8,7 +8,7 @@ const [THREADS, MEMORY_MB] = [2, 256];
 /** Streams of every row in one format against another, and answers that are kept against the first. `ROWS` makes the table smaller than 5 million. */
 export async function benchFormats(url: string, dataDir: string, onMeasured: (line: Measured) => void): Promise<void> {
   const rows = Number(process.env['ROWS'] ?? 5_000_000);
-  const site = await startReadsSite({ url, dataDir, tables: { bench: rows }, threads: THREADS, memoryMb: MEMORY_MB });
+  const site = await startReadsSite({ url, dataDir, tables: { bench: rows }, threads: THREADS, memoryMb: MEMORY_MB, keptMb: 64 });
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
   const asked = (query: Record<string, string>) => `${site.path}?${new URLSearchParams({ tableName: 'bench', ...query }).toString()}`;
   const took = async (path: string, accept?: string) => {

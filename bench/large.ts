@@ -11,7 +11,7 @@ import { startReadsSite } from './seed-reads.ts';
 const [THREADS, MEMORY_MB] = [2, 256];
 const TIMES = Number(process.env['PAIRS'] ?? 21);
 
-const oneDay = JSON.stringify([{ column: 'measured_at', operator: 'time_range', value: ['2024-03-05T00:00:00Z', '2024-03-06T00:00:00Z'] }]);
+const oneDay = JSON.stringify([{ column: 'measured_at', operator: 'between', value: ['2024-03-05T00:00:00Z', '2024-03-06T00:00:00Z'] }]);
 const aggregation = JSON.stringify({
   groupBy: [{ column: 'measured_at', timeBucket: 'hour' }],
   functions: [{ column: 'spad', function: 'avg' }],

@@ -53,6 +53,8 @@ interface SiteOptions {
   memoryMb: number;
   /** Whether the server that is measured runs jobs too. */
   works?: boolean;
+  /** Of memory for answers that are kept; without it each is read anew. */
+  keptMb?: number;
 }
 
 /** Starts the built server on free ports, as a process of its own, with the flags of `npm start`. */
@@ -116,7 +118,7 @@ async function writeUploads(folder: string, rows: number): Promise<string[]> {
  * A started server with upload tables of so many rows and twelve columns, brought in as Parquet through the upload. The server that serves
  * the reads is another process than the one that took the upload in, so that its peak memory is that of reading.
  */
-export async function startReadsSite({ url, dataDir, tables, threads, memoryMb, works = false }: SiteOptions): Promise<ReadsSite> {
+export async function startReadsSite({ url, dataDir, tables, threads, memoryMb, works = false, keptMb = 0 }: SiteOptions): Promise<ReadsSite> {
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   const person = await createUser(db, { email: 'bench@example.org', firstName: 'Bench', lastName: 'Reader', verified: true });
   const { key: apiKey } = await createApiKey(db, { userId: person.id, name: 'bench', rateLimit: 1_000_000 });
@@ -126,8 +128,7 @@ export async function startReadsSite({ url, dataDir, tables, threads, memoryMb, 
     DATA_DIR: dataDir,
     DUCKDB_THREADS: String(threads),
     DUCKDB_MEMORY_MB: String(memoryMb),
-    // without kept answers: each is read anew
-    RESULT_CACHE_MB: '0',
+    RESULT_CACHE_MB: String(keptMb),
     LOG_LEVEL: 'warn',
   };
   const taking = await serve(environment);

@@ -21,11 +21,11 @@ export interface Engine {
 }
 
 /** What the engine of a use has besides; the other settings are the same. */
-const SETTINGS: Record<'reads' | 'streams', readonly string[]> = {
+const SETTINGS: Record<'reads' | 'copies', readonly string[]> = {
   // what a read lets go of returns to the machine soon enough: at once, it took 17 of 100 ms
   reads: [],
-  // a stream lets go of as much as it prints, for minutes, and what stays stands beside what the others take: 40 MB of five streams
-  streams: [`set global allocator_bulk_deallocation_flush_threshold = '4MB'`],
+  // a copy lets go of as much as it writes, for minutes, and what stays stands beside what the others take: 40 MB of five streams of text
+  copies: [`set global allocator_bulk_deallocation_flush_threshold = '4MB'`],
 };
 
 /** Settings of a connection that keeps count of what it has read; the engine would count only what takes more than two seconds. */

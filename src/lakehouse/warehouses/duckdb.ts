@@ -80,6 +80,9 @@ const ended = (sql: string, columns: readonly NamedType[]): string => {
  */
 const narrow = (sql: string) => `select * from (\n${sql}\n) where (random() < 2) in (select x from (values (true), (false)) t(x))`;
 
+/** Of a stream of batches, what is made while the caller still takes what came before: two, or the engine waits for the caller and the caller for it. */
+const AHEAD_BYTES = 4_194_304;
+
 /** A stream whose failure waits for its reader: one that nobody listens to would end the process, also where nobody has begun to read. */
 const heldFor = <T extends Readable>(body: T): T => body.on('error', () => undefined);
 
@@ -100,22 +103,22 @@ export class DuckDbWarehouse implements Warehouse {
   readonly name = 'duckdb';
   readonly dialect = duckdb;
   readonly #reads: Engine;
-  readonly #streams: Engine;
+  readonly #copies: Engine;
   readonly #scratch: string;
   readonly #pipes: Pipes;
   readonly #lake: string;
   #wideLeft: number;
 
-  private constructor(engines: Record<'reads' | 'streams', Engine>, folders: Record<'scratch' | 'lake', string>, wide: number) {
+  private constructor(engines: Record<'reads' | 'copies', Engine>, folders: Record<'scratch' | 'lake', string>, wide: number) {
     this.#reads = engines.reads;
-    this.#streams = engines.streams;
+    this.#copies = engines.copies;
     this.#scratch = folders.scratch;
     this.#pipes = new Pipes(folders.scratch);
     this.#lake = folders.lake;
     this.#wideLeft = wide;
   }
 
-  /** Opens an engine for reads and one for streams, so that neither waits for what the other works on. */
+  /** Opens an engine for rows that are handed out and one for those that it writes itself, so that neither waits for what the other works on. */
   static async open({
     lakeFolder,
     temporaryFolder,
@@ -131,15 +134,15 @@ export class DuckDbWarehouse implements Warehouse {
     const lake = await realpath(lakeFolder);
     const options = { scratch, lake, threads, memoryLimit, connections, tellsReading };
     const reads = await openEngine('reads', options);
-    const streams = await openEngine('streams', options).catch((error: unknown) => {
+    const copies = await openEngine('copies', options).catch((error: unknown) => {
       reads.close();
       throw error;
     });
-    return new DuckDbWarehouse({ reads, streams }, { scratch, lake }, wideStreams);
+    return new DuckDbWarehouse({ reads, copies }, { scratch, lake }, wideStreams);
   }
 
   get running(): number {
-    return this.#reads.connections.running + this.#streams.connections.running;
+    return this.#reads.connections.running + this.#copies.connections.running;
   }
 
   async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
@@ -170,7 +173,7 @@ export class DuckDbWarehouse implements Warehouse {
 
   async close(): Promise<void> {
     this.#reads.close();
-    this.#streams.close();
+    this.#copies.close();
     await rm(this.#scratch, { recursive: true, force: true });
   }
 
@@ -197,7 +200,7 @@ export class DuckDbWarehouse implements Warehouse {
     const gone = new AbortController();
     pipe.reader.once('close', () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
-    void this.#streams.connections
+    void this.#copies.connections
       .use({ ...options, signal }, (connection, stop) => {
         // an engine that writes to a full pipe hears of nothing until its reader is gone
         stop.addEventListener('abort', () => pipe.reader.destroy(stopped(stop)), { once: true });
@@ -213,7 +216,7 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   #arrow(statement: Statement, columns: readonly NamedType[], { onRows, ...options }: TypedOptions): Readable {
-    const body = heldFor(new PassThrough());
+    const body = heldFor(new PassThrough({ highWaterMark: AHEAD_BYTES }));
     const gone = new AbortController();
     finished(body, () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
@@ -250,7 +253,8 @@ export class DuckDbWarehouse implements Warehouse {
         while (await hasMore(result));
       }
     };
-    void this.#streams.connections.use({ ...options, signal }, work).then(
+    // batches are copied and let go of one by one: nothing is left to be given back at once, which cost a fifth of the time
+    void this.#reads.connections.use({ ...options, signal }, work).then(
       () => body.end(),
       (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
     );
@@ -266,7 +270,7 @@ export class DuckDbWarehouse implements Warehouse {
       void unlink(path).catch(() => undefined);
     });
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
-    void this.#streams.connections
+    void this.#copies.connections
       .use({ ...options, signal }, (connection) => this.#copy(connection, statement, path, 'parquet'))
       .then(
         () => body.destroyed || pipeline(createReadStream(path), body, () => undefined),
