@@ -9,12 +9,12 @@ export class Growing {
     this.bytes = new Uint8Array(capacity);
   }
 
-  /** Where the next `count` bytes go. */
-  take(count: number): number {
+  /** Where the next `count` bytes go; `spare` bytes behind them may be written to. */
+  take(count: number, spare = 0): number {
     const at = this.length;
     this.length += count;
-    if (this.length > this.bytes.length) {
-      const wider = new Uint8Array(Math.max(this.length, 2 * this.bytes.length));
+    if (this.length + spare > this.bytes.length) {
+      const wider = new Uint8Array(Math.max(this.length + spare, 2 * this.bytes.length));
       wider.set(this.bytes.subarray(0, at));
       this.bytes = wider;
     }

@@ -12,24 +12,23 @@ type Told = TypedOptions['onRows'];
 export async function* arrowOf(pages: AsyncIterable<Row[]>, columns: readonly NamedType[], onRows: Told): AsyncGenerator<Buffer> {
   const stream = new ArrowStream(columns);
   // nothing goes out before the first rows are there, so that what fails at once can still be said
-  let head: Buffer | null = stream.start();
+  let head: readonly Buffer[] | null = stream.start();
   for await (const rows of pages) {
-    if (head) yield head;
+    if (head) yield* head;
     head = null;
     for (const row of rows) {
       for (const [index, column] of stream.columns.entries()) {
         const named = columns[index];
         if (named) appendValue(column, named.type, row[named.as]);
       }
-      if (stream.isFull) yield stream.take();
+      if (stream.isFull) yield* stream.take();
     }
     onRows?.(stream.rows);
   }
-  if (head) yield head;
-  const last = stream.take();
-  if (last.length > 0) yield last;
+  if (head) yield* head;
+  yield* stream.take();
   onRows?.(stream.rows);
-  yield stream.end();
+  yield* stream.end();
 }
 
 /** A Parquet file, which is sent once it is complete. */

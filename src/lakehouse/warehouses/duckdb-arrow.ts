@@ -87,25 +87,38 @@ interface Window {
 
 const addressOf = (words: Uint32Array, row: number): number => (words[row * 4 + 2] ?? 0) + (words[row * 4 + 3] ?? 0) * 2 ** 32;
 
-/**
- * Where the long texts of rows lie, in few pieces: a call of the driver for each text costs more than to copy it. The answer has the piece of every
- * row whose text is long.
- */
-const windowsOf = (words: Uint32Array, valid: Uint8Array | null, from: number, count: number): (Window | undefined)[] => {
+/** Used by one vector at a time: memory of its own for each cost as much as what it saves. */
+let STARTS = new Float64Array(2_048);
+
+/** Texts of a vector: the bytes of all of them, and of each long one where it begins and the piece of memory that holds it. */
+interface Laid {
+  total: number;
+  starts: Float64Array;
+  windows: (Window | undefined)[];
+}
+
+/** Where the texts of rows lie, the long ones in few pieces: a call of the driver for each costs more than to copy it. */
+const laid = (words: Uint32Array, valid: Uint8Array | null, from: number, count: number): Laid => {
   const windows: (Window | undefined)[] = [];
+  if (STARTS.length < count) STARTS = new Float64Array(count);
+  const starts = STARTS;
+  let total = 0;
   let window: Window | undefined;
   for (let row = from; row < from + count; row += 1) {
+    if (!isValid(valid, row)) continue;
     const length = words[row * 4] ?? 0;
-    if (length <= SHORT || !isValid(valid, row)) continue;
+    total += length;
+    if (length <= SHORT) continue;
     const start = addressOf(words, row);
     const end = start + length;
     if (window && start < window.end + PAGE && end > window.start - PAGE) {
       if (start < window.start) window.start = start;
       if (end > window.end) window.end = end;
     } else window = { start, end, bytes: null };
+    starts[row - from] = start;
     windows[row - from] = window;
   }
-  return windows;
+  return { total, starts, windows };
 };
 
 const POINTER = new ArrayBuffer(8);
@@ -118,60 +131,45 @@ const opened = (window: Window): Uint8Array => {
   return (window.bytes = bindings.get_data_from_pointer(POINTER, 0, window.end - window.start));
 };
 
-/** Long texts that follow each other, where they lie and where they go, copied at once: the engine nearly always lays them so. */
-class Run {
-  readonly #to: Uint8Array;
-  #from: Uint8Array | null = null;
-  #start = 0;
-  #end = 0;
-  #at = 0;
-
-  constructor(to: Uint8Array) {
-    this.#to = to;
-  }
-
-  add(from: Uint8Array, place: number, length: number, at: number): void {
-    if (from !== this.#from || place !== this.#end || at !== this.#at + place - this.#start) {
-      this.flush();
-      this.#from = from;
-      this.#start = place;
-      this.#at = at;
-    }
-    this.#end = place + length;
-  }
-
-  flush(): void {
-    if (this.#from) this.#to.set(this.#from.subarray(this.#start, this.#end), this.#at);
-    this.#from = null;
-  }
-}
-
 const texts = ({ values, offsets }: TextColumn, { vector, valid, from, count }: Rows): void => {
   const data = bindings.vector_get_data(vector, (from + count) * TEXT_WIDTH);
   const words = new Uint32Array(data.buffer, data.byteOffset, (from + count) * 4);
-  const windows = windowsOf(words, valid, from, count);
-  let total = 0;
-  for (let row = from; row < from + count; row += 1) if (isValid(valid, row)) total += words[row * 4] ?? 0;
-  let at = values.take(total);
+  const { total, starts, windows } = laid(words, valid, from, count);
+  let at = values.take(total, SHORT);
   const { bytes } = values;
-  const run = new Run(bytes);
+  const view = new DataView(bytes.buffer);
   const ends = offsets.reserve(count);
   const first = ends.length - count - from;
+  // long texts that follow each other, where they lie and where they go, are copied at once: the engine nearly always lays them so
+  let [held, begin, end, to]: [Window | undefined, number, number, number] = [undefined, 0, 0, 0];
+  const flush = () => {
+    if (held) bytes.set(opened(held).subarray(begin - held.start, end - held.start), to);
+  };
   for (let row = from; row < from + count; row += 1) {
     if (isValid(valid, row)) {
-      const length = words[row * 4] ?? 0;
-      const window = length > SHORT ? windows[row - from] : undefined;
-      if (window) run.add(opened(window), addressOf(words, row) - window.start, length, at);
-      else {
-        const place = row * TEXT_WIDTH + 4;
-        // a call for so few bytes costs more than they do
-        for (let each = 0; each < length; each += 1) bytes[at + each] = data[place + each] ?? 0;
+      const word = row * 4;
+      const length = words[word] ?? 0;
+      if (length > SHORT) {
+        const window = windows[row - from];
+        const start = starts[row - from] ?? 0;
+        if (window !== held || start !== end || at !== to + start - begin) {
+          flush();
+          held = window;
+          begin = start;
+          to = at;
+        }
+        end = start + length;
+      } else {
+        // whole words, whose rest the next text takes: a call for so few bytes, or a loop over them, costs more
+        view.setUint32(at, words[word + 1] ?? 0, true);
+        if (length > 4) view.setUint32(at + 4, words[word + 2] ?? 0, true);
+        if (length > 8) view.setUint32(at + 8, words[word + 3] ?? 0, true);
       }
       at += length;
     }
     ends[first + row] = at;
   }
-  run.flush();
+  flush();
   for (const window of new Set(windows)) if (window?.bytes) letGo(window.bytes);
   letGo(data);
 };

@@ -221,8 +221,8 @@ export class DuckDbWarehouse implements Warehouse {
     finished(body, () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
     const work = async (connection: DuckDBConnection, stop: AbortSignal) => {
-      const send = async (bytes: Buffer) => {
-        if (bytes.length > 0 && !body.write(bytes)) await once(body, 'drain', { signal: stop });
+      const send = async (pieces: readonly Buffer[]) => {
+        for (const piece of pieces) if (!body.write(piece)) await once(body, 'drain', { signal: stop });
       };
       const result = await connection.stream(ended(statement.sql, columns), ...bindings(statement, this.#lake));
       const stream = new ArrowStream(columns);
@@ -230,7 +230,7 @@ export class DuckDbWarehouse implements Warehouse {
       let coming = nextOf(result);
       try {
         // nothing goes out before the first rows are there, so that what fails at once can still be said
-        let head: Buffer | null = stream.start();
+        let head: readonly Buffer[] | null = stream.start();
         while (!whole) {
           const chunk = await coming;
           // a result that fails midway looks like one that ends, but for its last row
