@@ -41,9 +41,9 @@ const utc = (of: Fragment) => q`make_timestamp(epoch_us(${of}))`;
 const instant = (utcReading: Fragment) => q`make_timestamptz(epoch_us(${utcReading}))`;
 
 /** ISO 8601 with milliseconds, or with microseconds where there are any. */
-const clock = (reading: Fragment, suffix: string) => {
+const clock = (of: Fragment, reading: Fragment, suffix: string) => {
   const written = (digits: string) => q`strftime(${reading}, ${raw(`'%Y-%m-%dT%H:%M:%S.${digits}${suffix}'`)})`;
-  return q`case when epoch_us(${reading}) % 1000 = 0 then ${written('%g')} else ${written('%f')} end`;
+  return q`case when epoch_us(${of}) % 1000 = 0 then ${written('%g')} else ${written('%f')} end`;
 };
 
 /** Two to the 53rd: beyond it a JSON number would be read as its neighbour. */
@@ -55,9 +55,9 @@ const bare = (of: Fragment, type: ColumnType): Fragment => {
     case 'double':
       return q`case when isfinite(${of}) then cast(${of} as varchar) end`;
     case 'timestamp':
-      return clock(utc(of), 'Z');
+      return clock(of, utc(of), 'Z');
     case 'timestamp_ntz':
-      return clock(of, '');
+      return clock(of, of, '');
     case 'date':
       return q`strftime(${of}, '%Y-%m-%d')`;
     case 'boolean':
@@ -100,7 +100,9 @@ const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
     }
     case 'array': {
       const element = raw(`e${depth}`);
-      return q`'[' || array_to_string(list_transform(${of}, lambda ${element}: coalesce(${json(element, type.element, depth + 1)}, 'null')), ',') || ']'`;
+      const texts = q`list_transform(${of}, lambda ${element}: coalesce(${json(element, type.element, depth + 1)}, 'null'))`;
+      // `array_to_string` is a macro that asks for the length of the list as text first: twice the time
+      return q`case when ${of} is not null then concat('[', list_aggregate(${texts}, 'string_agg', ','), ']') end`;
     }
     case 'boolean':
     case 'int':

@@ -1,4 +1,4 @@
-select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), '}') as "line", concat('[', coalesce(cast(to_json(cast("k0" as varchar)) as varchar), 'null'), ',', coalesce(cast(to_json(case when epoch_us(make_timestamp(epoch_us("k1"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("k1")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("k1")), '%Y-%m-%dT%H:%M:%S.%fZ') end) as varchar), 'null'), ',', coalesce(cast(to_json("k2") as varchar), 'null'), ']') as "key"
+select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), '}') as "line", concat('[', coalesce(cast(to_json(cast("k0" as varchar)) as varchar), 'null'), ',', coalesce(cast(to_json(case when epoch_us("k1") % 1000 = 0 then strftime(make_timestamp(epoch_us("k1")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("k1")), '%Y-%m-%dT%H:%M:%S.%fZ') end) as varchar), 'null'), ',', coalesce(cast(to_json("k2") as varchar), 'null'), ']') as "key"
 from (
   select "id" as "c0", "int" as "k0", "uploaded_at" as "k1", "id" as "k2"
   from (

@@ -1,4 +1,4 @@
-select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), cast(? as varchar), coalesce(cast(to_json("c1") as varchar), 'null'), '}') as "line", concat('[', coalesce(cast(to_json(case when epoch_us(make_timestamp(epoch_us("k0"))) % 1000 = 0 then strftime(make_timestamp(epoch_us("k0")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("k0")), '%Y-%m-%dT%H:%M:%S.%fZ') end) as varchar), 'null'), ',', coalesce(cast(to_json("k1") as varchar), 'null'), ']') as "key"
+select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), cast(? as varchar), coalesce(cast(to_json("c1") as varchar), 'null'), '}') as "line", concat('[', coalesce(cast(to_json(case when epoch_us("k0") % 1000 = 0 then strftime(make_timestamp(epoch_us("k0")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("k0")), '%Y-%m-%dT%H:%M:%S.%fZ') end) as varchar), 'null'), ',', coalesce(cast(to_json("k1") as varchar), 'null'), ']') as "key"
 from (
   select "id" as "c0", "txt" as "c1", "uploaded_at" as "k0", "id" as "k1"
   from (
