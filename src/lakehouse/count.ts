@@ -11,8 +11,8 @@ export type KnownRows = ReadonlyMap<string, number>;
 
 const NOTHING: KnownRows = new Map();
 
-/** What the manifest knows of the rows that a plan's filter keeps. */
-export const knownRows = async (source: TableSource, { kept }: ReadPlan): Promise<KnownRows> =>
+/** What the manifest knows of the rows that a filter keeps. */
+export const knownRows = async (source: TableSource, kept: ReadPlan['kept']): Promise<KnownRows> =>
   kept && source.keptRows ? source.keptRows(kept) : NOTHING;
 
 /** The same table without the files that are known to hold no matching row, and with what is known of the others. */
@@ -36,7 +36,7 @@ export interface Counted {
 /** Rows that match. */
 export const count = async (warehouse: Warehouse, { source, request, plan, known }: Counted, options: RunOptions): Promise<number> => {
   if (plan.countsEveryRow && source.rowCount !== undefined) return source.rowCount;
-  const rows = known ?? (await knownRows(source, plan));
+  const rows = known ?? (await knownRows(source, plan.kept));
   const others = source.files.filter((path) => !rows.has(path));
   const sum = source.files.reduce((total, path) => total + (rows.get(path) ?? 0), 0);
   if (others.length === 0 && source.files.length > 0) return sum;

@@ -77,6 +77,10 @@ const chosen = (builder: Builder, request: ReadRequest): Resolved[] => {
   return picked.filter((one, index) => picked.findIndex((other) => other.name === one.name) === index);
 };
 
+/** What the filter of a plain read keeps, where the manifest may know how many rows that is. Throws the 400s of filters. */
+export const keptOf = (source: TableSource, { filters = [], aggregation }: ReadRequest): KeptValues | null =>
+  aggregation ? null : keptBy(predicate(filters, new Builder(source).resolve), source.columns);
+
 const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadPlan => {
   const where = predicate(request.filters ?? [], builder.resolve);
   const outputs = number(chosen(builder, request));

@@ -8,10 +8,11 @@ import type { Dialect } from './dialect.ts';
 import { countRecords, csvHeader, joinLines, jsonArray } from './frame.ts';
 import type { LineCount } from './frame.ts';
 import type { Output, Plan, TableSource } from './plan.ts';
-import { planDistinct, planRead } from './planner.ts';
+import { keptOf, planDistinct, planRead } from './planner.ts';
 import type { ReadPlan } from './planner.ts';
 import { MAX_LIMIT } from './request.ts';
 import type { ReadRequest, Seek } from './request.ts';
+import { windowOf } from './window.ts';
 import type { Window } from './window.ts';
 import { typeName, typeText } from './types.ts';
 import type { RunOptions, Statement, StreamFormat, Warehouse } from './warehouse.ts';
@@ -210,13 +211,12 @@ export const readPage = async (
   request: ReadRequest,
   options: RunOptions = {},
 ): Promise<Page> => {
-  const plan = planRead(source, request, MAX_LIMIT, true);
+  const isPage = windowOf(request, MAX_LIMIT).kind === 'page';
+  const known = isPage ? await knownRows(source, keptOf(source, request)) : undefined;
+  const plan = planRead(known?.size ? withoutEmpty(source, known) : source, request, MAX_LIMIT, true);
   const { window } = plan;
-  const counted: Counted = { source, request, plan, known: window.kind === 'page' ? await knownRows(source, plan) : undefined };
-  if (window.kind === 'page') {
-    const near = counted.known?.size ? planRead(withoutEmpty(source, counted.known), request, MAX_LIMIT, true) : plan;
-    return numberedPage(warehouse, counted, { ...near, window }, options);
-  }
+  const counted: Counted = { source, request, plan, known };
+  if (window.kind === 'page') return numberedPage(warehouse, counted, { ...plan, window }, options);
   const statement = compile(printed(plan, 'json'), warehouse.dialect);
   const { body, seen } = await runLines(warehouse, statement, window.limit ?? MAX_LIMIT, options);
   let total = 0;

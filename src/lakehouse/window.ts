@@ -160,6 +160,21 @@ const lieSideBySide = ({ source }: Builder, files: readonly string[]): boolean =
   return known.length > 0 && known.every(({ minId, nullKeys }) => minId !== null && nullKeys === 0);
 };
 
+/** A filter that keeps at most one row in so many. At one in a hundred a page took 11.4 ms instead of 13.0, at one in two it would take longer. */
+const RARE = 50;
+
+/**
+ * Whether the engine finds the page as soon as by its keys alone: it goes through files from the page's end on, and of the columns that are shown it makes
+ * values only where the filter keeps a row.
+ */
+const isRareAhead = ({ source }: Builder, { where, by }: Asked): boolean => {
+  if (where === null || by[0]?.descending !== false) return false;
+  const held = new Set(source.files);
+  const extents = (source.extents ?? []).filter(({ path }) => held.has(path));
+  const sum = (of: (extent: FileExtent) => number) => extents.reduce((total, extent) => total + of(extent), 0);
+  return sum(({ kept, rowCount }) => kept ?? rowCount) * RARE <= sum(({ rowCount }) => rowCount);
+};
+
 /** The rows whose keys come first: at one end of a file that alone holds the page, whose rows are in order. */
 const keysFirst = (builder: Builder, where: Expr | null, { expr, descending }: Sort, most: number): Plan => {
   const { files, extents } = builder.source;
@@ -228,7 +243,10 @@ export const windowRows = (given: Builder, asked: Asked): Plan => {
   const over = near ? builder.over(near.files) : builder;
   const most = offset + (cut.limit ?? 0);
   const isAround =
-    most <= MOST_LATE && lieSideBySide(builder, over.source.files) && (near !== null || isPicked(builder, { ...asked, where }));
+    most <= MOST_LATE &&
+    lieSideBySide(builder, over.source.files) &&
+    (near !== null || isPicked(builder, { ...asked, where })) &&
+    !isRareAhead(over, { ...asked, where });
   const { from, pending } = isAround
     ? aroundPage(over, { where, by, printed }, most)
     : over.from(where, isWhole ? [...order, ...printed] : order, printed);

@@ -107,7 +107,9 @@ const DIMENSIONS = ['annotation', 'identity', 'metadata_record', 'registry'] as 
 /** What stands beside the tables of an experiment, as it was when its versions were; columns that metadata adds are asked for after those, never before. */
 async function besideOf(ctx: Context, { experimentId, kind }: OpenTable) {
   const { files, versions } = await findInternalFiles(ctx.db, experimentId, DIMENSIONS);
-  return { files, versions, columns: isDescribed(kind) ? await metadataColumnsOf(ctx.db, experimentId) : [] };
+  // metadata that was ever written has a table beside the others from the same moment on
+  const adds = isDescribed(kind) && versions.includes('metadata_record');
+  return { files, versions, columns: adds ? await metadataColumnsOf(ctx.db, experimentId) : [] };
 }
 
 /** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
