@@ -118,7 +118,15 @@ async function writeUploads(folder: string, rows: number): Promise<string[]> {
  * A started server with upload tables of so many rows and twelve columns, brought in as Parquet through the upload. The server that serves
  * the reads is another process than the one that took the upload in, so that its peak memory is that of reading.
  */
-export async function startReadsSite({ url, dataDir, tables, threads, memoryMb, works = false, keptMb = 0 }: SiteOptions): Promise<ReadsSite> {
+export async function startReadsSite({
+  url,
+  dataDir,
+  tables,
+  threads,
+  memoryMb,
+  works = false,
+  keptMb = 0,
+}: SiteOptions): Promise<ReadsSite> {
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   const person = await createUser(db, { email: 'bench@example.org', firstName: 'Bench', lastName: 'Reader', verified: true });
   const { key: apiKey } = await createApiKey(db, { userId: person.id, name: 'bench', rateLimit: 1_000_000 });
