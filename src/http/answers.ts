@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { Readable, Writable } from 'node:stream';
+import { Writable, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { NextFunction, Request, Response } from 'express';
 
@@ -170,33 +170,30 @@ const sink = (response: Response, isOnlyHere: boolean): Writable =>
 interface Sending {
   /** Asked for when the body has ended. */
   trailers?: () => Promise<Record<string, string>>;
-  frame?: { before: string; after: string };
   /** Nobody else holds the bytes of the body: their memory is free once they are sent. */
   isOnlyHere?: boolean;
+}
+
+async function* trailed(response: Response, body: Readable, trailers: NonNullable<Sending['trailers']>): AsyncGenerator<Buffer> {
+  for await (const chunk of body) yield chunk as Buffer;
+  response.addTrailers(await trailers());
 }
 
 /**
  * Sends a stream of bytes. Headers go out with the first byte, so that what fails before it is still a problem document; what fails later tears the
  * connection down without a last chunk.
  */
-export async function streamed(response: Response, body: Readable, { trailers, frame, isOnlyHere = false }: Sending = {}): Promise<void> {
+export async function streamed(response: Response, body: Readable, { trailers, isOnlyHere = false }: Sending = {}): Promise<void> {
   await once(body, 'readable');
   if (trailers) response.setHeader('Trailer', 'X-Truncated');
   response.status(200);
-  const framed = async function* () {
-    if (frame) yield frame.before;
-    for await (const chunk of body) yield chunk as Buffer;
-    if (frame) yield frame.after;
-    if (trailers) response.addTrailers(await trailers());
-  };
   const gone = new AbortController();
   const leave = () => {
     if (!response.writableFinished) gone.abort();
   };
   response.once('close', leave);
   try {
-    const bytes = frame || trailers ? Readable.from(framed(), { objectMode: false }) : body;
-    await pipeline(bytes, sink(response, isOnlyHere), { signal: gone.signal });
+    await pipeline(trailers ? trailed(response, body, trailers) : body, sink(response, isOnlyHere), { signal: gone.signal });
   } catch (error) {
     body.destroy();
     // the caller went away, or the engine failed with bytes on the wire: either way nothing can be said any more

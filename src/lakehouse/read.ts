@@ -227,20 +227,6 @@ export const readPage = async (
   return { columns: columnInfo(plan), rows, counts, edges: null };
 };
 
-/** The page as the JSON text of one data page, to be sent as it comes. `names` are the page's own members. */
-export const framePage = (page: Page, names: { name: string; catalog_name: string; schema_name: string }): Readable => {
-  const chunks = async function* () {
-    const head = JSON.stringify(names).slice(0, -1);
-    yield `${head},"data":{"columns":${JSON.stringify(page.columns)},"rows":[`;
-    for await (const chunk of page.rows) yield chunk as Buffer;
-    const { rows, totalRows, truncated, page: number, pageSize, totalPages } = page.counts();
-    yield `],"totalRows":${rows},"truncated":${truncated}},"page":${number},"pageSize":${pageSize},"totalPages":${totalPages},"totalRows":${totalRows}}`;
-  };
-  const framed = Readable.from(chunks(), { objectMode: false });
-  framed.once('close', () => page.rows.destroy());
-  return framed;
-};
-
 const headed = (header: string, source: Readable): Readable => {
   const body = new PassThrough();
   body.write(header);

@@ -20,7 +20,8 @@ import {
 import type { Column, ColumnType } from '../../src/lakehouse/catalog.ts';
 import { experimentScope } from '../../src/lakehouse/scope.ts';
 import type { TableSource } from '../../src/lakehouse/plan.ts';
-import { framePage, readPage, readStream } from '../../src/lakehouse/read.ts';
+import { framePage } from '../../src/lakehouse/page-frame.ts';
+import { readPage, readStream } from '../../src/lakehouse/read.ts';
 import type { DownloadOptions } from '../../src/lakehouse/read.ts';
 import type { ReadRequest } from '../../src/lakehouse/request.ts';
 import type { RunOptions, Warehouse } from '../../src/lakehouse/warehouse.ts';
@@ -117,7 +118,8 @@ export interface PageBody {
 /** Reads a page to its end and parses it as a client would. */
 export const page = async (warehouse: Warehouse, from: TableSource, request: ReadRequest, options: RunOptions = {}): Promise<PageBody> => {
   const body = framePage(await readPage(warehouse, from, request, options), { name: 't', catalog_name: 'c', schema_name: 's' });
-  return JSON.parse(await text(body)) as PageBody;
+  const [only] = JSON.parse(await text(body)) as [PageBody];
+  return only;
 };
 
 export const download = async (warehouse: Warehouse, from: TableSource, request: ReadRequest, options: DownloadOptions): Promise<string> =>

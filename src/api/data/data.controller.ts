@@ -6,7 +6,8 @@ import { linked, notModified, streamed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { timed } from '../../http/exchange.ts';
 import { requireTable, tableOf } from '../../http/tables.ts';
-import { describePlan, framePage, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read.ts';
+import { framePage } from '../../lakehouse/page-frame.ts';
+import { describePlan, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read.ts';
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
 import { cacheKey, dataTag, describeTables, sourceOf } from './data.service.ts';
 import { cursorsOf, placedRead } from './paging.service.ts';
@@ -156,7 +157,7 @@ export class DataController extends ApiController {
     linked(request, this.response, cursorsOf(this.ctx, table, query, { edges: page.edges, version }));
     const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
     this.response.type('application/json');
-    await streamed(this.response, framePage(page, names), { frame: { before: '[', after: ']' } });
+    await streamed(this.response, framePage(page, names));
     return [];
   }
 

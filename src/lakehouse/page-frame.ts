@@ -1,0 +1,28 @@
+import { Readable } from 'node:stream';
+import type { Page } from './read.ts';
+
+/** Bytes that are sent at once: a page of ordinary rows, as a whole. What fails before so many are there is still an answer of its own. */
+const TOGETHER_BYTES = 131_072;
+
+/** The JSON text of an answer with one data page, to be sent as it comes. `names` are the page's own members. */
+export const framePage = (page: Page, names: { name: string; catalog_name: string; schema_name: string }): Readable => {
+  const chunks = async function* () {
+    const head = JSON.stringify(names).slice(0, -1);
+    let held: Buffer[] = [Buffer.from(`[${head},"data":{"columns":${JSON.stringify(page.columns)},"rows":[`)];
+    let bytes = 0;
+    for await (const chunk of page.rows) {
+      held.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes < TOGETHER_BYTES) continue;
+      yield Buffer.concat(held);
+      held = [];
+      bytes = 0;
+    }
+    const { rows, totalRows, truncated, page: number, pageSize, totalPages } = page.counts();
+    const tail = `],"totalRows":${rows},"truncated":${truncated}},"page":${number},"pageSize":${pageSize},"totalPages":${totalPages},"totalRows":${totalRows}}]`;
+    yield Buffer.concat([...held, Buffer.from(tail)]);
+  };
+  const framed = Readable.from(chunks(), { objectMode: false });
+  framed.once('close', () => page.rows.destroy());
+  return framed;
+};
