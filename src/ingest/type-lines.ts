@@ -21,7 +21,7 @@ interface Reading {
   odd?: { text: string; count: number };
 }
 
-/** Throws NotPlain where only the long way tells the values apart. */
+/** Throws NotPlain where only the long way tells the values apart, or keeps what is not a string as text. */
 function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, type: ColumnType): Reading {
   const physical = physicalType(type);
   const all = n + s + b + j;
@@ -31,6 +31,7 @@ function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, typ
     if (isNumber && (classes & KIND_CLASSES.n & ~fitting) !== 0) throw new NotPlain();
     const own = isNumber ? n : b;
     if (own === all) return { type: physical, value: column };
+    if (j > 0 || (n > 0 && !isNumber)) throw new NotPlain();
     const fits = isNumber ? NUMBER(column) : `json_type(${column}) = 'BOOLEAN'`;
     // of all operators the arrow binds least
     const sent = `(${column} ->> '$')`;
@@ -41,6 +42,8 @@ function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, typ
       odd: { text, count: all - own - empty },
     };
   }
+  // the engine spells a number its own way where it becomes text (12.0, 1e-05)
+  if (type.kind === 'string' && n + j > 0) throw new NotPlain();
   if (type.kind === 'string') return { type: 'VARCHAR', value: column };
   if (type.kind === 'variant') return { type: 'JSON', value: column };
   const allowed = fittingClasses(type);

@@ -92,6 +92,24 @@ test.each([
   ]);
 });
 
+test.each([
+  ['text', '"x"', 'v'],
+  ['booleans', 'true', 'v__text'],
+])('numbers and lists among %s are the text that they are elsewhere', async (_, most, column) => {
+  const table = await lake.makeTable();
+  const sent = ['12.0', '0.00001', '1e-7', '-3.5e-7', '12.50', '[1.0, {"a" : 2.50}]'];
+  const lines = [...sent.map((value) => `{"v":${value}}`), ...sent.map(() => `{"v":${most}}`), `{"v":${most}}`];
+  await lake.ingest(table, 'ndjson', [{ path: 'a.ndjson', bytes: lines.join('\n') }]);
+  expect((await lake.rows(table.id)).slice(0, sent.length).map((row) => row[column])).toEqual([
+    '12',
+    '0.00001',
+    '1e-7',
+    '-3.5e-7',
+    '12.5',
+    '[1,{"a":2.5}]',
+  ]);
+});
+
 test('what the engine alone would read otherwise goes the long way', async () => {
   const table = await lake.makeTable();
   const file = (name: string, bytes: string) => ({ path: `${name}.ndjson`, bytes });

@@ -166,6 +166,12 @@ const sent: readonly UploadCase[] = [
     '{"n":1,}\n{"n":NaN}\n{"n":4}\n{"n":01}',
   ),
   ndjson(
+    'numbers that become text',
+    ['12.0', '0.00001', '1e-7', '-3.5e-7', '12.50', '[1.0, {"a" : 2.50}]', ...Array.from({ length: 7 }, () => '')]
+      .map((value) => `{"t":${value || '"x"'},"f":${value || 'true'}}`)
+      .join('\n'),
+  ),
+  ndjson(
     'ties and numbers',
     '{"a":1,"b":true,"c":"x"}\n{"a":"x","b":1,"c":[1]}\n{"a":2,"b":false,"c":{"k":1}}',
     '{"a":12345678901234567890,"b":true,"c":1}\n{"a":0.5}',
