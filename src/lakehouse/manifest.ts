@@ -78,18 +78,19 @@ export const filesAt = (db: Queryable, tableId: string, version: number, range: 
   queries.listFiles(db, tableId, version, range);
 
 /**
- * Tables that only the service reads, as they stood at one moment: paths of the current files by kind (none for a table that does not exist), and a text that changes
- * with any of them.
+ * Tables that only the service reads, as they stood at one moment: paths of the current files by kind (none for a table that does not exist), the kinds whose table
+ * exists, and a text that changes with any of them.
  */
 export async function findInternalFiles<K extends InternalKind>(
   db: Queryable,
   experimentId: string,
   kinds: readonly K[],
-): Promise<{ files: Record<K, string[]>; versions: string }> {
+): Promise<{ files: Record<K, string[]>; existing: ReadonlySet<string>; versions: string }> {
   const rows = await queries.listInternalFiles(db, experimentId, kinds);
   const pathsOf = (kind: K) => rows.flatMap((row) => (row.kind === kind && row.path !== null ? [row.path] : []));
   return {
     files: Object.fromEntries(kinds.map((kind) => [kind, pathsOf(kind)])) as Record<K, string[]>,
+    existing: new Set(rows.map(({ kind }) => kind)),
     versions: [...new Set(rows.map(({ kind, version }) => `${kind}${version}`))].join(),
   };
 }

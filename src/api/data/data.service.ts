@@ -106,9 +106,9 @@ const DIMENSIONS = ['annotation', 'identity', 'metadata_record', 'registry'] as 
 
 /** What stands beside the tables of an experiment, as it was when its versions were; columns that metadata adds are asked for after those, never before. */
 async function besideOf(ctx: Context, { experimentId, kind }: OpenTable) {
-  const { files, versions } = await findInternalFiles(ctx.db, experimentId, DIMENSIONS);
+  const { files, existing, versions } = await findInternalFiles(ctx.db, experimentId, DIMENSIONS);
   // metadata that was ever written has a table beside the others from the same moment on
-  const adds = isDescribed(kind) && versions.includes('metadata_record');
+  const adds = isDescribed(kind) && existing.has('metadata_record');
   return { files, versions, columns: adds ? await metadataColumnsOf(ctx.db, experimentId) : [] };
 }
 

@@ -88,7 +88,7 @@ interface Window {
 const addressOf = (words: Uint32Array, row: number): number => (words[row * 4 + 2] ?? 0) + (words[row * 4 + 3] ?? 0) * 2 ** 32;
 
 /** Used by one vector at a time: memory of its own for each cost as much as what it saves. */
-let STARTS = new Float64Array(2_048);
+const STARTS = new Float64Array(2_048);
 
 /** Texts of a vector: the bytes of all of them, and of each long one where it begins and the piece of memory that holds it. */
 interface Laid {
@@ -100,8 +100,7 @@ interface Laid {
 /** Where the texts of rows lie, the long ones in few pieces: a call of the driver for each costs more than to copy it. */
 const laid = (words: Uint32Array, valid: Uint8Array | null, from: number, count: number): Laid => {
   const windows: (Window | undefined)[] = [];
-  if (STARTS.length < count) STARTS = new Float64Array(count);
-  const starts = STARTS;
+  const starts = count <= STARTS.length ? STARTS : new Float64Array(count);
   let total = 0;
   let window: Window | undefined;
   for (let row = from; row < from + count; row += 1) {

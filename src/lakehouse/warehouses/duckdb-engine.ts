@@ -15,6 +15,9 @@ interface EngineOptions {
   tellsReading: boolean;
 }
 
+/** What a statement has let go of returns to the machine while the next ones run, instead of being kept for them beside what they take. */
+export const GIVE_BACK = ['set global allocator_background_threads = true', `set global allocator_flush_threshold = '1MB'`] as const;
+
 export interface Engine {
   connections: DuckDbConnections;
   close(): void;
@@ -47,10 +50,7 @@ export async function openEngine(
   await connection.run(`set global temp_directory = ${literal(join(scratch, `spill-${use}`))}`);
   await connection.run(`set global allowed_directories = [${literal(`${scratch}/`)}, ${literal(`${lake}/`)}]`);
   await connection.run(`set global timezone = 'UTC'`);
-  // what a statement has let go of returns to the machine while the next ones run, instead of being kept for them beside what they take
-  await connection.run('set global allocator_background_threads = true');
-  await connection.run(`set global allocator_flush_threshold = '1MB'`);
-  for (const setting of SETTINGS[use]) await connection.run(setting);
+  for (const setting of [...GIVE_BACK, ...SETTINGS[use]]) await connection.run(setting);
   // files never change: a footer is read once, and kept within the memory limit while nothing else needs the room
   await connection.run('set global parquet_metadata_cache = true');
   // the machine keeps the bytes of files that are read often; every engine would keep them once more
