@@ -405,6 +405,18 @@ table lake_columns
   constraint lake_columns_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE CASCADE
   constraint lake_columns_pkey PRIMARY KEY (table_id, name, since_version)
   CREATE UNIQUE INDEX lake_columns_live ON public.lake_columns USING btree (table_id, lower(name)) WHERE (until_version IS NULL)
+table lake_file_ranges
+  file_id uuid not null
+  name text not null
+  stored_as text not null
+  low double precision
+  high double precision
+  nulls bigint not null
+  constraint lake_file_ranges_check CHECK (((low IS NULL) = (high IS NULL)))
+  constraint lake_file_ranges_nulls_check CHECK ((nulls >= 0))
+  constraint lake_file_ranges_stored_as_check CHECK ((stored_as = ANY (ARRAY['int32'::text, 'int64'::text, 'double'::text])))
+  constraint lake_file_ranges_file_id_fkey FOREIGN KEY (file_id) REFERENCES lake_files(id) ON DELETE CASCADE
+  constraint lake_file_ranges_pkey PRIMARY KEY (file_id, name)
 table lake_file_values
   file_id uuid not null
   name text not null

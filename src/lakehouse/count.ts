@@ -1,6 +1,6 @@
 /** How many rows match: from the manifest where it knows, from the engine where it does not. */
 import { compile } from './compile.ts';
-import type { TableSource } from './plan.ts';
+import type { Kept, TableSource } from './plan.ts';
 import { planRead } from './planner.ts';
 import type { ReadPlan } from './planner.ts';
 import type { ReadRequest } from './request.ts';
@@ -12,7 +12,7 @@ export type KnownRows = ReadonlyMap<string, number>;
 const NOTHING: KnownRows = new Map();
 
 /** What the manifest knows of the rows that a filter keeps. */
-export const knownRows = async (source: TableSource, kept: ReadPlan['kept']): Promise<KnownRows> =>
+export const knownRows = async (source: TableSource, kept: Kept | null | undefined): Promise<KnownRows> =>
   kept && source.keptRows ? source.keptRows(kept) : NOTHING;
 
 /** The same table without the files that are known to hold no matching row, and with what is known of the others. */

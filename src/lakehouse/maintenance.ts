@@ -2,7 +2,8 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { columnsAt, commit, fingerprint } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
-import type { Database, LakeFile } from './manifest.queries.ts';
+import type { Database } from './manifest.queries.ts';
+import type { LakeFile } from './manifest-rows.ts';
 import { physicalType, quote, type StagingArea } from './staging.ts';
 import { noteValues } from './value-notes.ts';
 

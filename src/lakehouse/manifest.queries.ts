@@ -1,54 +1,11 @@
 import type { Database, Queryable, Transaction } from '../database/database.ts';
 import { fragment, nothing, sql } from '../database/sql.ts';
+import type { KeptRanges } from './kept-ranges.ts';
+import type { KeptValues } from './kept-values.ts';
+import type { CatalogueColumn, LakeFile, LakeTable, NewColumn, NewFile, NewSource } from './manifest-rows.ts';
 import type { ColumnValues } from './staging.ts';
 
 export type { Database, Queryable, Transaction };
-
-/** One row of `lake_tables`. */
-export interface LakeTable {
-  id: string;
-  experimentId: string;
-  /** A `TableKind`. */
-  kind: string;
-  identifier: string;
-  name: string | null;
-  version: number;
-  rowCount: number;
-  createdBy: string | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-/** One live or retired file of a table. */
-export interface LakeFile {
-  id: string;
-  path: string;
-  rowCount: number;
-  byteCount: number;
-  /** ISO 8601, UTC, microseconds; null when every value of the sort column is null. */
-  minKey: string | null;
-  maxKey: string | null;
-  /** Least and greatest row id, and rows without a key; null in files of before they were noted. */
-  minId: string | null;
-  maxId: string | null;
-  nullKeys: number | null;
-}
-
-/** One row of the column catalogue; `type` is a Databricks type text. */
-export interface CatalogueColumn {
-  name: string;
-  type: string;
-  origin: string;
-  originalKey: string | null;
-  nullable: boolean;
-  hidden: boolean;
-  hasValues: boolean;
-  exactDouble: boolean;
-  ordinal: number;
-  sinceVersion: number;
-  firstSeenAt: Date;
-  lastSeenAt: Date;
-}
 
 const tableColumns = fragment`id, experiment_id as "experimentId", kind, identifier, name, version, row_count as "rowCount",
   created_by as "createdBy", created_at as "createdAt", updated_at as "updatedAt"`;
@@ -93,26 +50,27 @@ export const findVersion = (db: Queryable, tableId: string, version: number) =>
   db.one<{ version: number; rowCount: number; committedAt: Date }>(sql('lake.findVersion')`select version, row_count as "rowCount",
     committed_at as "committedAt" from lake_versions where table_id = ${tableId} and version = ${version}`);
 
-export interface NewFile {
-  id: string;
-  path: string;
-  rowCount: number;
-  byteCount: number;
-  minKey: string | null;
-  maxKey: string | null;
-  minId: string | null;
-  maxId: string | null;
-  nullKeys: number;
-}
+const numberText = (number: number | null) => (number === null ? null : String(number));
+/** A file as JSON that says infinite numbers too, as text. */
+const asJson = (file: NewFile) => ({
+  ...file,
+  ranges: file.ranges.map((range) => ({ ...range, low: numberText(range.low), high: numberText(range.high) })),
+});
 
+/** With the ranges of their columns. */
 export const insertFiles = (tx: Transaction, tableId: string, version: number, files: readonly NewFile[]) =>
-  tx.run(sql(
-    'lake.insertFiles',
-  )`insert into lake_files (id, table_id, path, row_count, byte_count, min_key, max_key, min_id, max_id, null_keys, from_version)
-    select f.id, ${tableId}, f.path, f."rowCount", f."byteCount", f."minKey", f."maxKey", f."minId", f."maxId", f."nullKeys", ${version}
-    from jsonb_to_recordset(${JSON.stringify(files)}::jsonb)
-      as f(id uuid, path text, "rowCount" bigint, "byteCount" bigint, "minKey" timestamptz, "maxKey" timestamptz,
-        "minId" text, "maxId" text, "nullKeys" bigint)`);
+  tx.run(sql('lake.insertFiles')`
+    with f as (
+      select * from jsonb_to_recordset(${JSON.stringify(files.map(asJson))}::jsonb)
+        as f(id uuid, path text, "rowCount" bigint, "byteCount" bigint, "minKey" timestamptz, "maxKey" timestamptz,
+          "minId" text, "maxId" text, "nullKeys" bigint, ranges jsonb)
+    ), added as (
+      insert into lake_files (id, table_id, path, row_count, byte_count, min_key, max_key, min_id, max_id, null_keys, from_version)
+      select f.id, ${tableId}, f.path, f."rowCount", f."byteCount", f."minKey", f."maxKey", f."minId", f."maxId", f."nullKeys", ${version} from f
+    )
+    insert into lake_file_ranges (file_id, name, stored_as, low, high, nulls)
+    select f.id, r.name, r."storedAs", r.low, r.high, r.nulls
+    from f cross join lateral jsonb_to_recordset(f.ranges) as r(name text, "storedAs" text, low double precision, high double precision, nulls bigint)`);
 
 /** Retires live files; answers the rows they held. Fewer than asked for means that someone else retired one. */
 export const retireFiles = (tx: Transaction, tableId: string, version: number, fileIds: readonly string[]) =>
@@ -156,12 +114,12 @@ export const insertFileValues = (tx: Transaction, fileId: string, values: readon
     from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as v(name text, type text, counts jsonb, nulls bigint)`);
 
 /** Rows that have one of these values, of each file of a version that has notes of the column as it is now. */
-export const listKeptRows = (
+export const listCountedRows = (
   db: Queryable,
   { tableId, version }: { tableId: string; version: number },
-  { column, type, texts, nulls, negated }: { column: string; type: string; texts: readonly string[]; nulls: boolean; negated: boolean },
+  { column, type, texts, nulls, negated }: KeptValues,
 ) =>
-  db.rows<{ path: string; rows: number }>(sql('lake.listKeptRows')`
+  db.rows<{ path: string; rows: number }>(sql('lake.listCountedRows')`
     select f.path, case when ${negated} then f.row_count - k.rows else k.rows end as rows
     from lake_files f join lake_file_values v on v.file_id = f.id and v.name = ${column} and v.type = ${type}
     cross join lateral (
@@ -169,6 +127,24 @@ export const listKeptRows = (
       from unnest(${texts}::text[]) as asked(text)
     ) k
     where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
+
+/** The files of a version that are known to hold no row of these ranges, and where nothing else is asked those that hold no other but rows without a value. */
+export const listRangedRows = (
+  db: Queryable,
+  { tableId, version }: { tableId: string; version: number },
+  { ranges, isWhole }: KeptRanges,
+) =>
+  db.rows<{ path: string; rows: number }>(sql('lake.listRangedRows')`
+    select f.path, case when k.outside then 0 else f.row_count - k.nulls end as rows
+    from lake_files f cross join lateral (
+      select bool_or(r.low is null or r.low > a."to" or r.high < a."from") as outside, bool_and(r.low >= a."from" and r.high <= a."to") as inside,
+        count(*) as known, max(r.nulls) as nulls
+      from jsonb_to_recordset(${JSON.stringify(ranges.map((range) => ({ ...range, from: String(range.from), to: String(range.to) })))}::jsonb)
+        as a("column" text, "storedAs" text, "from" double precision, "to" double precision)
+      join lake_file_ranges r on r.file_id = f.id and r.name = a."column" and r.stored_as = a."storedAs"
+    ) k
+    where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})
+      and (k.outside or (${isWhole} and k.inside and k.known = ${ranges.length} and (k.nulls = 0 or ${ranges.length} = 1)))`);
 
 /** The current files of tables that only the service reads, with the version of each table; a path of null is a table without files. */
 export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>
@@ -184,18 +160,6 @@ export const listColumns = (db: Queryable, tableId: string, version: number) =>
       first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt"
     from lake_columns where table_id = ${tableId} and since_version <= ${version} and (until_version is null or until_version > ${version})
     order by ordinal, name`);
-
-export interface NewColumn {
-  name: string;
-  type: string;
-  origin: string;
-  originalKey: string | null;
-  nullable: boolean;
-  hidden: boolean;
-  hasValues: boolean;
-  exactDouble: boolean;
-  ordinal: number;
-}
 
 export const insertColumns = (tx: Transaction, tableId: string, version: number, columns: readonly NewColumn[]) =>
   tx.run(sql('lake.insertColumns')`insert into lake_columns
@@ -214,17 +178,6 @@ export const closeColumns = (tx: Transaction, tableId: string, version: number, 
 export const touchColumns = (tx: Transaction, tableId: string, names: readonly string[]) =>
   tx.run(sql('lake.touchColumns')`update lake_columns set last_seen_at = now()
     where table_id = ${tableId} and until_version is null and name = any (${names}::text[])`);
-
-export interface NewSource {
-  /** 20 hex digits. */
-  source: string;
-  rowCount: number;
-  quarantinedCount: number;
-  /** The message or upload that it came in. */
-  origin?: string;
-  /** `pipelineVersion` of the definitions that made the rows. */
-  pipelineVersion?: string;
-}
 
 /** An array of words and numbers of ours, in one value: the driver looks at every element of a list for what is to be escaped. */
 const together = (values: readonly (string | number | undefined)[]) =>

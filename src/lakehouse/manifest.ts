@@ -3,22 +3,14 @@ import { basename } from 'node:path';
 import { errors } from '../errors.ts';
 import type { Column, InternalKind, TableKind } from './catalog.ts';
 import * as queries from './manifest.queries.ts';
-import type { CatalogueColumn, LakeTable, NewSource, Queryable, Transaction } from './manifest.queries.ts';
+import type { Queryable, Transaction } from './manifest.queries.ts';
+import type { CatalogueColumn, LakeTable, NewColumn, NewSource } from './manifest-rows.ts';
 import { parseType, typeText } from './types.ts';
 import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
-export type { NewSource } from './manifest.queries.ts';
-export {
-  findSource,
-  findTable,
-  findTableById,
-  knownPaths,
-  knownSources,
-  listKeptRows,
-  moveSource,
-  restampSources,
-} from './manifest.queries.ts';
+export type { NewSource } from './manifest-rows.ts';
+export { findSource, findTable, findTableById, knownPaths, knownSources, moveSource, restampSources } from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {
@@ -146,7 +138,7 @@ async function changeColumns(tx: Transaction, { tableId, columns }: { tableId: s
   const live = new Map((await queries.listColumns(tx, tableId, version - 1)).map((column) => [column.name.toLowerCase(), column]));
   let ordinal = Math.max(-1, ...[...live.values()].map((column) => column.ordinal));
   const closed: string[] = [];
-  const opened: queries.NewColumn[] = [];
+  const opened: NewColumn[] = [];
   const seen: string[] = [];
   for (const column of columns) {
     const known = live.get(column.name.toLowerCase());

@@ -5,8 +5,15 @@
 import type { MetadataSource } from './metadata.ts';
 import type { Column, ColumnOrigin, ColumnType, ReadableKind, TableKind } from './catalog.ts';
 import type { FileExtent } from './extents.ts';
+import type { KeptRanges } from './kept-ranges.ts';
 import type { KeptValues } from './kept-values.ts';
 import type { ExperimentScope } from './scope.ts';
+
+/** What a filter says that the manifest may know the rows of: of the values of one column, and of where those of any lie. */
+export interface Kept {
+  values: KeptValues | null;
+  ranges: KeptRanges | null;
+}
 
 /** One version of one table, as the manifest lists it: what a read stands on. There is no read without one. */
 export interface TableSource {
@@ -21,8 +28,8 @@ export interface TableSource {
   extents?: readonly FileExtent[];
   /** Rows in those files, when the manifest knows; saves the count of an unfiltered read. */
   rowCount?: number;
-  /** Rows that have certain values, of each of those files whose values the manifest knows, by path. */
-  keptRows?: (kept: KeptValues) => Promise<ReadonlyMap<string, number>>;
+  /** Rows that a filter keeps, of each of those files of which the manifest knows, by path. */
+  keptRows?: (kept: Kept) => Promise<ReadonlyMap<string, number>>;
   /** Files of the experiment's identity dimension; without them every contributor is null. */
   identity?: { files: readonly string[] };
   /** Files of the device registry dimension; without them every device is null. */

@@ -5,11 +5,11 @@ import type { ColumnType } from './catalog.ts';
 import { groupKeys, keyShown, measures } from './aggregates.ts';
 import type { Measure } from './aggregates.ts';
 import { anonymise } from './identity.ts';
+import { rangesKeptBy } from './kept-ranges.ts';
 import { keptBy } from './kept-values.ts';
-import type { KeptValues } from './kept-values.ts';
 import { didYouMean } from './near.ts';
 import { isComparable } from './operands.ts';
-import type { Expr, Output, Plan, Sort, TableSource } from './plan.ts';
+import type { Expr, Kept, Output, Plan, Sort, TableSource } from './plan.ts';
 import { predicate } from './predicates.ts';
 import type { ReadRequest } from './request.ts';
 import { refusal, shown } from './resolve.ts';
@@ -29,7 +29,7 @@ export interface ReadPlan {
   /** Nothing was filtered or grouped: the manifest's own count is the answer. */
   countsEveryRow: boolean;
   /** What the filter keeps, where the manifest may know how many rows that is. */
-  kept?: KeptValues | null;
+  kept?: Kept | null;
   columns: readonly { as: string; name: string; type: ColumnType }[];
   /** What the rows are ordered by, where it was asked for: columns of `rows` that do not go out. */
   keys?: readonly Output[];
@@ -77,9 +77,14 @@ const chosen = (builder: Builder, request: ReadRequest): Resolved[] => {
   return picked.filter((one, index) => picked.findIndex((other) => other.name === one.name) === index);
 };
 
-/** What the filter of a plain read keeps, where the manifest may know how many rows that is. Throws the 400s of filters. */
-export const keptOf = (source: TableSource, { filters = [], aggregation }: ReadRequest): KeptValues | null =>
-  aggregation ? null : keptBy(predicate(filters, new Builder(source).resolve), source.columns);
+const keptOfRows = (where: Expr | null, { columns }: TableSource): Kept | null => {
+  const [values, ranges] = [keptBy(where, columns), rangesKeptBy(where, columns)];
+  return values || ranges ? { values, ranges } : null;
+};
+
+/** What the filter of a read keeps, where the manifest may know how many rows that is. Throws the 400s of filters. */
+export const keptOf = (source: TableSource, { filters = [] }: ReadRequest): Kept | null =>
+  keptOfRows(predicate(filters, new Builder(source).resolve), source);
 
 const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadPlan => {
   const where = predicate(request.filters ?? [], builder.resolve);
@@ -102,7 +107,7 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
       : { keys: keys.map((key) => ({ ...key, expr: { kind: 'column', name: key.as, type: exprType(key.expr) } as const })) }),
     count: anonymise(counted(builder.from(where, []).from)),
     countsEveryRow: !where,
-    kept: keptBy(where, builder.source.columns),
+    kept: keptOfRows(where, builder.source),
     columns: columnsOf(outputs),
     window,
   };

@@ -3,7 +3,7 @@ import { PassThrough, Readable, pipeline } from 'node:stream';
 import { readJson } from '../json.ts';
 import { compile } from './compile.ts';
 import { count, knownRows, withoutEmpty } from './count.ts';
-import type { Counted } from './count.ts';
+import type { Counted, KnownRows } from './count.ts';
 import type { Dialect } from './dialect.ts';
 import { countRecords, csvHeader, joinLines, jsonArray } from './frame.ts';
 import type { LineCount } from './frame.ts';
@@ -12,7 +12,6 @@ import { keptOf, planDistinct, planRead } from './planner.ts';
 import type { ReadPlan } from './planner.ts';
 import { MAX_LIMIT } from './request.ts';
 import type { ReadRequest, Seek } from './request.ts';
-import { windowOf } from './window.ts';
 import type { Window } from './window.ts';
 import { typeName, typeText } from './types.ts';
 import type { RunOptions, Statement, StreamFormat, Warehouse } from './warehouse.ts';
@@ -201,6 +200,12 @@ const numberedPage = async (
   };
 };
 
+/** The files that can hold a row of a read, with what is known of their rows where rows are what is counted. Throws the planner's 400s of filters. */
+const narrowed = async (source: TableSource, request: ReadRequest): Promise<{ near: TableSource; known?: KnownRows }> => {
+  const known = await knownRows(source, keptOf(source, request));
+  return { near: known.size === 0 ? source : withoutEmpty(source, known), ...(request.aggregation ? {} : { known }) };
+};
+
 /**
  * One page, or the one-page answer of an aggregated or limited read. Throws the planner's 400s, `warehouseTimeout` and `warehouseBusy`;
  * after rows have begun to flow a failure destroys `rows`.
@@ -211,9 +216,8 @@ export const readPage = async (
   request: ReadRequest,
   options: RunOptions = {},
 ): Promise<Page> => {
-  const isPage = windowOf(request, MAX_LIMIT).kind === 'page';
-  const known = isPage ? await knownRows(source, keptOf(source, request)) : undefined;
-  const plan = planRead(known?.size ? withoutEmpty(source, known) : source, request, MAX_LIMIT, true);
+  const { near, known } = await narrowed(source, request);
+  const plan = planRead(near, request, MAX_LIMIT, true);
   const { window } = plan;
   const counted: Counted = { source, request, plan, known };
   if (window.kind === 'page') return numberedPage(warehouse, counted, { ...plan, window }, options);
@@ -250,9 +254,10 @@ export const countDownload = async (
   request: ReadRequest,
   options: RunOptions = {},
 ): Promise<number> => {
-  const plan = planRead(source, request, null);
+  const { near, known } = await narrowed(source, request);
+  const plan = planRead(near, request, null);
   const { window } = plan;
-  const total = await count(warehouse, { source, request, plan }, options);
+  const total = await count(warehouse, { source, request, plan, known }, options);
   if (window.kind === 'limit') return Math.min(total, window.limit ?? total);
   return Math.max(0, Math.min(window.pageSize, total - (window.page - 1) * window.pageSize));
 };
@@ -265,12 +270,13 @@ export const readStream = async (
   options: DownloadOptions,
 ): Promise<Download> => {
   const { format, raw = false, seen, ...run } = options;
-  const plan = planRead(source, request, null, false, format !== 'arrow');
+  const { near, known } = await narrowed(source, request);
+  const plan = planRead(near, request, null, false, format !== 'arrow');
   const { window } = plan;
   const columns = columnInfo(plan);
   const truncated =
     window.kind === 'limit' && window.limit !== null
-      ? count(warehouse, { source, request, plan }, run).then((total) => total > (window.limit ?? total))
+      ? count(warehouse, { source, request, plan, known }, run).then((total) => total > (window.limit ?? total))
       : Promise.resolve(false);
   truncated.catch(() => undefined);
   const download = { columns, contentType: DOWNLOAD_TYPES[format], truncated };

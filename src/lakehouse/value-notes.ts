@@ -1,10 +1,11 @@
-/** Notes of how many rows of a file have each value of its columns with few of them. A file never changes, so what is noted of it is true for every version that reads it. */
+/** What is known of the values in a file: how many rows have each of those of a column with few, and between which they lie. It never changes, so that is true for every version that reads it. */
 import { join } from 'node:path';
 import { READABLE_KINDS, fixedColumns } from './catalog.ts';
 import type { ReadableKind } from './catalog.ts';
 import { columnsAt } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
-import type { Database } from './manifest.queries.ts';
+import type { Database, Queryable } from './manifest.queries.ts';
+import type { Kept } from './plan.ts';
 import type { StagingArea } from './staging.ts';
 
 const isReadable = (kind: string): kind is ReadableKind => (READABLE_KINDS as readonly string[]).includes(kind);
@@ -37,4 +38,14 @@ export async function noteValues(
     session.close();
   }
   return noted;
+}
+
+/** Rows that a filter keeps, of each file of a version that this is known of: all of them by its values, else those that its ranges leave out or keep whole. */
+export async function listKeptRows(
+  db: Queryable,
+  version: { tableId: string; version: number },
+  { values, ranges }: Kept,
+): Promise<{ path: string; rows: number }[]> {
+  const counted = values ? await queries.listCountedRows(db, version, values) : [];
+  return counted.length > 0 || !ranges ? counted : queries.listRangedRows(db, version, ranges);
 }

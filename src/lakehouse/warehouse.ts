@@ -43,6 +43,18 @@ export interface TypedOptions extends RunOptions {
   onRows?: (rows: number) => void;
 }
 
+/** The physical types of a Parquet file whose values are compared as numbers: times in microseconds since 1970, days since then. */
+export type StoredAs = 'int32' | 'int64' | 'double';
+
+/** Between which values a column of a file lies; both null where it has none. No column that holds NaN, or a number that is not exact here, has a range. */
+export interface ColumnRange {
+  name: string;
+  storedAs: StoredAs;
+  low: number | null;
+  high: number | null;
+  nulls: number;
+}
+
 /** One immutable file that has been written, fsynced and renamed, but is not in any table yet. */
 export interface StagedFile {
   /** Relative to the lake folder. */
@@ -57,6 +69,7 @@ export interface StagedFile {
   maxId: string | null;
   /** Rows whose sort column is null. */
   nullKeys: number;
+  ranges: readonly ColumnRange[];
 }
 
 /** What a write made: its files, ready for `commit` in the caller's transaction. */

@@ -4,12 +4,12 @@ import type { OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { DEFAULT_SORT, ERROR_COLUMN, STRING, fixedColumns, type Column } from '../../lakehouse/catalog.ts';
-import type { KeptValues } from '../../lakehouse/kept-values.ts';
-import { columnsAt, filesAt, findInternalFiles, findTable, listKeptRows, versionOf } from '../../lakehouse/manifest.ts';
+import { columnsAt, filesAt, findInternalFiles, findTable, versionOf } from '../../lakehouse/manifest.ts';
 import { metadataColumns, type MetadataColumn, type MetadataSource } from '../../lakehouse/metadata.ts';
 import type { CacheKey } from '../../lakehouse/page-cache.ts';
-import type { TableSource } from '../../lakehouse/plan.ts';
+import type { Kept, TableSource } from '../../lakehouse/plan.ts';
 import { typeText } from '../../lakehouse/types.ts';
+import { listKeptRows } from '../../lakehouse/value-notes.ts';
 import { metadataColumnsOf } from '../metadata/lake.service.ts';
 import type { TableDescriptor, TableType } from './data.model.ts';
 import { listReadableTables, type TableRow } from './data.queries.ts';
@@ -94,7 +94,7 @@ async function described(
 }
 
 /** What the manifest knows of the values in the files of a version. */
-const keptRows = (ctx: Context, tableId: string, version: number) => async (kept: KeptValues) =>
+const keptRows = (ctx: Context, tableId: string, version: number) => async (kept: Kept) =>
   new Map((await listKeptRows(ctx.db, { tableId, version }, kept)).map(({ path, rows }) => [join(ctx.lakeFolder, path), rows]));
 
 /** A table's source, and what an answer from it depends on beside the table's own version: the people whose names may show, and what they wrote. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
   BIGINT,
@@ -19,8 +19,8 @@ import { literal } from '../staging.ts';
 import type { ColumnValues, StagingArea, StagingSession, ValuesAsked } from '../staging.ts';
 import { GIVE_BACK } from './duckdb-engine.ts';
 import { valuesOf } from './duckdb-values.ts';
-import { cutRowGroups } from './parquet-cut.ts';
-import type { BoundValue, RunOptions, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
+import { cutRowGroups, type CutFile } from './parquet-cut.ts';
+import type { BoundValue, ColumnRange, RunOptions, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
 
 interface WriterOptions {
   /** Holds `<table id>/<file id>.parquet`. */
@@ -114,9 +114,9 @@ class DuckdbSession implements StagingSession {
       const ordered = sorted ? select.sql : `select * from (${select.sql}) order by ${identifier(sortColumn)} nulls last, id`;
       const options = `format parquet, compression zstd, row_group_size ${vectors(rowsPerGroup)}, preserve_order true`;
       await this.#run({ sql: `copy (${ordered}) to ${literal(join(temporary, WHOLE))} (${options})`, values: select.values });
-      await cutRowGroups(temporary, WHOLE, vectors(rowsPerFile));
+      const cut = await cutRowGroups(temporary, WHOLE, vectors(rowsPerFile));
       const staged: StagedFile[] = [];
-      for (const part of await this.#describe(temporary, sortColumn)) {
+      for (const part of await this.#describe(temporary, cut, sortColumn)) {
         const path = `${tableId}/${randomUUID()}.parquet`;
         const written = join(temporary, part.file);
         await sync(written);
@@ -131,6 +131,7 @@ class DuckdbSession implements StagingSession {
           minId: part.minId,
           maxId: part.maxId,
           nullKeys: part.nulls,
+          ranges: part.ranges,
         });
       }
       if (staged.length > 0) {
@@ -143,9 +144,8 @@ class DuckdbSession implements StagingSession {
     }
   }
 
-  async #describe(folder: string, sortColumn: string) {
+  async #describe(folder: string, cut: readonly CutFile[], sortColumn: string) {
     const sorting = identifier(sortColumn);
-    const names = (await readdir(folder)).sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
     const key = (aggregate: string) =>
       `strftime((${aggregate}(${identifier(sortColumn)})::timestamptz at time zone 'UTC'), '%Y-%m-%dT%H:%M:%S.%fZ')`;
     const parts: {
@@ -156,8 +156,9 @@ class DuckdbSession implements StagingSession {
       minId: string | null;
       maxId: string | null;
       nulls: number;
+      ranges: readonly ColumnRange[];
     }[] = [];
-    for (const file of names) {
+    for (const { name: file, ranges } of cut) {
       const result = await this.#run({
         sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high, count(*) - count(${sorting}) as nulls,
             min(id) as first_id, max(id) as last_id,
@@ -178,6 +179,7 @@ class DuckdbSession implements StagingSession {
           minId: row.in_order === true ? (row.first_id as string | null) : null,
           maxId: row.in_order === true ? (row.last_id as string | null) : null,
           nulls: Number(row.nulls),
+          ranges,
         });
     }
     return parts;

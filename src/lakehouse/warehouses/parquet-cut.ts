@@ -2,6 +2,8 @@
 import { open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ColumnRange } from '../warehouse.ts';
+import { rangesOf } from './parquet-ranges.ts';
 import { CompactReader, CompactWriter, field, structsOf, type ThriftStruct } from './thrift-compact.ts';
 
 const MAGIC = Buffer.from('PAR1');
@@ -141,19 +143,30 @@ const together = (groups: readonly ThriftStruct[], most: number): ThriftStruct[]
   return files;
 };
 
+/** A file that came of a cut, and between which values its columns lie. */
+export interface CutFile {
+  name: string;
+  ranges: ColumnRange[];
+}
+
 /**
  * Replaces a Parquet file of several row groups by files of no more than `rowsPerFile` rows each (but of one row group at least), `part_0.parquet` and on
- * in the same folder, in order; one that needs no cut stays as it is. Throws when it is not laid out as the engine lays files out.
+ * in the same folder, in order; one that needs no cut stays as it is. Answers the files, in order. Throws when it is not laid out as the engine lays files out.
  */
-export async function cutRowGroups(folder: string, name: string, rowsPerFile: number): Promise<void> {
+export async function cutRowGroups(folder: string, name: string, rowsPerFile: number): Promise<CutFile[]> {
   const path = join(folder, name);
   const from = await open(path, 'r');
   try {
     const footer = await footerOf(from);
     const files = together(structsOf(footer, FILE.groups), rowsPerFile);
-    if (files.length < 2) return;
+    const cut = files.map((groups, index) => ({
+      name: files.length < 2 ? name : `part_${index}.parquet`,
+      ranges: rangesOf(footer, groups),
+    }));
+    if (files.length < 2) return cut;
     for (const [index, groups] of files.entries()) await writeGroups(from, join(folder, `part_${index}.parquet`), footer, groups);
     await unlink(path);
+    return cut;
   } finally {
     await from.close();
   }

@@ -1,0 +1,84 @@
+/** Rows of the manifest, as its statements take and give them. */
+import type { ColumnRange } from './warehouse.ts';
+
+/** One row of `lake_tables`. */
+export interface LakeTable {
+  id: string;
+  experimentId: string;
+  /** A `TableKind`. */
+  kind: string;
+  identifier: string;
+  name: string | null;
+  version: number;
+  rowCount: number;
+  createdBy: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** One live or retired file of a table. */
+export interface LakeFile {
+  id: string;
+  path: string;
+  rowCount: number;
+  byteCount: number;
+  /** ISO 8601, UTC, microseconds; null when every value of the sort column is null. */
+  minKey: string | null;
+  maxKey: string | null;
+  /** Least and greatest row id, and rows without a key; null in files of before they were noted. */
+  minId: string | null;
+  maxId: string | null;
+  nullKeys: number | null;
+}
+
+/** One row of the column catalogue; `type` is a Databricks type text. */
+export interface CatalogueColumn {
+  name: string;
+  type: string;
+  origin: string;
+  originalKey: string | null;
+  nullable: boolean;
+  hidden: boolean;
+  hasValues: boolean;
+  exactDouble: boolean;
+  ordinal: number;
+  sinceVersion: number;
+  firstSeenAt: Date;
+  lastSeenAt: Date;
+}
+
+export interface NewFile {
+  id: string;
+  path: string;
+  rowCount: number;
+  byteCount: number;
+  minKey: string | null;
+  maxKey: string | null;
+  minId: string | null;
+  maxId: string | null;
+  nullKeys: number;
+  ranges: readonly ColumnRange[];
+}
+
+export interface NewColumn {
+  name: string;
+  type: string;
+  origin: string;
+  originalKey: string | null;
+  nullable: boolean;
+  hidden: boolean;
+  hasValues: boolean;
+  exactDouble: boolean;
+  ordinal: number;
+}
+
+export interface NewSource {
+  /** 20 hex digits. */
+  source: string;
+  rowCount: number;
+  quarantinedCount: number;
+  /** The message or upload that it came in. */
+  origin?: string;
+  /** `pipelineVersion` of the definitions that made the rows. */
+  pipelineVersion?: string;
+}
