@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Gauge } from 'prom-client';
 import { readJson } from './json.ts';
 import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
 import { claimInvitations } from './api/invitations/invitations.service.ts';
@@ -18,7 +18,9 @@ import { openJobQueue, type JobQueue } from './jobs/queue.ts';
 import { openEmbeddedPlaces } from './places/embedded.ts';
 import type { Places } from './places/places.ts';
 import { openProvidedPlaces } from './places/provider.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { PageCache } from './lakehouse/page-cache.ts';
+import { Versions } from './lakehouse/versions.ts';
 import { FairShares } from './lakehouse/shares.ts';
 import type { StagingArea } from './lakehouse/staging.ts';
 import type { Warehouse } from './lakehouse/warehouse.ts';
@@ -62,6 +64,8 @@ export interface Context {
   shares: FairShares;
   /** Answers to reads that were given before. */
   pages: PageCache;
+  /** What the versions of tables are made of that were read before. */
+  versions: Versions;
   /** Devices: registry, changes of certificates, credentials. */
   iot: DeviceRoom;
   /** Where others reach the API; known once it listens. */
@@ -77,52 +81,6 @@ export interface Context {
   /** False while starting or stopping. */
   ready: boolean;
   close(): Promise<void>;
-}
-
-export interface Metrics {
-  registry: Registry;
-  requests: Histogram<'method' | 'route' | 'status'>;
-  queries: Histogram<'label'>;
-  jobErrors: Counter;
-  /** Measurements of messages, by what became of them. */
-  measurements: Counter<'outcome'>;
-  /** Rows that macros made, with an error or without. */
-  macroRows: Counter<'outcome'>;
-}
-
-function createMetrics(): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  return {
-    registry,
-    requests: new Histogram({
-      name: 'http_request_duration_seconds',
-      help: 'Time from the first byte of a request to the end of its answer.',
-      labelNames: ['method', 'route', 'status'],
-      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-      registers: [registry],
-    }),
-    queries: new Histogram({
-      name: 'postgres_statement_duration_seconds',
-      help: 'Time of a Postgres statement by its label.',
-      labelNames: ['label'],
-      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5],
-      registers: [registry],
-    }),
-    jobErrors: new Counter({ name: 'job_queue_errors_total', help: 'Errors that the job queue reported.', registers: [registry] }),
-    measurements: new Counter({
-      name: 'pipeline_measurements_total',
-      help: 'Measurements of messages that this process handled, by what became of them.',
-      labelNames: ['outcome'],
-      registers: [registry],
-    }),
-    macroRows: new Counter({
-      name: 'pipeline_macro_rows_total',
-      help: 'Rows that macros made in this process.',
-      labelNames: ['outcome'],
-      registers: [registry],
-    }),
-  };
 }
 
 const REDACTED = [
@@ -306,6 +264,7 @@ export async function createContext(config: Config): Promise<Context> {
       objectFolder,
       shares,
       pages,
+      versions: new Versions({ db, lakeFolder }),
       openapi,
       operations: indexOperations(openapi),
       checks: {

@@ -5,7 +5,7 @@ import type { ColumnType } from './catalog.ts';
 import { bound, joined, q, raw } from './dialect.ts';
 import { constantJson } from './constants.ts';
 import type { Dialect, Fragment } from './dialect.ts';
-import type { Expr, ExprKind, Output, Plan, PlanKind, Sort } from './plan.ts';
+import type { Beyond, Expr, ExprKind, Output, Plan, PlanKind, Sort } from './plan.ts';
 import { exprType } from './types.ts';
 import type { Statement } from './warehouse.ts';
 
@@ -70,7 +70,7 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
       fraction: fraction ?? null,
       type,
     }),
-  running: ({ of, partition, order, type }, dialect) => {
+  running: ({ of, partition, order, whole = false, type }, dialect) => {
     const total = of ? q`sum(${dialect.addend(expression(of, dialect), type)})` : raw('count(*)');
     const by =
       partition.length === 0
@@ -80,7 +80,8 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
             ', ',
           )} `;
     const over = order.length === 0 ? raw('') : q`order by ${ordering(order, dialect)} `;
-    return q`cast(${total} over (${by}${over}rows between unbounded preceding and current row) as ${raw(dialect.cast(type))})`;
+    const frame = raw(whole ? '' : 'rows between unbounded preceding and current row');
+    return q`cast(${total} over (${by}${over}${frame}) as ${raw(dialect.cast(type))})`;
   },
 };
 
@@ -97,6 +98,9 @@ const named = (value: Fragment, as: string, dialect: Dialect) => q`${value} as $
 const outputs = (list: readonly Output[], dialect: Dialect): Fragment[] =>
   list.map(({ as, expr }) => named(expression(expr, dialect), as, dialect));
 const list = (parts: readonly Fragment[]) => joined(parts, ', ');
+
+const orTotal = (object: Fragment, { place, limit, total }: Beyond, dialect: Dialect): Fragment =>
+  q`case when ${raw(dialect.quote(place))} <= ${bound(BigInt(limit), BIGINT)} then ${object} else ${dialect.text(raw(dialect.quote(total)), BIGINT)} end`;
 
 /** Where a relation is printed: `line` starts a line of its own, `nested` prints an inner relation, indented by construction (never by editing text, which may hold a caller's names). */
 interface Place {
@@ -151,7 +155,7 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     const skipped = offset === 0 ? raw('') : q` offset ${bound(BigInt(offset), BIGINT)}`;
     return q`select *${line}from (${nested(from)})${order}${most}${skipped}`;
   },
-  print: ({ from, format, outputs: made, guard, keys = [] }, { dialect, line, nested }) => {
+  print: ({ from, format, outputs: made, guard, keys = [], beyond }, { dialect, line, nested }) => {
     if (format !== 'json') {
       const cell = (of: Fragment, type: ColumnType) => (format === 'csv' ? dialect.cell(of, type, guard) : dialect.typed(of, type));
       const cells = made.map(({ as, expr }) => named(cell(expression(expr, dialect), exprType(expr)), as, dialect));
@@ -172,7 +176,9 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     const texts = keys.map(({ expr }) => dialect.json(dialect.text(expression(expr, dialect), exprType(expr)), STRING));
     const key = texts.map((text, index) => q`${raw(index === 0 ? "'['" : "','")}, coalesce(${text}, 'null')`);
     const beside = keys.length === 0 ? raw('') : q`, concat(${list(key)}, ']') as ${raw(dialect.quote('key'))}`;
-    return q`select concat(${list(members)}, '}') as ${raw(dialect.quote('line'))}${beside}${line}from (${nested(from)})`;
+    const object = q`concat(${list(members)}, '}')`;
+    const text = beyond ? orTotal(object, beyond, dialect) : object;
+    return q`select ${text} as ${raw(dialect.quote('line'))}${beside}${line}from (${nested(from)})`;
   },
 };
 

@@ -8,16 +8,20 @@ export interface LineCount {
   rows: number;
   /** A row beyond `limit` was seen, and not passed on. */
   cut: boolean;
+  /** The text of that row, where it was waited for. */
+  beyond?: string;
 }
 
-/** Lines → the same lines joined by commas, at most `limit` of them. Stops reading the source at the first line beyond. */
-export async function* joinLines(source: Readable, limit: number, seen: LineCount): AsyncGenerator<Buffer> {
+/** Lines → the same lines joined by commas, at most `limit` of them. Stops reading the source at the first line beyond, or behind it where `waits` asks for its text. */
+export async function* joinLines(source: Readable, limit: number, seen: LineCount, waits = false): AsyncGenerator<Buffer> {
   let owed = false;
   for await (const chunk of source as AsyncIterable<Buffer>) {
     if (chunk.length === 0) continue;
     if (seen.rows >= limit) {
       seen.cut = true;
-      return;
+      if (!waits) return;
+      seen.beyond = `${seen.beyond ?? ''}${chunk.toString()}`;
+      continue;
     }
     if (owed) yield Buffer.from([COMMA]);
     owed = false;
@@ -27,13 +31,14 @@ export async function* joinLines(source: Readable, limit: number, seen: LineCoun
       chunk[at] = COMMA;
       if (seen.rows === limit || at === chunk.length - 1) {
         seen.cut = at < chunk.length - 1;
+        if (seen.cut && waits) seen.beyond = chunk.toString('utf8', at + 1);
         end = at;
         owed = true;
         break;
       }
     }
     yield chunk.subarray(0, end);
-    if (seen.cut) return;
+    if (seen.cut && !waits) return;
   }
 }
 

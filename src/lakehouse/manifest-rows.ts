@@ -31,6 +31,12 @@ export interface LakeFile {
   nullKeys: number | null;
 }
 
+/** Between which values one column of a file lies, beside the rows of that file. */
+export interface FileRange extends Omit<ColumnRange, 'name'> {
+  path: string;
+  rowCount: number;
+}
+
 /** One row of the column catalogue; `type` is a Databricks type text. */
 export interface CatalogueColumn {
   name: string;

@@ -1,8 +1,7 @@
 import type { Database, Queryable, Transaction } from '../database/database.ts';
 import { fragment, nothing, sql } from '../database/sql.ts';
-import type { KeptRanges } from './kept-ranges.ts';
 import type { KeptValues } from './kept-values.ts';
-import type { CatalogueColumn, LakeFile, LakeTable, NewColumn, NewFile, NewSource } from './manifest-rows.ts';
+import type { CatalogueColumn, FileRange, LakeFile, LakeTable, NewColumn, NewFile, NewSource } from './manifest-rows.ts';
 import type { ColumnValues } from './staging.ts';
 
 export type { Database, Queryable, Transaction };
@@ -128,23 +127,11 @@ export const listCountedRows = (
     ) k
     where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
 
-/** The files of a version that are known to hold no row of these ranges, and where nothing else is asked those that hold no other but rows without a value. */
-export const listRangedRows = (
-  db: Queryable,
-  { tableId, version }: { tableId: string; version: number },
-  { ranges, isWhole }: KeptRanges,
-) =>
-  db.rows<{ path: string; rows: number }>(sql('lake.listRangedRows')`
-    select f.path, case when k.outside then 0 else f.row_count - k.nulls end as rows
-    from lake_files f cross join lateral (
-      select bool_or(r.low is null or r.low > a."to" or r.high < a."from") as outside, bool_and(r.low >= a."from" and r.high <= a."to") as inside,
-        count(*) as known, max(r.nulls) as nulls
-      from jsonb_to_recordset(${JSON.stringify(ranges.map((range) => ({ ...range, from: String(range.from), to: String(range.to) })))}::jsonb)
-        as a("column" text, "storedAs" text, "from" double precision, "to" double precision)
-      join lake_file_ranges r on r.file_id = f.id and r.name = a."column" and r.stored_as = a."storedAs"
-    ) k
-    where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})
-      and (k.outside or (${isWhole} and k.inside and k.known = ${ranges.length} and (k.nulls = 0 or ${ranges.length} = 1)))`);
+/** The ranges of one column in the files of a version, where they are known. */
+export const listRanges = (db: Queryable, { tableId, version }: { tableId: string; version: number }, column: string) =>
+  db.rows<FileRange>(sql('lake.listRanges')`select f.path, f.row_count as "rowCount", r.stored_as as "storedAs", r.low, r.high, r.nulls
+    from lake_files f join lake_file_ranges r on r.file_id = f.id and r.name = ${column}
+    where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
 
 /** The current files of tables that only the service reads, with the version of each table; a path of null is a table without files. */
 export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>

@@ -97,8 +97,8 @@ export type Expr =
       fraction?: number;
       type: ColumnType;
     }
-  /** Sum (or, without `of`, count) of the rows up to and with this one. */
-  | { kind: 'running'; of: Expr | null; partition: readonly Expr[]; order: readonly Sort[]; type: ColumnType };
+  /** Sum (or, without `of`, count) of the rows up to and with this one, or of all with `whole`. */
+  | { kind: 'running'; of: Expr | null; partition: readonly Expr[]; order: readonly Sort[]; whole?: true; type: ColumnType };
 
 /** One column of a relation: `as` is our name for it inside the statement, `name` the caller's. */
 export interface Output {
@@ -140,8 +140,24 @@ export type Plan =
   /**
    * One text column `line` with a JSON object (`json`), every output as text ready for a CSV writer (`csv`), or as a value
    * with its type (`typed`). Beside a JSON object, `keys` are a JSON array `key` of the exact texts of values, or null where there are none.
+   * The row beyond the last that goes out may be printed as the number of all rows instead.
    */
-  | { kind: 'print'; from: Plan; format: 'json' | 'csv' | 'typed'; outputs: readonly Output[]; guard: boolean; keys?: readonly Output[] };
+  | {
+      kind: 'print';
+      from: Plan;
+      format: 'json' | 'csv' | 'typed';
+      outputs: readonly Output[];
+      guard: boolean;
+      keys?: readonly Output[];
+      beyond?: Beyond;
+    };
+
+/** A row whose `place` is beyond `limit` stands for the `total` of all of them: both are BIGINT columns, counted from 1. */
+export interface Beyond {
+  place: string;
+  limit: number;
+  total: string;
+}
 
 export type PlanKind = Plan['kind'];
 export type ExprKind = Expr['kind'];

@@ -9,7 +9,7 @@ import { rangesKeptBy } from './kept-ranges.ts';
 import { keptBy } from './kept-values.ts';
 import { didYouMean } from './near.ts';
 import { isComparable } from './operands.ts';
-import type { Expr, Kept, Output, Plan, Sort, TableSource } from './plan.ts';
+import type { Beyond, Expr, Kept, Output, Plan, Sort, TableSource } from './plan.ts';
 import { predicate } from './predicates.ts';
 import type { ReadRequest } from './request.ts';
 import { refusal, shown } from './resolve.ts';
@@ -33,6 +33,8 @@ export interface ReadPlan {
   columns: readonly { as: string; name: string; type: ColumnType }[];
   /** What the rows are ordered by, where it was asked for: columns of `rows` that do not go out. */
   keys?: readonly Output[];
+  /** Set where `rows` say where each stands, and how many there are: the row beyond the window is read for that. */
+  beyond?: Beyond;
   window: Window;
 }
 
@@ -164,6 +166,23 @@ const aggregateOrder = (request: ReadRequest, outputs: readonly Output[], keys: 
   ];
 };
 
+/** Rows of a table of which a second pass, to count groups that do not fit into an answer, takes longer than to number all groups. */
+const MANY = 10_000_000;
+
+const beyondLast = ({ source }: Builder, window: Window): Beyond | null =>
+  window.kind === 'limit' && window.peek && window.limit !== null && (source.rowCount ?? 0) >= MANY
+    ? { place: 'place', limit: window.limit, total: 'total' }
+    : null;
+
+const withNumbers = (from: Plan, by: readonly Sort[], { place, total }: Beyond): Plan => {
+  const counting = { kind: 'running', of: null, partition: [], type: BIGINT } as const;
+  const outputs: Output[] = [
+    { as: place, name: place, expr: { ...counting, order: by } },
+    { as: total, name: total, expr: { ...counting, order: [], whole: true } },
+  ];
+  return { kind: 'project', from, outputs, keep: true };
+};
+
 const planGroups = (builder: Builder, request: ReadRequest, functions: readonly Measure[], window: Window): ReadPlan => {
   const where = predicate(request.filters ?? [], builder.resolve);
   const keys = groupKeys(request.aggregation?.groupBy ?? [], builder.resolve);
@@ -191,8 +210,17 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
   const whole: Plan = finished.some(({ expr }) => expr.kind !== 'column')
     ? { kind: 'project', from: groups, outputs: finished, keep: false }
     : groups;
-  const rows = anonymise(sorted(whole, aggregateOrder(request, finished, finished.slice(0, keys.length)), window));
-  return { rows, count: anonymise(counted(groups)), countsEveryRow: false, columns: columnsOf(finished), window };
+  const by = aggregateOrder(request, finished, finished.slice(0, keys.length));
+  const last = beyondLast(builder, window);
+  const all = last ? withNumbers(whole, by, last) : whole;
+  return {
+    rows: anonymise(sorted(all, by, window)),
+    count: anonymise(counted(groups)),
+    countsEveryRow: false,
+    columns: columnsOf(finished),
+    window,
+    ...(last ? { beyond: last } : {}),
+  };
 };
 
 /**

@@ -106,6 +106,7 @@ const printed = (plan: ReadPlan, format: 'json' | 'csv' | 'typed', guard = false
   outputs: references(plan),
   guard,
   ...(plan.keys ? { keys: plan.keys } : {}),
+  ...(plan.beyond ? { beyond: plan.beyond } : {}),
 });
 
 interface Lines {
@@ -113,11 +114,17 @@ interface Lines {
   seen: LineCount;
 }
 
-const runLines = async (warehouse: Warehouse, statement: Statement, limit: number, options: RunOptions): Promise<Lines> => {
+/** `waits`: the line beyond the last is read too. */
+const runLines = async (
+  warehouse: Warehouse,
+  statement: Statement,
+  { limit, waits }: { limit: number; waits: boolean },
+  options: RunOptions,
+): Promise<Lines> => {
   if (limit > SMALL) {
-    const seen = { rows: 0, cut: false };
+    const seen: LineCount = { rows: 0, cut: false };
     const source = await warehouse.stream(statement, 'json', options);
-    const body = Readable.from(joinLines(source, limit, seen), { objectMode: false });
+    const body = Readable.from(joinLines(source, limit, seen, waits), { objectMode: false });
     body.once('close', () => source.destroy());
     return { body, seen };
   }
@@ -128,7 +135,7 @@ const runLines = async (warehouse: Warehouse, statement: Statement, limit: numbe
     .join(',');
   return {
     body: Readable.from(text === '' ? [] : [text], { objectMode: false }),
-    seen: { rows: Math.min(limit, lines.length), cut: lines.length > limit },
+    seen: { rows: Math.min(limit, lines.length), cut: lines.length > limit, ...(waits ? { beyond: String(lines[limit]?.line) } : {}) },
   };
 };
 
@@ -222,10 +229,12 @@ export const readPage = async (
   const counted: Counted = { source, request, plan, known };
   if (window.kind === 'page') return numberedPage(warehouse, counted, { ...plan, window }, options);
   const statement = compile(printed(plan, 'json'), warehouse.dialect);
-  const { body, seen } = await runLines(warehouse, statement, window.limit ?? MAX_LIMIT, options);
+  const lines = { limit: window.limit ?? MAX_LIMIT, waits: plan.beyond !== undefined };
+  const { body, seen } = await runLines(warehouse, statement, lines, options);
   let total = 0;
   const rows = thenAwait(body, async () => {
-    total = seen.cut ? await count(warehouse, counted, options) : seen.rows;
+    if (!seen.cut) total = seen.rows;
+    else total = seen.beyond === undefined ? await count(warehouse, counted, options) : Number(seen.beyond);
   });
   const counts = () => ({ rows: seen.rows, totalRows: total, truncated: seen.cut, page: 1, pageSize: seen.rows, totalPages: 1 });
   return { columns: columnInfo(plan), rows, counts, edges: null };

@@ -1,11 +1,12 @@
 /** What is known of the values in a file: how many rows have each of those of a column with few, and between which they lie. It never changes, so that is true for every version that reads it. */
 import { join } from 'node:path';
+import type { KeptRanges } from './kept-ranges.ts';
 import { READABLE_KINDS, fixedColumns } from './catalog.ts';
 import type { ReadableKind } from './catalog.ts';
 import { columnsAt } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
-import type { Database, Queryable } from './manifest.queries.ts';
-import type { Kept } from './plan.ts';
+import type { Database } from './manifest.queries.ts';
+import type { FileRange } from './manifest-rows.ts';
 import type { StagingArea } from './staging.ts';
 
 const isReadable = (kind: string): kind is ReadableKind => (READABLE_KINDS as readonly string[]).includes(kind);
@@ -40,12 +41,22 @@ export async function noteValues(
   return noted;
 }
 
-/** Rows that a filter keeps, of each file of a version that this is known of: all of them by its values, else those that its ranges leave out or keep whole. */
-export async function listKeptRows(
-  db: Queryable,
-  version: { tableId: string; version: number },
-  { values, ranges }: Kept,
-): Promise<{ path: string; rows: number }[]> {
-  const counted = values ? await queries.listCountedRows(db, version, values) : [];
-  return counted.length > 0 || !ranges ? counted : queries.listRangedRows(db, version, ranges);
+type RangesOf = (column: string) => Promise<readonly FileRange[]>;
+
+/** The files that are known to hold no row of these ranges; and, where nothing else is asked, those that hold no other but rows without a value. */
+export async function rowsInRanges({ ranges, isWhole }: KeptRanges, rangesOf: RangesOf): Promise<{ path: string; rows: number }[]> {
+  const rowsOf = new Map<string, number>();
+  /** Ranges that hold a file whole. */
+  const within = new Map<string, number>();
+  const found = await Promise.all(ranges.map(async (range) => ({ range, files: await rangesOf(range.column) })));
+  for (const { range, files } of found)
+    for (const { path, rowCount, storedAs, low, high, nulls } of files) {
+      if (storedAs !== range.storedAs || rowsOf.get(path) === 0) continue;
+      if (low === null || high === null || low > range.to || high < range.from) rowsOf.set(path, 0);
+      else if (isWhole && low >= range.from && high <= range.to && (nulls === 0 || ranges.length === 1)) {
+        within.set(path, (within.get(path) ?? 0) + 1);
+        if (within.get(path) === ranges.length) rowsOf.set(path, rowCount - nulls);
+      }
+    }
+  return [...rowsOf].map(([path, rows]) => ({ path, rows }));
 }

@@ -11,7 +11,7 @@ import { findTableById, listFiles } from '../../src/lakehouse/manifest.queries.t
 import type { TableSource } from '../../src/lakehouse/plan.ts';
 import { countDownload, readPage, readStream } from '../../src/lakehouse/read.ts';
 import type { ReadRequest } from '../../src/lakehouse/request.ts';
-import { listKeptRows } from '../../src/lakehouse/value-notes.ts';
+import { Versions } from '../../src/lakehouse/versions.ts';
 import type { Statement, StreamFormat, Warehouse } from '../../src/lakehouse/warehouse.ts';
 import { DuckDbWarehouse } from '../../src/lakehouse/warehouses/duckdb.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
@@ -82,15 +82,16 @@ async function sources(of: string): Promise<{ ranged: TableSource; plain: TableS
   const { version } = (await findTableById(lake.db, of))!;
   const extents = (await listFiles(lake.db, of, version)).map((file) => ({ ...file, path: join(lake.folder, 'lake', file.path) }));
   const files = extents.map(({ path }) => path).reverse();
+  const versions = new Versions({ db: lake.db, lakeFolder: join(lake.folder, 'lake') });
   const known: number[] = [];
   const ranged = source(files, {
     expanded: COLUMNS,
     extents,
     rowCount: ROWS,
     keptRows: async (kept) => {
-      const rows = await listKeptRows(lake.db, { tableId: of, version }, kept);
-      known.splice(0, known.length, ...rows.map((file) => file.rows));
-      return new Map(rows.map(({ path, rows: count }) => [join(lake.folder, 'lake', path), count]));
+      const rows = await versions.keptRows(of, version, kept);
+      known.splice(0, known.length, ...rows.values());
+      return rows;
     },
   });
   return { ranged, plain: source(files, { expanded: COLUMNS, rowCount: ROWS }), known };
@@ -239,8 +240,9 @@ test('ranges are of a column as the file holds it, are written anew by compactio
     values: null,
     ranges: { ranges: [{ column: 'whole', storedAs, from: 1_000, to: Infinity }], isWhole: true },
   });
-  expect(await listKeptRows(lake.db, { tableId, version }, ranges('int32'))).toHaveLength(FILES);
-  expect(await listKeptRows(lake.db, { tableId, version }, ranges('int64'))).toEqual([]);
+  const versions = new Versions({ db: lake.db, lakeFolder: lake.folder });
+  expect((await versions.keptRows(tableId, version, ranges('int32'))).size).toBe(FILES);
+  expect((await versions.keptRows(tableId, version, ranges('int64'))).size).toBe(0);
   const id = await makeTable();
   const later: ReadRequest = { filters: [{ column: 'day', operator: 'greater_than', value: '1970-01-10' }] };
   const before = await answer((await sources(id)).plain, later);

@@ -12,7 +12,8 @@ import type { ReadRequest } from '../../src/lakehouse/request.ts';
 import { commit, eraseTables } from '../../src/lakehouse/manifest.ts';
 import { compactTable, noteLargeFiles } from '../../src/lakehouse/maintenance.ts';
 import { findTableById, listCountedRows, listFiles } from '../../src/lakehouse/manifest.queries.ts';
-import { listKeptRows, noteValues } from '../../src/lakehouse/value-notes.ts';
+import { noteValues } from '../../src/lakehouse/value-notes.ts';
+import { Versions } from '../../src/lakehouse/versions.ts';
 import type { Statement, Warehouse } from '../../src/lakehouse/warehouse.ts';
 import { DuckDbWarehouse } from '../../src/lakehouse/warehouses/duckdb.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
@@ -104,9 +105,9 @@ async function sources(of: string): Promise<{ noted: TableSource; plain: TableSo
     extents,
     rowCount: ROWS,
     keptRows: async (kept) => {
-      const rows = await listKeptRows(lake.db, { tableId: of, version }, kept);
-      known.splice(0, known.length, ...rows.map(({ path }) => join(lake.folder, 'lake', path)));
-      return new Map(rows.map(({ path, rows: count }) => [join(lake.folder, 'lake', path), count]));
+      const rows = await new Versions({ db: lake.db, lakeFolder: join(lake.folder, 'lake') }).keptRows(of, version, kept);
+      known.splice(0, known.length, ...rows.keys());
+      return rows;
     },
   });
   return { noted, plain: source(files, { expanded: COLUMNS, rowCount: ROWS }), known };

@@ -4,12 +4,11 @@ import type { OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { DEFAULT_SORT, ERROR_COLUMN, STRING, fixedColumns, type Column } from '../../lakehouse/catalog.ts';
-import { columnsAt, filesAt, findInternalFiles, findTable, versionOf } from '../../lakehouse/manifest.ts';
+import { findInternalFiles, findTable, versionOf } from '../../lakehouse/manifest.ts';
 import { metadataColumns, type MetadataColumn, type MetadataSource } from '../../lakehouse/metadata.ts';
 import type { CacheKey } from '../../lakehouse/page-cache.ts';
 import type { Kept, TableSource } from '../../lakehouse/plan.ts';
 import { typeText } from '../../lakehouse/types.ts';
-import { listKeptRows } from '../../lakehouse/value-notes.ts';
 import { metadataColumnsOf } from '../metadata/lake.service.ts';
 import type { TableDescriptor, TableType } from './data.model.ts';
 import { listReadableTables, type TableRow } from './data.queries.ts';
@@ -75,8 +74,8 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
 async function answersOf(ctx: Context, experimentId: string): Promise<MetadataSource['answers']> {
   const raw = await findTable(ctx.db, experimentId, 'raw_data');
   if (!raw) return undefined;
-  const [columns, files] = await Promise.all([columnsAt(ctx.db, raw.id, raw.version), filesAt(ctx.db, raw.id, raw.version)]);
-  return { columns: [...fixedColumns('raw_data'), ...columns], files: files.map(({ path }) => join(ctx.lakeFolder, path)) };
+  const { columns, files } = await ctx.versions.parts(raw.id, raw.version);
+  return { columns: [...fixedColumns('raw_data'), ...columns], files: files.toReversed() };
 }
 
 /** A table's own columns and those that metadata adds to it. */
@@ -92,10 +91,6 @@ async function described(
   const added = metadataColumns({ ...metadata, answers }, own);
   return { columns: [...own, ...added.columns], metadata: { files: metadata.files, columns: added.described, answers } };
 }
-
-/** What the manifest knows of the values in the files of a version. */
-const keptRows = (ctx: Context, tableId: string, version: number) => async (kept: Kept) =>
-  new Map((await listKeptRows(ctx.db, { tableId, version }, kept)).map(({ path, rows }) => [join(ctx.lakeFolder, path), rows]));
 
 /** A table's source, and what an answer from it depends on beside the table's own version: the people whose names may show, and what they wrote. */
 export interface OpenSource extends TableSource {
@@ -141,14 +136,14 @@ export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): P
   const shared = ctx.warehouse.name === 'databricks';
   if (shared && asOf !== undefined && asOf !== table.version) throw errors.tableVersionGone();
   const { version, rowCount } = await versionOf(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
-  const [columns, files] = await Promise.all([columnsAt(ctx.db, table.tableId, version), filesAt(ctx.db, table.tableId, version)]);
+  const { tableId } = table;
+  const { columns, files, extents } = await ctx.versions.parts(tableId, version);
   return {
     ...(await complete([...fixedColumns(table.kind), ...columns])),
-    // the newest rows are asked for most
-    files: absolute(files.map(({ path }) => path)).reverse(),
+    files,
     version: String(version),
-    extents: files.map((file) => ({ ...file, path: join(ctx.lakeFolder, file.path) })),
-    ...(shared ? {} : { rowCount, keptRows: keptRows(ctx, table.tableId, version) }),
+    extents,
+    ...(shared ? {} : { rowCount, keptRows: (kept: Kept) => ctx.versions.keptRows(tableId, version, kept) }),
   };
 }
 

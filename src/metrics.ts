@@ -1,0 +1,48 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+
+export interface Metrics {
+  registry: Registry;
+  requests: Histogram<'method' | 'route' | 'status'>;
+  queries: Histogram<'label'>;
+  jobErrors: Counter;
+  /** Measurements of messages, by what became of them. */
+  measurements: Counter<'outcome'>;
+  /** Rows that macros made, with an error or without. */
+  macroRows: Counter<'outcome'>;
+}
+
+/** What the process counts, for operators. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the first byte of a request to the end of its answer.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    }),
+    queries: new Histogram({
+      name: 'postgres_statement_duration_seconds',
+      help: 'Time of a Postgres statement by its label.',
+      labelNames: ['label'],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5],
+      registers: [registry],
+    }),
+    jobErrors: new Counter({ name: 'job_queue_errors_total', help: 'Errors that the job queue reported.', registers: [registry] }),
+    measurements: new Counter({
+      name: 'pipeline_measurements_total',
+      help: 'Measurements of messages that this process handled, by what became of them.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    macroRows: new Counter({
+      name: 'pipeline_macro_rows_total',
+      help: 'Rows that macros made in this process.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+  };
+}
