@@ -1,5 +1,5 @@
 /** Rows of the manifest, as its statements take and give them. */
-import type { ColumnRange } from './warehouse.ts';
+import type { ColumnRange, StagedFile } from './warehouse.ts';
 
 /** One row of `lake_tables`. */
 export interface LakeTable {
@@ -53,30 +53,11 @@ export interface CatalogueColumn {
   lastSeenAt: Date;
 }
 
-export interface NewFile {
+export interface NewFile extends StagedFile {
   id: string;
-  path: string;
-  rowCount: number;
-  byteCount: number;
-  minKey: string | null;
-  maxKey: string | null;
-  minId: string | null;
-  maxId: string | null;
-  nullKeys: number;
-  ranges: readonly ColumnRange[];
 }
 
-export interface NewColumn {
-  name: string;
-  type: string;
-  origin: string;
-  originalKey: string | null;
-  nullable: boolean;
-  hidden: boolean;
-  hasValues: boolean;
-  exactDouble: boolean;
-  ordinal: number;
-}
+export type NewColumn = Omit<CatalogueColumn, 'sinceVersion' | 'firstSeenAt' | 'lastSeenAt'>;
 
 export interface NewSource {
   /** 20 hex digits. */

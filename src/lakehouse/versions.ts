@@ -16,7 +16,7 @@ export interface VersionParts {
   extents: readonly FileExtent[];
 }
 
-/** Files and ranges of files that are kept at most, of all tables: about half a kilobyte each. */
+/** Columns, files and ranges of files that are kept at most, of all tables: about half a kilobyte each. */
 const MOST = 20_000;
 
 interface VersionOptions {
@@ -46,7 +46,7 @@ export class Versions {
     this.#most = most;
   }
 
-  /** Files and ranges that are kept. */
+  /** Columns, files and ranges that are kept. */
   get weight(): number {
     return this.#weight;
   }
@@ -57,7 +57,7 @@ export class Versions {
     held.parts ??= (async () => {
       const [columns, listed] = await Promise.all([columnsAt(this.#db, tableId, version), filesAt(this.#db, tableId, version)]);
       const extents = listed.map((file) => ({ ...file, path: join(this.#lakeFolder, file.path) }));
-      this.#weigh(key, held, extents.length);
+      this.#weigh(key, held, columns.length + extents.length);
       return { columns, extents, files: extents.map(({ path }) => path).reverse() };
     })();
     held.parts.catch(() => delete held.parts);
@@ -92,11 +92,11 @@ export class Versions {
     return [key, held];
   }
 
-  #weigh(key: string, held: Held, files: number): void {
+  #weigh(key: string, held: Held, more: number): void {
     // it may have been forgotten while it was asked for
     if (this.#held.get(key) !== held) return;
-    held.weight += 1 + files;
-    this.#weight += 1 + files;
+    held.weight += 1 + more;
+    this.#weight += 1 + more;
     for (const [oldest, { weight }] of this.#held) {
       if (this.#weight <= this.#most) break;
       this.#held.delete(oldest);
