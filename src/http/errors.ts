@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { ApiError, errors, type Problem } from '../errors.ts';
 import { contextOf, exchangeOf } from './exchange.ts';
 import { StoredAnswer } from './idempotency.ts';
-import { placeIn } from './places-in-bodies.ts';
+import { placesIn } from './places-in-bodies.ts';
 
 const MOST_PROBLEMS = 20;
 const LONGEST_MESSAGE = 300;
@@ -19,9 +19,10 @@ const isValidationFailure = (error: unknown): error is ValidationFailure => erro
 
 /** tsoa repeats the submitted value and the whole union in its messages; what goes out names the place and the rule. */
 function problemsOf(failure: ValidationFailure, body: unknown): Problem[] {
+  const place = placesIn(body);
   return Object.entries(failure.fields)
     .slice(0, MOST_PROBLEMS)
-    .map(([path, { message }]) => ({ path: shorten(placeIn(body, path)), message: shorten(message.split('Issues:')[0] ?? message) }));
+    .map(([path, { message }]) => ({ path: shorten(place(path)), message: shorten(message.split('Issues:')[0] ?? message) }));
 }
 
 interface BodyParserError {

@@ -1,7 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -129,6 +131,42 @@ test('too large a file and too many files are refused while they arrive', { time
   const files = (count: number) => Array.from({ length: count }, (_, at) => [`${at}.csv`, `a\n${at}\n`] as const);
   expect(await uploaded('csv', files(20))).toMatchObject({ status: 'completed', rowCount: 20 });
   await refused(() => send('csv', files(101)), 400, /100/);
+});
+
+test('a body that announces more than all files of its kind may hold is refused before any of it is read', async () => {
+  const part = (name: string, value: string) => `--xx\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const announce = (bytes: number, targetName: string) =>
+    new Promise<{ status: number; body: unknown }>((resolve, reject) => {
+      const head = `${part('sourceKind', 'csv')}${part('targetKind', 'new')}${part('targetName', targetName)}--xx\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\n\r\nn\n1\n`;
+      const tail = '\r\n--xx--\r\n';
+      const outgoing = request(
+        `${site.server.baseUrl}${uploads}`,
+        {
+          method: 'POST',
+          headers: {
+            'x-api-key': site.cast.owner.apiKey,
+            'content-type': 'multipart/form-data; boundary=xx',
+            'content-length': bytes === 0 ? head.length + tail.length : bytes,
+          },
+        },
+        (response) => {
+          void text(response).then((said) => {
+            outgoing.destroy();
+            resolve({ status: response.statusCode ?? 0, body: JSON.parse(said) });
+          }, reject);
+        },
+      );
+      outgoing.once('error', reject);
+      outgoing.write(head);
+      if (bytes === 0) outgoing.end(tail);
+    });
+  const honest = (await announce(0, 'as_announced')).body as { uploadId: string };
+  expect(await ended(`${uploads}/${honest.uploadId}`)).toMatchObject({ status: 'completed', rowCount: 1 });
+  await refused(() => announce(5 * 1_024 ** 3, 'announced'), 413, /100 files of 50 MiB/);
+  const { body } = await owner('GET', uploads);
+  const names = (body as { uploads: { uploadTableName: string }[] }).uploads.map(({ uploadTableName }) => uploadTableName);
+  expect(names).toContain('as_announced');
+  expect(names).not.toContain('announced');
 });
 
 test('a name that climbs out of its folder is a name, and nothing is written where it points', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { placeIn } from '../../src/http/places-in-bodies.ts';
+import { placesIn } from '../../src/http/places-in-bodies.ts';
 import { experimentWrites } from '../support/experiment-writes.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 
@@ -186,9 +186,24 @@ test('every query parameter of these routes that has a limit refuses what is bey
 
 test('a place is named whole where one list can be meant, and from the list on where several can', () => {
   const body = { metadata: { columns: [{ id: '' }] }, one: { rows: [1] }, other: { rows: [1, 2] } };
-  expect(placeIn(body, 'columns.$0.id')).toBe('body.metadata.columns[0].id');
-  expect(placeIn(body, 'rows.$0')).toBe('rows[0]');
-  expect(placeIn(body, 'rows.$1')).toBe('body.other.rows[1]');
-  expect(placeIn([{ id: '' }], 'body.$0.id')).toBe('body[0].id');
-  expect(placeIn(undefined, 'body.name')).toBe('body.name');
+  const place = placesIn(body);
+  expect(place('columns.$0.id')).toBe('body.metadata.columns[0].id');
+  expect(place('rows.$0')).toBe('rows[0]');
+  expect(place('rows.$1')).toBe('body.other.rows[1]');
+  expect(placesIn([{ id: '' }])('body.$0.id')).toBe('body[0].id');
+  expect(placesIn(undefined)('body.name')).toBe('body.name');
+});
+
+test('a body is walked once for all of its problems, and no further than its first members', () => {
+  let looked = 0;
+  const counted = (inner: unknown) => Object.defineProperty({}, 'inner', { enumerable: true, get: () => ((looked += 1), inner) });
+  const body = { rows: [1], many: Array.from({ length: 100_000 }, () => counted([1])) };
+  const place = placesIn(body);
+  expect(place('rows.$0')).toBe('body.rows[0]');
+  const first = looked;
+  expect(first).toBeLessThan(10_000);
+  for (let index = 0; index < 20; index += 1) place(`rows.$${index}`);
+  expect(looked).toBe(first);
+  expect(placesIn({ many: [counted([1])] })('inner.$0')).toBe('body.many[0].inner[0]');
+  expect(looked).toBeGreaterThan(first);
 });

@@ -58,6 +58,7 @@ export class UploadsController extends ApiController {
   public async create(@Request() request: HttpRequest, @Path() id: string): Promise<UploadReport> {
     const { caller } = this;
     const report = await receiveUpload(this.ctx, caller, id, multipartParts(request, LARGEST), {
+      announcedBytes: Number(request.headers['content-length'] ?? 0),
       signal: this.exchange.signal,
       claim: (fingerprint) => claimIdempotencyKey(request, this.response, caller, fingerprint),
     });

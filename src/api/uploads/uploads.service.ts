@@ -61,6 +61,15 @@ function checkFields(given: Record<string, string>): Fields {
   return parsed.data;
 }
 
+const MOST_BETWEEN_FILES = 16_384;
+
+/** Refuses what says of itself that it is larger than all files of its kind may be, before any of it is read. */
+function checkAnnounced(bytes: number, sourceKind: SourceKind): void {
+  const { maxFileBytes, maxFiles } = LIMITS[sourceKind];
+  if (bytes > maxFiles * (maxFileBytes + MOST_BETWEEN_FILES))
+    throw errors.payloadTooLarge(`${maxFiles} files of ${maxFileBytes / 1_048_576} MiB each`);
+}
+
 interface Receiving {
   uploadId: string;
   experimentId: string;
@@ -130,6 +139,8 @@ export async function abandon(ctx: Context, uploadId: string, reason: string, is
 }
 
 interface ReceiveOptions {
+  /** Of the whole body, as its sender says; 0 when it does not say. */
+  announcedBytes: number;
   signal: AbortSignal;
   /** Claims the caller's Idempotency-Key for what has arrived; throws when the call is a repeat. */
   claim: (fingerprint: Buffer) => Promise<void>;
@@ -144,7 +155,7 @@ export async function receiveUpload(
   caller: Caller,
   experimentId: string,
   parts: AsyncIterable<UploadPart>,
-  { signal, claim }: ReceiveOptions,
+  { announcedBytes, signal, claim }: ReceiveOptions,
 ): Promise<UploadReport> {
   const given: Record<string, string> = {};
   const received: { path: string; sha256: string }[] = [];
@@ -159,7 +170,9 @@ export async function receiveUpload(
       }
       if (part.name !== 'files') throw errors.uploadRefused("The file parts must be named 'files'.");
       if (!receiving) {
-        receiving = await begin(ctx, caller, experimentId, checkFields(given));
+        const fields = checkFields(given);
+        checkAnnounced(announcedBytes, fields.sourceKind);
+        receiving = await begin(ctx, caller, experimentId, fields);
         const { uploadId } = receiving;
         beat = setInterval(() => void beatReceiving(ctx.db, uploadId).catch(() => 0), BEAT_MS);
       }
