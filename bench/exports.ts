@@ -1,10 +1,9 @@
 /** An export of many rows to CSV: its time against the engine's own COPY of the same rows, the server's memory, and how often it says how far it is. */
-import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { against, pairs, type Measured } from './pairs.ts';
-import { peakDuring, SHOWN, took, yardstick } from './reads.ts';
+import { peakDuring, SHOWN, syncFile, took, yardstick } from './reads.ts';
 import { startReadsSite, type ReadsSite } from './seed-reads.ts';
 
 const [THREADS, MEMORY_MB] = [2, 256];
@@ -15,12 +14,6 @@ interface Status {
   rowCount: number | null;
   progress: { percent: number; rows: number };
 }
-
-const syncFile = (path: string) => {
-  const descriptor = openSync(path, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
-};
 
 const client = (site: ReadsSite) => async (method: string, path: string, body?: unknown) => {
   const response = await fetch(`${site.baseUrl}${site.path}/exports${path}`, {

@@ -1,9 +1,9 @@
 /** Messages on their way to tables: throughput and memory against a statement by hand, reads after a month of small files, and how soon an outage is made up for. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { createUser } from '../src/api/account/account.service.ts';
 import { createApiKey } from '../src/api/credentials/credentials.service.ts';
@@ -12,27 +12,29 @@ import { openDatabase, type Database } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
 import { sql } from '../src/database/sql.ts';
 import { drainMessages } from '../src/ingest/drain.ts';
-import { storeMessages } from '../src/ingest/messages.ts';
+import { storeMessages, type ReadMessage } from '../src/ingest/messages.ts';
 import { loadPipelines } from '../src/ingest/pipeline.ts';
 import { readPayload } from '../src/iot/payload.ts';
 import { compactTable } from '../src/lakehouse/maintenance.ts';
 import type { StagingArea } from '../src/lakehouse/staging.ts';
 import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
 import { against, pairs, type Measured } from './pairs.ts';
-import { fetchAll } from './reads.ts';
+import { fetchAll, syncFile } from './reads.ts';
 import { seedSeason } from './seed-raw.ts';
 import { makeExperiment, serve, stop } from './seed-reads.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+/** Rows of an experiment in the middle of its season. */
+const HELD = 500_000;
 /** Arrivals of the month: one batch an hour. */
 const MONTH = { batches: 720, rowsOfBatch: 500 };
 const OUTAGE_MS = Number(process.env['OUTAGE_MS'] ?? 15_000);
 const PER_SECOND = 200;
 const TICK_MS = 100;
 
-const messageAt = (n: number, started = Date.UTC(2026, 4, 1)): string =>
+const messageAt = (n: number, started = Date.UTC(2026, 4, 1), of = 'm'): string =>
   JSON.stringify({
-    id: `m-${n}`,
+    id: `${of}-${n}`,
     timestamp: new Date(started + n * 1_000).toISOString(),
     timezone: 'Europe/Amsterdam',
     device_id: `multispeq-${n % 40}`,
@@ -59,31 +61,41 @@ const resident = (pid: number | 'self') => Number(/VmRSS:\s+(\d+)/.exec(readFile
 
 /**
  * Rows a second of messages that wait in the inbox, everything that the service does with them included, against what an expert writes for the same rows. The expert's
- * statements begin, as ours do, where the messages are durable already (a file of them), and end where their files are.
+ * statements begin, as ours do, where the messages are durable already (a file of them), and end where their files are. `held`: rows that the experiment has already,
+ * none of which may come a second time.
  */
-async function throughput(db: Database, staging: StagingArea, dataDir: string): Promise<Measured[]> {
+async function throughput(db: Database, staging: StagingArea, dataDir: string, held: number): Promise<Measured[]> {
   const rows = Number(process.env['ROWS'] ?? 50_000);
-  const texts = Array.from({ length: rows }, (_, n) => messageAt(n));
-  const folder = join(dataDir, 'yardstick');
+  const folder = join(dataDir, `yardstick-${held}`);
   mkdirSync(folder);
   const file = join(folder, 'messages.ndjson');
-  writeFileSync(file, texts.join('\n'));
   const pipelines = await loadPipelines(join(ROOT, 'pipelines'));
   const engine = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '400MB' });
   const connection = await engine.connect();
   await connection.run(`set timezone = 'UTC'`);
   let peak = 0;
+  const experimentId = randomUUID();
+  let batches = 0;
+  /** Messages that have not come before. */
+  const more = (count: number) => {
+    batches += 1;
+    return Array.from({ length: count }, (_, n) => messageAt(n, Date.UTC(2026, 4, 1 + batches), `m-${batches}`));
+  };
   const ours = async () => {
-    const experimentId = randomUUID();
-    await store(db, experimentId, texts);
+    const into = held === 0 ? randomUUID() : experimentId;
+    await store(db, into, more(rows));
     const watch = setInterval(() => (peak = Math.max(peak, resident('self'))), 50);
     const start = performance.now();
     let stored = 0;
-    await drainMessages({ db, staging, pipelines }, experimentId, {
-      read: (pending) =>
-        Promise.resolve(
-          pending.map((message) => ({ id: message.id, arrival: message, decoded: readPayload(message.body ?? Buffer.alloc(0)) })),
-        ),
+    await drainMessages({ db, staging, pipelines }, into, {
+      read: async (pending) => {
+        const read: ReadMessage[] = [];
+        for (const [at, message] of pending.entries()) {
+          if (at % 250 === 249) await setImmediate();
+          read.push({ id: message.id, arrival: message, decoded: readPayload(message.body ?? Buffer.alloc(0)) });
+        }
+        return read;
+      },
       onReports: (reports) => {
         for (const report of reports) stored += report.stored;
       },
@@ -93,31 +105,33 @@ async function throughput(db: Database, staging: StagingArea, dataDir: string): 
     return rows / ((performance.now() - start) / 1_000);
   };
   const made = Object.fromEntries(['there', 'out', 'devices', 'outcomes'].map((name) => [name, join(folder, `${name}.parquet`)]));
+  const source = randomUUID();
   const statements = readFileSync(join(import.meta.dirname, 'yardsticks', 'messages.sql'), 'utf8')
-    .replace(/{{(\w+)}}/g, (_, name: string) => ({ ...made, file, source: randomUUID(), client: 'multispeq_1' })[name] ?? '')
+    .replace(/{{(\w+)}}/g, (_, name: string) => ({ ...made, file, source, client: 'multispeq_1' })[name] ?? '')
     .split(/;\n/)
     .filter((text) => text.trim() !== '');
-  await connection.run(`copy (select '' as id where false) to '${made['there'] ?? ''}' (format parquet)`);
+  for (let at = 0; at < held; at += rows) await ours();
+  await connection.run(
+    `copy (select left(sha256('${source}' || 'm-0-' || n), 20) || '000000000000' as id from range(${held}) t(n)) to '${made['there'] ?? ''}' (format parquet, compression zstd, row_group_size 100352)`,
+  );
+  peak = 0;
   const yardstick = async () => {
+    writeFileSync(file, more(rows).join('\n'));
     const start = performance.now();
     for (const text of statements) await connection.run(text);
-    for (const name of ['out', 'devices', 'outcomes']) {
-      const descriptor = openSync(made[name] ?? '', 'r');
-      fsyncSync(descriptor);
-      closeSync(descriptor);
-    }
+    for (const name of ['out', 'devices', 'outcomes']) syncFile(made[name] ?? '');
     return rows / ((performance.now() - start) / 1_000);
   };
   await yardstick();
   const measured = await pairs(
-    `${rows} messages against an expert's statement, macros off, rows/s`,
+    `${rows} messages into ${held} rows against an expert's statement, macros off, rows/s`,
     ours,
     yardstick,
     Math.min(5, Number(process.env['PAIRS'] ?? 5)),
   );
   connection.closeSync();
   engine.closeSync();
-  return [measured, against('messages, peak resident memory, MB', peak, 1_024)];
+  return [measured, against(`messages into ${held} rows, peak resident memory, MB`, peak, 1_024)];
 }
 
 interface Site {
@@ -228,7 +242,7 @@ export async function benchPipeline(url: string, dataDir: string, onMeasured: (l
   try {
     const experiment = (name: string) => makeExperiment(baseUrl, apiKey, { name, organizationId: person.organizationId });
     const site = { db, staging, baseUrl, apiKey, makeExperiment: experiment };
-    for (const line of await throughput(db, staging, dataDir)) onMeasured(line);
+    for (const held of [0, HELD]) for (const line of await throughput(db, staging, dataDir, held)) onMeasured(line);
     await month(site, onMeasured);
     const start = async () => {
       const { child: worker } = await serve(settings);

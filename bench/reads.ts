@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -82,6 +82,13 @@ export const yardstick = (name: string, site: ReadsSite, table = 'bench'): strin
   readFileSync(join(import.meta.dirname, 'yardsticks', `${name}.sql`), 'utf8')
     .replaceAll('$files', `[${site.filesOf(table).map(literal).join(', ')}]`)
     .replaceAll('$experiment', literal(/experiments\/([^/]+)/.exec(site.path)?.[1] ?? ''));
+
+/** Writes out what the machine still keeps of a file. */
+export function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
 
 export async function took(connection: DuckDBConnection, statements: readonly string[]): Promise<number> {
   const start = performance.now();

@@ -42,6 +42,8 @@ const RULES: readonly (readonly [RegExp, string | ((...found: string[]) => strin
     (_all, of = '', fields = '') =>
       `from_json(${of}, 'array<struct<${fields.replaceAll(/"([a-z]+)":"VARCHAR"/g, '$1: string').replaceAll(',', ', ')}>>')`,
   ],
+  // there every measurement comes by itself
+  [/\{\{measurements\}\}/g, '1'],
   [new RegExp(`\\b(${OPERAND})::json\\b`, 'g'), 'try_parse_json($1)'],
   [new RegExp(`\\b(${OPERAND})::timestamptz\\b`, 'g'), 'try_cast($1 as timestamp)'],
   [new RegExp(`\\b(${OPERAND}|\\d+|sum\\([a-z_]+\\))::(double|bigint)\\b`, 'g'), 'try_cast($1 as $2)'],

@@ -1,9 +1,9 @@
 -- grain: one device and firmware of an experiment, with the newest of what it said of itself
 -- key: id
--- from: the device rows so far, and the measurements of one batch of messages
+-- from: the device rows so far, and of one batch of messages the newest that each device said, with how many measurements that stands for
 with said as (
   select device_row as id, device_id, client_id, device_firmware, device_name, device_version, device_battery::double as device_battery,
-    1::bigint as total_measurements, processed_at::timestamptz as processed_timestamp, measured_at::timestamptz as last_measured_at
+    {{measurements}}::bigint as total_measurements, processed_at::timestamptz as processed_timestamp, measured_at::timestamptz as last_measured_at
   from bronze_records
   union all by name
   {{known}}

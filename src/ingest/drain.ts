@@ -1,11 +1,17 @@
-/** The waiting messages of one experiment, batch after batch: one is taken apart and written while the one before it is committed. */
-import { ingestMessages, type MessageDeps, type ReadMessage } from './messages.ts';
-import { listPending, noteTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
+/** The waiting messages of one experiment, batch after batch: one is taken apart while the one before it is written, and the one before that is committed. */
+import { findTable } from '../lakehouse/manifest.ts';
+import type { Staged } from '../lakehouse/warehouse.ts';
+import { ingestMessages, type MessageDeps, type ReadMessage, type Storing } from './messages.ts';
+import { forgetTries, listPending, noteTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
 
 /** What one batch takes at most: few messages wait in an idle service, and make a small one; of many a large one costs far less each. */
 const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
-/** What the first takes: it makes the tables, and the others wait for it. */
+/** What the first takes where there is no table yet: it makes the tables, and the others wait for it. */
 const FIRST = 2_000;
+/** Batches that are being stored: while one is committed, another is synced to the disk and a third one is written. */
+const AT_ONCE = 3;
+/** Batches after which tries are forgotten: looking for whom they are still kept costs 5 ms. */
+const FORGET_EVERY = 16;
 /** The part of a batch that is tried together, by how often its messages have been tried before; any more, and each is tried alone. */
 const PARTS = [1, 1, 20, 400];
 
@@ -18,6 +24,15 @@ export interface Draining {
   onReports?: (reports: readonly MessageReport[]) => void;
   /** Messages of one batch. */
   most?: number;
+}
+
+/** A batch, taken apart. */
+interface Taken {
+  messages: ReadMessage[];
+  /** Its last place in the order of arrival; 0 for a batch of none. */
+  after: number;
+  /** Whether one of it has failed more than once. */
+  suspect: boolean;
 }
 
 /** The first messages of a list that go together: nobody waits for a message that failed more often. */
@@ -36,40 +51,61 @@ export async function drainMessages(
   signal?: AbortSignal,
 ): Promise<void> {
   const { db } = deps;
-  const store = async (messages: readonly ReadMessage[], previous?: Promise<void>) => {
-    const reports = await ingestMessages(deps, experimentId, messages, { signal, before: previous });
-    onReports?.(reports);
+  // most messages come once; where one has come twice, more will
+  let looksFirst = false;
+  const store = (messages: readonly ReadMessage[], before?: Storing): Storing => {
+    let onDevices: (staged: Staged | undefined) => void = () => undefined;
+    const devices = new Promise<Staged | undefined>((resolve) => (onDevices = resolve));
+    const ended = (async () => {
+      try {
+        const reports = await ingestMessages(deps, experimentId, messages, { signal, before, looksFirst, onDevices });
+        looksFirst ||= reports.some(({ alreadyThere }) => alreadyThere > 0);
+        onReports?.(reports);
+      } finally {
+        onDevices(undefined);
+      }
+    })();
+    ended.catch(() => undefined);
+    return { ended, devices };
   };
-  let first: Promise<void> | undefined;
-  let before: Promise<void> | undefined;
-  let stored: Promise<void> | undefined;
+  const take = async (messages: number, after: number): Promise<Taken> => {
+    signal?.throwIfAborted();
+    const batch = takeTogether(await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after }), most);
+    const [from, to] = [batch.at(0), batch.at(-1)];
+    if (from && to) await noteTry(db, experimentId, { first: from.ordinal, last: to.ordinal });
+    return { messages: await read(batch), after: to?.ordinal ?? 0, suspect: batch.some(({ tries }) => tries > 1) };
+  };
+  let first: Storing | undefined;
+  /** In order. */
+  const underWay: Storing[] = [];
   let after = 0;
-  let messages = Math.min(most, FIRST);
+  const hasTables = (await findTable(db, experimentId, 'device')) !== undefined;
+  let coming = take(hasTables ? most : Math.min(most, FIRST), after);
   try {
-    for (;;) {
-      signal?.throwIfAborted();
-      const batch = takeTogether(await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after }), most);
-      if (batch.length === 0 && after === 0) return;
-      const [from, to] = [batch.at(0), batch.at(-1)];
-      if (from && to) await noteTry(db, experimentId, { first: from.ordinal, last: to.ordinal });
-      const suspect = batch.some(({ tries }) => tries > 1);
-      const taken = await read(batch);
+    for (let batches = 1; ; batches += 1) {
+      if (batches % FORGET_EVERY === 0) await forgetTries(db, experimentId);
+      const batch = await coming;
+      const isEmpty = batch.messages.length === 0;
+      if (isEmpty && after === 0) {
+        await forgetTries(db, experimentId);
+        return;
+      }
       // one that failed before may fail again
-      const alone = batch.length === 0 || suspect;
-      if (alone) await before;
-      // it makes the table
-      await first;
-      stored = store(taken, before);
-      stored.catch(() => undefined);
-      first ??= stored;
-      await (alone ? stored : before);
-      before = stored;
-      // of those that failed before few are taken at once
-      messages = suspect ? Math.ceil(most / 20) : most;
+      const alone = isEmpty || batch.suspect;
+      if (alone) await Promise.all(underWay.map(({ ended }) => ended));
+      if (!hasTables) await first?.ended;
+      const one = store(batch.messages, underWay.at(-1));
+      first ??= one;
+      underWay.push(one);
+      if (alone) await one.ended;
       // what has become visible meanwhile, with an earlier place, is found from the beginning
-      after = to?.ordinal ?? 0;
+      after = batch.after;
+      // of those that failed before few are taken at once
+      coming = take(batch.suspect ? Math.ceil(most / 20) : most, after);
+      coming.catch(() => undefined);
+      if (underWay.length >= AT_ONCE) await underWay.shift()?.ended;
     }
   } finally {
-    await Promise.allSettled([before, stored]);
+    await Promise.allSettled([...underWay.map(({ ended }) => ended), coming]);
   }
 }

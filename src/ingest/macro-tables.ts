@@ -11,7 +11,7 @@ import { nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from './colu
 import { MAX_COLUMNS } from './limits.ts';
 import { macroRowId, macroSource, outputTokens, type MacroResult, type MeasurementRow } from './measurements.ts';
 import { clean, type MeasuredFacts } from './measurement-cells.ts';
-import { FACTS, factsOf, openTable, records, type Batch, type Prepared } from './message-tables.ts';
+import { FACTS, factsOf, openTable, keptRecords, type Batch, type Prepared } from './message-tables.ts';
 import type { Transaction } from './messages.queries.ts';
 import { fill, functionStatements, variable } from './pipeline.ts';
 import { stageWithout } from './replacing.ts';
@@ -72,7 +72,7 @@ async function stageRows(batch: Batch, macroId: string, table: MacroTable, rows:
   const fitted = fitOutputs(rows, table.known);
   const keys = [...new Set(fitted.flatMap(({ tokens }) => [...tokens.keys()]))];
   const own = ['raw_id', 'macro_name', 'macro_filename', 'macro_error', 'macro_version'];
-  await records(
+  await keptRecords(
     batch,
     [...FACTS, ...own, ...keys.map((_, at) => `c${at + 1}`)],
     (function* () {

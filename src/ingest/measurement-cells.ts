@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { MeasurementRow, PlainName } from './measurements.ts';
 import { BufferedFile, RARE_QUOTE } from './record-writer.ts';
 
-const digits = (value: number | null) => (value === null ? null : String(value));
+export const digits = (value: number | null) => (value === null ? null : String(value));
 export const clean = (value: string | null) => (value?.includes('\0') === true ? value.replaceAll('\0', '\ufffd') : value);
 
 /** What every row that comes of a measurement says of it. */
@@ -36,16 +36,12 @@ export const FACT_COLUMNS: readonly CellColumn<MeasuredFacts>[] = [
   { name: 'processed_at', of: ({ processedAt }) => processedAt },
 ];
 
-/** Every column of a measurement that is there without any question. */
+/** Every column of a measurement's row that is there without any question. */
 const COLUMNS: readonly CellColumn<MeasurementRow>[] = [
   ...FACT_COLUMNS,
   { name: 'macros', of: ({ macros }) => clean(macros) },
   { name: 'protocol_id', plain: 'protocolId', of: (row) => clean(row.plain?.topicProtocolId ?? row.facts.protocolId) },
   { name: 'data', plain: 'sample', of: ({ data }) => data },
-  { name: 'device_row', of: ({ deviceRow }) => deviceRow },
-  { name: 'device_firmware', plain: 'deviceFirmware', of: ({ facts }) => clean(facts.deviceFirmware) },
-  { name: 'device_version', plain: 'deviceVersion', of: ({ facts }) => clean(facts.deviceVersion) },
-  { name: 'device_battery', plain: 'deviceBattery', of: ({ facts }) => digits(facts.deviceBattery) },
   { name: 'workbook_version_id', plain: 'workbookVersionId', of: ({ facts }) => clean(facts.workbookVersionId) },
   { name: 'macro_context', of: (row) => (row.plain ? null : clean(row.facts.macroContext)) },
 ];

@@ -115,9 +115,20 @@ const digest = (...parts: readonly unknown[]): string => hash('sha256', JSON.str
 export const deliverySource = (experimentId: string, sender: string, body: Uint8Array | string): string =>
   digest('delivery', experimentId, sender, typeof body === 'string' ? body : hash('sha256', body));
 
-/** Identity of the rows of one message: its own id, or else the hash of its text, within experiment and sender. */
-export const messageSource = (experimentId: string, arrival: Arrival, message: Pick<DecodedMeasurement, 'ownId' | 'sha256'>): string =>
-  digest('message', experimentId, arrival.userId ?? arrival.clientId ?? '', message.ownId ?? message.sha256);
+type Sender = Pick<Arrival, 'userId' | 'clientId'>;
+type Identified = Pick<DecodedMeasurement, 'ownId' | 'sha256'>;
+
+/** Identities of the rows of messages of an experiment: of each its own id, or else the hash of its text, within experiment and sender. */
+export function messageSources(experimentId: string): (arrival: Sender, message: Identified) => string {
+  const beginOf = (sender: string) => JSON.stringify(['message', experimentId, sender]).slice(0, -1);
+  // what is hashed begins alike for all of a sender
+  let [last, begin] = ['', beginOf('')];
+  return ({ userId, clientId }, { ownId, sha256 }) => {
+    const sender = userId ?? clientId ?? '';
+    if (sender !== last) [last, begin] = [sender, beginOf(sender)];
+    return hash('sha256', `${begin},${JSON.stringify(ownId ?? sha256)}]`).slice(0, 20);
+  };
+}
 
 /** Identity of what one macro made of one measurement. */
 export const macroSource = (rawId: string, macroId: string): string => digest('macro', rawId, macroId.toLowerCase());

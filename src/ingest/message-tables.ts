@@ -5,6 +5,7 @@ import {
   columnsAt,
   commit,
   createTable,
+  fileId,
   filesAt,
   findTable,
   fingerprint,
@@ -15,6 +16,7 @@ import { literal, quote, type StagingArea, type StagingSession } from '../lakeho
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { errors } from '../errors.ts';
 import { stageChanges } from './annotation-log.ts';
+import { DEVICE_COLUMNS, devicesSaid } from './devices-said.ts';
 import type { MeasurementRow } from './measurements.ts';
 import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
@@ -47,7 +49,7 @@ const KEPT = [
 ];
 
 /** Writes one file of text cells, and names what it holds `bronze_records`. The first cell is `fieldlake_row`. */
-export async function records({ session, pipelines, work }: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
+async function records({ session, pipelines, work }: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
   const file = await BufferedFile.create(join(work, randomUUID()));
   try {
     for (const row of rows) {
@@ -69,7 +71,12 @@ export async function records({ session, pipelines, work }: Batch, columns: read
     multiline: true,
     quote: RARE_QUOTE,
   });
-  await session.prepare(KEPT.map((sql) => ({ sql, values: [] })));
+}
+
+/** The same, for steps that look at the records more than once. */
+export async function keptRecords(batch: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
+  await records(batch, columns, rows);
+  await batch.session.prepare(KEPT.map((sql) => ({ sql, values: [] })));
 }
 
 export const FACTS = FACT_COLUMNS.map(({ name }) => name);
@@ -103,19 +110,33 @@ const questionColumn = (name: string, label: string): ColumnState => ({
 /** Zones of a batch that are worth a case each. */
 const FEW_ZONES = 8;
 
-/** A step that names each zone of a batch where it reckons local times, if they are few: the engine looks one up once then, and for every row otherwise. */
+/** Zones that the engine has been found to know. */
+const knownZones = new Set<string>();
+
+async function zonesKnown(session: StagingSession, zones: readonly string[]): Promise<string[]> {
+  const unsure = zones.filter((zone) => !knownZones.has(zone));
+  if (unsure.length > 0) {
+    const sql = 'select name from time_zones where list_contains($1, name)';
+    for (const { name } of await session.rows({ sql, values: [{ type: { kind: 'string' }, value: unsure }] })) knownZones.add(String(name));
+  }
+  return zones.filter((zone) => knownZones.has(zone));
+}
+
+const ZONES = 'bronze_records left join time_zones as zones on zones.name = bronze_records.timezone';
+
+/** A step that names each zone of a batch, if they are few: the engine looks one up once then, and twice for every row otherwise. */
 async function withZones(session: StagingSession, step: string, zones: readonly string[]): Promise<string> {
-  if (zones.length === 0 || zones.length > FEW_ZONES) return step;
-  const known = await session.rows({
-    sql: 'select name from time_zones where list_contains($1, name)',
-    values: [{ type: { kind: 'string' }, value: zones }],
-  });
-  const names = known.map(({ name }) => literal(String(name)));
-  if (names.length === 0) return step;
-  return step.replaceAll(/([a-z_]+::timestamptz) at time zone zones\.name/g, (general, of: string) => {
-    const cases = names.map((name) => `when ${name} then ${of} at time zone ${name}`);
-    return `case zones.name ${cases.join(' ')} else ${general} end`;
-  });
+  if (zones.length > FEW_ZONES) return step;
+  const names = (await zonesKnown(session, zones)).map(literal);
+  const known = names.length === 0 ? 'null::varchar' : `case when timezone in (${names.join(', ')}) then timezone end`;
+  if (!step.includes(ZONES)) throw new Error('the step of measurements looks up its zones in another way');
+  return step
+    .replace(ZONES, `(select *, ${known} as known_zone from bronze_records) as bronze_records`)
+    .replaceAll(/([a-z_]+::timestamptz) at time zone zones\.name/g, (_general, of: string) => {
+      const cases = names.map((name) => `when ${name} then ${of} at time zone ${name}`);
+      return cases.length === 0 ? 'null::timestamp' : `case known_zone ${cases.join(' ')} end`;
+    })
+    .replaceAll('zones.name', 'known_zone');
 }
 
 /** Stages measurements as rows of raw_data, and says what columns their answers come to. */
@@ -160,11 +181,15 @@ export async function prepareMeasurements(batch: Batch, rows: readonly Measureme
   };
 }
 
-/** Stages the device table anew, from what it holds and the measurements that `prepareMeasurements` has just read. */
-export async function prepareDevices(batch: Batch): Promise<Prepared> {
+/**
+ * Stages the device table anew, from what it holds and what the devices of these measurements said, in the session that has staged them. `before`: what the
+ * batch before has staged, which is to be committed first; without, what the table holds now.
+ */
+export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow[], before?: Staged): Promise<Prepared> {
   const { db, session, pipelines, experimentId, staging } = batch;
   const table = await openTable(batch, 'device', 'device');
-  const files = await filesAt(db, table.id, table.version);
+  const files = before?.files.map(({ path }) => ({ id: fileId(path), path })) ?? (await filesAt(db, table.id, table.version));
+  await records(batch, DEVICE_COLUMNS, devicesSaid(rows));
   await session.prepare([
     {
       sql: 'set variable devices = $1',
@@ -179,7 +204,7 @@ export async function prepareDevices(batch: Batch): Promise<Prepared> {
   const staged = await session.stage({
     tableId: table.id,
     experimentId,
-    select: fill(pipelines.deviceRows, { known }),
+    select: fill(pipelines.deviceRows, { known, measurements: 'measurements' }),
     sortColumn: 'processed_timestamp',
   });
   return {

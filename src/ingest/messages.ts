@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { errors } from '../errors.ts';
 import { columnsAt, findTable, knownSources, type NewSource } from '../lakehouse/manifest.ts';
 import type { StagingArea } from '../lakehouse/staging.ts';
+import type { Staged } from '../lakehouse/warehouse.ts';
 import { removeUncommitted, untilUnchanged } from './attempts.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import {
@@ -13,7 +14,7 @@ import {
   deliverySource,
   deviceRows,
   measurementRows,
-  messageSource,
+  messageSources,
   rowCountOf,
   type Arrival,
   type DecodedMeasurement,
@@ -21,7 +22,7 @@ import {
   type MeasurementRow,
 } from './measurements.ts';
 import { prepareMacros } from './macro-tables.ts';
-import { prepareAnnotations, prepareDevices, prepareMeasurements, type Prepared } from './message-tables.ts';
+import { prepareAnnotations, prepareDevices, prepareMeasurements, type Batch, type Prepared } from './message-tables.ts';
 import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
 import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
@@ -113,17 +114,25 @@ function setAside(tally: Tally, reason: string, rows: number): void {
   tally.reasons = { ...tally.reasons, [reason]: (tally.reasons[reason] ?? 0) + rows };
 }
 
-/** Decides for every measurement of a batch whether it is stored, there already, or set aside. */
-async function sortOut({ db, pipelines }: MessageDeps, experimentId: string, messages: readonly ReadMessage[]): Promise<Sorted> {
+/** Decides for every measurement of a batch whether it is stored, there already, or set aside; what is there already only if it `looksFirst`. */
+async function sortOut(
+  { db, pipelines }: MessageDeps,
+  experimentId: string,
+  messages: readonly ReadMessage[],
+  looksFirst: boolean,
+): Promise<Sorted> {
   const version = pipelineVersion(pipelines);
   const table = await findTable(db, experimentId, 'raw_data');
   const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
+  const sourceOf = messageSources(experimentId);
   // of every message and refusal, in order
-  const sources = messages.flatMap(({ refused, arrival, decoded }) =>
-    decoded.map((one) => (refused === undefined && one.kind === 'measurement' ? messageSource(experimentId, arrival, one) : '')),
-  );
-  const asked = sources.filter((source) => source !== '');
-  const there = new Set(table ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
+  const sources: string[] = [];
+  for (const [at, { refused, arrival, decoded }] of messages.entries()) {
+    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    for (const one of decoded) sources.push(refused === undefined && one.kind === 'measurement' ? sourceOf(arrival, one) : '');
+  }
+  const asked = table && looksFirst ? sources.filter((source) => source !== '') : [];
+  const there = new Set(table && asked.length > 0 ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
   const deviceRow = deviceRows(experimentId);
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
   let place = 0;
@@ -184,14 +193,24 @@ async function endMessages(tx: Transaction, experimentId: string, messages: read
     return isPlain(report) && !isAgain ? [] : [{ ...report, again: isAgain }];
   });
   if (noted.length > 0) await queries.noteReports(tx, noted);
-  await queries.forgetTries(tx, experimentId);
   return true;
+}
+
+/** A batch on its way. */
+export interface Storing {
+  ended: Promise<unknown>;
+  /** The device table that it has written; none when it ends without one. */
+  devices: Promise<Staged | undefined>;
 }
 
 export interface IngestingMessages {
   signal?: AbortSignal;
   /** A batch of the same experiment that is being stored: what is written here waits for its end before it is committed. */
-  before?: Promise<unknown>;
+  before?: Storing;
+  /** Hears of the device table that is to be committed with these messages as soon as it is written. */
+  onDevices?: (staged: Staged) => void;
+  /** Whether what is there already is looked up at first, as it is unless told. Otherwise the commit finds it out, and all of the batch is made a second time. */
+  looksFirst?: boolean;
 }
 
 interface Try extends IngestingMessages {
@@ -201,11 +220,28 @@ interface Try extends IngestingMessages {
   tries: number;
 }
 
-async function attempt(deps: MessageDeps, experimentId: string, { given, work, tries, signal, before }: Try): Promise<MessageReport[]> {
+/** The device table after a batch, made of the one that the batch before has written: if that is not the one that is committed in the end, neither is this. */
+async function devicesAfter(batch: Batch, rows: readonly MeasurementRow[], before: Storing | undefined): Promise<Prepared> {
+  const staged = await before?.devices;
+  if (staged)
+    try {
+      return await prepareDevices(batch, rows, staged);
+    } catch {
+      // what that batch wrote is removed when it fails
+      await before?.ended.catch(() => undefined);
+    }
+  return prepareDevices(batch, rows);
+}
+
+async function attempt(
+  deps: MessageDeps,
+  experimentId: string,
+  { given, work, tries, signal, before, onDevices, looksFirst = true }: Try,
+): Promise<MessageReport[]> {
   const { db, staging, pipelines, alongside } = deps;
   const messages = tries === 1 ? given : await stillThere(db, experimentId, given);
   if (messages.length === 0) return [];
-  const { measurements, sources, reports } = await sortOut(deps, experimentId, messages);
+  const { measurements, sources, reports } = await sortOut(deps, experimentId, messages, looksFirst || tries > 1);
   const rows = measurements.flat();
   const prepared: Prepared[] = [];
   await mkdir(work, { recursive: true, mode: 0o700 });
@@ -215,8 +251,10 @@ async function attempt(deps: MessageDeps, experimentId: string, { given, work, t
       try {
         const batch = { db, staging, pipelines, session, experimentId, work };
         prepared.push(await prepareMeasurements(batch, rows, sources));
-        await before?.catch(() => undefined);
-        prepared.push(await prepareDevices(batch));
+        const devices = await devicesAfter(batch, rows, tries === 1 ? before : undefined);
+        prepared.push(devices);
+        onDevices?.(devices.staged);
+        await before?.ended.catch(() => undefined);
         if (rows.some(({ results }) => results.length > 0)) await session.prepare(functionStatements(pipelines));
         prepared.push(...(await prepareMacros(batch, rows)));
         prepared.push(...(await prepareAnnotations(batch, rows)));

@@ -6,7 +6,7 @@ import { commit, findTable, fingerprint, knownSources, restampSources } from '..
 import type { StagingArea } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { removeUncommitted, untilUnchanged } from './attempts.ts';
-import { deviceRows, measurementRows, messageSource, type MeasurementRow } from './measurements.ts';
+import { deviceRows, measurementRows, messageSources, type MeasurementRow } from './measurements.ts';
 import { openTable, stageMeasurements } from './message-tables.ts';
 import type { ReadMessage } from './messages.ts';
 import type { Database } from './messages.queries.ts';
@@ -25,10 +25,11 @@ const TRIES = 12;
 async function storedRows({ db }: ReplayDeps, tableId: string, experimentId: string, messages: readonly ReadMessage[]) {
   const asked = new Map<string, { message: ReadMessage; rows: MeasurementRow[] }>();
   const deviceRow = deviceRows(experimentId);
+  const sourceOf = messageSources(experimentId);
   for (const message of messages)
     for (const one of message.decoded) {
       if (one.kind !== 'measurement') continue;
-      const source = messageSource(experimentId, message.arrival, one);
+      const source = sourceOf(message.arrival, one);
       const rows = measurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows !== 'string' && !asked.has(source)) asked.set(source, { message, rows });
     }

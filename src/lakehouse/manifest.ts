@@ -132,7 +132,8 @@ export async function createTable(db: Queryable, table: NewTable): Promise<LakeT
   return found;
 }
 
-const fileId = (path: string) => basename(path, '.parquet');
+/** The id that a staged file has once it is committed. */
+export const fileId = (path: string): string => basename(path, '.parquet');
 
 async function changeColumns(tx: Transaction, { tableId, columns }: { tableId: string; columns: readonly ColumnState[] }, version: number) {
   const live = new Map((await queries.listColumns(tx, tableId, version - 1)).map((column) => [column.name.toLowerCase(), column]));

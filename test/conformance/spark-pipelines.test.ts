@@ -163,7 +163,7 @@ const KINDS = {
     slots: { values: ', cast(c1 as double) as phi2, c2 as note' },
     expanded: [column('phi2', DOUBLE, 'output'), column('note', STRING, 'output')],
   },
-  device: { step: 'deviceRows', slots: { known: 'select null::varchar as id where false' }, expanded: [] },
+  device: { step: 'deviceRows', slots: { known: 'select null::varchar as id where false', measurements: '1' }, expanded: [] },
 } as const;
 
 test.each(Object.entries(KINDS))(

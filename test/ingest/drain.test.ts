@@ -71,6 +71,35 @@ test('bytes of every kind come out of the inbox as they went in', async () => {
   );
 });
 
+test('of what waits the oldest is listed, from a place on, as much as begins within so many bytes, and nothing of another experiment', async () => {
+  const [experimentId, ...others] = Array.from({ length: 5 }, () => randomUUID()) as [string, ...string[]];
+  for (let n = 0; n < 20; n += 1)
+    for (const each of [experimentId, ...others])
+      await storeMessages(lake.db, [
+        { experimentId: each, clientId: n % 3 === 0 ? null : `sender_${n}`, body: Buffer.alloc(100, String(n)) },
+      ]);
+  const all = await listPending(lake.db, experimentId, { messages: 100, bytes: 10_000 });
+  expect(all.map(({ clientId }) => clientId)).toEqual(Array.from({ length: 20 }, (_, n) => (n % 3 === 0 ? null : `sender_${n}`)));
+  const arrived = await lake.db.rows<{ at: Date }>(
+    sql('test')`select arrived_at as at from messages where experiment_id = ${experimentId} order by ordinal`,
+  );
+  expect(all.map(({ arrivedAt }) => arrivedAt)).toEqual(arrived.map(({ at }) => at));
+  const listed = async (messages: number, bytes: number, after = 0) =>
+    (await listPending(lake.db, experimentId, { messages, bytes, after })).map(({ ordinal }) => ordinal);
+  const ordinals = all.map(({ ordinal }) => ordinal);
+  expect(await listed(7, 10_000)).toEqual(ordinals.slice(0, 7));
+  expect(await listed(7, 10_000, ordinals[15])).toEqual(ordinals.slice(16));
+  for (const [bytes, count] of [
+    [1, 1],
+    [100, 1],
+    [101, 2],
+    [250, 3],
+    [2_000, 20],
+  ] as const)
+    expect(await listed(100, bytes), String(bytes)).toEqual(ordinals.slice(0, count));
+  expect(await listed(100, 10_000, ordinals[19])).toEqual([]);
+});
+
 test('a try is counted before it is made, of every message of the batch, and forgotten when none of them waits', async () => {
   const experimentId = randomUUID();
   await keep(

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDuckdbWriter } from '../../src/lakehouse/warehouses/duckdb-write.ts';
 import { cutRowGroups } from '../../src/lakehouse/warehouses/parquet-cut.ts';
@@ -39,7 +40,7 @@ test.each([1, 3])(
     await connection.run(
       `copy (${SELECT}) to '${join(cut, 'whole.parquet')}' (format parquet, compression zstd, row_group_size ${GROUP}, preserve_order true)`,
     );
-    await cutRowGroups(cut, 'whole.parquet', most);
+    await cutRowGroups(cut, 'whole.parquet', { rowsPerFile: most, sortColumn: 'n' });
     const names = parts(cut);
     expect(names).toEqual(Array.from({ length: Math.ceil(ROWS / most) }, (_, index) => `part_${index}.parquet`));
     const list = `[${names.map((name) => `'${join(cut, name)}'`).join(', ')}]`;
@@ -68,7 +69,7 @@ test.each([1, 3])(
 test('a file of one row group stays as it is', async () => {
   const whole = mkdtempSync(join(folder, 'whole-'));
   await connection.run(`copy (select 1 as n) to '${join(whole, 'whole.parquet')}' (format parquet)`);
-  await cutRowGroups(whole, 'whole.parquet', GROUP);
+  await cutRowGroups(whole, 'whole.parquet', { rowsPerFile: GROUP, sortColumn: 'n' });
   expect(readdirSync(whole)).toEqual(['whole.parquet']);
 });
 
@@ -108,4 +109,56 @@ test.each([true, false])('staged files follow each other and know between which 
   } finally {
     await staging.close();
   }
+});
+
+test('the footer says of a file what a look at its rows says, also of odd times', async () => {
+  const lake = mkdtempSync(join(folder, 'edges-'));
+  const staging = await openDuckdbWriter({ lakeFolder: join(lake, 'lake'), workFolder: join(lake, 'work'), threads: 2 });
+  const instants = [
+    '2024-02-29 23:59:59.999999+00',
+    '1969-12-31 23:59:59.999999+00',
+    '1969-12-31 23:59:59.000001+00',
+    '1970-01-01 00:00:00+00',
+    '1582-10-04 12:00:00.5+00',
+    '9999-12-31 23:59:59.999999+00',
+    '10000-01-01 00:00:00+00',
+    '0099-01-01 00:00:00+00',
+    'infinity',
+    '-infinity',
+  ];
+  const time = fc.option(
+    fc.oneof(
+      fc.constantFrom(...instants),
+      fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true }).map((at) => at.toISOString()),
+    ),
+  );
+  const staged = async (times: readonly (string | null)[], sorted: boolean) => {
+    const values = times.map((at, index) => `('${index.toString(16).padStart(32, '0')}', ${at === null ? 'null' : `'${at}'`})`);
+    const rowsOf = `select id, sent::timestamptz as measured from (values ${values.join(', ')}) t(id, sent)`;
+    const sql = sorted ? `${rowsOf} order by measured nulls last, id` : rowsOf;
+    const request = {
+      tableId: 'edges',
+      experimentId: 'e',
+      select: { sql, values: [] },
+      sortColumn: 'measured',
+      rowsPerFile: 2_048,
+      sorted,
+    };
+    const { files } = await staging.stage(request);
+    return files.map(({ path: _path, ...said }) => said);
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(time, { minLength: 1, maxLength: 6 }), async (times) => {
+      expect(await staged(times, false)).toEqual(await staged(times, true));
+    }),
+    { numRuns: 100, examples: [...instants.map((at): [(string | null)[]] => [[at, '2024-01-01 00:00:00+00', null]]), [[null, null]]] },
+  );
+  // over several row groups and files
+  const many = Array.from({ length: 9_000 }, (_, n) =>
+    n % 4 === 0 ? null : new Date(1_700_000_000_000 + ((n * 7_919) % 9_000) * 500).toISOString(),
+  );
+  const files = await staged(many, false);
+  expect(files.length).toBeGreaterThan(2);
+  expect(files).toEqual(await staged(many, true));
+  await staging.close();
 });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { countMeasurements } from '../../src/api/measurements/measurements.service.ts';
 import { sql } from '../../src/database/sql.ts';
-import { deviceRows, measurementRows, messageSource, type DecodedMeasurement } from '../../src/ingest/measurements.ts';
+import { deviceRows, measurementRows, messageSources, type DecodedMeasurement } from '../../src/ingest/measurements.ts';
 import { grant, type Person } from './cast.ts';
 import type { OracleDevice, OracleMeasurement } from './monitoring-oracle.ts';
 import type { TestServer } from './server.ts';
@@ -100,12 +100,13 @@ export async function writeHistories(world: World, histories: readonly OracleDev
   });
   for (const experiment of world.experiments) {
     const deviceRow = deviceRows(experiment);
+    const sourceOf = messageSources(experiment);
     const rows = histories.flatMap(({ measurements }, index) =>
       measurements.flatMap((one) => {
         if (one.experiment !== experiment) return [];
         const arrival = { clientId: world.devices[index]!.thing, userId: null, protocolId: null, arrivedAt: new Date() };
         const message = decoded(one);
-        const made = measurementRows({ source: messageSource(experiment, arrival, message), deviceRow }, arrival, message);
+        const made = measurementRows({ source: sourceOf(arrival, message), deviceRow }, arrival, message);
         if (typeof made === 'string') throw new Error(made);
         one.id = made[0]!.id;
         return [made];

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import type { Column, TableKind } from '../../lakehouse/catalog.ts';
+import { instantOf } from '../../lakehouse/instant.ts';
 import { columnsAt, commit, createTable, findTable, type ColumnState } from '../../lakehouse/manifest.ts';
 import { parseType, typeText } from '../../lakehouse/types.ts';
 import type { Warehouse } from '../../lakehouse/warehouse.ts';
@@ -79,19 +80,13 @@ const toColumn = (row: Row): ColumnState => ({
   exactDouble: isTrue(row['exact_double']),
 });
 
-const microseconds = (text: string): string => {
-  const micros = BigInt(text);
-  const milliseconds = Number(micros / 1000n);
-  return new Date(milliseconds).toISOString().replace('Z', `${String(micros % 1000n).padStart(3, '0')}Z`);
-};
-
 const toReport = (row: Row): Reported => ({
   experimentId: wanted(row['experiment_id']),
   tableId: wanted(row['table_id']),
   uploadId: wanted(row['upload_id']),
   sourceKind: wanted(row['source_kind']),
   contributorId: orNull(row['contributor_id']),
-  uploadedAt: microseconds(String(row['uploaded_at'])),
+  uploadedAt: instantOf(BigInt(String(row['uploaded_at']))),
   path: wanted(row['path']),
   ordinal: Number(row['ordinal']),
   status: wanted(row['status']),

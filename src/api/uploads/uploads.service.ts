@@ -61,12 +61,13 @@ function checkFields(given: Record<string, string>): Fields {
   return parsed.data;
 }
 
-const MOST_BETWEEN_FILES = 16_384;
+/** Bytes of a multipart body that name one file, at most. */
+const MOST_AROUND_FILE = 16_384;
 
 /** Refuses what says of itself that it is larger than all files of its kind may be, before any of it is read. */
 function checkAnnounced(bytes: number, sourceKind: SourceKind): void {
   const { maxFileBytes, maxFiles } = LIMITS[sourceKind];
-  if (bytes > maxFiles * (maxFileBytes + MOST_BETWEEN_FILES))
+  if (bytes > maxFiles * (maxFileBytes + MOST_AROUND_FILE))
     throw errors.payloadTooLarge(`${maxFiles} files of ${maxFileBytes / 1_048_576} MiB each`);
 }
 

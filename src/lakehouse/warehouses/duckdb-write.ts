@@ -114,9 +114,9 @@ class DuckdbSession implements StagingSession {
       const ordered = sorted ? select.sql : `select * from (${select.sql}) order by ${identifier(sortColumn)} nulls last, id`;
       const options = `format parquet, compression zstd, row_group_size ${vectors(rowsPerGroup)}, preserve_order true`;
       await this.#run({ sql: `copy (${ordered}) to ${literal(join(temporary, WHOLE))} (${options})`, values: select.values });
-      const cut = await cutRowGroups(temporary, WHOLE, vectors(rowsPerFile));
+      const cut = await cutRowGroups(temporary, WHOLE, { rowsPerFile: vectors(rowsPerFile), sortColumn });
       const staged: StagedFile[] = [];
-      for (const part of await this.#describe(temporary, cut, sortColumn)) {
+      for (const part of await this.#describe(temporary, cut, { sortColumn, sorted })) {
         const path = `${tableId}/${randomUUID()}.parquet`;
         const written = join(temporary, part.file);
         await sync(written);
@@ -134,17 +134,15 @@ class DuckdbSession implements StagingSession {
           ranges: part.ranges,
         });
       }
-      if (staged.length > 0) {
-        await sync(folder);
-        await sync(this.#lakeFolder);
-      }
+      if (staged.length > 0) await Promise.all([sync(folder), sync(this.#lakeFolder)]);
       return { tableId, files: staged, rowCount: staged.reduce((sum, { rowCount }) => sum + rowCount, 0) };
     } finally {
       await rm(temporary, { recursive: true, force: true });
     }
   }
 
-  async #describe(folder: string, cut: readonly CutFile[], sortColumn: string) {
+  /** `sorted`: by whoever asked, who may have taken what has no order for sorted. */
+  async #describe(folder: string, cut: readonly CutFile[], { sortColumn, sorted }: { sortColumn: string; sorted: boolean }) {
     const sorting = identifier(sortColumn);
     const key = (aggregate: string) =>
       `strftime((${aggregate}(${identifier(sortColumn)})::timestamptz at time zone 'UTC'), '%Y-%m-%dT%H:%M:%S.%fZ')`;
@@ -158,7 +156,12 @@ class DuckdbSession implements StagingSession {
       nulls: number;
       ranges: readonly ColumnRange[];
     }[] = [];
-    for (const { name: file, ranges } of cut) {
+    for (const { name: file, ranges, edges } of cut) {
+      if (edges && !sorted) {
+        const { rows, low: min, high: max, nulls, firstId: minId, lastId: maxId } = edges;
+        parts.push({ file, rows, min, max, minId, maxId, nulls, ranges });
+        continue;
+      }
       const result = await this.#run({
         sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high, count(*) - count(${sorting}) as nulls,
             min(id) as first_id, max(id) as last_id,

@@ -3,7 +3,7 @@ import { open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ColumnRange } from '../warehouse.ts';
-import { rangesOf } from './parquet-ranges.ts';
+import { edgesOf, rangesOf, type FileEdges } from './parquet-ranges.ts';
 import { CompactReader, CompactWriter, field, structsOf, type ThriftStruct } from './thrift-compact.ts';
 
 const MAGIC = Buffer.from('PAR1');
@@ -147,13 +147,19 @@ const together = (groups: readonly ThriftStruct[], most: number): ThriftStruct[]
 export interface CutFile {
   name: string;
   ranges: ColumnRange[];
+  /** Where its footer says them. */
+  edges: FileEdges | undefined;
 }
 
 /**
  * Replaces a Parquet file of several row groups by files of no more than `rowsPerFile` rows each (but of one row group at least), `part_0.parquet` and on
  * in the same folder, in order; one that needs no cut stays as it is. Answers the files, in order. Throws when it is not laid out as the engine lays files out.
  */
-export async function cutRowGroups(folder: string, name: string, rowsPerFile: number): Promise<CutFile[]> {
+export async function cutRowGroups(
+  folder: string,
+  name: string,
+  { rowsPerFile, sortColumn }: { rowsPerFile: number; sortColumn: string },
+): Promise<CutFile[]> {
   const path = join(folder, name);
   const from = await open(path, 'r');
   try {
@@ -162,6 +168,7 @@ export async function cutRowGroups(folder: string, name: string, rowsPerFile: nu
     const cut = files.map((groups, index) => ({
       name: files.length < 2 ? name : `part_${index}.parquet`,
       ranges: rangesOf(footer, groups),
+      edges: edgesOf(footer, groups, sortColumn),
     }));
     if (files.length < 2) return cut;
     for (const [index, groups] of files.entries()) await writeGroups(from, join(folder, `part_${index}.parquet`), footer, groups);

@@ -1,4 +1,5 @@
-/** Between which values the columns of a Parquet file lie, as its footer says. */
+/** Between which values the columns of a Parquet file lie, and where its rows begin and end, as its footer says. */
+import { instantOf } from '../instant.ts';
 import type { ColumnRange, StoredAs } from '../warehouse.ts';
 import { field, structsOf, type ThriftStruct } from './thrift-compact.ts';
 
@@ -8,8 +9,9 @@ const ELEMENT = { name: 4, children: 5, converted: 6 };
 const GROUP = { columns: 1, rows: 3 };
 const COLUMN = { facts: 3 };
 const FACTS = { type: 1, path: 3, statistics: 12 };
-const STATISTICS = { nulls: 3, high: 5, low: 6 };
+const STATISTICS = { nulls: 3, high: 5, low: 6, highIsExact: 7, lowIsExact: 8 };
 const DECIMAL = 5n;
+const TIMESTAMP_MICROS = 10n;
 
 /** A physical type of the format, and how a value of it is read; null where a number here cannot hold it. */
 const STORED: ReadonlyMap<ThriftStruct[number]['value'] | undefined, { as: StoredAs; read: (bytes: Buffer) => number }> = new Map([
@@ -30,16 +32,24 @@ const plainNames = (footer: ThriftStruct): ReadonlySet<string> =>
     }),
   );
 
-/** Of one column of a row group; null where the footer does not say. */
-const rangeIn = (facts: ThriftStruct, rows: bigint): ColumnRange | null => {
+/** What the footer says of one column of a row group, under its name; none for what lies in a list or a struct. */
+const namedFacts = (column: ThriftStruct): { name: string; facts: ThriftStruct; statistics: ThriftStruct } | null => {
+  const facts = field(column, COLUMN.facts)?.value;
+  if (!Array.isArray(facts)) return null;
   const path = field(facts, FACTS.path)?.value;
   const [name, ...deeper] = typeof path === 'object' && 'items' in path ? path.items : [];
-  const stored = STORED.get(field(facts, FACTS.type)?.value);
   const statistics = field(facts, FACTS.statistics)?.value;
-  if (!stored || !Buffer.isBuffer(name) || deeper.length > 0 || !Array.isArray(statistics)) return null;
+  return Buffer.isBuffer(name) && deeper.length === 0 && Array.isArray(statistics) ? { name: name.toString(), facts, statistics } : null;
+};
+
+/** Of one column of a row group; null where the footer does not say. */
+const rangeIn = (column: ThriftStruct, rows: bigint): ColumnRange | null => {
+  const { name, facts, statistics } = namedFacts(column) ?? {};
+  const stored = facts && STORED.get(field(facts, FACTS.type)?.value);
+  if (name === undefined || !stored || !statistics) return null;
   const nulls = field(statistics, STATISTICS.nulls)?.value;
   if (typeof nulls !== 'bigint') return null;
-  const range = { name: name.toString(), storedAs: stored.as, nulls: Number(nulls) };
+  const range = { name, storedAs: stored.as, nulls: Number(nulls) };
   if (nulls === rows) return { ...range, low: null, high: null };
   const [least, greatest] = [field(statistics, STATISTICS.low)?.value, field(statistics, STATISTICS.high)?.value];
   if (!Buffer.isBuffer(least) || !Buffer.isBuffer(greatest)) return null;
@@ -50,6 +60,9 @@ const rangeIn = (facts: ThriftStruct, rows: bigint): ColumnRange | null => {
 const least = (one: number | null, other: number | null) => (one === null || other === null ? (one ?? other) : Math.min(one, other));
 const greatest = (one: number | null, other: number | null) => (one === null || other === null ? (one ?? other) : Math.max(one, other));
 
+const leastText = (one: string, other: string) => (one < other ? one : other);
+const greatestText = (one: string, other: string) => (one > other ? one : other);
+
 /** The ranges of the columns over some row groups of a file; of a column that one of them says nothing of, nothing is said. */
 export const rangesOf = (footer: ThriftStruct, groups: readonly ThriftStruct[]): ColumnRange[] => {
   const plain = plainNames(footer);
@@ -57,8 +70,7 @@ export const rangesOf = (footer: ThriftStruct, groups: readonly ThriftStruct[]):
   for (const group of groups) {
     const rows = field(group, GROUP.rows)?.value;
     for (const column of structsOf(group, GROUP.columns)) {
-      const facts = field(column, COLUMN.facts)?.value;
-      const range = Array.isArray(facts) && typeof rows === 'bigint' ? rangeIn(facts, rows) : null;
+      const range = typeof rows === 'bigint' ? rangeIn(column, rows) : null;
       if (!range || !plain.has(range.name)) continue;
       const before = found.get(range.name);
       found.set(range.name, {
@@ -76,3 +88,55 @@ export const rangesOf = (footer: ThriftStruct, groups: readonly ThriftStruct[]):
   }
   return [...found.values()].flatMap((column) => (column.groups === groups.length ? column.range : []));
 };
+
+/** The first and the last of a file's rows by the column that it is sorted by, and of their ids. */
+export interface FileEdges {
+  rows: number;
+  /** ISO 8601 in UTC, with microseconds; null when no row has a key. */
+  low: string | null;
+  high: string | null;
+  nulls: number;
+  firstId: string;
+  lastId: string;
+}
+
+const [EARLIEST, LATEST] = [BigInt(Date.UTC(1000, 0, 1)) * 1_000n, BigInt(Date.UTC(10_000, 0, 1)) * 1_000n];
+const hasFourDigits = (time: bigint) => time >= EARLIEST && time < LATEST;
+
+const exactly = (statistics: ThriftStruct, value: number, isExact: number): Buffer | undefined => {
+  const found = field(statistics, value)?.value;
+  return field(statistics, isExact)?.value === true && Buffer.isBuffer(found) ? found : undefined;
+};
+
+/** Over some row groups of a file that is sorted by times; undefined where the footer does not say it exactly, or of a time whose year has not four digits. */
+export function edgesOf(footer: ThriftStruct, groups: readonly ThriftStruct[], sortColumn: string): FileEdges | undefined {
+  const isTime = structsOf(footer, FILE.schema).some((element) => {
+    const name = field(element, ELEMENT.name)?.value;
+    return Buffer.isBuffer(name) && name.toString() === sortColumn && field(element, ELEMENT.converted)?.value === TIMESTAMP_MICROS;
+  });
+  if (!isTime) return undefined;
+  const [keys, ids]: [bigint[], string[]] = [[], []];
+  let [rows, nulls] = [0, 0];
+  for (const group of groups) {
+    const columns = structsOf(group, GROUP.columns).flatMap((column) => namedFacts(column) ?? []);
+    const [key, id] = [sortColumn, 'id'].map((name) => columns.find((column) => column.name === name)?.statistics);
+    const count = field(group, GROUP.rows)?.value;
+    const without = key && field(key, STATISTICS.nulls)?.value;
+    if (!key || !id || typeof count !== 'bigint' || typeof without !== 'bigint') return undefined;
+    rows += Number(count);
+    nulls += Number(without);
+    const edges = [key, id].map((each) => [
+      exactly(each, STATISTICS.low, STATISTICS.lowIsExact),
+      exactly(each, STATISTICS.high, STATISTICS.highIsExact),
+    ]);
+    const [[low, high] = [], [first, last] = []] = edges;
+    if (!first || !last || (without < count && (!low || !high))) return undefined;
+    ids.push(first.toString(), last.toString());
+    if (low && high && without < count) keys.push(low.readBigInt64LE(), high.readBigInt64LE());
+  }
+  const known = { rows, nulls, firstId: ids.reduce(leastText), lastId: ids.reduce(greatestText) };
+  if (keys.length === 0) return { ...known, low: null, high: null };
+  const low = keys.reduce((one, other) => (one < other ? one : other));
+  const high = keys.reduce((one, other) => (one > other ? one : other));
+  return hasFourDigits(low) && hasFourDigits(high) ? { ...known, low: instantOf(low), high: instantOf(high) } : undefined;
+}

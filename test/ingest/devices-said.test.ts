@@ -1,0 +1,108 @@
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DEVICE_COLUMNS, devicesSaid } from '../../src/ingest/devices-said.ts';
+import { deviceRows, measurementRows, messageSources, type MeasurementRow } from '../../src/ingest/measurements.ts';
+import { fill, loadPipelines, type Pipelines } from '../../src/ingest/pipeline.ts';
+import { readPayload } from '../../src/iot/payload.ts';
+
+const EXPERIMENT = '0190a0a0-0000-7000-8000-000000000001';
+let instance: DuckDBInstance;
+let connection: DuckDBConnection;
+let pipelines: Pipelines;
+beforeAll(async () => {
+  instance = await DuckDBInstance.create(':memory:', { threads: '2' });
+  connection = await instance.connect();
+  await connection.run(`set timezone = 'UTC'`);
+  await connection.run(`set variable experiment_id = '${EXPERIMENT}'`);
+  pipelines = await loadPipelines(join(import.meta.dirname, '..', '..', 'pipelines'));
+});
+afterAll(() => {
+  connection.closeSync();
+  instance.closeSync();
+});
+
+const said = fc.option(fc.constantFrom('a', 'b', 'Leaf 1', 'ü', '\u{1f331}', '\uffee', '\0'));
+const message = fc.record({
+  id: fc.uuid(),
+  timestamp: fc
+    .tuple(fc.integer({ min: 0, max: 3 }), fc.constantFrom('', '.5', '.500', '.000001', '.123456'))
+    .map(([second, fraction]) => `2026-05-01T00:00:0${second}${fraction}Z`),
+  device_id: fc.option(fc.constantFrom('one', 'two', 'three')),
+  device_firmware: fc.option(fc.constantFrom('1', '2')),
+  device_name: said,
+  device_version: said,
+  device_battery: fc.option(fc.constantFrom(0, 9, 10, 12.5, -1)),
+  sample: fc.constantFrom<unknown>({ n: 1 }, [{ n: 1 }, { n: 2 }]),
+});
+const arrival = fc.record({ clientId: said, seconds: fc.integer({ min: 0, max: 3 }) });
+
+function rowsOf(sent: readonly (readonly [object, { clientId: string | null; seconds: number }])[]): MeasurementRow[] {
+  const deviceRow = deviceRows(EXPERIMENT);
+  const sourceOf = messageSources(EXPERIMENT);
+  return sent.flatMap(([body, { clientId, seconds }]) => {
+    const came = { clientId, userId: null, protocolId: null, arrivedAt: new Date(Date.UTC(2026, 5, 1, 0, 0, seconds)) };
+    return readPayload(Buffer.from(JSON.stringify(body))).flatMap((one) => {
+      if (one.kind !== 'measurement') throw new Error(one.reason);
+      const rows = measurementRows({ source: sourceOf(came, one), deviceRow }, came, one);
+      if (typeof rows === 'string') throw new Error(rows);
+      return rows;
+    });
+  });
+}
+
+async function deviceTable(columns: readonly string[], cells: readonly (readonly (string | null)[])[], measurements: string) {
+  const literal = (cell: string | null) => (cell === null ? 'null::varchar' : `'${cell.replaceAll("'", "''")}'`);
+  const values = cells.map((row) => `(${row.map(literal).join(', ')})`).join(', ');
+  await connection.run(`create or replace temp view bronze_records as select * from (values ${values}) as t(${columns.join(', ')})`);
+  const step = fill(pipelines.deviceRows, { known: 'select null::varchar as id where false', measurements });
+  return (await connection.runAndReadAll(`select * from (${step.sql}) order by id`)).getRowObjectsJson();
+}
+
+const clean = (text: string | null) => text?.replaceAll('\0', '\ufffd') ?? null;
+
+test('what is kept of what devices said makes the table of devices that all of it makes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(message, arrival), { minLength: 1, maxLength: 30 }), async (sent) => {
+      const rows = rowsOf(sent);
+      const all = rows.map((row) => [
+        ...[row.deviceRow, clean(row.facts.deviceId), clean(row.clientId), clean(row.facts.deviceFirmware), clean(row.facts.deviceName)],
+        clean(row.facts.deviceVersion),
+        ...[row.facts.deviceBattery === null ? null : String(row.facts.deviceBattery), row.processedAt, row.facts.timestamp],
+      ]);
+      const every = 'device_row device_id client_id device_firmware device_name device_version device_battery processed_at measured_at';
+      const whole = await deviceTable(every.split(' '), all, '1');
+      expect(await deviceTable(['fieldlake_row', ...DEVICE_COLUMNS], devicesSaid(rows), 'measurements')).toEqual(whole);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('many measurements of a device are one row of what it said', () => {
+  const sent = Array.from({ length: 1_000 }, (_, n) => {
+    const at = new Date(Date.UTC(2026, 4, 1) + n * 1_000).toISOString();
+    const body = { id: `m${n}`, timestamp: at, device_id: `d${n % 4}`, device_name: `Leaf ${n % 4}`, sample: { n } };
+    return [body, { clientId: 'c', seconds: 0 }] as const;
+  });
+  const cells = devicesSaid(rowsOf(sent));
+  expect(cells.map((row) => row.at(-1))).toEqual(['250', '250', '250', '250']);
+  expect(cells.map((row) => row[1 + DEVICE_COLUMNS.indexOf('measured_at')])).toContain('2026-05-01T00:16:39.000000Z');
+});
+
+test('the identity of a message is what it has been since the first one was stored, whoever sent the one before', () => {
+  const sourceOf = messageSources(EXPERIMENT);
+  const identity = (sender: string, what: string) => hash('sha256', JSON.stringify(['message', EXPERIMENT, sender, what])).slice(0, 20);
+  fc.assert(
+    fc.property(
+      fc.option(fc.string({ unit: 'binary' })),
+      fc.option(fc.uuid()),
+      fc.option(fc.string()),
+      fc.string(),
+      (clientId, userId, ownId, sha256) => {
+        expect(sourceOf({ clientId, userId }, { ownId, sha256 })).toBe(identity(userId ?? clientId ?? '', ownId ?? sha256));
+      },
+    ),
+  );
+});
