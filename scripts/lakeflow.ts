@@ -22,7 +22,7 @@ export const readStep = (text: string): Step => {
 
 const OPERAND = String.raw`[a-z_]+(?:\.[a-z_]+)?`;
 const clock = (of: string) => `timestampadd(MICROSECOND, unix_micros(try_cast(${of} as timestamp)), timestamp_ntz'1970-01-01 00:00:00')`;
-const PATTERNS: Readonly<Record<string, string>> = { '%Y-%m-%d %H:%M:%S': 'yyyy-MM-dd HH:mm:ss', '%H:%M': 'HH:mm' };
+const PATTERNS: Readonly<Record<string, string>> = { '%Y-%m-%d %H:%M:%S': 'yyyy-MM-dd HH:mm:ss' };
 
 /** A zone's name, if it is one of a list and not an offset, and Spark can use it; null else, as for names that DuckDB does not list. */
 const ZONE = `case when timezone rlike '^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$' and not timezone rlike '^(Z|(UTC?|GMT)[+-].*|UT)$' and try_cast(concat('2000-01-01 00:00:00 ', timezone) as timestamp) is not null then timezone end`;

@@ -45,7 +45,7 @@ AS select fieldlake_row as id, device_id, device_name, try_cast(measured_at as t
   protocol_id, workbook_run_id, try_cast(latitude as double) as latitude, try_cast(longitude as double) as longitude, try_parse_json(data) as data,
   try_cast(processed_at as timestamp) as processed_timestamp,
   date_format(convert_timezone('UTC', case when timezone rlike '^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$' and not timezone rlike '^(Z|(UTC?|GMT)[+-].*|UT)$' and try_cast(concat('2000-01-01 00:00:00 ', timezone) as timestamp) is not null then timezone end, timestampadd(MICROSECOND, unix_micros(try_cast(measured_at as timestamp)), timestamp_ntz'1970-01-01 00:00:00')), 'yyyy-MM-dd HH:mm:ss') as measurement_time_local,
-  date_format(convert_timezone('UTC', case when timezone rlike '^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$' and not timezone rlike '^(Z|(UTC?|GMT)[+-].*|UT)$' and try_cast(concat('2000-01-01 00:00:00 ', timezone) as timestamp) is not null then timezone end, timestampadd(MICROSECOND, unix_micros(try_cast(measured_at as timestamp)), timestamp_ntz'1970-01-01 00:00:00')), 'HH:mm') as local_time,
+  left(right(measurement_time_local, 8), 5) as local_time,
   experiment_id, contributor_id, client_id, workbook_version_id, macro_context, try_parse_json(answers) as questions_data, cast(null as variant) as custom_metadata
 from STREAM(bronze_measurements);
 
@@ -64,7 +64,7 @@ AS select fieldlake_row as id, device_id, device_name, try_cast(measured_at as t
   case when timezone rlike '^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$' and not timezone rlike '^(Z|(UTC?|GMT)[+-].*|UT)$' and try_cast(concat('2000-01-01 00:00:00 ', timezone) as timestamp) is not null then timezone end as timezone, try_cast(latitude as double) as latitude, try_cast(longitude as double) as longitude, workbook_run_id, macro_error,
   try_cast(processed_at as timestamp) as processed_timestamp,
   date_format(convert_timezone('UTC', case when timezone rlike '^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$' and not timezone rlike '^(Z|(UTC?|GMT)[+-].*|UT)$' and try_cast(concat('2000-01-01 00:00:00 ', timezone) as timestamp) is not null then timezone end, timestampadd(MICROSECOND, unix_micros(try_cast(measured_at as timestamp)), timestamp_ntz'1970-01-01 00:00:00')), 'yyyy-MM-dd HH:mm:ss') as measurement_time_local,
-  date_format(convert_timezone('UTC', case when timezone rlike '^[A-Z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$' and not timezone rlike '^(Z|(UTC?|GMT)[+-].*|UT)$' and try_cast(concat('2000-01-01 00:00:00 ', timezone) as timestamp) is not null then timezone end, timestampadd(MICROSECOND, unix_micros(try_cast(measured_at as timestamp)), timestamp_ntz'1970-01-01 00:00:00')), 'HH:mm') as local_time,
+  left(right(measurement_time_local, 8), 5) as local_time,
   experiment_id, raw_id, macro_id, macro_name, macro_filename, macro_version,
   cast(timestampadd(MICROSECOND, unix_micros(try_cast(measured_at as timestamp)), timestamp_ntz'1970-01-01 00:00:00') as date) as date, contributor_id, client_id, try_parse_json(outputs) as macro_output
 from STREAM(bronze_macro_outputs);

@@ -7,6 +7,6 @@ select fieldlake_row as id, device_id, device_name, measured_at::timestamptz as 
   protocol_id, workbook_run_id, latitude::double as latitude, longitude::double as longitude, data::json as data,
   processed_at::timestamptz as processed_timestamp,
   strftime(measured_at::timestamptz at time zone zones.name, '%Y-%m-%d %H:%M:%S') as measurement_time_local,
-  strftime(measured_at::timestamptz at time zone zones.name, '%H:%M') as local_time,
+  left(right(measurement_time_local, 8), 5) as local_time,
   getvariable('experiment_id') as experiment_id, contributor_id, client_id, workbook_version_id, macro_context{{questions}}
 from bronze_records left join time_zones as zones on zones.name = bronze_records.timezone

@@ -1,13 +1,11 @@
 /** The waiting messages of one experiment, batch after batch: one is taken apart while the one before it is written, and the one before that is committed. */
-import { findTable } from '../lakehouse/manifest.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
+import { newTables } from './message-tables.ts';
 import { ingestMessages, type MessageDeps, type ReadMessage, type Storing } from './messages.ts';
 import { forgetTries, listPending, noteTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
 
 /** What one batch takes at most: few messages wait in an idle service, and make a small one; of many a large one costs far less each. */
 const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
-/** What the first takes where there is no table yet: it makes the tables, and the others wait for it. */
-const FIRST = 2_000;
 /** Batches that are being stored: while one is committed, another is synced to the disk and a third one is written. */
 const AT_ONCE = 3;
 /** Batches after which tries are forgotten: looking for whom they are still kept costs 5 ms. */
@@ -53,12 +51,13 @@ export async function drainMessages(
   const { db } = deps;
   // most messages come once; where one has come twice, more will
   let looksFirst = false;
+  const tables = newTables();
   const store = (messages: readonly ReadMessage[], before?: Storing): Storing => {
     let onDevices: (staged: Staged | undefined) => void = () => undefined;
     const devices = new Promise<Staged | undefined>((resolve) => (onDevices = resolve));
     const ended = (async () => {
       try {
-        const reports = await ingestMessages(deps, experimentId, messages, { signal, before, looksFirst, onDevices });
+        const reports = await ingestMessages(deps, experimentId, messages, { signal, before, looksFirst, onDevices, tables });
         looksFirst ||= reports.some(({ alreadyThere }) => alreadyThere > 0);
         onReports?.(reports);
       } finally {
@@ -75,12 +74,10 @@ export async function drainMessages(
     if (from && to) await noteTry(db, experimentId, { first: from.ordinal, last: to.ordinal });
     return { messages: await read(batch), after: to?.ordinal ?? 0, suspect: batch.some(({ tries }) => tries > 1) };
   };
-  let first: Storing | undefined;
   /** In order. */
   const underWay: Storing[] = [];
   let after = 0;
-  const hasTables = (await findTable(db, experimentId, 'device')) !== undefined;
-  let coming = take(hasTables ? most : Math.min(most, FIRST), after);
+  let coming = take(most, after);
   try {
     for (let batches = 1; ; batches += 1) {
       if (batches % FORGET_EVERY === 0) await forgetTries(db, experimentId);
@@ -93,9 +90,7 @@ export async function drainMessages(
       // one that failed before may fail again
       const alone = isEmpty || batch.suspect;
       if (alone) await Promise.all(underWay.map(({ ended }) => ended));
-      if (!hasTables) await first?.ended;
       const one = store(batch.messages, underWay.at(-1));
-      first ??= one;
       underWay.push(one);
       if (alone) await one.ended;
       // what has become visible meanwhile, with an earlier place, is found from the beginning

@@ -24,6 +24,11 @@ import { FACT_COLUMNS, writeCells, type MeasuredFacts } from './measurement-cell
 import { BufferedFile, RARE_QUOTE } from './record-writer.ts';
 import { openRecords } from './sources.ts';
 
+/** Ids for tables that are not there yet: batches that are stored at once agree on them. */
+export type NewTables = Readonly<Record<'raw_data' | 'device', string>>;
+
+export const newTables = (): NewTables => ({ raw_data: randomUUID(), device: randomUUID() });
+
 export interface Batch {
   db: Database;
   staging: StagingArea;
@@ -32,6 +37,7 @@ export interface Batch {
   experimentId: string;
   /** Folder of this try. */
   work: string;
+  tables?: NewTables;
 }
 
 /** Files that wait for the commit, and how to commit them. */
@@ -83,13 +89,18 @@ export const FACTS = FACT_COLUMNS.map(({ name }) => name);
 
 export const factsOf = (row: MeasuredFacts): Cells => FACT_COLUMNS.map(({ of }) => of(row));
 
-/** A table by its identifier, or a new one that comes to be in the commit. */
-export async function openTable(batch: Pick<Batch, 'db' | 'experimentId'>, kind: 'raw_data' | 'device' | 'macro', identifier: string) {
-  const { db, experimentId } = batch;
+/** A table by its identifier, or a new one that comes to be in the commit, with this id. */
+export async function openTable(
+  { db, experimentId }: Pick<Batch, 'db' | 'experimentId'>,
+  kind: 'raw_data' | 'device' | 'macro',
+  identifier: string,
+  newId: string = randomUUID(),
+) {
   const found = await findTable(db, experimentId, identifier);
-  const id = found?.id ?? randomUUID();
+  const id = found?.id ?? newId;
   const known = found ? await columnsAt(db, id, found.version) : [];
   const ensure = async (tx: Transaction) => {
+    if (found) return;
     const made = await createTable(tx, { experimentId, kind, identifier, id });
     if (made.id !== id) throw errors.sourceChanged();
   };
@@ -161,7 +172,7 @@ export async function stageMeasurements(batch: Batch, tableId: string, rows: rea
 
 /** Stages the measurements; `sources` are claimed for them in the commit. */
 export async function prepareMeasurements(batch: Batch, rows: readonly MeasurementRow[], sources: readonly NewSource[]): Promise<Prepared> {
-  const table = await openTable(batch, 'raw_data', 'raw_data');
+  const table = await openTable(batch, 'raw_data', 'raw_data', batch.tables?.raw_data);
   const { staged, columns } = await stageMeasurements(batch, table.id, rows);
   return {
     staged,
@@ -187,7 +198,7 @@ export async function prepareMeasurements(batch: Batch, rows: readonly Measureme
  */
 export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow[], before?: Staged): Promise<Prepared> {
   const { db, session, pipelines, experimentId, staging } = batch;
-  const table = await openTable(batch, 'device', 'device');
+  const table = await openTable(batch, 'device', 'device', batch.tables?.device);
   const files = before?.files.map(({ path }) => ({ id: fileId(path), path })) ?? (await filesAt(db, table.id, table.version));
   await records(batch, DEVICE_COLUMNS, devicesSaid(rows));
   await session.prepare([

@@ -22,7 +22,7 @@ import {
   type MeasurementRow,
 } from './measurements.ts';
 import { prepareMacros } from './macro-tables.ts';
-import { prepareAnnotations, prepareDevices, prepareMeasurements, type Batch, type Prepared } from './message-tables.ts';
+import { prepareAnnotations, prepareDevices, prepareMeasurements, type Batch, type NewTables, type Prepared } from './message-tables.ts';
 import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
 import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.ts';
@@ -211,6 +211,8 @@ export interface IngestingMessages {
   onDevices?: (staged: Staged) => void;
   /** Whether what is there already is looked up at first, as it is unless told. Otherwise the commit finds it out, and all of the batch is made a second time. */
   looksFirst?: boolean;
+  /** What tables are to be called that are not there yet, where batches are stored at once. */
+  tables?: NewTables;
 }
 
 interface Try extends IngestingMessages {
@@ -236,7 +238,7 @@ async function devicesAfter(batch: Batch, rows: readonly MeasurementRow[], befor
 async function attempt(
   deps: MessageDeps,
   experimentId: string,
-  { given, work, tries, signal, before, onDevices, looksFirst = true }: Try,
+  { given, work, tries, signal, before, onDevices, looksFirst = true, tables }: Try,
 ): Promise<MessageReport[]> {
   const { db, staging, pipelines, alongside } = deps;
   const messages = tries === 1 ? given : await stillThere(db, experimentId, given);
@@ -249,7 +251,7 @@ async function attempt(
     if (rows.length > 0) {
       const session = await staging.session({ signal });
       try {
-        const batch = { db, staging, pipelines, session, experimentId, work };
+        const batch = { db, staging, pipelines, session, experimentId, work, tables };
         prepared.push(await prepareMeasurements(batch, rows, sources));
         const devices = await devicesAfter(batch, rows, tries === 1 ? before : undefined);
         prepared.push(devices);

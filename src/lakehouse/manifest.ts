@@ -199,7 +199,7 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
   const sum = (rows: readonly { rowCount: number }[]) => rows.reduce((total, { rowCount }) => total + rowCount, 0);
   const rowCount = table.rowCount + sum(files) - sum(retired);
   if (change.cause === 'compact' && rowCount !== table.rowCount) throw new Error('compaction must not change the number of rows');
-  if (change.columns) await changeColumns(tx, { tableId: table.id, columns: change.columns }, version);
+  if (change.columns && change.columns.length > 0) await changeColumns(tx, { tableId: table.id, columns: change.columns }, version);
   await queries.updateTableVersion(tx, { tableId: table.id, version, rowCount });
   await queries.insertVersion(tx, { tableId: table.id, version, rowCount, cause: change.cause });
   return { added: true, version, rowCount };

@@ -142,6 +142,29 @@ test('many batches, one written while the one before is committed, store every m
   expect((await lake.rows(device!.id)).map((row) => Number(row['total_measurements']))).toEqual([180]);
 });
 
+test('batches of an experiment without tables agree on them: each is written once, and beside another who makes them nothing is lost', async () => {
+  const [alone, contested] = [randomUUID(), randomUUID()];
+  for (const each of [alone, contested])
+    await keep(
+      each,
+      Array.from({ length: 60 }, (_, n) => ({ id: `m-${n}`, device_id: `d-${n % 2}`, sample: { n } })),
+    );
+  let written = 0;
+  const session: typeof lake.deps.staging.session = (options) => {
+    written += 1;
+    return lake.deps.staging.session(options);
+  };
+  await drainMessages({ ...lake.deps, staging: { ...lake.deps.staging, session } }, alone, { read, most: 10 });
+  expect(written).toBe(6);
+  await Promise.all([1, 2].map(() => drainMessages(lake.deps, contested, { read, most: 10 })));
+  for (const each of [alone, contested]) {
+    expect((await rowsOf(each)).map(({ n }) => n).sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+    expect(await states(each)).toEqual([{ status: 'stored', count: 60, stored: 60, there: 0 }]);
+    const device = await findTable(lake.db, each, 'device');
+    expect((await lake.rows(device!.id)).map((row) => Number(row['total_measurements']))).toEqual([30, 30]);
+  }
+});
+
 test('a message that fails every time is closed in on and set aside, and every other one is stored', async () => {
   const experimentId = randomUUID();
   await keep(
