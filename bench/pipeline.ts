@@ -64,7 +64,7 @@ const resident = (pid: number | 'self') => Number(/VmRSS:\s+(\d+)/.exec(readFile
 /**
  * Rows a second of messages that wait in the inbox, everything that the service does with them included, against what an expert writes for the same rows. The expert's
  * statements begin, as ours do, where the messages are durable already (a file of them), and end where their files are. `held`: rows that the experiment has already,
- * none of which may come a second time.
+ * none of which may come a second time; if it has some, ours has those of every pair before as well.
  */
 async function throughput(db: Database, staging: StagingArea, dataDir: string, held: number): Promise<Measured[]> {
   const rows = Number(process.env['ROWS'] ?? 50_000);

@@ -34,9 +34,8 @@ function hear(device: Device, row: MeasurementRow): void {
   device.measurements += 1;
   if (at > device.measuredAt) device.measuredAt = at;
   if (row.processedAt > device.processedAt) device.processedAt = row.processedAt;
-  for (let index = 0; index < SAID.length; index += 1) {
-    const newest = device.newest[index];
-    if (!newest || at < newest.at) continue;
+  for (const [index, newest] of device.newest.entries()) {
+    if (at < newest.at) continue;
     const said = SAID[index]?.of(row) ?? null;
     if (said === null) continue;
     if (at > newest.at) device.newest[index] = { at, said: new Set([said]) };

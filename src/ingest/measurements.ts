@@ -137,10 +137,8 @@ export const macroSource = (rawId: string, macroId: string): string => digest('m
 export const macroRowId = (rawId: string, macroId: string, index: number): string =>
   rowId(digest('macro row', rawId.slice(0, 20), macroId.toLowerCase()), Number.parseInt(rawId.slice(20), 16) * 2 ** 24 + index);
 
-const FIRST_ROW = '0'.repeat(12);
-
 /** The row id of the n-th row of a source: 32 hex digits, in the order of the rows. */
-export const rowId = (source: string, index: number): string => source + (index === 0 ? FIRST_ROW : index.toString(16).padStart(12, '0'));
+export const rowId = (source: string, index: number): string => source + index.toString(16).padStart(12, '0');
 
 let last = { at: NaN, iso: '' };
 /** The ISO text of a time: messages that were kept together came at one. */

@@ -37,6 +37,7 @@ export interface Batch {
   experimentId: string;
   /** Folder of this try. */
   work: string;
+  /** Ids of their own unless given. */
   tables?: NewTables;
 }
 

@@ -7,11 +7,13 @@ import { DEVICE_COLUMNS, devicesSaid } from '../../src/ingest/devices-said.ts';
 import { deviceRows, measurementRows, messageSources, type MeasurementRow } from '../../src/ingest/measurements.ts';
 import { fill, loadPipelines, type Pipelines } from '../../src/ingest/pipeline.ts';
 import { readPayload } from '../../src/iot/payload.ts';
+import { seedRandomTests } from '../support/random.ts';
 
 const EXPERIMENT = '0190a0a0-0000-7000-8000-000000000001';
 let instance: DuckDBInstance;
 let connection: DuckDBConnection;
 let pipelines: Pipelines;
+beforeAll(seedRandomTests);
 beforeAll(async () => {
   instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   connection = await instance.connect();

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDuckdbWriter } from '../../src/lakehouse/warehouses/duckdb-write.ts';
 import { cutRowGroups } from '../../src/lakehouse/warehouses/parquet-cut.ts';
+import { seedRandomTests } from '../support/random.ts';
 
 const ROWS = 20_000;
 const GROUP = 2_048;
@@ -18,6 +19,7 @@ const SELECT = `select i as n, i % 5 = 0 as flag, (i % 7)::integer as small, i /
 let folder: string;
 let instance: DuckDBInstance;
 let connection: DuckDBConnection;
+beforeAll(seedRandomTests);
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fieldlake-cut-'));
   instance = await DuckDBInstance.create(':memory:', { threads: '2' });
