@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
 
+type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 interface Messages {
   resolve: () => void;
   reject: (cause: unknown) => void;
@@ -81,9 +83,9 @@ class CopyOut extends Copy {
 }
 
 class CopyIn extends Copy {
-  readonly #source: AsyncIterable<Uint8Array>;
+  readonly #source: Pieces;
 
-  constructor(text: string, source: AsyncIterable<Uint8Array>, messages: Messages) {
+  constructor(text: string, source: Pieces, messages: Messages) {
     super(text, messages);
     this.#source = source;
   }
@@ -117,7 +119,7 @@ export const copyOut = (client: pg.ClientBase, text: string, target: Writable): 
   });
 
 /** Runs a `copy … from stdin` over bytes. */
-export const copyIn = (client: pg.ClientBase, text: string, source: AsyncIterable<Uint8Array>): Promise<void> =>
+export const copyIn = (client: pg.ClientBase, text: string, source: Pieces): Promise<void> =>
   new Promise((resolve, reject) => {
     client.query(new CopyIn(text, source, { resolve, reject }));
   });

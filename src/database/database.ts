@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import pg from 'pg';
+import { copyIn } from './copy.ts';
 import { translateDatabaseError } from './errors.ts';
 import { readJson } from '../json.ts';
 import type { Query } from './sql.ts';
@@ -16,6 +17,8 @@ export interface Queryable {
 
 export interface Transaction extends Queryable {
   readonly inTransaction: true;
+  /** Adds the rows of a `RowWriter` (binary-rows.ts) to a table, which `copy … from stdin (format binary)` names. */
+  copyIn(query: Query, rows: Buffer): Promise<void>;
 }
 
 export interface Database extends Queryable {
@@ -56,26 +59,38 @@ types.setTypeParser(pg.types.builtins.JSONB, (text: string) => readJson(text));
 export const sent = channel('fieldlake.statement');
 
 type Runner = Pick<pg.ClientBase, 'query'>;
+type OnQuery = DatabaseOptions['onQuery'];
 
-function queryable(runner: Runner, onQuery: DatabaseOptions['onQuery']): Queryable {
-  const execute = async (query: Query): Promise<pg.QueryResult> => {
-    const start = performance.now();
-    sent.publish(query.label);
-    try {
+async function observed<T>({ label }: Query, onQuery: OnQuery, run: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  sent.publish(label);
+  try {
+    return await run();
+  } catch (error) {
+    throw translateDatabaseError(error, label);
+  } finally {
+    onQuery?.(label, performance.now() - start);
+  }
+}
+
+function queryable(runner: Runner, onQuery: OnQuery): Queryable {
+  const execute = (query: Query): Promise<pg.QueryResult> =>
+    observed(query, onQuery, () => {
       const { name, text, values, binary = false } = query;
       const asked = { name, text, values: values as unknown[], types, binary };
-      return await runner.query(asked);
-    } catch (error) {
-      throw translateDatabaseError(error, query.label);
-    } finally {
-      onQuery?.(query.label, performance.now() - start);
-    }
-  };
+      return runner.query(asked);
+    });
   return {
     rows: async <T>(query: Query) => (await execute(query)).rows as T[],
     one: async <T>(query: Query) => (await execute(query)).rows[0] as T | undefined,
     run: async (query: Query) => (await execute(query)).rowCount ?? 0,
   };
+}
+
+const PIECE = 65_536;
+
+function* pieces(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
 }
 
 const isRetryable = (error: unknown): boolean =>
@@ -117,7 +132,11 @@ export function openDatabase({
     try {
       const inner = queryable(client, onQuery);
       await client.query('begin');
-      const result = await work({ ...inner, inTransaction: true });
+      const result = await work({
+        ...inner,
+        copyIn: (query, rows) => observed(query, onQuery, () => copyIn(client, query.text, pieces(rows))),
+        inTransaction: true,
+      });
       await client.query('commit').catch((error: unknown) => {
         throw translateDatabaseError(error, 'commit');
       });

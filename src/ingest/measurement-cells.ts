@@ -65,20 +65,11 @@ const MOST_ZONES = 16;
 /** The zones that rows name, up to so many. */
 function zonesOf(rows: readonly MeasurementRow[]): string[] {
   const zones = new Set<string>();
-  /** The zone of the row before, as it stands there. */
-  let last: Buffer | undefined;
-  for (const row of rows) {
-    if (zones.size >= MOST_ZONES) break;
-    const { plain } = row;
-    if (!plain) {
-      if (row.facts.timezone !== null) zones.add(row.facts.timezone);
-      continue;
-    }
-    const place = plain.from + plain.places.timezone;
-    const [start, end] = [plain.spans[place] ?? 0, plain.spans[place + 1] ?? 0];
-    if (start === 0 || (last?.length === end - start && last.compare(plain.bytes, start, end) === 0)) continue;
-    last = plain.bytes.subarray(start, end);
-    zones.add(last.toString('utf8'));
+  let last: string | null = null;
+  for (const { facts } of rows) {
+    if (facts.timezone === last || facts.timezone === null) continue;
+    last = facts.timezone;
+    if (zones.add(last).size >= MOST_ZONES) break;
   }
   return [...zones];
 }

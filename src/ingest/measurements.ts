@@ -1,10 +1,10 @@
 /** Decoded messages → flat rows of the batch file: one a measurement, and one a delivered macro output. Pure. */
-import { hash } from 'node:crypto';
 import { isUuid } from '../database/uuid.ts';
 import { fixedColumns } from '../lakehouse/catalog.ts';
 import { OWN_NAMES } from './columns.ts';
 import { readAnswers, type Answer } from './labels.ts';
 import { exactValue, tokenOf, type ExactValue } from './exact-json.ts';
+import { rowId, type deviceRows } from './identity.ts';
 import { MAX_RECORD_BYTES } from './limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './payload-annotations.ts';
 
@@ -83,7 +83,7 @@ type Facts = Omit<
 >;
 
 /** Values that can stand in the bytes of a message just as they are stored. */
-export type PlainName = Exclude<keyof Facts, 'macroContext'> | 'sample';
+export type PlainName = Exclude<keyof Facts, 'macroContext'> | 'sample' | 'ownId';
 
 /** One row of `raw_data`, before it is written. */
 export interface MeasurementRow {
@@ -108,37 +108,6 @@ export interface MeasurementRow {
 const MACROS_RUN = 20;
 
 const RESERVED: ReadonlySet<string> = new Set([...fixedColumns('raw_data').map(({ name }) => name), ...OWN_NAMES]);
-
-const digest = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts)).slice(0, 20);
-
-/** Identity of one delivery: 20 hex digits over experiment, sender and bytes, or the SHA-256 of the bytes. */
-export const deliverySource = (experimentId: string, sender: string, body: Uint8Array | string): string =>
-  digest('delivery', experimentId, sender, typeof body === 'string' ? body : hash('sha256', body));
-
-type Sender = Pick<Arrival, 'userId' | 'clientId'>;
-type Identified = Pick<DecodedMeasurement, 'ownId' | 'sha256'>;
-
-/** Identities of the rows of messages of an experiment: of each its own id, or else the hash of its text, within experiment and sender. */
-export function messageSources(experimentId: string): (arrival: Sender, message: Identified) => string {
-  const beginOf = (sender: string) => JSON.stringify(['message', experimentId, sender]).slice(0, -1);
-  // what is hashed begins alike for all of a sender
-  let [last, begin] = ['', beginOf('')];
-  return ({ userId, clientId }, { ownId, sha256 }) => {
-    const sender = userId ?? clientId ?? '';
-    if (sender !== last) [last, begin] = [sender, beginOf(sender)];
-    return hash('sha256', `${begin},${JSON.stringify(ownId ?? sha256)}]`).slice(0, 20);
-  };
-}
-
-/** Identity of what one macro made of one measurement. */
-export const macroSource = (rawId: string, macroId: string): string => digest('macro', rawId, macroId.toLowerCase());
-
-/** The row id of the n-th thing that a macro made of a measurement: 32 hex digits, within a burst in the order of its elements. Stays when the macro is run again. */
-export const macroRowId = (rawId: string, macroId: string, index: number): string =>
-  rowId(digest('macro row', rawId.slice(0, 20), macroId.toLowerCase()), Number.parseInt(rawId.slice(20), 16) * 2 ** 24 + index);
-
-/** The row id of the n-th row of a source: 32 hex digits, in the order of the rows. */
-export const rowId = (source: string, index: number): string => source + index.toString(16).padStart(12, '0');
 
 let last = { at: NaN, iso: '' };
 /** The ISO text of a time: messages that were kept together came at one. */
@@ -200,18 +169,6 @@ function namedIn(macros: readonly Record<string, ExactValue>[], index: number, i
 /** Whose measurement it is: the person whom the connection proved, or else the one whom the message names. */
 export const contributorOf = (arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null =>
   arrival.userId ?? (userId !== null && isUuid(userId) ? userId.toLowerCase() : null);
-
-/** The rows of devices of an experiment: there are few devices, and many measurements of each. */
-export function deviceRows(experimentId: string): (message: Pick<DecodedMeasurement, 'deviceId' | 'deviceFirmware'>) => string {
-  const known = new Map<string | null, Map<string | null, string>>();
-  return ({ deviceId, deviceFirmware }) => {
-    const ofDevice = known.get(deviceId) ?? new Map<string | null, string>();
-    const row = ofDevice.get(deviceFirmware) ?? rowId(digest('device', experimentId, deviceId, deviceFirmware), 0);
-    ofDevice.set(deviceFirmware, row);
-    known.set(deviceId, ofDevice);
-    return row;
-  };
-}
 
 /** How many rows a message comes to. */
 export const rowCountOf = (message: DecodedMeasurement): number => (message.plain ? 1 : Math.max(1, message.samples.length));

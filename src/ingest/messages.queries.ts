@@ -185,12 +185,19 @@ export interface MessageReport {
   reasons: Readonly<Record<string, number>>;
 }
 
+/** Messages at these places: one range when each is next to the one before, as mostly, and a list otherwise. */
+function placedAt(ordinals: readonly number[]) {
+  const [first, last] = [ordinals.at(0) ?? 0, ordinals.at(-1) ?? -1];
+  return ordinals.every((ordinal, at) => ordinal === first + at)
+    ? fragment`ordinal between ${first} and ${last}`
+    : fragment`ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`;
+}
+
 /** Ends the waiting of messages; answers how many were pending still, and the places of those among them that had been handled before. */
 export const endPending = (tx: Queryable, experimentId: string, ordinals: readonly number[]) =>
   tx.one<{ ended: number; again: number[] }>(sql('messages.endPending')`
     with ended as (
-      delete from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])
-      returning ordinal, again
+      delete from pending_messages where experiment_id = ${experimentId} and ${placedAt(ordinals)} returning ordinal, again
     )
     select count(*)::integer as ended, coalesce(jsonb_agg(ordinal) filter (where again), '[]') as again from ended`);
 

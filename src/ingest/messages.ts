@@ -9,12 +9,10 @@ import type { StagingArea } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { removeUncommitted, untilUnchanged } from './attempts.ts';
 import { MAX_COLUMNS } from './limits.ts';
+import { deliverySource, deviceRows, messageSources } from './identity.ts';
 import {
   contributorOf,
-  deliverySource,
-  deviceRows,
   measurementRows,
-  messageSources,
   rowCountOf,
   type Arrival,
   type DecodedMeasurement,
@@ -125,27 +123,25 @@ async function sortOut(
   const table = await findTable(db, experimentId, 'raw_data');
   const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
   const sourceOf = messageSources(experimentId);
-  // of every message and refusal, in order
-  const sources: string[] = [];
-  for (const [at, { refused, arrival, decoded }] of messages.entries()) {
-    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
-    for (const one of decoded) sources.push(refused === undefined && one.kind === 'measurement' ? sourceOf(arrival, one) : '');
-  }
-  const asked = table && looksFirst ? sources.filter((source) => source !== '') : [];
+  const asked: string[] = [];
+  if (table && looksFirst)
+    for (const [at, { refused, arrival, decoded }] of messages.entries()) {
+      if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+      if (refused === undefined) for (const one of decoded) if (one.kind === 'measurement') asked.push(sourceOf(arrival, one));
+    }
   const there = new Set(table && asked.length > 0 ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
   const deviceRow = deviceRows(experimentId);
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
-  let place = 0;
   for (const [at, message] of messages.entries()) {
     if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
     const report: Tally = { id: message.id, status: 'stored', stored: 0, quarantined: 0, alreadyThere: 0, reasons: NONE };
     for (const one of message.decoded) {
-      const source = sources[place++] ?? '';
       const rowCount = one.kind === 'measurement' ? rowCountOf(one) : 1;
       if (message.refused !== undefined || one.kind === 'refusal') {
         setAside(report, message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;
       }
+      const source = sourceOf(message.arrival, one);
       if (there.has(source)) {
         report.alreadyThere += rowCount;
         continue;
@@ -188,10 +184,11 @@ async function endMessages(tx: Transaction, experimentId: string, messages: read
   if (!found || found.ended < messages.length) return false;
   const again = new Set(found.again);
   const isPlain = ({ stored, quarantined, alreadyThere }: MessageReport) => stored === 1 && quarantined === 0 && alreadyThere === 0;
-  const noted = reports.flatMap((report, at) => {
+  const noted: (MessageReport & { again: boolean })[] = [];
+  for (const [at, report] of reports.entries()) {
     const isAgain = again.has(messages[at]?.arrival.ordinal ?? 0);
-    return isPlain(report) && !isAgain ? [] : [{ ...report, again: isAgain }];
-  });
+    if (isAgain || !isPlain(report)) noted.push({ ...report, again: isAgain });
+  }
   if (noted.length > 0) await queries.noteReports(tx, noted);
   return true;
 }
@@ -249,7 +246,7 @@ async function attempt(
   await mkdir(work, { recursive: true, mode: 0o700 });
   try {
     if (rows.length > 0) {
-      const session = await staging.session({ signal });
+      const session = await staging.session({ signal, small: true });
       try {
         const batch = { db, staging, pipelines, session, experimentId, work, tables };
         prepared.push(await prepareMeasurements(batch, rows, sources));

@@ -6,7 +6,8 @@ import { commit, findTable, fingerprint, knownSources, restampSources } from '..
 import type { StagingArea } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { removeUncommitted, untilUnchanged } from './attempts.ts';
-import { deviceRows, measurementRows, messageSources, type MeasurementRow } from './measurements.ts';
+import { deviceRows, messageSources } from './identity.ts';
+import { measurementRows, type MeasurementRow } from './measurements.ts';
 import { openTable, stageMeasurements } from './message-tables.ts';
 import type { ReadMessage } from './messages.ts';
 import type { Database } from './messages.queries.ts';

@@ -29,6 +29,30 @@ export type PlainName = (typeof PLAIN_ORDER)[number];
 /** Of the begin of each value among the spans; its end comes next. */
 export const PLAIN_PLACES = Object.fromEntries(PLAIN_ORDER.map((name, at) => [name, at * 2])) as Record<PlainName, number>;
 
+const WORDS = 1_024;
+const LONGEST_WORD = 64;
+/** Words that come again and again, as names of devices do: of each place the string that was made last of bytes that belong there. */
+const words: string[] = Array.from({ length: WORDS }, () => '');
+
+/** The string of a few bytes of UTF-8, made once for many that are alike. */
+function wordAt(bytes: Buffer, start: number, end: number): string {
+  if (end - start > LONGEST_WORD) return bytes.toString('utf8', start, end);
+  let sum = end - start;
+  let every = 0;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] as number;
+    every |= byte;
+    sum = (Math.imul(sum, 31) + byte) | 0;
+  }
+  // letters of several bytes are none to compare with a character
+  if (every > 0x7f) return bytes.toString('utf8', start, end);
+  const place = sum & (WORDS - 1);
+  const known = words[place] as string;
+  let same = known.length === end - start;
+  for (let at = start; same && at < end; at += 1) same = known.charCodeAt(at - start) === bytes[at];
+  return same ? known : (words[place] = bytes.toString('latin1', start, end));
+}
+
 /** A measurement of which nothing is made but what is asked for: each value is read from the bytes when it is. Says what `decodePayload` says of the same bytes. */
 export class PlainMeasurement {
   readonly kind = 'measurement';
@@ -48,6 +72,12 @@ export class PlainMeasurement {
     const at = this.from + PLAIN_PLACES[name];
     const start = this.spans[at] ?? 0;
     return start === 0 ? null : this.bytes.toString('utf8', start, this.spans[at + 1]);
+  }
+
+  #word(name: PlainName): string | null {
+    const at = this.from + PLAIN_PLACES[name];
+    const start = this.spans[at] ?? 0;
+    return start === 0 ? null : wordAt(this.bytes, start, this.spans[at + 1] ?? 0);
   }
 
   #number(name: PlainName): number | null {
@@ -88,10 +118,10 @@ export class PlainMeasurement {
     return [];
   }
   get timezone(): string | null {
-    return this.#text('timezone');
+    return this.#word('timezone');
   }
   get protocolId(): string | null {
-    return this.#text('protocolId');
+    return this.#word('protocolId');
   }
   get workbookVersionId(): string | null {
     return this.#text('workbookVersionId');
@@ -118,16 +148,16 @@ export class PlainMeasurement {
     return this.#text('userId');
   }
   get deviceId(): string | null {
-    return this.#text('deviceId');
+    return this.#word('deviceId');
   }
   get deviceName(): string | null {
-    return this.#text('deviceName');
+    return this.#word('deviceName');
   }
   get deviceVersion(): string | null {
-    return this.#text('deviceVersion');
+    return this.#word('deviceVersion');
   }
   get deviceFirmware(): string | null {
-    return this.#text('deviceFirmware');
+    return this.#word('deviceFirmware');
   }
   get deviceBattery(): number | null {
     return this.#number('deviceBattery');

@@ -1,3 +1,4 @@
+import { RowWriter } from '../database/binary-rows.ts';
 import type { Database, Queryable, Transaction } from '../database/database.ts';
 import { fragment, nothing, sql } from '../database/sql.ts';
 import type { KeptValues } from './kept-values.ts';
@@ -170,39 +171,49 @@ export const touchColumns = (tx: Transaction, tableId: string, names: readonly s
 const together = (values: readonly (string | number | undefined)[]) =>
   fragment`string_to_array(${values.map((value) => value ?? '-').join(',')}, ',', '-')`;
 
-/** Sources as rows: what all have in common is written once. */
-function sourcesOf(sources: readonly NewSource[]) {
-  const [first] = sources;
-  const { rowCount = 1, quarantinedCount = 0, pipelineVersion } = first ?? {};
-  const ids = together(sources.map(({ source }) => source));
-  const origins = together(sources.map(({ origin }) => origin));
-  if (
-    sources.every(
-      (one) => one.rowCount === rowCount && one.quarantinedCount === quarantinedCount && one.pipelineVersion === pipelineVersion,
-    )
-  )
-    return fragment`(select source, origin, ${rowCount}::bigint as "rowCount", ${quarantinedCount}::bigint as "quarantinedCount",
-      ${pipelineVersion ?? null}::text as "pipelineVersion" from unnest(${ids}, ${origins}::uuid[]) as same (source, origin)) as s`;
-  return fragment`unnest(${ids}, ${origins}::uuid[], ${together(sources.map((one) => one.rowCount))}::bigint[],
-    ${together(sources.map((one) => one.quarantinedCount))}::bigint[], ${together(sources.map((one) => one.pipelineVersion))})
-    as s (source, origin, "rowCount", "quarantinedCount", "pipelineVersion")`;
-}
-
-/**
- * Claims sources for a version; answers how many were not there yet. `onlyNew` costs a third less: one that is there fails the statement. In the order of the
- * index: it costs 10 of 80 ms less for 10,000 among 600,000.
- */
-export const insertSources = (
-  tx: Transaction,
-  { tableId, version, onlyNew = false }: { tableId: string; version: number; onlyNew?: boolean },
-  sources: readonly NewSource[],
-) =>
+/** Claims sources for a version; answers how many were not there yet. */
+export const insertSources = (tx: Transaction, { tableId, version }: { tableId: string; version: number }, sources: readonly NewSource[]) =>
   tx.run(sql(
     'lake.insertSources',
   )`insert into lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
     select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount", s.origin, s."pipelineVersion"
-    from ${sourcesOf(sources)} order by decode(s.source, 'hex')
-    ${onlyNew ? nothing : fragment`on conflict (table_id, source) do nothing`}`);
+    from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb)
+      as s(source text, "rowCount" bigint, "quarantinedCount" bigint, origin uuid, "pipelineVersion" text)
+    on conflict (table_id, source) do nothing`);
+
+const BYTES_OF_SOURCE = 128;
+const MOST_IN_ORDER = 2 ** 20;
+
+/** Nearly in the order of the index, by their first 32 bits: it costs 10 of 80 ms less for 10,000 among 600,000. */
+function inOrder(sources: readonly NewSource[]): readonly NewSource[] {
+  if (sources.length > MOST_IN_ORDER) return sources;
+  const places = Float64Array.from(sources, ({ source }, at) => Number.parseInt(source.slice(0, 8), 16) * MOST_IN_ORDER + at).sort();
+  return Array.from(places, (place) => sources[place % MOST_IN_ORDER] as NewSource);
+}
+
+/** Claims sources for a version that are new, or fails. Costs a fifth less than to look for each. */
+export async function copySources(
+  tx: Transaction,
+  { tableId, version }: { tableId: string; version: number },
+  sources: readonly NewSource[],
+): Promise<void> {
+  const rows = new RowWriter(sources.length * BYTES_OF_SOURCE);
+  for (const { source, rowCount, quarantinedCount, origin, pipelineVersion } of inOrder(sources)) {
+    rows.row(7);
+    rows.uuid(tableId);
+    rows.hex(source);
+    rows.long(version);
+    rows.long(rowCount);
+    rows.long(quarantinedCount);
+    if (origin === undefined) rows.nothing();
+    else rows.uuid(origin);
+    if (pipelineVersion === undefined) rows.nothing();
+    else rows.text(pipelineVersion);
+  }
+  const copy = sql('lake.copySources')`copy lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
+    from stdin (format binary)`;
+  await tx.copyIn(copy, rows.end());
+}
 
 export const findSource = (db: Queryable, tableId: string, source: string) =>
   db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",

@@ -35,12 +35,17 @@ export interface ColumnValues {
   nulls: number;
 }
 
+export interface SessionOptions extends RunOptions {
+  /** Few rows, and others beside them: an engine of one thread takes them, because threads that wait for work of a few milliseconds take as much as the work. */
+  small?: boolean;
+}
+
 /** The writing half of a warehouse on one machine: sessions over files in the lake folder and the work folder. */
 export interface StagingArea {
   /** Absolute folder in which source files are put before they are read; the engine reads nothing outside it and the lake. */
   readonly workFolder: string;
   readonly lakeFolder: string;
-  session(options?: RunOptions): Promise<StagingSession>;
+  session(options?: SessionOptions): Promise<StagingSession>;
   stage(request: StageRequest, options?: RunOptions): Promise<Staged>;
   /** Removes files that were staged or have been retired; a missing file is no error. Paths are relative to the lake folder. */
   remove(paths: readonly string[]): Promise<{ files: number; bytes: number }>;

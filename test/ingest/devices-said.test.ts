@@ -4,7 +4,8 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEVICE_COLUMNS, devicesSaid } from '../../src/ingest/devices-said.ts';
-import { deviceRows, measurementRows, messageSources, type MeasurementRow } from '../../src/ingest/measurements.ts';
+import { deviceRows, messageSources } from '../../src/ingest/identity.ts';
+import { measurementRows, type MeasurementRow } from '../../src/ingest/measurements.ts';
 import { fill, loadPipelines, type Pipelines } from '../../src/ingest/pipeline.ts';
 import { readPayload } from '../../src/iot/payload.ts';
 import { seedRandomTests } from '../support/random.ts';
@@ -30,8 +31,12 @@ const said = fc.option(fc.constantFrom('a', 'b', 'Leaf 1', 'ü', '\u{1f331}', '\
 const message = fc.record({
   id: fc.uuid(),
   timestamp: fc
-    .tuple(fc.integer({ min: 0, max: 3 }), fc.constantFrom('', '.5', '.500', '.000001', '.123456'))
-    .map(([second, fraction]) => `2026-05-01T00:00:0${second}${fraction}Z`),
+    .tuple(
+      fc.constantFrom('2026', '2026', '1700', '1999', '9999'),
+      fc.integer({ min: 0, max: 3 }),
+      fc.constantFrom('', '.5', '.500', '.000001', '.123456'),
+    )
+    .map(([year, second, fraction]) => `${year}-05-01T00:00:0${second}${fraction}Z`),
   device_id: fc.option(fc.constantFrom('one', 'two', 'three')),
   device_firmware: fc.option(fc.constantFrom('1', '2')),
   device_name: said,
@@ -98,12 +103,16 @@ test('the identity of a message is what it has been since the first one was stor
   const identity = (sender: string, what: string) => hash('sha256', JSON.stringify(['message', EXPERIMENT, sender, what])).slice(0, 20);
   fc.assert(
     fc.property(
-      fc.option(fc.string({ unit: 'binary' })),
+      fc.option(fc.oneof({ arbitrary: fc.string({ unit: 'binary' }), weight: 9 }, fc.string({ minLength: 900, maxLength: 1_100 }))),
       fc.option(fc.uuid()),
-      fc.option(fc.string()),
+      fc.option(fc.oneof(fc.string(), fc.string({ unit: 'grapheme', maxLength: 190 }))),
       fc.string(),
       (clientId, userId, ownId, sha256) => {
-        expect(sourceOf({ clientId, userId }, { ownId, sha256 })).toBe(identity(userId ?? clientId ?? '', ownId ?? sha256));
+        const is = identity(userId ?? clientId ?? '', ownId ?? sha256);
+        expect(sourceOf({ clientId, userId }, { ownId, sha256 })).toBe(is);
+        const body = Buffer.from(JSON.stringify({ id: ownId, timestamp: '2026-05-01T00:00:00Z' }));
+        for (const one of readPayload(body))
+          if (one.kind === 'measurement' && one.ownId !== null) expect(sourceOf({ clientId, userId }, one)).toBe(is);
       },
     ),
   );

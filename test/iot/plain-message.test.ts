@@ -49,6 +49,16 @@ describe('a plain message', () => {
     expect(plain / all).toBeLessThan(0.9);
   });
 
+  test('says names as they are, however many and however alike they are to others', () => {
+    const letters = ['a', 'b', 'é', 'Ã', '©', '\u00c3\u00a9', '\u{1f331}', 'x'.repeat(64), 'x'.repeat(65)];
+    const names = Array.from({ length: 3_000 }, (_, n) => `${letters[n % letters.length] ?? ''}${n % 7 === 0 ? '' : Math.floor(n / 3)}`);
+    for (const name of [...names, ...names.toReversed(), ...letters, ...letters]) {
+      const bytes = Buffer.from(JSON.stringify({ timestamp: '2026-05-01T00:00:00Z', device_name: name, timezone: name }));
+      const plain = plainMeasurement(bytes, MESSAGE_CAPS);
+      expect([plain?.deviceName, plain?.timezone]).toEqual([name, name]);
+    }
+  });
+
   test('with bytes changed, put in and left out is as plain as it is the same', () => {
     let plain = 0;
     fc.assert(

@@ -16,11 +16,11 @@ import {
 } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import { literal } from '../staging.ts';
-import type { ColumnValues, StagingArea, StagingSession, ValuesAsked } from '../staging.ts';
+import type { ColumnValues, SessionOptions, StagingArea, StagingSession, ValuesAsked } from '../staging.ts';
 import { GIVE_BACK } from './duckdb-engine.ts';
 import { valuesOf } from './duckdb-values.ts';
 import { cutRowGroups, type CutFile } from './parquet-cut.ts';
-import type { BoundValue, ColumnRange, RunOptions, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
+import type { BoundValue, ColumnRange, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
 
 interface WriterOptions {
   /** Holds `<table id>/<file id>.parquet`. */
@@ -198,17 +198,12 @@ class DuckdbSession implements StagingSession {
   }
 }
 
-/** Opens the engine that writes tables on one machine. It sees the lake folder and the work folder and nothing else. */
-export async function openDuckdbWriter({
-  lakeFolder,
-  workFolder,
-  threads = 2,
-  memoryLimit = '400MB',
-}: WriterOptions): Promise<StagingArea> {
-  const lake = resolve(lakeFolder);
-  const work = resolve(workFolder);
+/** An engine that sees the lake folder and the work folder and nothing else. */
+async function openEngine(
+  threads: number,
+  { lake, work, memoryLimit }: { lake: string; work: string; memoryLimit: string },
+): Promise<DuckDBInstance> {
   const spill = join(work, 'spill');
-  await mkdir(join(lake, '.staging'), { recursive: true });
   await mkdir(spill, { recursive: true });
   const instance = await DuckDBInstance.create(':memory:', { threads: String(threads), memory_limit: memoryLimit, temp_directory: spill });
   const setup = await instance.connect();
@@ -229,10 +224,32 @@ export async function openDuckdbWriter({
   ];
   for (const setting of settings) await setup.run(setting);
   setup.closeSync();
+  return instance;
+}
+
+/** Opens the engines that write tables on one machine. */
+export async function openDuckdbWriter({
+  lakeFolder,
+  workFolder,
+  threads = 2,
+  memoryLimit = '400MB',
+}: WriterOptions): Promise<StagingArea> {
+  const lake = resolve(lakeFolder);
+  const work = resolve(workFolder);
+  await mkdir(join(lake, '.staging'), { recursive: true });
+  const folders = { lake, work, memoryLimit };
+  const whole = await openEngine(threads, folders);
+  let small: Promise<DuckDBInstance> | undefined;
+  const openSmall = () =>
+    (small ??= openEngine(1, folders).catch((error: unknown) => {
+      small = undefined;
+      throw error;
+    }));
 
   let closed = false;
-  const session = async (options: RunOptions = {}): Promise<StagingSession> => {
+  const session = async (options: SessionOptions = {}): Promise<StagingSession> => {
     if (closed) throw errors.shuttingDown();
+    const instance = options.small === true ? await openSmall() : whole;
     return new DuckdbSession(await instance.connect(), lake, options.signal);
   };
   return {
@@ -266,7 +283,8 @@ export async function openDuckdbWriter({
     },
     close: async () => {
       closed = true;
-      instance.closeSync();
+      whole.closeSync();
+      (await small)?.closeSync();
     },
   };
 }

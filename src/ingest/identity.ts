@@ -1,0 +1,82 @@
+/** Who is who: ids of deliveries, of the rows of messages, of what macros made of them, and of devices. Each is made of what was sent, so that it is the same again. */
+import { hash } from 'node:crypto';
+
+const FIRST = '0'.repeat(12);
+
+const digest = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts)).slice(0, 20);
+
+/** Identity of one delivery: 20 hex digits over experiment, sender and bytes, or the SHA-256 of the bytes. */
+export const deliverySource = (experimentId: string, sender: string, body: Uint8Array | string): string =>
+  digest('delivery', experimentId, sender, typeof body === 'string' ? body : hash('sha256', body));
+
+interface Sender {
+  userId: string | null;
+  clientId: string | null;
+}
+
+/** What a message says of itself: an id of its own, or the SHA-256 of its text. `plain`: where the id stands as it is stored (measurements.ts). */
+interface Identified {
+  ownId: string | null;
+  sha256: string | null;
+  plain?: { readonly places: Readonly<Record<'ownId', number>>; readonly bytes: Buffer; readonly spans: Int32Array; readonly from: number };
+}
+
+const ROOM = 1_024;
+const QUOTE = 0x22;
+const CLOSE_LIST = 0x5d;
+
+/** Identities of the rows of messages of an experiment: of each its own id, or else the hash of its text, within experiment and sender. */
+export function messageSources(experimentId: string): (arrival: Sender, message: Identified) => string {
+  const beginOf = (sender: string) => JSON.stringify(['message', experimentId, sender]).slice(0, -1);
+  // what is hashed begins alike for all of a sender
+  let [last, begin, begun] = ['', '', 0];
+  const room = Buffer.alloc(ROOM);
+  return ({ userId, clientId }, message) => {
+    const sender = userId ?? clientId ?? '';
+    if (begun === 0 || sender !== last) {
+      [last, begin] = [sender, beginOf(sender)];
+      begun = room.write(`${begin},"`);
+    }
+    const { plain } = message;
+    if (plain) {
+      const place = plain.from + plain.places.ownId;
+      const [start, end] = [plain.spans[place] ?? 0, plain.spans[place + 1] ?? 0];
+      // a plain string is JSON as it stands; a begin that is longer than the room leaves none
+      if (start > 0 && begun + end - start + 8 < ROOM) {
+        let length = begun;
+        for (let at = start; at < end; at += 1) room[length++] = plain.bytes[at] as number;
+        room[length++] = QUOTE;
+        room[length++] = CLOSE_LIST;
+        return hash('sha256', room.subarray(0, length)).slice(0, 20);
+      }
+    }
+    return hash('sha256', `${begin},${JSON.stringify(message.ownId ?? message.sha256)}]`).slice(0, 20);
+  };
+}
+
+/** Identity of what one macro made of one measurement. */
+export const macroSource = (rawId: string, macroId: string): string => digest('macro', rawId, macroId.toLowerCase());
+
+/** The row id of the n-th thing that a macro made of a measurement: 32 hex digits, within a burst in the order of its elements. Stays when the macro is run again. */
+export const macroRowId = (rawId: string, macroId: string, index: number): string =>
+  rowId(digest('macro row', rawId.slice(0, 20), macroId.toLowerCase()), Number.parseInt(rawId.slice(20), 16) * 2 ** 24 + index);
+
+/** The row id of the n-th row of a source: 32 hex digits, in the order of the rows. */
+export const rowId = (source: string, index: number): string => source + (index === 0 ? FIRST : index.toString(16).padStart(12, '0'));
+
+interface Device {
+  deviceId: string | null;
+  deviceFirmware: string | null;
+}
+
+/** The rows of devices of an experiment: there are few devices, and many measurements of each. */
+export function deviceRows(experimentId: string): (message: Device) => string {
+  const known = new Map<string | null, Map<string | null, string>>();
+  return ({ deviceId, deviceFirmware }) => {
+    const ofDevice = known.get(deviceId) ?? new Map<string | null, string>();
+    const row = ofDevice.get(deviceFirmware) ?? rowId(digest('device', experimentId, deviceId, deviceFirmware), 0);
+    ofDevice.set(deviceFirmware, row);
+    known.set(deviceId, ofDevice);
+    return row;
+  };
+}
