@@ -118,6 +118,7 @@ async function prepareMacro(batch: Batch, macroId: string, all: readonly MacroRo
         columns,
         typedBy: fingerprint(table.known),
         sources,
+        onlyNew: true,
       };
       if (!(await commit(tx, change)).added) throw errors.sourceChanged();
     },
