@@ -180,7 +180,6 @@ class PlainRow implements MeasurementRow {
   readonly results = NONE;
   readonly annotations = NONE;
   readonly toRun = NONE;
-  readonly id: string;
   readonly deviceRow: string;
   readonly clientId: string | null;
   readonly contributorId: string | null;
@@ -190,10 +189,11 @@ class PlainRow implements MeasurementRow {
   readonly spans: Int32Array;
   readonly from: number;
   readonly topicProtocolId: string | null;
+  readonly #source: string;
   readonly #message: DecodedMeasurement;
 
-  constructor(ids: { id: string; deviceRow: string }, arrival: Arrival, message: DecodedMeasurement, plain: PlainValues) {
-    this.id = ids.id;
+  constructor(ids: { source: string; deviceRow: string }, arrival: Arrival, message: DecodedMeasurement, plain: PlainValues) {
+    this.#source = ids.source;
     this.deviceRow = ids.deviceRow;
     this.clientId = arrival.clientId;
     this.contributorId = contributorOf(arrival, message);
@@ -206,6 +206,9 @@ class PlainRow implements MeasurementRow {
     this.#message = message;
   }
 
+  get id(): string {
+    return rowId(this.#source, 0);
+  }
   get plain(): this {
     return this;
   }
@@ -248,7 +251,7 @@ export function measurementRows(
   const { plain } = message;
   if (plain) {
     if (sampleLength(plain) > MAX_RECORD_BYTES) return 'sample-too-large';
-    return [new PlainRow({ id: rowId(source, 0), deviceRow: deviceRow(message) }, arrival, message, plain)];
+    return [new PlainRow({ source, deviceRow: deviceRow(message) }, arrival, message, plain)];
   }
   const { samples, questions, annotations } = message;
   const answers = questions === null ? NONE : readAnswers(listOf(questions), RESERVED);

@@ -142,12 +142,14 @@ async function sortOut(
         continue;
       }
       const source = sourceOf(message.arrival, one);
-      if (there.has(source)) {
+      const known = there.size;
+      if (there.add(source).size === known) {
         report.alreadyThere += rowCount;
         continue;
       }
       const rows = measurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows === 'string') {
+        there.delete(source);
         setAside(report, rows, rowCount);
         continue;
       }
@@ -155,12 +157,12 @@ async function sortOut(
       if (answers.length > 0) {
         const fresh = answers.map(({ column }) => column).filter((column) => !columns.has(column));
         if (columns.size + fresh.length > MAX_COLUMNS) {
+          there.delete(source);
           setAside(report, 'too-many-questions', rowCount);
           continue;
         }
         for (const column of fresh) columns.add(column);
       }
-      there.add(source);
       sorted.sources.push({ source, rowCount: rows.length, quarantinedCount: 0, origin: message.id, pipelineVersion: version });
       sorted.measurements.push(rows);
       report.stored += rows.length;

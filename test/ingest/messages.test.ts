@@ -54,6 +54,21 @@ async function ids(experimentId: string): Promise<string[]> {
   return result.getRowObjectsJson().map(({ id }) => id as string);
 }
 
+test('of a batch of one id the first that may be stored is, whatever was set aside before it', async () => {
+  const experimentId = randomUUID();
+  const asking = (count: number) => ({
+    ...{ id: 'one', timestamp: '2026-05-01T10:00:00Z', sample: { count } },
+    questions: Array.from({ length: count }, (_, n) => ({ question_label: `q${n}`, question_answer: 'a' })),
+  });
+  const { reports } = await send(experimentId, [asking(2_500), asking(1), asking(0)]);
+  expect(reports).toMatchObject([
+    { status: 'quarantined', quarantined: 1, stored: 0, reasons: { 'too-many-questions': 1 } },
+    { status: 'stored', stored: 1, quarantined: 0 },
+    { status: 'stored', stored: 0, alreadyThere: 1 },
+  ]);
+  expect(await table(experimentId, 'raw_data')).toMatchObject([{ data: '{"count":1}', q0: 'a' }]);
+});
+
 describe('a measurement', () => {
   test('becomes one row of raw_data with its facts, local time, sample and answers', async () => {
     const experimentId = randomUUID();
