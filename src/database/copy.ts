@@ -36,7 +36,11 @@ abstract class Copy implements pg.Submittable {
     this.#failed ??= cause;
   }
 
+  /** Whether the server has refused it: it has no use for the rest. */
+  protected isRefused = false;
+
   handleError(cause: unknown): void {
+    this.isRefused = true;
     this.#messages.reject(this.#failed ?? cause);
   }
 
@@ -101,13 +105,15 @@ class CopyIn extends Copy {
   async #send(connection: CopyConnection): Promise<void> {
     try {
       for await (const chunk of this.#source) {
+        // the next statement may be another COPY
+        if (this.isRefused) return;
         connection.sendCopyFromChunk(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
         if (connection.stream.writableNeedDrain) await once(connection.stream, 'drain');
       }
-      connection.endCopyFrom();
+      if (!this.isRefused) connection.endCopyFrom();
     } catch (error) {
       this.fail(error);
-      connection.sendCopyFail('the source of the rows failed');
+      if (!this.isRefused) connection.sendCopyFail('the source of the rows failed');
     }
   }
 }

@@ -72,3 +72,17 @@ test('more than the server takes at once arrives whole, and nothing of what is r
   // the connection is as good as before
   expect(await db.transaction((tx) => tx.one(sql('test')`select 1 as one`))).toEqual({ one: 1 });
 });
+
+test('what is left of a refused copy is not sent into the next one', async () => {
+  await db.run(sql('test')`truncate copied`);
+  const only = openDatabase({ url: clone.url, max: 1 });
+  const rows = (count: number) => Array.from({ length: count }, (): Row => ({ id: null, bytes: 'abcd'.repeat(100), words: null }));
+  await only.transaction((tx) => tx.copyIn(copy, written(rows(1), 0)));
+  for (let round = 1; round <= 10; round += 1) {
+    const refused = only.transaction((tx) => tx.copyIn(copy, written(rows(40_000), 0)));
+    await expect(refused).rejects.toMatchObject({ code: 'CONFLICT' });
+    await only.transaction((tx) => tx.copyIn(copy, written(rows(100), 0, round * 1_000)));
+  }
+  await only.close();
+  expect(await all()).toHaveLength(1 + 10 * 100);
+});
