@@ -1,12 +1,16 @@
-import { exactJson, type RawNumber } from '../json.ts';
+import { readJson, type RawNumber } from '../json.ts';
 
-/** What `exactJson` answers. */
+/** What `exactRecord` answers. */
 export type ExactValue = string | number | boolean | null | RawNumber | readonly ExactValue[] | { readonly [key: string]: ExactValue };
 
-/** Reads JSON and keeps the digits of every number; null when the text is not JSON. */
+/** Reads JSON and keeps the digits of every number; one that no double holds is text, because no engine has a number for it within a document. Throws SyntaxError. */
+export const exactRecord = (text: string): unknown =>
+  readJson(text, (value, source) => (String(value) === source ? value : Number.isFinite(value) ? JSON.rawJSON(source) : source));
+
+/** The same, null when the text is not JSON. */
 export function exactValue(text: string): ExactValue {
   try {
-    return exactJson(text) as ExactValue;
+    return exactRecord(text) as ExactValue;
   } catch {
     return null;
   }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
-import { exactJson, readJson } from '../json.ts';
+import { readJson } from '../json.ts';
+import { exactRecord } from './exact-json.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from './limits.ts';
 import { FileRefused, ReadAhead, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from './record-writer.ts';
 import type { JsonWriter } from './json-lines.ts';
@@ -85,7 +86,7 @@ function losesDigits(text: string): boolean {
   return false;
 }
 
-const parseRecord = (text: string): unknown => (losesDigits(text) ? exactJson(text) : readJson(text));
+const parseRecord = (text: string): unknown => (losesDigits(text) ? exactRecord(text) : readJson(text));
 
 /** A value as `token_class` in `pipelines/functions.sql` reads it; null for null. */
 function token(value: unknown): string | null {

@@ -1,6 +1,6 @@
 import { readJson } from '../json.ts';
 
-/** JSON as instruments send it: bounded before it is parsed, NaN and infinities read as null, and cut into pieces without losing a digit. */
+/** JSON as instruments send it: bounded before it is parsed, NaN and infinities read as null, numbers that no double holds as text, and cut into pieces without losing a digit. */
 export type JsonFault = 'json-invalid' | 'too-deep' | 'too-many-values';
 
 export interface JsonCaps {
@@ -49,6 +49,9 @@ function endOfWord(text: string, start: number): number {
 /** Whether a text may hold half of a surrogate pair, raw or escaped: engines downstream refuse those. */
 const mayBeIllFormed = (text: string) => (text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)) || !text.isWellFormed();
 
+/** Whether a text may hold a number that no double holds: engines downstream read one as infinity, or refuse it. */
+const mayOverflow = (text: string) => /[eE]\+?\d{3}|\d{200}/.test(text);
+
 /** A string literal without half surrogate pairs. */
 function wellFormed(literal: string): string {
   try {
@@ -58,6 +61,9 @@ function wellFormed(literal: string): string {
     return literal;
   }
 }
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const overflows = (word: string) => !Number.isFinite(Number(word)) && NUMBER.test(word);
 
 /** A word that begins like a number, true or false needs no closer look: the parser decides. */
 const isPlainWord = (text: string, at: number) => {
@@ -118,7 +124,7 @@ function isShallow(text: string, depth: number): boolean {
 
 /** A text in which there is nothing to replace and that no cap can concern, as nearly every text is: the engine's own parser reads it faster than we look at it. */
 function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
-  if (text.length > caps.values || !isShallow(text, caps.depth) || mayBeIllFormed(text)) return undefined;
+  if (text.length > caps.values || !isShallow(text, caps.depth) || mayBeIllFormed(text) || mayOverflow(text)) return undefined;
   try {
     return { text, value: readJson(text), members: () => nestedMembers(text) };
   } catch {
@@ -126,7 +132,7 @@ function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
   }
 }
 
-/** The same text as strict JSON, or why not. NaN and the infinities (any case, any sign) become null. Linear; never throws. */
+/** The same text as strict JSON, or why not. NaN and the infinities (any case, any sign) become null, numbers that no double holds the text that they are written as. Linear; never throws. */
 export function strictJson(text: string, caps: JsonCaps): StrictJson | JsonFault {
   return plainJson(text, caps) ?? madeStrict(text, caps);
 }
@@ -137,6 +143,7 @@ function madeStrict(text: string, caps: JsonCaps): StrictJson | JsonFault {
   let depth = 0;
   let values = 0;
   const suspicious = mayBeIllFormed(text);
+  const large = mayOverflow(text);
   const replace = (from: number, to: number, by: string) => {
     if (by === text.slice(from, to)) return;
     kept.push(text.slice(keptTo, from), by);
@@ -156,7 +163,9 @@ function madeStrict(text: string, caps: JsonCaps): StrictJson | JsonFault {
       if (end < 0) return 'json-invalid';
       if (code === QUOTE) {
         if (suspicious) replace(at, end, wellFormed(text.slice(at, end)));
-      } else if (!isPlainWord(text, at) && notANumber.test(text.slice(at, end))) replace(at, end, 'null');
+      } else if (!isPlainWord(text, at)) {
+        if (notANumber.test(text.slice(at, end))) replace(at, end, 'null');
+      } else if (large && overflows(text.slice(at, end))) replace(at, end, `"${text.slice(at, end)}"`);
       at = end;
     }
   }

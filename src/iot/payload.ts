@@ -65,7 +65,7 @@ export interface Measurement extends MeasurementFields {
   burst: boolean;
   /** The message's own `id`, if it has one; a source's identity before the hash. */
   ownId: string | null;
-  /** SHA-256, hex, of the message's text (decompressed; within an array NaN reads as null first); null for one with an id of its own, which needs no other. */
+  /** SHA-256, hex, of the message's text (decompressed; within an array as strict JSON); null for one with an id of its own, which needs no other. */
   sha256: string | null;
   /** The whole message as strict JSON. */
   text: string;

@@ -80,6 +80,9 @@ export function wholeEnd(bytes: Buffer, start: number): number {
   return at === start || at - start > 15 ? NOT : at;
 }
 
+/** Digits before the point of a number that no exponent of two digits makes too large for a double. */
+const SURELY_FINITE = 200;
+
 /** Just behind the object or list that begins at `start`, which is JSON and names no macros; `NOT` where that takes a closer look. One function: every byte of a sample passes through it. */
 export function nestedEnd(bytes: Buffer, start: number): number {
   const { length } = bytes;
@@ -136,7 +139,7 @@ export function nestedEnd(bytes: Buffer, start: number): number {
       if (byte === MINUS) at += 1;
       const whole = at;
       while (isDigit(bytes[at])) at += 1;
-      if (at === whole || (at > whole + 1 && bytes[whole] === ZERO)) return NOT;
+      if (at === whole || (at > whole + 1 && bytes[whole] === ZERO) || at - whole > SURELY_FINITE) return NOT;
       if (bytes[at] === POINT) {
         const part = (at += 1);
         while (isDigit(bytes[at])) at += 1;
@@ -147,7 +150,7 @@ export function nestedEnd(bytes: Buffer, start: number): number {
         if (bytes[at] === PLUS || bytes[at] === MINUS) at += 1;
         const power = at;
         while (isDigit(bytes[at])) at += 1;
-        if (at === power) return NOT;
+        if (at === power || at - power > 2) return NOT;
       }
       next = 4;
     } else {

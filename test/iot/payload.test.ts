@@ -98,6 +98,19 @@ describe('a measurement message', () => {
     expect(one({ timestamp: AT, sample: '{"a": NaN}' }).samples).toEqual(['{"a": null}']);
   });
 
+  test('numbers that no double holds read as text, those that one holds as they are written', () => {
+    const sample = (value: string) => one(`{"timestamp":"${AT}","sample":{"a":${value}}}`).samples[0];
+    const digits = '9'.repeat(309);
+    for (const large of ['1e400', '-1E+309', digits, `-${digits}.5`, `${'9'.repeat(220)}e99`, '1.5e0400', `1${'0'.repeat(308)}e5`])
+      expect(sample(large)).toBe(`{"a":"${large}"}`);
+    for (const held of ['1e308', '-1.5E+0000300', '1e-400', `0.${digits}e300`, '9'.repeat(308), `1${'0'.repeat(308)}`, '"1e400"'])
+      expect(sample(held)).toBe(`{"a":${held}}`);
+    expect(one(`{"timestamp":"${AT}","sample":"[1e400,{\\"b\\":1e5}]","macros":[{"id":"m","output":{"a":1e999}}]}`)).toMatchObject({
+      samples: ['"1e400"', '{"b":1e5}'],
+      macros: '[{"id":"m","output":{"a":"1e999"}}]',
+    });
+  });
+
   test('half surrogate pairs become replacement characters, whole ones stay', () => {
     expect(one(`{"timestamp":"${AT}","sample":{"a":"\\ud800","b":"\\ud83c\\udf31","c":"\\\\ud800"}}`).samples).toEqual([
       '{"a":"\ufffd","b":"\\ud83c\\udf31","c":"\\\\ud800"}',

@@ -166,6 +166,10 @@ const sent: readonly UploadCase[] = [
     '{"n":1,}\n{"n":NaN}\n{"n":4}\n{"n":01}',
   ),
   ndjson(
+    'documents that no VARIANT holds as they are',
+    '{"a":{"k":1e400,"l":[-1e309,1e308]},"b":1e400}\n{"a":{"k":1,"k":[2]},"b":"1e400"}\n{"a":[{"k":1,"l":2,"k":3}],"b":1}',
+  ),
+  ndjson(
     'numbers that become text',
     ['12.0', '0.00001', '1e-7', '-3.5e-7', '12.50', '[1.0, {"a" : 2.50}]', ...Array.from({ length: 7 }, () => '')]
       .map((value) => `{"t":${value || '"x"'},"f":${value || 'true'}}`)
