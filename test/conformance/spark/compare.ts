@@ -21,8 +21,12 @@ const tolerances = (asked: Asked, columns: PageBody['data']['columns']): Map<str
   );
 };
 
+/** Below it doubles have fewer digits the smaller they are, and the engines round halves of the last one differently. */
+const SMALLEST_NORMAL = 2 ** -1022;
+
 const near = (a: number, b: number, allowed: Exclude<Tolerance, null>) =>
-  a === b || Math.abs(a - b) <= ('absolute' in allowed ? allowed.absolute : allowed.relative * Math.max(Math.abs(a), Math.abs(b)));
+  a === b ||
+  Math.abs(a - b) <= ('absolute' in allowed ? allowed.absolute : allowed.relative * Math.max(Math.abs(a), Math.abs(b), SMALLEST_NORMAL));
 
 /** JSON values: members of an object in any order. */
 const alike = (a: unknown, b: unknown): boolean => {
