@@ -77,6 +77,8 @@ interface Table {
   file: string;
   name: string;
   source: string;
+  /** Of two records of a key the later one counts, by this column of the records beside the time of processing: 0 where a record has none. */
+  version?: string;
   /** Rows that fail are counted and kept out; those without a key end the update. */
   expects: Readonly<Record<string, string>>;
   cluster: string;
@@ -88,6 +90,7 @@ export const TABLES: readonly Table[] = [
     file: 'gold/measurement_rows.sql',
     name: 'raw_data',
     source: 'bronze_measurements',
+    version: 'stored_version',
     expects: { 'has an experiment': 'experiment_id is not null', 'has a time': '`timestamp` is not null' },
     cluster: 'experiment_id, date',
     kind: 'stream',
@@ -100,8 +103,24 @@ export const TABLES: readonly Table[] = [
     cluster: 'experiment_id, macro_id',
     kind: 'stream',
   },
-  { file: 'gold/device_rows.sql', name: 'device', source: 'bronze_measurements', expects: {}, cluster: 'experiment_id', kind: 'view' },
+  {
+    file: 'gold/device_rows.sql',
+    name: 'device',
+    // what is delivered twice counts once
+    source: `(select * from (
+      select *, row_number() over (partition by fieldlake_row order by coalesce(try_cast(stored_version as bigint), 0) desc) as nth from bronze_measurements
+    ) where nth = 1)`,
+    expects: {},
+    cluster: 'experiment_id',
+    kind: 'view',
+  },
 ];
+
+/** The rows of a table as its pipeline has them, out of records, with what they are in order by. */
+export const rowsOf = ({ version, source, kind }: Table, { select }: Step): string => {
+  const rows = onDatabricks(select, kind === 'stream' ? `STREAM(${source})` : source);
+  return version === undefined ? rows : rows.replace(/\nfrom /, `, coalesce(try_cast(${version} as bigint), 0) as ${version}\nfrom `);
+};
 
 /** A step in Databricks SQL already, where the engines have nothing in common: its SELECT is declared as it stands. In the order in which they read each other. */
 interface View {
@@ -124,7 +143,16 @@ export const UPLOAD_VIEWS: readonly View[] = [
   { file: 'gold/table_counts.databricks.sql', name: 'table_counts', cluster: 'experiment_id' },
 ];
 
-/** What the service writes of uploads (src/ingest/landing.ts): every field is text. */
+const OF_MEASUREMENT =
+  'fieldlake_row experiment_id measured_at device_id device_name timezone latitude longitude workbook_run_id contributor_id client_id processed_at';
+
+/** What the service writes of messages (src/ingest/landing-measurements.ts, landing-outputs.ts): every field is text. */
+export const MESSAGE_ARRIVALS = {
+  measurements: `${OF_MEASUREMENT} macros protocol_id data workbook_version_id macro_context answers device_row device_firmware device_version device_battery stored_version`,
+  macro_outputs: `${OF_MEASUREMENT} raw_id macro_id macro_name macro_filename macro_version macro_error outputs`,
+} as const;
+
+/** What the service writes of uploads (src/ingest/landing-uploads.ts): every field is text. */
 export const UPLOAD_ARRIVALS = {
   upload_files:
     'file_id source experiment_id table_id table_name upload_id source_kind contributor_id path ordinal uploaded_at reason message columns',
@@ -141,23 +169,18 @@ export const asText = (columns: string): string =>
 
 const quoted = (text: string) => `'${text.replaceAll("'", "\\'")}'`;
 
-const bronze = (
-  name: string,
-  folder: string,
-) => `-- ${name}: one record a line, every field as text, as the service hands records to the gold steps
-CREATE OR REFRESH STREAMING TABLE ${name} (
-  CONSTRAINT \`has a key\` EXPECT (fieldlake_row IS NOT NULL) ON VIOLATION DROP ROW
-) CLUSTER BY (experiment_id)
-AS SELECT *, _metadata.file_path AS source_file
-FROM STREAM read_files('\${landing}/${folder}', format => 'json', inferColumnTypes => false, rescuedDataColumn => 'rescued');`;
-
-const uploadBronze = (folder: string, columns: string) => `-- bronze_${folder}: as \`npm run lake -- land-uploads\` wrote it
+/** A table of what arrives in a folder, as a command wrote it; records without a key are dropped. */
+const bronze = (folder: string, columns: string, { key, command, cluster }: { key: string; command: string; cluster: string }) =>
+  `-- bronze_${folder}: as \`npm run lake -- ${command}\` wrote it
 CREATE OR REFRESH STREAMING TABLE bronze_${folder} (
-  CONSTRAINT \`has a key\` EXPECT (file_id IS NOT NULL) ON VIOLATION DROP ROW
-)
+  CONSTRAINT \`has a key\` EXPECT (${key} IS NOT NULL) ON VIOLATION DROP ROW
+)${cluster}
 AS SELECT *, _metadata.file_path AS source_file
 FROM STREAM read_files('\${landing}/${folder}', format => 'json', inferColumnTypes => false, rescuedDataColumn => 'rescued',
   schemaHints => '${asText(columns)}');`;
+
+const OF_MESSAGES = { key: 'fieldlake_row', command: 'land-messages', cluster: ' CLUSTER BY (experiment_id)' };
+const OF_UPLOADS = { key: 'file_id', command: 'land-uploads', cluster: '' };
 
 const viewDeclared = ({ name, cluster, isInner = false }: View, step: Step) => {
   const keys = step.key.split(', ').map((key) => `  CONSTRAINT \`has ${key}\` EXPECT (${key} IS NOT NULL) ON VIOLATION FAIL UPDATE`);
@@ -173,15 +196,20 @@ const constraints = ({ expects }: Table, key: string) =>
     `  CONSTRAINT \`has a key\` EXPECT (${key} IS NOT NULL) ON VIOLATION FAIL UPDATE`,
   ].join(',\n');
 
+const sequence = ({ version }: Table) =>
+  version === undefined
+    ? 'SEQUENCE BY processed_timestamp'
+    : `SEQUENCE BY STRUCT(processed_timestamp, ${version}) COLUMNS * EXCEPT (${version})`;
+
 const declared = (table: Table, step: Step): string => {
   const comment = `COMMENT ${quoted(step.grain)}`;
   if (table.kind === 'view')
     return `CREATE OR REFRESH MATERIALIZED VIEW ${table.name} (
 ${constraints(table, step.key)}
 ) ${comment} CLUSTER BY (${table.cluster})
-AS ${onDatabricks(step.select, table.source)};`;
+AS ${rowsOf(table, step)};`;
   return `CREATE TEMPORARY VIEW ${table.name}_rows
-AS ${onDatabricks(step.select, `STREAM(${table.source})`)};
+AS ${rowsOf(table, step)};
 
 CREATE OR REFRESH STREAMING TABLE ${table.name} (
 ${constraints(table, step.key)}
@@ -189,7 +217,7 @@ ${constraints(table, step.key)}
 
 -- a second delivery of a record changes nothing
 CREATE FLOW ${table.name}_by_key AS AUTO CDC INTO ${table.name}
-FROM STREAM(${table.name}_rows) KEYS (${step.key}) SEQUENCE BY processed_timestamp STORED AS SCD TYPE 1;`;
+FROM STREAM(${table.name}_rows) KEYS (${step.key}) ${sequence(table)} STORED AS SCD TYPE 1;`;
 };
 
 const BUNDLE = `# Generated by scripts/lakeflow.ts. Deploy: databricks bundle deploy --var landing=s3://BUCKET/landing
@@ -229,9 +257,9 @@ export const lakeflow = (pipelines: string): Readonly<Record<string, string>> =>
   const tables = TABLES.map((table) => declared(table, readStep(readFileSync(join(pipelines, table.file), 'utf8'))));
   const views = UPLOAD_VIEWS.map((view) => viewDeclared(view, readStep(readFileSync(join(pipelines, view.file), 'utf8'))));
   const head = '-- Generated by scripts/lakeflow.ts from the headers and SELECTs of pipelines; edit those.';
-  const arrivals = [bronze('bronze_measurements', 'measurements'), bronze('bronze_macro_outputs', 'macro_outputs')];
-  const uploads = Object.entries(UPLOAD_ARRIVALS).map(([folder, columns]) => uploadBronze(folder, columns));
-  return { 'lakeflow.sql': `${[head, ...arrivals, ...uploads, ...tables, ...views].join('\n\n')}\n`, 'databricks.yml': BUNDLE };
+  const messages = Object.entries(MESSAGE_ARRIVALS).map(([folder, columns]) => bronze(folder, columns, OF_MESSAGES));
+  const uploads = Object.entries(UPLOAD_ARRIVALS).map(([folder, columns]) => bronze(folder, columns, OF_UPLOADS));
+  return { 'lakeflow.sql': `${[head, ...messages, ...uploads, ...tables, ...views].join('\n\n')}\n`, 'databricks.yml': BUNDLE };
 };
 
 if (import.meta.main) {

@@ -15,7 +15,7 @@ export interface MeasuredFacts {
   processedAt: string;
 }
 
-interface CellColumn<Row> {
+export interface CellColumn<Row> {
   name: string;
   /** The value that it holds, where a plain message can have it. */
   plain?: PlainName;
@@ -37,7 +37,7 @@ export const FACT_COLUMNS: readonly CellColumn<MeasuredFacts>[] = [
 ];
 
 /** Every column of a measurement's row that is there without any question. */
-const COLUMNS: readonly CellColumn<MeasurementRow>[] = [
+export const MEASUREMENT_COLUMNS: readonly CellColumn<MeasurementRow>[] = [
   ...FACT_COLUMNS,
   { name: 'macros', of: ({ macros }) => clean(macros) },
   { name: 'protocol_id', plain: 'protocolId', of: (row) => clean(row.plain?.topicProtocolId ?? row.facts.protocolId) },
@@ -87,7 +87,7 @@ export interface WrittenCells {
 
 /** Writes the rows of a batch, and of each its answers to the questions of these columns as `c1`, `c2`… */
 export async function writeCells(work: string, rows: readonly MeasurementRow[], questions: readonly string[]): Promise<WrittenCells> {
-  const there = COLUMNS.filter((one) => rows.some((row) => has(one, row)));
+  const there = MEASUREMENT_COLUMNS.filter((one) => rows.some((row) => has(one, row)));
   const file = await BufferedFile.create(join(work, randomUUID()));
   const quote = RARE_QUOTE.charCodeAt(0);
   try {
@@ -125,7 +125,7 @@ export async function writeCells(work: string, rows: readonly MeasurementRow[], 
   return {
     path: file.path,
     columns: [...there.map(({ name }) => name), ...questions.map((_, at) => `c${at + 1}`)],
-    absent: COLUMNS.filter((one) => !there.includes(one)).map(({ name }) => name),
+    absent: MEASUREMENT_COLUMNS.filter((one) => !there.includes(one)).map(({ name }) => name),
     zones: zonesOf(rows),
   };
 }

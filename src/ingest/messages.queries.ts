@@ -145,6 +145,13 @@ export async function listPending(db: Queryable, experimentId: string, most: Ask
   return messages.sort((a, b) => a.ordinal - b.ordinal);
 }
 
+const messageColumns = fragment`id, ordinal, client_id as "clientId", user_id as "userId", protocol_id as "protocolId", arrived_at as "arrivedAt", body,
+  object_key as "objectKey", byte_count as "byteCount", tries`;
+
+/** Messages by id, oldest first. */
+export const listMessages = (db: Queryable, ids: readonly string[]) =>
+  db.rows<InboxMessage>(sql('messages.list')`select ${messageColumns} from messages where id = any (${ids}::uuid[]) order by ordinal`);
+
 /** Messages of an experiment that have been handled and arrived in a time, from one of them on, oldest first. */
 export const listHandled = (
   db: Queryable,
@@ -152,9 +159,7 @@ export const listHandled = (
   { from, to, after, limit }: { from: string; to: string; after: number; limit: number },
 ) =>
   db.rows<InboxMessage>(sql('messages.listHandled')`
-    select id, ordinal, client_id as "clientId", user_id as "userId", protocol_id as "protocolId", arrived_at as "arrivedAt", body, object_key as "objectKey",
-      byte_count as "byteCount", tries
-    from messages where experiment_id = ${experimentId} and status <> 'pending' and arrived_at >= ${from}::timestamptz and arrived_at < ${to}::timestamptz
+    select ${messageColumns} from messages where experiment_id = ${experimentId} and status <> 'pending' and arrived_at >= ${from}::timestamptz and arrived_at < ${to}::timestamptz
       and ordinal > ${after} order by ordinal limit ${limit}`);
 
 /** Experiments that have messages. */

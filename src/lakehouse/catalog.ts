@@ -212,3 +212,9 @@ export const DEFAULT_SORT: Record<ReadableKind, string> = {
 
 /** The column that holds what went wrong with a row, where a kind has one. */
 export const ERROR_COLUMN: Partial<Record<ReadableKind, string>> = { macro: 'macro_error' };
+
+/** The member of a VARIANT column that holds a column on Databricks. Paths know no escapes and refuse `?`: any name that is not a plain word is stored under its UTF-8 bytes in hexadecimal, after a tilde. */
+export const memberOf = (name: string): string => {
+  const hex = () => `~${[...new TextEncoder().encode(name)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : hex();
+};

@@ -248,6 +248,17 @@ export const knownSources = (db: Queryable, tableId: string, sources: readonly s
   )`select encode(s.source, 'hex') as source, s.origin from lake_sources s
     where s.table_id = ${tableId} and s.source = any (array(select decode(asked, 'hex') from unnest(${together(sources)}) as asked))`);
 
+/** The versions of a table in which sources came or were made anew, with the rows of these, in order. */
+export const listSourceVersions = (db: Queryable, tableId: string) =>
+  db.rows<{ version: number; rowCount: number }>(sql('lake.listSourceVersions')`select version, sum(row_count)::bigint as "rowCount"
+    from lake_sources where table_id = ${tableId} group by version order by version`);
+
+/** The sources of some versions of a table that brought rows, with what each came in, in the order of that. */
+export const listSourcesBetween = (db: Queryable, tableId: string, { from, to }: { from: number; to: number }) =>
+  db.rows<{ source: string; version: number; origin: string | null }>(sql('lake.listSourcesBetween')`
+    select encode(source, 'hex') as source, version, origin from lake_sources
+    where table_id = ${tableId} and version between ${from} and ${to} and row_count > 0 order by origin, source`);
+
 /** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */
 export const deleteOldVersions = (db: Queryable, before: Date) =>
   db.run(sql('lake.deleteOldVersions')`delete from lake_versions v using lake_tables t

@@ -10,7 +10,18 @@ import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
 
 export type { NewSource } from './manifest-rows.ts';
-export { findSource, findTable, findTableById, knownPaths, knownSources, moveSource, restampSources } from './manifest.queries.ts';
+export {
+  findSource,
+  findTable,
+  findTableById,
+  findVersion,
+  knownPaths,
+  knownSources,
+  listSourcesBetween,
+  listSourceVersions,
+  moveSource,
+  restampSources,
+} from './manifest.queries.ts';
 
 /** A column as the catalogue should know it from the committed version on. */
 export interface ColumnState extends Column {

@@ -92,6 +92,7 @@ const makeArrivals = (known: readonly string[]): { measurements: Cells[]; output
       device_firmware: '1.0',
       device_version: some(() => `v${at}`),
       device_battery: some(() => String(r.int(1000) / 10)),
+      stored_version: null,
       c1,
       c2,
       answers: JSON.stringify({ [answers[0] ?? '']: c1, [answers[1] ?? '']: c2 }),
@@ -172,7 +173,8 @@ test.each(Object.entries(KINDS))(
     const table = TABLES.find(({ name }) => name === kind);
     if (!table) throw new Error(kind);
     const pipelines = await loadPipelines(PIPELINES);
-    const file = await stepOnDuckDb(fill(pipelines[step], slots).sql, arrived[table.source] ?? '');
+    const records = arrived[kind === 'macro' ? 'bronze_macro_outputs' : 'bronze_measurements'] ?? '';
+    const file = await stepOnDuckDb(fill(pipelines[step], slots).sql, records);
     const body = onDatabricks(readStep(readFileSync(join(PIPELINES, table.file), 'utf8')).select, table.source);
     const [described] = await spark.run([{ sql: body, values: [] }], 'explain');
     if (!described || 'error' in described) throw new Error(described?.error);

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { asText, readStep, UPLOAD_ARRIVALS, UPLOAD_VIEWS } from '../../scripts/lakeflow.ts';
 import { readBack } from '../../src/api/lake/read-back.service.ts';
 import { sql } from '../../src/database/sql.ts';
-import { landUploads } from '../../src/ingest/landing.ts';
+import { landUploads } from '../../src/ingest/landing-uploads.ts';
 import { functionStatements } from '../../src/ingest/pipeline.ts';
 import { listUploadFiles } from '../../src/ingest/uploads.queries.ts';
 import { fixedColumns } from '../../src/lakehouse/catalog.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
@@ -9,6 +8,7 @@ import { listHandled } from '../../src/ingest/messages.queries.ts';
 import { decodePayload, readPayload } from '../../src/iot/payload.ts';
 import { findTable, findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
 import { seeded, seedOf } from '../support/crashes.ts';
+import { MACROS, payloads } from './payloads.ts';
 import { openLake, type Lake } from './setup.ts';
 
 /** 10,000 messages with MESSAGES=10000; a tenth otherwise. */
@@ -24,61 +24,6 @@ afterAll(async () => {
   await lake.close();
   await rebuilt.close();
 });
-
-const KEYS = ['phi2', 'a b', 'a.b', '"q"', 'Plot №', '温度', '', '__proto__', 'id', 'x'.repeat(300)];
-const VALUES = [
-  '1',
-  '1.5',
-  '-0',
-  '1e400',
-  '12345678901234567890',
-  '"NaN"',
-  'NaN',
-  'true',
-  'null',
-  '"2026-05-01"',
-  '[1,2]',
-  '{"a":1}',
-  '""',
-  '"ü\\u0000"',
-];
-const MACROS = [randomUUID(), randomUUID()];
-
-/** One payload: mostly sound, in every form that is taken, and some in every way wrong. */
-function payload(random: () => number, n: number): Buffer {
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
-  const sample = () =>
-    `{${Array.from({ length: 1 + Math.floor(random() * 3) }, () => `${JSON.stringify(pick(KEYS))}:${pick(VALUES)}`).join(',')}}`;
-  const time = pick(['2026-05-01T10:00:00Z', '2026-05-01T12:00:00.25+02:00', '1777629600', 'yesterday', '', '1899-01-01T00:00:00Z']);
-  const burst = random() < 0.3;
-  const parts = [
-    ...(random() < 0.95 ? [`"timestamp":${JSON.stringify(time)}`] : []),
-    `"timezone":${JSON.stringify(pick(['Europe/Amsterdam', 'Mars/Olympus', '']))}`,
-    `"device_id":${JSON.stringify(pick(['d-1', 'd-2', 'ü "3"']))}`,
-    ...(random() < 0.2 ? [`"id":"own-${Math.floor(random() * MESSAGES)}"`] : [`"workbook_run_id":"run ${n}"`]),
-    `"sample":${burst ? `[${Array.from({ length: Math.floor(random() * 4) }, sample).join(',')}]` : pick([sample(), sample(), '"not json"', '7', '{"cut":'])}`,
-    ...(random() < 0.3
-      ? [
-          `"macros":[{"id":"${pick(MACROS)}","name":"m","filename":"m.py","output":${burst ? `[${sample()}]` : sample()}},{"id":"${pick(MACROS)}"}]`,
-        ]
-      : []),
-    ...(random() < 0.3 ? [`"questions":[{"question_label":${JSON.stringify(pick(KEYS))},"question_answer":"a"},7]`] : []),
-    ...(random() < 0.2 ? ['"latitude":"51.5","longitude":999'] : []),
-  ];
-  const message = `{${parts.join(',')}}`;
-  const text = pick([
-    message,
-    message,
-    message,
-    `[${message},${message.replace('{', '{"k":1,')}]`,
-    `${message}\n${message.replace('{', '{"l":1,')}`,
-    message.slice(0, -3),
-    `${message}\n{"cut":`,
-    '',
-  ]);
-  const bytes = Buffer.from(text);
-  return random() < 0.1 ? (random() < 0.3 ? gzipSync(bytes).subarray(0, -6) : gzipSync(bytes)) : bytes;
-}
 
 const experimentId = randomUUID();
 const EVERY = { messages: 250, bytes: 50_000_000 };
@@ -128,8 +73,7 @@ test(
   `${MESSAGES} generated messages reconcile, a second delivery changes nothing, and replays from bronze give the same gold`,
   async () => {
     const random = seeded(seedOf('reconciliation'));
-    const bodies = Array.from({ length: MESSAGES }, (_, n) => payload(random, n));
-    const arrivals = bodies.map((body, n) => ({ experimentId, clientId: `multispeq_${n % 3}`, body }));
+    const arrivals = payloads(random, MESSAGES).map((body, n) => ({ experimentId, clientId: `multispeq_${n % 3}`, body }));
     const added = new Set<string>();
     for (let at = 0; at < arrivals.length; at += 500)
       for (const id of await storeMessages(lake.db, arrivals.slice(at, at + 500))) added.add(id);

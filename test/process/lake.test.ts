@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, truncateSync, writeFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -128,6 +129,34 @@ test('npm run lake refuses what it does not know', async () => {
     expect([code, problem]).toEqual([1, expect.stringContaining('usage:')]);
   }
 }, 60_000);
+
+test('npm run lake -- land-messages beside a running service', async () => {
+  const { context } = test$.server;
+  const folder = join(context.config.dataDir, 'landing');
+  const macroId = randomUUID();
+  await send([{ timestamp: at(30), sample: { n: 30 }, device_id: 'd', macros: [{ id: macroId, name: 'm', output: { phi2: 0.5 } }] }]);
+  const rows = (
+    await context.db.one<{ rows: number }>(sql('test')`select sum(row_count)::int as rows from lake_tables where kind = 'raw_data'`)
+  )?.rows;
+  const landed = await lake('land-messages', folder);
+  expect(landed.code, landed.problem).toBe(0);
+  expect(landed.json).toEqual({ measurements: { files: 1, rows, missing: 0 }, outputs: { files: 1, rows: 1 } });
+  const [measurements] = readdirSync(join(folder, 'measurements'));
+  const records = readFileSync(join(folder, 'measurements', measurements!), 'utf8')
+    .trim()
+    .split('\n');
+  expect(JSON.parse(records.find((line) => line.includes('{\\"n\\":30}'))!)).toMatchObject({
+    experiment_id: experimentId,
+    measured_at: at(30).replace('Z', '000Z'),
+    data: '{"n":30}',
+    client_id: 'multispeq_1',
+  });
+  expect((await lake('land-messages', folder)).json).toEqual({
+    measurements: { files: 0, rows: 0, missing: 0 },
+    outputs: { files: 0, rows: 0 },
+  });
+  expect((await lake('land-messages')).problem).toContain('--DIR is missing');
+}, 120_000);
 
 test('npm run lake -- land-uploads beside a running service', async () => {
   await uploadTable(owner, experimentId, 'spad', 'plot,spad\n1,41.5\n3,\n');

@@ -1,5 +1,5 @@
 /** Databricks SQL over Delta tables: one table per kind, clustered by experiment; what one experiment's table has is in VARIANT columns. */
-import type { ColumnOrigin, ColumnType, TableKind } from '../catalog.ts';
+import { memberOf, type ColumnOrigin, type ColumnType, type TableKind } from '../catalog.ts';
 import { bound, joined, q, raw } from '../dialect.ts';
 import { isCalendar } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
@@ -31,11 +31,7 @@ const VARIANTS: Record<Exclude<ColumnOrigin, 'base'>, string> = {
   uploaded: 'uploaded_data',
 };
 
-/** Paths know no escapes and refuse `?`: any name that is not a plain word is stored under its UTF-8 bytes in hexadecimal, after a tilde. */
-const pathOf = (name: string) => {
-  const hex = () => `~${[...new TextEncoder().encode(name)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-  return `$['${/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : hex()}']`;
-};
+const pathOf = (name: string) => `$['${memberOf(name)}']`;
 
 /** The UTC clock reading of an instant, whatever the session's zone. */
 const utc = (of: Fragment) => q`timestampadd(MICROSECOND, unix_micros(${of}), timestamp_ntz'1970-01-01 00:00:00')`;

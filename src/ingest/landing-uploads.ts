@@ -2,13 +2,14 @@
  * Puts what an uploaded file holds where the pipeline on Databricks picks it up: one JSON object a line for each record, each refused record, and, last, the file itself.
  * Records are taken apart by the same code as on one machine; what their values are, and what types their columns have, the pipeline finds out itself.
  */
-import { access, mkdir, rename, rm, copyFile, writeFile } from 'node:fs/promises';
+import { mkdir, rm, copyFile, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { STRING } from '../lakehouse/catalog.ts';
 import { literal, type StagingSession } from '../lakehouse/staging.ts';
 import { typeText } from '../lakehouse/types.ts';
 import { nameColumns } from './columns.ts';
+import { exists, put } from './landing-folder.ts';
 import { variable } from './pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
 import { readSource } from './sources.ts';
@@ -37,21 +38,6 @@ interface Landed {
 function cell({ column, form }: BronzeField): string {
   if (form === 'token') return column;
   return isDeclared(form) ? `'d' || cast(${column} as varchar)` : `'t' || ${column}`;
-}
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
-/** Makes a file appear whole: readers of a folder pass over names that begin with a point. */
-async function put(folder: string, name: string, write: (path: string) => Promise<unknown>): Promise<void> {
-  // what everybody has uploaded is for its owner's eyes
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `.${name}`);
-  await write(path);
-  await rename(path, join(folder, name));
 }
 
 interface Read {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { landUploads } from '../../src/ingest/landing.ts';
+import { landUploads } from '../../src/ingest/landing-uploads.ts';
 import { openLake, type Lake } from './setup.ts';
 
 let lake: Lake;
