@@ -3,9 +3,12 @@ import { readJson, type RawNumber } from '../json.ts';
 /** What `exactRecord` answers. */
 export type ExactValue = string | number | boolean | null | RawNumber | readonly ExactValue[] | { readonly [key: string]: ExactValue };
 
-/** Reads JSON and keeps the digits of every number; one that no double holds is text, because no engine has a number for it within a document. Throws SyntaxError. */
-export const exactRecord = (text: string): unknown =>
-  readJson(text, (value, source) => (String(value) === source ? value : Number.isFinite(value) ? JSON.rawJSON(source) : source));
+/** A number as it is written, where JavaScript prints it in another way; one that no double holds is text, because no engine has a number for it within a document. */
+export const exactNumber = (value: number, source: string): number | string | RawNumber =>
+  String(value) === source ? value : Number.isFinite(value) ? JSON.rawJSON(source) : source;
+
+/** Reads JSON and keeps the digits of every number. Throws SyntaxError. */
+export const exactRecord = (text: string): unknown => readJson(text, exactNumber);
 
 /** The same, null when the text is not JSON. */
 export function exactValue(text: string): ExactValue {

@@ -21,7 +21,7 @@ import type { TableSource } from '../../src/lakehouse/plan.ts';
 import { readRequest } from '../../src/lakehouse/request.ts';
 import { experimentScope } from '../../src/lakehouse/scope.ts';
 import { DuckDbWarehouse } from '../../src/lakehouse/warehouses/duckdb.ts';
-import { MACROS, payloads } from '../ingest/payloads.ts';
+import { AWKWARD, MACROS, payloads } from '../ingest/payloads.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
 import { page } from '../lakehouse/support.ts';
 import { seeded } from '../support/crashes.ts';
@@ -89,7 +89,7 @@ beforeAll(async () => {
   [lake, spark] = await Promise.all([openLake(), Spark.start()]);
   duckdb = await DuckDbWarehouse.open({ lakeFolder: join(lake.folder, 'lake'), temporaryFolder: join(lake.folder, 'tmp') });
   landing = join(lake.folder, 'landing');
-  const all = payloads(seeded(seed), MESSAGES);
+  const all = [AWKWARD, ...payloads(seeded(seed), MESSAGES)];
   const half = Math.ceil(all.length / 2);
   await send(all.slice(0, half));
   const first = await land();
@@ -107,7 +107,7 @@ beforeAll(async () => {
   console.log(
     `messages: landed ${first.measurements} and ${second.measurements} measurements (${replayed} made anew), ${first.outputs} and ${second.outputs} outputs (${run} of a second run)`,
   );
-  expect(Math.min(replayed, run, first.outputs, second.outputs)).toBeGreaterThan(10);
+  expect(Math.min(replayed, run, first.outputs, second.outputs)).toBeGreaterThan(0);
   await createTables(spark, ['raw_data', 'device', 'macro', 'identity', 'registry', 'annotation', 'metadata_record']);
   await spark.rows('use gold');
   for (const [folder, columns] of Object.entries(MESSAGE_ARRIVALS)) {

@@ -84,6 +84,20 @@ test('every value of a file is there as it was written, and every refused record
   ).toStrictEqual(['DOUBLE', 'INT', 'TIMESTAMP', 'VARIANT', 'STRING']);
 });
 
+test('a number says the same whatever stands beside it', async () => {
+  const table = await lake.makeTable();
+  const bytes = '{"a":891.0,"b":-0,"c":-12345678901234.0,"e":1.102942449506372e-21}\n{"a":12.50,"e":0.5}';
+  const { id } = await lake.ingest(table, 'ndjson', [{ path: 'beside.ndjson', bytes }]);
+  expect(await land()).toMatchObject({ files: 1, records: 2 });
+  expect(cells(id)).toStrictEqual([
+    { a: 'n891', b: 'n0', c: 'n-12345678901234', e: 'n1.102942449506372e-21' },
+    { a: 'n12.5', b: null, c: null, e: 'n0.5' },
+  ]);
+  expect(await lake.types(table.id)).toStrictEqual({ a: 'DOUBLE', b: 'INT', c: 'BIGINT', e: 'DOUBLE' });
+  for (const kind of ['upload_files', 'upload_records', 'upload_refusals']) rmSync(path(kind, id));
+  await lake.deps.db.run(sql('test')`delete from uploads where id = ${id}`);
+});
+
 test('an upload is waited for from the moment at which a file of it is written', async () => {
   const table = await lake.makeTable();
   const { id } = await lake.ingest(table, 'csv', [{ path: 'waited.csv', bytes: 'a\n1\n' }]);

@@ -165,6 +165,7 @@ const sent: readonly UploadCase[] = [
     '{"day":"2024-02-30"}\n{"day":"2024-02-28"}',
     '{"n":1,}\n{"n":NaN}\n{"n":4}\n{"n":01}',
   ),
+  ndjson('whole numbers with a point beside an exponent', '{"a":891.0,"b":-0,"c":-12345678901234.0,"e":1.102942449506372e-21}'),
   ndjson(
     'documents that no VARIANT holds as they are',
     '{"a":{"k":1e400,"l":[-1e309,1e308]},"b":1e400}\n{"a":{"k":1,"k":[2]},"b":"1e400"}\n{"a":[{"k":1,"l":2,"k":3}],"b":1}',
