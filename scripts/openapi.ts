@@ -6,6 +6,30 @@ const root = join(import.meta.dirname, '..');
 const file = join(root, 'src/generated/openapi.json');
 const document = JSON.parse(readFileSync(file, 'utf8'));
 document.info.version = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
+
+interface Schema {
+  [keyword: string]: unknown;
+  $ref?: string;
+  type?: string | string[];
+  nullable?: boolean;
+  enum?: unknown[];
+}
+
+/** A schema of OpenAPI 3.0 as JSON Schema 2020-12, which OpenAPI 3.1 takes: `nullable` becomes a type. */
+function modernise(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(modernise);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { nullable, ...rest } = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, modernise(value)])) as Schema;
+  if (nullable !== true) return rest;
+  if (typeof rest.type === 'string')
+    return { ...rest, type: [rest.type, 'null'], ...(rest.enum && !rest.enum.includes(null) ? { enum: [...rest.enum, null] } : {}) };
+  // what has neither a type nor a reference may be null already
+  return rest.$ref === undefined && rest['allOf'] === undefined && rest['anyOf'] === undefined ? rest : { anyOf: [rest, { type: 'null' }] };
+}
+
+document.openapi = '3.1.0';
+document.paths = modernise(document.paths);
+document.components = modernise(document.components);
 document.components.schemas.Problem = {
   type: 'object',
   description: 'RFC 9457 problem document.',

@@ -6,7 +6,6 @@ import { LARGEST_OBJECT, objectArrived } from './api/iot/arrivals.service.ts';
 import type { Context } from './context.ts';
 import { errors } from './errors.ts';
 import { RegisterRoutes } from './generated/routes.js';
-import { nullBody } from './http/answers.ts';
 import { allowTrustedOrigins } from './http/cors.ts';
 import { documentationPage, documentationPolicy, documentationScript } from './http/documentation.ts';
 import { renderErrors } from './http/errors.ts';
@@ -42,7 +41,6 @@ export function createApp(context: Context): Express {
     }),
   );
   app.use(allowTrustedOrigins);
-  app.use(nullBody);
   app.get('/openapi.json', (_request, response) => response.json(context.openapi));
   app.get('/docs', documentationPage);
   app.get('/docs/page.js', documentationScript);

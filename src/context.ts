@@ -9,10 +9,11 @@ import { openDeviceRoom, type DeviceRoom } from './api/devices/room.service.ts';
 import { registerPipelineGauges } from './api/lake/gauges.service.ts';
 import type { LakeTools } from './api/lake/lake.service.ts';
 import type { Config } from './config.ts';
+import { openContract, type Contract } from './contract/contract.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
-import { indexOperations, type OpenApiDocument, type Operations } from './http/operations.ts';
+import { indexOperations, type OpenApiDocument, type Operations } from './contract/operations.ts';
 import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
 import { openJobQueue, type JobQueue } from './jobs/queue.ts';
 import { openEmbeddedPlaces } from './places/embedded.ts';
@@ -76,6 +77,8 @@ export interface Context {
   signInEffects: readonly SignInEffect[];
   operations: Operations;
   openapi: OpenApiDocument;
+  /** Checks of requests against that document. */
+  contract: Contract;
   /** What must work for the service to be ready, by name; a check may answer a detail for operators. */
   checks: Record<string, () => Promise<unknown>>;
   /** False while starting or stopping. */
@@ -266,6 +269,7 @@ export async function createContext(config: Config): Promise<Context> {
       pages,
       versions: new Versions({ db, lakeFolder }),
       openapi,
+      contract: openContract(openapi),
       operations: indexOperations(openapi),
       checks: {
         postgres: () => db.ping(),

@@ -3,7 +3,7 @@
  * (`experimentNotFound` goes out as `EXPERIMENT_NOT_FOUND`). Throw with `throw errors.invalidId('id')`; `http/errors.ts` renders RFC 9457.
  */
 export interface Problem {
-  /** Where: `body.name`, `query.filters[2].value`. Never the submitted value. */
+  /** Where: `/name`, `?filters/2/value`. Never the submitted value. */
   path: string;
   message: string;
 }

@@ -2,23 +2,7 @@ import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { Writable, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { NextFunction, Request, Response } from 'express';
-
-/** A DELETE answers 200 with the JSON body `null`; tsoa would make 204 of it. */
-export function nullBody(request: Request, response: Response, next: NextFunction): void {
-  if (request.method !== 'DELETE') {
-    next();
-    return;
-  }
-  const end = response.end.bind(response) as (...args: unknown[]) => Response;
-  response.end = ((...args: unknown[]) => {
-    if (response.statusCode !== 204 || response.headersSent) return end(...args);
-    response.statusCode = 200;
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    return end('null');
-  }) as typeof response.end;
-  next();
-}
+import type { Request, Response } from 'express';
 
 /**
  * Sets the entity tag of a single resource: its version, which If-Match compares, and a digest of this caller's representation,

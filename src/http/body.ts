@@ -1,38 +1,67 @@
+import { setImmediate } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
-import { DEEPEST_JSON, depthOf, exactMember } from '../database/exact-json.ts';
+import { measureJson, type JsonLimits, type JsonSize } from '../contract/size.ts';
+import { DEEPEST_JSON, exactMember } from '../database/exact-json.ts';
 import { errors } from '../errors.ts';
 import { readJson } from '../json.ts';
 
-const takeText = (limit: string) =>
-  express.text({
-    limit,
-    type: () => true,
-    verify: (request, _response, buffer) => ((request as RawRequest).rawBody = buffer),
-  });
-const take = takeText('10mb');
-const takeLarge = takeText('64mb');
-const LARGE = new Set(['/api/v1/macros/execute-batch']);
+interface BodyLimits extends JsonLimits {
+  megabytes: number;
+}
 
-type RawRequest = Request & { rawBody?: Buffer };
+const MEMBERS = 10_000;
+const USUAL: BodyLimits = { megabytes: 10, values: 250_000, members: MEMBERS, depth: DEEPEST_JSON };
+/** Paths that take more. */
+const MORE: Readonly<Record<string, BodyLimits>> = {
+  '/api/v1/macros/execute-batch': { megabytes: 64, values: 10_000_000, members: MEMBERS, depth: DEEPEST_JSON },
+};
+
+const takers = new Map(
+  [USUAL, ...Object.values(MORE)].map((limits) => [limits, express.raw({ limit: `${limits.megabytes}mb`, type: () => true })]),
+);
+
+type RawRequest = Request & { rawBody?: Buffer; valueCount?: number };
 
 /** The bytes of the body as they came, for fingerprints and signatures. */
 export const rawBodyOf = (request: Request): Buffer => (request as RawRequest).rawBody ?? Buffer.alloc(0);
 
-/**
- * A member of the JSON body as JSON text, with its numbers as they were written; undefined when it is absent. Errors: bad input when the body
- * nests too deeply to be printed again.
- */
+/** How many values the JSON body holds, at most. */
+export const valueCountOf = (request: Request): number => (request as RawRequest).valueCount ?? 0;
+
+/** A member of the JSON body as JSON text, with its numbers as they were written; undefined when it is absent. */
 export function exactMemberOf(request: Request, name: string): string | undefined {
-  const text = rawBodyOf(request).toString('utf8');
-  if (depthOf(text) > DEEPEST_JSON)
-    throw errors.invalidInput().with({ problems: [{ path: `body.${name}`, message: `must nest at most ${DEEPEST_JSON} levels deep` }] });
-  return exactMember(text, name);
+  const bytes = rawBodyOf(request);
+  return bytes.length === 0 ? undefined : exactMember(textOf(bytes), name);
 }
 
 /** A character set that JSON is not written in. */
 const FOREIGN_CHARSET = /;\s*charset\s*=\s*"?(?!utf-)/i;
 
 const hasBody = (request: Request) => request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0;
+
+const textOf = (bytes: Buffer) => bytes.toString('utf8').replace(/^\uFEFF/, '');
+
+/** Bytes that are parsed at once; 1 MB of numbers takes about 10 ms. */
+const PARSED_AT_ONCE = 1_000_000;
+
+/** Parses a text whose longest list is cut into its items, so that others get their turn in between. */
+async function parsePieces(bytes: Buffer, { list }: JsonSize): Promise<unknown> {
+  if (!list || bytes.length <= PARSED_AT_ONCE) return readJson(textOf(bytes));
+  const around = readJson(textOf(Buffer.concat([bytes.subarray(0, list.start + 1), bytes.subarray(list.end)]))) as Record<string, unknown>;
+  const items: unknown[] = [];
+  let parsed = 0;
+  for (let index = 0; index <= list.commas.length; index += 1) {
+    const from = (list.commas[index - 1] ?? list.start) + 1;
+    const to = list.commas[index] ?? list.end;
+    items.push(readJson(bytes.toString('utf8', from, to)));
+    parsed += to - from;
+    if (parsed < PARSED_AT_ONCE) continue;
+    parsed = 0;
+    await setImmediate();
+  }
+  const name = Object.keys(around).find((key) => Array.isArray(around[key]) && (around[key] as unknown[]).length === 0);
+  return name === undefined ? around : { ...around, [name]: items };
+}
 
 /** Parses a JSON body. Called after the access decision; a missing body reads as `{}`, multipart is left to its route. */
 export async function readJsonBody(request: Request, response: Response): Promise<void> {
@@ -44,13 +73,17 @@ export async function readJsonBody(request: Request, response: Response): Promis
   if (request.is('multipart/form-data')) return;
   if (!request.is(['application/json', 'application/*+json'])) throw errors.unsupportedMediaType('application/json');
   if (FOREIGN_CHARSET.test(request.get('content-type') ?? '')) throw errors.unsupportedMediaType('application/json in UTF-8');
+  const limits = MORE[request.path] ?? USUAL;
   await new Promise<void>((resolve, reject) => {
-    (LARGE.has(request.path) ? takeLarge : take)(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+    takers.get(limits)?.(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
   });
-  const text = request.body as string;
+  const bytes = request.body as Buffer;
   request.body = undefined;
+  (request as RawRequest).rawBody = bytes;
+  const size = await measureJson(bytes, limits);
+  (request as RawRequest).valueCount = size.values;
   try {
-    request.body = text === '' ? {} : readJson(text);
+    request.body = bytes.length === 0 ? {} : await parsePieces(bytes, size);
   } catch {
     throw errors.malformedJson();
   }

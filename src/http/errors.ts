@@ -1,29 +1,13 @@
 import type { NextFunction, Request, Response } from 'express';
-import { ApiError, errors, type Problem } from '../errors.ts';
+import { ApiError, errors } from '../errors.ts';
 import { contextOf, exchangeOf } from './exchange.ts';
 import { StoredAnswer } from './idempotency.ts';
-import { placesIn } from './places-in-bodies.ts';
 
 const MOST_PROBLEMS = 20;
 const LONGEST_MESSAGE = 300;
 const LARGEST_BODY = 16_000;
 
 const shorten = (text: string) => (text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE - 1)}…` : text);
-
-interface ValidationFailure {
-  name: 'ValidateError';
-  fields: Record<string, { message: string; value?: unknown }>;
-}
-
-const isValidationFailure = (error: unknown): error is ValidationFailure => error instanceof Error && error.name === 'ValidateError';
-
-/** tsoa repeats the submitted value and the whole union in its messages; what goes out names the place and the rule. */
-function problemsOf(failure: ValidationFailure, body: unknown): Problem[] {
-  const place = placesIn(body);
-  return Object.entries(failure.fields)
-    .slice(0, MOST_PROBLEMS)
-    .map(([path, { message }]) => ({ path: shorten(place(path)), message: shorten(message.split('Issues:')[0] ?? message) }));
-}
 
 interface BodyParserError {
   type: string;
@@ -36,9 +20,8 @@ const isBodyParserError = (error: unknown): error is BodyParserError =>
   typeof (error as BodyParserError).status === 'number';
 
 /** Anything thrown below, as an entry of the catalogue. */
-function asApiError(error: unknown, body: unknown): ApiError {
+function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (isValidationFailure(error)) return errors.invalidInput().with({ problems: problemsOf(error, body) });
   if (isBodyParserError(error) && error.type === 'entity.too.large') return errors.payloadTooLarge('10 MB');
   if (isBodyParserError(error) && error.status === 415) return errors.unsupportedMediaType('application/json in UTF-8');
   if (isBodyParserError(error)) return errors.malformedJson();
@@ -120,7 +103,7 @@ export function renderErrors(error: unknown, request: Request, response: Respons
     error.send(response);
     return;
   }
-  const known = asApiError(error, request.body);
+  const known = asApiError(error);
   const { log } = contextOf(request);
   if (known.status >= 500)
     log.error(

@@ -21,7 +21,7 @@ export function refuseUnknownParameters(request: Request): void {
   if (unknown.length === 0) return;
   throw errors.invalidInput().with({
     problems: unknown.map((name) => ({
-      path: `query.${name.slice(0, 64)}`,
+      path: `?${name.slice(0, 64)}`,
       message: `unknown parameter${didYouMean(name, operation.queryNames)}`,
     })),
   });

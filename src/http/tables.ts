@@ -11,7 +11,12 @@ async function open(request: TableRequest, response: Response, where: 'query' | 
   const tableName = (request[where] as { tableName?: unknown } | undefined)?.tableName;
   if (typeof tableName !== 'string' || tableName === '' || tableName.length > 256 || tableName.includes('\0'))
     throw errors.invalidInput().with({
-      problems: [{ path: `${where}.tableName`, message: 'is required: raw_data, device, a macro id, an upload table id or name' }],
+      problems: [
+        {
+          path: where === 'query' ? '?tableName' : '/tableName',
+          message: 'is required: raw_data, device, a macro id, an upload table id or name',
+        },
+      ],
     });
   const start = performance.now();
   request.table = await openTable(contextOf(request).admission, caller?.userId ?? '', String(request.params['id']), tableName);

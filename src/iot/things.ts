@@ -25,11 +25,11 @@ function* pieces(serialNumber: string): Generator<string> {
  */
 export function thingName(deviceType: string, serialNumber: string): string {
   if (!/^[a-z]{1,32}$/.test(deviceType))
-    throw errors.invalidInput().with({ problems: [{ path: 'deviceType', message: 'must be 1 to 32 lower-case letters' }] });
+    throw errors.invalidInput().with({ problems: [{ path: '/deviceType', message: 'must be 1 to 32 lower-case letters' }] });
   if (serialNumber === '' || !serialNumber.isWellFormed()) {
     throw errors
       .invalidInput()
-      .with({ problems: [{ path: 'serialNumber', message: 'must be well-formed text of at least one character' }] });
+      .with({ problems: [{ path: '/serialNumber', message: 'must be well-formed text of at least one character' }] });
   }
   const digest = createHash('sha256').update(`${deviceType}_${serialNumber}`, 'utf8').digest('hex');
   const room = LONGEST - HASH_MARK.length - digest.length;

@@ -105,11 +105,11 @@ export interface Measure {
 
 export const measures = (calls: readonly FunctionCall[], resolve: Resolve, order: readonly Sort[]): Measure[] =>
   calls.map((call, index) => {
-    const at = `aggregation.functions[${index}]`;
-    const of = call.column === '*' ? null : resolve(call.column, `${at}.column`);
+    const at = `aggregation/functions/${index}`;
+    const of = call.column === '*' ? null : resolve(call.column, `${at}/column`);
     if (call.secondColumn !== undefined && call.function !== 'corr')
-      throw refusal(`${at}.secondColumn`, `'secondColumn' is for corr only, not for '${call.function}'.`);
-    const second = call.secondColumn === undefined ? null : resolve(call.secondColumn, `${at}.secondColumn`);
+      throw refusal(`${at}/secondColumn`, `'secondColumn' is for corr only, not for '${call.function}'.`);
+    const second = call.secondColumn === undefined ? null : resolve(call.secondColumn, `${at}/secondColumn`);
     const asked: Call = { call, where: at, of, second, order };
     return { name: call.alias ?? defaultName(asked), expr: FUNCTIONS[call.function](asked), running: call.function === 'cumsum' };
   });
@@ -132,24 +132,24 @@ export const keyShown = (key: Output, reference: Expr): Expr =>
 /** Group keys, named as the answer names them. A bucketed DATE stays a date and a local time stays local; only instants take a zone. */
 export const groupKeys = (asked: readonly GroupKey[], resolve: Resolve): Output[] =>
   asked.map((key, index) => {
-    const at = `aggregation.groupBy[${index}]`;
-    const resolved = resolve(key.column, `${at}.column`);
+    const at = `aggregation/groupBy/${index}`;
+    const resolved = resolve(key.column, `${at}/column`);
     const { type } = resolved;
     const as = `c${index}`;
     if (!isComparable(type)) {
       throw refusal(
-        `${at}.column`,
+        `${at}/column`,
         `Cannot group by '${shown(resolved.name)}', whose type is ${typeText(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
       );
     }
     if (key.timezone !== undefined && !isTimeZone(key.timezone))
-      throw refusal(`${at}.timezone`, `'${shown(key.timezone)}' is not an IANA time zone such as Europe/Amsterdam.`);
+      throw refusal(`${at}/timezone`, `'${shown(key.timezone)}' is not an IANA time zone such as Europe/Amsterdam.`);
     if (key.timeBucket === undefined) {
-      if (key.timezone !== undefined) throw refusal(`${at}.timezone`, "'timezone' needs a 'timeBucket'.");
+      if (key.timezone !== undefined) throw refusal(`${at}/timezone`, "'timezone' needs a 'timeBucket'.");
       return { as, name: resolved.name, expr: resolved.expr };
     }
     if (type.kind !== 'timestamp' && type.kind !== 'timestamp_ntz' && type.kind !== 'date') {
-      throw refusal(`${at}.column`, `'timeBucket' needs a date or time column; '${shown(resolved.name)}' is ${typeText(type)}.`);
+      throw refusal(`${at}/column`, `'timeBucket' needs a date or time column; '${shown(resolved.name)}' is ${typeText(type)}.`);
     }
     const zone = type.kind === 'timestamp' && key.timezone !== undefined && key.timezone !== 'UTC' ? key.timezone : null;
     return { as, name: `${resolved.name}_${key.timeBucket}`, expr: { kind: 'bucket', of: resolved.expr, unit: key.timeBucket, zone } };

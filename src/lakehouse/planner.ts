@@ -75,7 +75,7 @@ const sortOf = (builder: Builder, request: ReadRequest): Sort[] => {
 
 const chosen = (builder: Builder, request: ReadRequest): Resolved[] => {
   if (!request.columns || request.columns.length === 0) return builder.visible();
-  const picked = request.columns.map((asked, index) => builder.resolve(asked, `columns[${index}]`));
+  const picked = request.columns.map((asked, index) => builder.resolve(asked, `columns/${index}`));
   return picked.filter((one, index) => picked.findIndex((other) => other.name === one.name) === index);
 };
 
@@ -126,7 +126,7 @@ const planRunning = (builder: Builder, request: ReadRequest, functions: readonly
   });
   refuseRepeats(
     [...picked, ...totals].map((output) => output.name),
-    'aggregation.functions',
+    'aggregation/functions',
   );
   const used = [...picked.map((one) => one.expr), ...by.map((sort) => sort.expr), ...totals.map((total) => total.expr)];
   const outputs = number([
@@ -239,7 +239,7 @@ export const planRead = (source: TableSource, request: ReadRequest, cap: number 
   if (request.aggregation.groupBy.length > 0 || !running) return planGroups(builder, request, functions, window);
   if (functions.every((measure) => measure.running)) return planRunning(builder, request, functions, window);
   throw refusal(
-    'aggregation.functions',
+    'aggregation/functions',
     "'cumsum' without groupBy keeps every row and cannot stand beside functions that need one row; add a groupBy.",
   );
 };

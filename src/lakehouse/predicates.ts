@@ -106,7 +106,7 @@ const OPERATORS: Record<Operator, (asked: Asked) => Expr> = {
 export const predicate = (filters: readonly Filter[], resolve: Resolve): Expr | null => {
   if (filters.length === 0) return null;
   const of = filters.map((filter, index) =>
-    OPERATORS[filter.operator]({ filter, where: `filters[${index}].value`, resolved: resolve(filter.column, `filters[${index}].column`) }),
+    OPERATORS[filter.operator]({ filter, where: `filters/${index}/value`, resolved: resolve(filter.column, `filters/${index}/column`) }),
   );
   return of.length === 1 && of[0] ? of[0] : { kind: 'every', of };
 };

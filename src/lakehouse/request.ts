@@ -158,10 +158,7 @@ const short = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : 
 const problemsOf = (where: string, issues: readonly z.core.$ZodIssue[]): Problem[] => {
   const problems: Problem[] = [];
   for (const issue of issues.slice(0, 20)) {
-    const path = issue.path.reduce<string>(
-      (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${short(String(part))}`),
-      `query.${where}`,
-    );
+    const path = issue.path.reduce<string>((text, part) => `${text}/${short(String(part))}`, `?${where}`);
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys.slice(0, 3)) problems.push({ path, message: `Unknown key '${short(key)}'.${didYouMean(key, KEYS)}` });
     } else if (issue.code === 'invalid_value') {
@@ -173,7 +170,7 @@ const problemsOf = (where: string, issues: readonly z.core.$ZodIssue[]): Problem
   return problems.slice(0, 20);
 };
 
-const refuse = (where: string, message: string) => errors.invalidInput().with({ problems: [{ path: `query.${where}`, message }] });
+const refuse = (where: string, message: string) => errors.invalidInput().with({ problems: [{ path: `?${where}`, message }] });
 
 /** Integers that a double cannot hold arrive as bigints, so that no filter silently compares with a neighbour. */
 const exactIntegers = (value: number, source: string) =>

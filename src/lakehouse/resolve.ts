@@ -18,7 +18,7 @@ export const shown = (name: string): string => (name.length > 100 ? `${name.slic
 
 /** A 400 that names the place and says one sentence. */
 export const refusal = (where: string, sentence: string) =>
-  errors.queryRefused(sentence).with({ problems: [{ path: `query.${where}`, message: sentence }] });
+  errors.queryRefused(sentence).with({ problems: [{ path: `?${where}`, message: sentence }] });
 
 /** `a.b` → ['a', 'b']; `"a.b".c` → ['a.b', 'c'], with either kind of quote, doubled inside. Null when quotes do not pair up. */
 export const parsePath = (asked: string): string[] | null => {
@@ -63,7 +63,7 @@ const fieldsOf = (resolved: Resolved, fields: readonly string[], where: string, 
 
 /**
  * A lookup over one table's visible columns. The exact name of a column wins over a path into a struct only where the path leads nowhere.
- * Throws a 400 that names the column and near matches. `where` is the parameter, as in `filters[2].column`.
+ * Throws a 400 that names the column and near matches. `where` is the parameter, as in `filters/2/column`.
  */
 export const resolver = (columns: readonly Column[]) => {
   const visible = new Map(columns.filter((column) => !column.hidden).map((column) => [column.name, column]));

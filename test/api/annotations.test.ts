@@ -133,7 +133,7 @@ describe('annotations', () => {
     expect((await annotationsOf(3))[0]).toMatchObject({ content: { flagType: 'outlier' }, createdBy: site.cast.viewer.id });
     expect(await call('owner', 'PATCH', path, { content: { type: 'comment', text: 'x' } })).toMatchObject({
       status: 400,
-      body: { errors: [{ path: 'body.content.type' }] },
+      body: { errors: [{ path: '/content/type' }] },
     });
     expect(await call('owner', 'PATCH', `/annotations/${crypto.randomUUID()}`, { content: { type: 'comment', text: 'x' } })).toMatchObject({
       status: 404,
@@ -180,15 +180,15 @@ describe('annotations', () => {
       expect(status).toBe(400);
       return body.errors.map(({ path }: { path: string }) => path);
     };
-    const content = 'body.annotation.content';
-    expect(await problem(comment(''))).toEqual([`${content}.text`]);
-    expect(await problem(comment('x'.repeat(256)))).toEqual([`${content}.text`]);
-    expect(await problem(comment('nul \0'))).toEqual([`${content}.text`]);
-    expect(await problem(flag('odd'))).toEqual([`${content}.flagType`]);
-    expect(await problem({ type: 'flag', content: { type: 'flag' } })).toEqual([`${content}.flagType`]);
-    expect(await problem({ type: 'flag', content: { type: 'comment', text: 'x' } })).toEqual([`${content}.type`]);
+    const content = '/annotation/content';
+    expect(await problem(comment(''))).toEqual([`${content}/text`]);
+    expect(await problem(comment('x'.repeat(256)))).toEqual([`${content}/text`]);
+    expect(await problem(comment('nul \0'))).toEqual([`${content}/text`]);
+    expect(await problem(flag('odd'))).toEqual([`${content}/flagType`]);
+    expect(await problem({ type: 'flag', content: { type: 'flag' } })).toEqual([`${content}/flagType`]);
+    expect(await problem({ type: 'flag', content: { type: 'comment', text: 'x' } })).toEqual([`${content}/type`]);
     expect((await post({ ...good, rowId: '' })).status).toBe(400);
-    expect((await post({ ...good, tableName: 'device' })).body).toMatchObject({ status: 400, errors: [{ path: 'body.tableName' }] });
+    expect((await post({ ...good, tableName: 'device' })).body).toMatchObject({ status: 400, errors: [{ path: '/tableName' }] });
     expect((await post({ ...good, tableName: 'raw_data' })).status).toBe(404);
     expect((await call('viewer', 'POST', '/annotations/bulk', { tableName: tableId, rowIds: [], annotation: comment('x') })).status).toBe(
       400,

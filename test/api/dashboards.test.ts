@@ -134,17 +134,17 @@ describe('dashboards', () => {
     };
     const foreign = (await owner('POST', `/api/v1/experiments/${other}/visualizations`, { body: chart })).body.id;
     const twice = widget('table', {});
-    expect(await send({ widgets: [widget('visualization', { visualizationId: foreign })] })).toBe('body.widgets[0].config.visualizationId');
+    expect(await send({ widgets: [widget('visualization', { visualizationId: foreign })] })).toBe('/widgets/0/config/visualizationId');
     expect(await send({ widgets: [widget('visualization', { visualizationId: crypto.randomUUID() })] })).toBe(201);
-    expect(await send({ widgets: [twice, twice] })).toBe('body.widgets[1].id');
-    expect(await send({ widgets: [widget('table', { pageSize: 30 })] })).toBe('body.widgets[0].config.pageSize');
-    expect(await send({ widgets: [widget('filter', { operator: 'like' })] })).toBe('body.widgets[0].config.operator');
+    expect(await send({ widgets: [twice, twice] })).toBe('/widgets/1/id');
+    expect(await send({ widgets: [widget('table', { pageSize: 30 })] })).toBe('/widgets/0/config/pageSize');
+    expect(await send({ widgets: [widget('filter', { operator: 'like' })] })).toBe('/widgets/0/config/operator');
     expect(await send({ widgets: [widget('clock', {})] })).toMatch(/type$/);
-    expect(await send({ widgets: [{ ...twice, id: 'x' }] })).toBe('body.widgets[0].id');
+    expect(await send({ widgets: [{ ...twice, id: 'x' }] })).toBe('/widgets/0/id');
     expect(await send({ widgets: [{ ...twice, layout: { ...at(0), colSpan: 25 } }] })).toMatch(/colSpan$/);
-    expect(await send({ layout: { columns: 0 } })).toBe('body.layout.columns');
-    expect(await send({ layout: { rowHeight: 20.5 } })).toBe('body.layout.rowHeight');
-    expect(await send({ name: '' })).toBe('body.name');
+    expect(await send({ layout: { columns: 0 } })).toBe('/layout/columns');
+    expect(await send({ layout: { rowHeight: 20.5 } })).toBe('/layout/rowHeight');
+    expect(await send({ name: '' })).toBe('/name');
   });
 
   test('a widget of an older shape does not make the list fail, and leaves the others as they are', async () => {

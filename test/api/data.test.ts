@@ -236,7 +236,7 @@ describe('reads', () => {
     ] as const) {
       const refused = await read({ ...good, ...change });
       expect([refused.status, refused.body.errors?.[0]?.message], JSON.stringify(change)).toEqual([400, expect.stringContaining(said)]);
-      expect(refused.body.errors[0].path).toBe('query.cursor');
+      expect(refused.body.errors[0].path).toBe('?cursor');
     }
     expect((await read(good, 'viewer', { accept: 'text/csv' })).body.errors[0].message).toContain('stream');
   });
@@ -378,7 +378,7 @@ describe('reads', () => {
     expect(await read({ columns: 'tretment' })).toMatchObject({ status: 400, body: { detail: expect.stringContaining('treatment') } });
     expect((await read({ filter: '[]' })).body).toMatchObject({
       status: 400,
-      errors: [{ path: 'query.filter', message: expect.stringContaining('filters') }],
+      errors: [{ path: '?filter', message: expect.stringContaining('filters') }],
     });
     expect((await read({ filters: '[{' })).status).toBe(400);
     expect((await read({ pageSize: 1000 })).status).toBe(400);

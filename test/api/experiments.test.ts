@@ -68,7 +68,7 @@ describe('POST /api/v1/experiments', () => {
     const call = site.as(site.cast.owner);
     expect(await call('POST', '/api/v1/experiments', { body: { name: '' } })).toMatchObject({
       status: 400,
-      body: { errors: [{ path: 'body.name' }] },
+      body: { errors: [{ path: '/name' }] },
     });
     expect((await call('POST', '/api/v1/experiments', { body: { name: '   ' } })).status).toBe(400);
     expect((await call('POST', '/api/v1/experiments', { body: { name: 'x'.repeat(256) } })).status).toBe(400);
@@ -139,7 +139,7 @@ describe('GET /api/v1/experiments', () => {
     const typo = await site.as(site.cast.owner)('GET', '/api/v1/experiments', { query: { pagesize: 2 } });
     expect(typo).toMatchObject({
       status: 400,
-      body: { errors: [{ path: 'query.pagesize', message: expect.stringContaining('pageSize') }] },
+      body: { errors: [{ path: '?pagesize', message: expect.stringContaining('pageSize') }] },
     });
     expect((await site.as(site.cast.owner)('GET', '/api/v1/experiments', { query: { pageSize: 101 } })).status).toBe(400);
   });

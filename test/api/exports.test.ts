@@ -198,20 +198,20 @@ describe('exports', () => {
     expect((await post({}, 'stranger')).body.code).toBe('ACTION_DENIED');
     expect(await call('viewer', 'POST', '', { body: { format: 'csv' } })).toMatchObject({
       status: 400,
-      body: { errors: [{ path: 'body.tableName' }] },
+      body: { errors: [{ path: '/tableName' }] },
     });
     expect((await post({ tableName: 'nothing' })).body.code).toBe('TABLE_NOT_FOUND');
-    expect((await post({ format: 'xlsx' })).body.errors[0].path).toBe('body.format');
+    expect((await post({ format: 'xlsx' })).body.errors[0].path).toBe('/format');
     expect((await post({ columns: 'plto' })).text).toContain('plot');
     expect(await post({ filters: [{ column: 'plot', operator: 'equal', value: 1 }] })).toMatchObject({
       status: 400,
-      body: { errors: [{ path: 'body.filters[0].operator' }] },
+      body: { errors: [{ path: '/filters/0/operator' }] },
     });
-    expect((await post({ filters: '[{' })).body.errors[0].path).toBe('body.filters');
+    expect((await post({ filters: '[{' })).body.errors[0].path).toBe('/filters');
     expect((await post({ limit: 100_001 })).status).toBe(400);
     expect((await post({ asOf: 99 })).body.code).toBe('TABLE_VERSION_GONE');
     expect((await post({ anonymizeContributors: false })).body.code).toBe('NAMES_DENIED');
-    expect((await call('viewer', 'GET', '')).body.errors[0].path).toBe('query.tableName');
+    expect((await call('viewer', 'GET', '')).body.errors[0].path).toBe('?tableName');
     expect((await call('viewer', 'GET', '', { query: { tableName: tableId, pagesize: 3 } })).status).toBe(400);
     const key = { headers: { 'idempotency-key': 'once' }, body: { tableName: tableId, format: 'csv' } };
     const first = await call('viewer', 'POST', '', key);

@@ -120,16 +120,14 @@ describe('metadata records', () => {
     expect(await send({ experimentQuestionId: 'column:device_id' })).toBe(201);
     expect(await send({ name: 'x'.repeat(121) })).toHaveLength(1);
     expect(await send({ columns: [] })).toHaveLength(1);
-    expect(await send(named('Plot'))).toEqual(['body.metadata.columns[1].name']);
-    expect(await send(named('Device_ID'))).toEqual(['body.metadata.columns[1].name']);
+    expect(await send(named('Plot'))).toEqual(['/metadata/columns/1/name']);
+    expect(await send(named('Device_ID'))).toEqual(['/metadata/columns/1/name']);
     expect(await send(named('has space'))).toHaveLength(1);
-    expect(await send({ columns: [plots.columns[0], { id: 'c1', name: 'other', type: 'number' }] })).toEqual([
-      'body.metadata.columns[1].id',
-    ]);
-    expect(await send({ identifierColumnId: 'c9' })).toEqual(['body.metadata.identifierColumnId']);
-    expect(await send({ experimentQuestionId: 'column:timestamp' })).toEqual(['body.metadata.experimentQuestionId']);
+    expect(await send({ columns: [plots.columns[0], { id: 'c1', name: 'other', type: 'number' }] })).toEqual(['/metadata/columns/1/id']);
+    expect(await send({ identifierColumnId: 'c9' })).toEqual(['/metadata/identifierColumnId']);
+    expect(await send({ experimentQuestionId: 'column:timestamp' })).toEqual(['/metadata/experimentQuestionId']);
     expect(await send({ rows: [{ c1: 'no id' }] })).toHaveLength(1);
-    expect(await send({ rows: [{ _id: '1', c1: 'x'.repeat(5_000_000) }] })).toEqual(['body.metadata']);
+    expect(await send({ rows: [{ _id: '1', c1: 'x'.repeat(5_000_000) }] })).toEqual(['/metadata']);
   });
 
   test('of an older shape do not make the list fail', async () => {

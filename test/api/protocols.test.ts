@@ -54,7 +54,7 @@ describe('POST /api/v1/protocols', () => {
     const body = { name: 'x', code: 1, family: 'generic' };
     const post = (change: object) => owner()('POST', '/api/v1/protocols', { body: { ...body, ...change } });
     expect((await post({})).status).toBe(201);
-    expect(await post({ code: null })).toMatchObject({ status: 400, body: { errors: [{ path: 'body.code' }] } });
+    expect(await post({ code: null })).toMatchObject({ status: 400, body: { errors: [{ path: '/code' }] } });
     expect((await post({ code: undefined })).status).toBe(400);
     expect((await post({ family: 'mobile' })).status).toBe(400);
     expect((await post({ name: '   ' })).status).toBe(400);

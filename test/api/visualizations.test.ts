@@ -117,7 +117,7 @@ describe('visualizations', () => {
     expect((await owner('PATCH', path, { body: { name: 'Lost' }, headers })).status).toBe(412);
     expect((await owner('PATCH', path, { body: {} })).body.name).toBe('New');
     expect((await owner('PATCH', path, { body: { description: null } })).body.description).toBeNull();
-    expect((await owner('PATCH', path, { body: { chartType: 'pie' } })).body.errors[0].path).toBe('body.dataConfig.dataSources[0].role');
+    expect((await owner('PATCH', path, { body: { chartType: 'pie' } })).body.errors[0].path).toBe('/dataConfig/dataSources/0/role');
     await grant(site.server.context.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
     expect((await site.as(site.cast.viewer)('PATCH', path, { body: { name: 'No' } })).status).toBe(403);
     await owner('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'archived' } });
@@ -143,29 +143,29 @@ describe('visualizations', () => {
       return answer.status === 400 ? answer.body.errors[0] : answer.status;
     };
     const config = (dataConfig: object) => send({ dataConfig: { ...line.dataConfig, ...dataConfig } });
-    expect(await send({ name: '  ' })).toMatchObject({ path: 'body.name' });
-    expect(await send({ chartType: 'donut' })).toMatchObject({ path: 'body.chartType' });
-    expect(await send({ config: { big: 'x'.repeat(100_000) } })).toMatchObject({ path: 'body.config' });
+    expect(await send({ name: '  ' })).toMatchObject({ path: '/name' });
+    expect(await send({ chartType: 'donut' })).toMatchObject({ path: '/chartType' });
+    expect(await send({ config: { big: 'x'.repeat(100_000) } })).toMatchObject({ path: '/config' });
     expect(await config({ dataSource: [] })).toMatchObject({ message: expect.stringContaining("'dataSources'") });
-    expect(await config({ dataSources: [] })).toMatchObject({ path: 'body.dataConfig.dataSources' });
+    expect(await config({ dataSources: [] })).toMatchObject({ path: '/dataConfig/dataSources' });
     expect(await config({ dataSources: [source('x', 't', { agregate: 'sum' })] })).toMatchObject({
       message: expect.stringContaining("'aggregate'"),
     });
     expect(await config({ dataSources: [source('x', 't', { aggregate: 'mode' })] })).toMatchObject({
-      path: 'body.dataConfig.dataSources[0].aggregate',
+      path: '/dataConfig/dataSources/0/aggregate',
     });
     expect(await config({ filters: [{ column: 'a', operator: 'like', value: 1 }] })).toMatchObject({
-      path: 'body.dataConfig.filters[0].operator',
+      path: '/dataConfig/filters/0/operator',
     });
     expect(await config({ filters: [{ column: 'a', operator: 'equals', values: 1 }] })).toMatchObject({
       message: expect.stringContaining("'value'"),
     });
     expect(await config({ dataSources: [source('x', 'a'), source('x', 'b')] })).toMatchObject({
-      path: 'body.dataConfig.dataSources[1].role',
+      path: '/dataConfig/dataSources/1/role',
     });
-    expect(await config({ dataSources: [source('labels', 'a')] })).toMatchObject({ path: 'body.dataConfig.dataSources[0].role' });
+    expect(await config({ dataSources: [source('labels', 'a')] })).toMatchObject({ path: '/dataConfig/dataSources/0/role' });
     expect(await config({ dataSources: [{ ...source('x', 'a'), tableName: 'device' }] })).toMatchObject({
-      path: 'body.dataConfig.dataSources[0].tableName',
+      path: '/dataConfig/dataSources/0/tableName',
     });
     expect(await config({ dataSources: [source('labels', '')] })).toBe(201);
     expect(await config({ dataSources: [source('x', 'timestamp')] })).toBe(201);

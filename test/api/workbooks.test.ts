@@ -89,11 +89,11 @@ describe('workbooks', () => {
     expect((await create([{ id: '', type: 'markdown', content: '' }])).status).toBe(400);
     expect((await create([{ id: 'a', type: 'protocol', payload: { protocolId: 'nonsense', version: 1 } }])).body).toMatchObject({
       code: 'INVALID_INPUT',
-      errors: [{ path: 'body.cells[0].payload.protocolId' }],
+      errors: [{ path: '/cells/0/payload/protocolId' }],
     });
     expect((await create([{ id: 'a', type: 'branch', paths: [] }])).status).toBe(400);
     const asks = (name: string) => ({ id: name, type: 'question', name, question: { kind: 'yes_no', text: '?' } });
-    expect((await create([asks('Leaf Side'), asks('leaf-side')])).body.errors[0].path).toBe('body.cells[1].name');
+    expect((await create([asks('Leaf Side'), asks('leaf-side')])).body.errors[0].path).toBe('/cells/1/name');
     let deep: unknown = 1;
     for (let level = 0; level < 500; level += 1) deep = [deep];
     expect((await create([{ id: 'a', type: 'output', producedBy: 'x', data: deep }])).status).toBe(400);

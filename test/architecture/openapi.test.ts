@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { OpenApiDocument } from '../../src/http/operations.ts';
+import type { OpenApiDocument } from '../../src/contract/operations.ts';
 import { operationRows, servedOperations } from '../support/operations.ts';
 
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../src/generated/openapi.json'), 'utf8')) as OpenApiDocument;

@@ -119,7 +119,7 @@ const CASES: readonly Case[] = [
     'too many filters',
     filters(...Array.from({ length: 100 }, () => ({ column: 'int', operator: 'is_null' }))),
     filters(...Array.from({ length: 101 }, () => ({ column: 'int', operator: 'is_null' }))),
-    'query.filters',
+    '?filters',
   ],
   [
     'too many values',
@@ -127,7 +127,7 @@ const CASES: readonly Case[] = [
     filters({ column: 'int', operator: 'in', value: Array(1001).fill(1) }),
     '1000',
   ],
-  ['deep JSON', { filters: '[]' }, { filters: '['.repeat(200) + ']'.repeat(200) }, 'query.filters'],
+  ['deep JSON', { filters: '[]' }, { filters: '['.repeat(200) + ']'.repeat(200) }, '?filters'],
   ['long text', { filters: `[]${' '.repeat(1000)}` }, { filters: `[]${' '.repeat(300_000)}` }, 'longer'],
   ['sum of text', aggregation([{ column: 'int', function: 'sum' }]), aggregation([{ column: 'txt', function: 'sum' }]), 'numeric'],
   ['sum of *', aggregation([{ column: '*', function: 'count' }]), aggregation([{ column: '*', function: 'sum' }]), 'only be counted'],
@@ -186,8 +186,8 @@ const CASES: readonly Case[] = [
     ]),
     'groupBy',
   ],
-  ['page 0', { page: 1 }, { page: 0 }, 'query.page'],
-  ['limit', { limit: 100_000 }, { limit: 100_001 }, 'query.limit'],
+  ['page 0', { page: 1 }, { page: 0 }, '?page'],
+  ['limit', { limit: 100_000 }, { limit: 100_001 }, '?limit'],
 ];
 
 describe('a refusal names the place, and the same request without the fault goes through', () => {

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../../src/http/operations.ts';
+import type { OpenApiDocument } from '../../src/contract/operations.ts';
 import { recordOperation } from './operations-seen.ts';
 import type { TestServer } from './server.ts';
 import { codeIn, lettersTo, nextLetter } from './outbox.ts';

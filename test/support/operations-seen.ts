@@ -1,14 +1,13 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OpenApiDocument } from '../../src/http/operations.ts';
+import type { OpenApiDocument } from '../../src/contract/operations.ts';
 
 const FILE = join(import.meta.dirname, '..', '..', 'build', 'operations-seen.ndjson');
 const seen = new Set<string>();
 
 interface Schema {
   $ref?: string;
-  type?: string;
-  nullable?: boolean;
+  type?: string | string[];
   enum?: unknown[];
   properties?: Record<string, Schema>;
   required?: string[];
@@ -25,10 +24,12 @@ function misfit(value: unknown, schema: Schema, document: OpenApiDocument, path:
       schema.$ref.split('/').pop() ?? ''
     ];
     if (!named) return `${path}: no schema ${schema.$ref}`;
-    return value === null && schema.nullable === true ? undefined : misfit(value, named, document, path);
+    return misfit(value, named, document, path);
   }
   if (value === null)
-    return schema.nullable === true || schema.type === undefined || schema.enum?.includes(null) === true ? undefined : `${path}: null`;
+    return [schema.type ?? 'null'].flat().includes('null') || schema.anyOf?.some(({ type }) => type === 'null') === true
+      ? undefined
+      : `${path}: null`;
   if (schema.allOf) {
     if (schema.allOf.length === 1) return misfit(value, schema.allOf[0]!, document, path);
     return undefined;
@@ -38,7 +39,7 @@ function misfit(value: unknown, schema: Schema, document: OpenApiDocument, path:
       ? undefined
       : `${path}: no member of the union`;
   if (schema.enum && !schema.enum.includes(value)) return `${path}: not in the enumeration`;
-  switch (schema.type) {
+  switch ([schema.type].flat().find((type) => type !== 'null')) {
     case 'array':
       if (!Array.isArray(value)) return `${path}: not an array`;
       return value

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { RESOURCE_TYPES, type Action, type ResourceType } from '../../src/authorization/roles.ts';
-import type { OpenApiDocument } from '../../src/http/operations.ts';
+import type { OpenApiDocument } from '../../src/contract/operations.ts';
 
 /** What an operation asks of its caller, as fixtures/access/operations.yaml says. */
 export interface OperationRow {

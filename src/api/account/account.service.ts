@@ -41,7 +41,7 @@ export interface NewUser {
 export const createUser = (db: Database, user: NewUser): Promise<{ id: string; organizationId: string }> =>
   db.transaction(async (tx) => {
     const made = await createAccount(tx, { email: user.email, name: `${user.firstName} ${user.lastName}`, verified: user.verified });
-    if (!made) throw errors.conflict().with({ problems: [{ path: 'email', message: 'this address has an account' }] });
+    if (!made) throw errors.conflict().with({ problems: [{ path: '/email', message: 'this address has an account' }] });
     await upsertProfile(tx, { userId: made.id, firstName: user.firstName, lastName: user.lastName });
     return made;
   });

@@ -92,7 +92,7 @@ export async function endPasskeySignIn(
 export const changePasskey = (ctx: Context, caller: Caller, id: string, name: string): Promise<PasskeyInfo> =>
   ctx.db.transaction(async (tx) => {
     const trimmed = name.trim();
-    if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
+    if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
     if (!isUuid(id) || !(await renamePasskey(tx, caller.userId, id, trimmed))) throw errors.passkeyNotFound();
     await audit(tx, caller, { action: 'passkey.updated', subjectId: caller.userId, details: { passkeyId: id } });
     const passkey = (await listPasskeys(tx, caller.userId)).find((row) => row.id === id);

@@ -50,7 +50,7 @@ export const updateAccount = (ctx: Context, caller: Caller, change: AccountUpdat
   ctx.db.transaction(async (tx) => {
     if (change.email !== undefined) throw errors.emailCanNotBeUpdated();
     if (change.name === undefined && change.image === undefined)
-      throw errors.invalidInput().with({ problems: [{ path: 'body', message: 'give a name or an image' }] });
+      throw errors.invalidInput().with({ problems: [{ path: '', message: 'give a name or an image' }] });
     await updateUserRow(tx, caller.userId, {
       name: change.name?.trim() ?? null,
       image: change.image ?? null,

@@ -22,26 +22,26 @@ const MOST_NAMED = 20;
 /** What is stored of a content; refuses one that is not what its type asks for. */
 function checkedContent({ type, text, flagType }: AnnotationContent, path: string): { text: string | null; flagType: string | null } {
   if (text !== undefined && (text.includes('\0') || !text.isWellFormed()))
-    throw refuse([{ path: `${path}.text`, message: 'must be text without NUL characters and lone surrogates' }]);
+    throw refuse([{ path: `${path}/text`, message: 'must be text without NUL characters and lone surrogates' }]);
   if (type === 'flag') {
-    if (flagType === undefined) throw refuse([{ path: `${path}.flagType`, message: 'is required for a flag: outlier or needs_review' }]);
+    if (flagType === undefined) throw refuse([{ path: `${path}/flagType`, message: 'is required for a flag: outlier or needs_review' }]);
     return { text: text ?? null, flagType };
   }
   if (text === undefined || text === '')
-    throw refuse([{ path: `${path}.text`, message: 'is required for a comment: 1 to 255 characters' }]);
+    throw refuse([{ path: `${path}/text`, message: 'is required for a comment: 1 to 255 characters' }]);
   return { text, flagType: null };
 }
 
 function checkedAnnotation({ type, content }: NewAnnotation) {
-  if (type !== content.type) throw refuse([{ path: 'body.annotation.content.type', message: 'must be the same as body.annotation.type' }]);
-  return checkedContent(content, 'body.annotation.content');
+  if (type !== content.type) throw refuse([{ path: '/annotation/content/type', message: 'must be the same as /annotation/type' }]);
+  return checkedContent(content, '/annotation/content');
 }
 
 /** The table that is annotated, by its own action; not every kind shows annotations. */
 async function annotatedTable(ctx: Context, caller: Caller, experimentId: string, tableName: string): Promise<OpenTable> {
   const table = await openTable(ctx.db, caller.userId, experimentId, tableName);
   if (!fixedColumns(table.kind).some(({ derived }) => derived === 'annotations'))
-    throw refuse([{ path: 'body.tableName', message: 'rows of this table cannot be annotated' }]);
+    throw refuse([{ path: '/tableName', message: 'rows of this table cannot be annotated' }]);
   return table;
 }
 
@@ -158,8 +158,8 @@ export async function changeAnnotation(
   content: AnnotationContent,
 ): Promise<RowsAffected> {
   const found = await changeable(ctx, caller, path);
-  if (content.type !== found.type) throw refuse([{ path: 'body.content.type', message: `must stay ${found.type}` }]);
-  const change = { ...changeOf(found, await nextSequence(ctx.db), new Date().toISOString()), ...checkedContent(content, 'body.content') };
+  if (content.type !== found.type) throw refuse([{ path: '/content/type', message: `must stay ${found.type}` }]);
+  const change = { ...changeOf(found, await nextSequence(ctx.db), new Date().toISOString()), ...checkedContent(content, '/content') };
   const written: Written = { action: 'annotation.updated', experimentId: path.experimentId, details: { annotationId: found.id } };
   return write(ctx, caller, written, [change], async () => ({ rowsAffected: 1 }));
 }

@@ -43,8 +43,8 @@ const resourceOf = (experimentId: string) => ({ type: 'experiment', id: experime
 
 /** Adds a dashboard. Errors: invalid input, experiment archived. */
 export async function createDashboard(ctx: Context, caller: Caller, experimentId: string, body: NewDashboard): Promise<VersionedDashboard> {
-  const layout = checked(layoutShape, body.layout ?? {}, 'body.layout');
-  const widgets = checked(widgetsShape, body.widgets ?? [], 'body.widgets');
+  const layout = checked(layoutShape, body.layout ?? {}, '/layout');
+  const widgets = checked(widgetsShape, body.widgets ?? [], '/widgets');
   return ctx.db.transaction(async (tx) => {
     const { organizationId } = await lockOpenExperiment(tx, experimentId);
     await refuseForeign(tx, experimentId, widgets);
@@ -65,8 +65,8 @@ export async function patchDashboard(
   target: DashboardTarget,
   body: DashboardPatch,
 ): Promise<VersionedDashboard> {
-  const layout = body.layout === undefined ? undefined : checked(layoutShape, body.layout, 'body.layout');
-  const widgets = body.widgets === undefined ? undefined : checked(widgetsShape, body.widgets, 'body.widgets');
+  const layout = body.layout === undefined ? undefined : checked(layoutShape, body.layout, '/layout');
+  const widgets = body.widgets === undefined ? undefined : checked(widgetsShape, body.widgets, '/widgets');
   const given = Object.entries(body).filter(([, value]) => value !== undefined);
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFind(tx, target);

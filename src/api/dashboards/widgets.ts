@@ -86,5 +86,5 @@ export const widgetsShape: z.ZodType<DashboardWidget[]> = z
 export const shownVisualizations = (widgets: readonly DashboardWidget[]): { id: string; path: string }[] =>
   widgets.flatMap(({ type, config }, index) => {
     const id = type === 'visualization' ? config['visualizationId'] : undefined;
-    return typeof id === 'string' ? [{ id: id.toLowerCase(), path: `body.widgets[${index}].config.visualizationId` }] : [];
+    return typeof id === 'string' ? [{ id: id.toLowerCase(), path: `/widgets/${index}/config/visualizationId` }] : [];
   });

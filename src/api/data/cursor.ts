@@ -20,7 +20,7 @@ const seal = (secret: Buffer, bytes: Buffer): Buffer =>
 
 const digest = (scope: CursorScope): string => createHash('sha256').update(JSON.stringify(scope)).digest('base64url').slice(0, 16);
 
-const refused = (message: string) => errors.invalidInput().with({ problems: [{ path: 'query.cursor', message }] });
+const refused = (message: string) => errors.invalidInput().with({ problems: [{ path: '?cursor', message }] });
 
 /** The text of a cursor, which can stand in a URL. */
 export function writeCursor(secret: Buffer, scope: CursorScope, { keys, back, position, total, version }: Cursor): string {

@@ -32,7 +32,7 @@ export function placedRead(
 ): { asked: ReadRequest; version: number | undefined } {
   const asked = readRequest(parameters);
   if (cursor === undefined) return { asked, version: asOf };
-  const refused = (message: string) => errors.invalidInput().with({ problems: [{ path: 'query.cursor', message }] });
+  const refused = (message: string) => errors.invalidInput().with({ problems: [{ path: '?cursor', message }] });
   if (asked.page !== undefined) throw refused('Cannot stand beside a page: it says itself where the page begins.');
   if (isStream) throw refused('Is for JSON pages; a stream holds every matching row.');
   const { version, ...seek } = readCursor(ctx.config.secret, scopeOf(table, { ...parameters, asOf }), cursor);

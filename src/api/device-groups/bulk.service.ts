@@ -8,9 +8,8 @@ import { eachAtOnce, ofOneRow, ROWS_AT_ONCE, sentenceOf } from '../devices/rows.
 
 function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
   if (group && (group.groupId === undefined) === (group.name === undefined))
-    throw errors.invalidInput().with({ problems: [{ path: 'body.group', message: 'must have either groupId or name' }] });
-  if (group?.name?.trim() === '')
-    throw errors.invalidInput().with({ problems: [{ path: 'body.group.name', message: 'must not be blank' }] });
+    throw errors.invalidInput().with({ problems: [{ path: '/group', message: 'must have either groupId or name' }] });
+  if (group?.name?.trim() === '') throw errors.invalidInput().with({ problems: [{ path: '/group/name', message: 'must not be blank' }] });
   return group;
 }
 
@@ -19,8 +18,7 @@ export async function registerMany(ctx: Context, caller: Caller, body: NewDevice
   const group = checkedGroup(body.group);
   const seen = new Set<string>();
   const twice = body.devices.findIndex(({ serialNumber }) => seen.size === seen.add(serialNumber).size);
-  if (twice >= 0)
-    throw errors.invalidInput().with({ problems: [{ path: `body.devices[${twice}].serialNumber`, message: 'is there twice' }] });
+  if (twice >= 0) throw errors.invalidInput().with({ problems: [{ path: `/devices/${twice}/serialNumber`, message: 'is there twice' }] });
   const { deviceType, organizationId } = body;
   const devices = await eachAtOnce(body.devices, ROWS_AT_ONCE, async ({ serialNumber, name }): Promise<BulkDeviceResult> => {
     try {

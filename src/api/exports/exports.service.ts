@@ -47,7 +47,7 @@ async function inBody<T>(check: () => Promise<T> | T): Promise<T> {
     return await check();
   } catch (error) {
     if (error instanceof ApiError && error.details.problems)
-      error.with({ problems: error.details.problems.map(({ path, message }) => ({ path: path.replace(/^query\./, 'body.'), message })) });
+      error.with({ problems: error.details.problems.map(({ path, message }) => ({ path: path.replace(/^\?/, '/'), message })) });
     throw error;
   }
 }

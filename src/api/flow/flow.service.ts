@@ -13,7 +13,7 @@ import { graphProblems, graphShape } from './graph.ts';
 export { canonicalQuestion, isReservedColumn } from './questions.ts';
 
 /** A graph with its defaults filled in. Errors: invalid input, with paths that begin with `root`. */
-export function checkGraph(graph: unknown, root = 'body'): FlowGraph {
+export function checkGraph(graph: unknown, root = ''): FlowGraph {
   const shaped = checked(graphShape, graph, root);
   const problems = graphProblems(shaped, root);
   if (problems.length > 0) throw refusal(problems);

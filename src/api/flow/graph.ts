@@ -65,7 +65,7 @@ function repeated(items: readonly { id: string }[], where: string): Problem[] {
       seen.add(given);
       return [];
     }
-    return [{ path: `${where}[${index}].id`, message: 'is the id of an earlier one' }];
+    return [{ path: `${where}/${index}/id`, message: 'is the id of an earlier one' }];
   });
 }
 
@@ -73,7 +73,7 @@ function questionProblems(nodes: readonly FlowNode[], root: string): Problem[] {
   const owners = new Map<string, number>();
   return nodes.flatMap(({ type, name }, index) => {
     if (type !== 'question') return [];
-    const path = `${root}.nodes[${index}].name`;
+    const path = `${root}/nodes/${index}/name`;
     const column = canonicalQuestion(name);
     if (isReservedColumn(column)) return [{ path, message: `makes the column '${column}', which every measurement has` }];
     const first = owners.get(column);
@@ -87,11 +87,11 @@ function branchProblems(nodes: readonly FlowNode[], root: string): Problem[] {
   return nodes.flatMap(({ type, content: given }, index) => {
     if (type !== 'branch') return [];
     const { paths, defaultPathId } = given as { paths: { id: string }[]; defaultPathId?: string };
-    const where = `${root}.nodes[${index}].content`;
+    const where = `${root}/nodes/${index}/content`;
     const unknown = defaultPathId !== undefined && !paths.some((path) => path.id === defaultPathId);
     return [
-      ...repeated(paths, `${where}.paths`),
-      ...(unknown ? [{ path: `${where}.defaultPathId`, message: 'is not the id of one of the paths' }] : []),
+      ...repeated(paths, `${where}/paths`),
+      ...(unknown ? [{ path: `${where}/defaultPathId`, message: 'is not the id of one of the paths' }] : []),
     ];
   });
 }
@@ -101,18 +101,18 @@ function branchProblems(nodes: readonly FlowNode[], root: string): Problem[] {
  * clash with each other or with a column of every measurement. Loops are allowed: a person may measure again.
  */
 export function graphProblems({ nodes, edges }: FlowGraph, root: string): Problem[] {
-  if (nodes.length === 0) return [{ path: `${root}.nodes`, message: 'must hold at least one node' }];
+  if (nodes.length === 0) return [{ path: `${root}/nodes`, message: 'must hold at least one node' }];
   const starts = nodes.filter(({ isStart }) => isStart === true).length;
   const ids = new Set(nodes.map((given) => given.id));
   const dangling = edges.flatMap((given, index) =>
     (['source', 'target'] as const).flatMap((end) =>
-      ids.has(given[end]) ? [] : [{ path: `${root}.edges[${index}].${end}`, message: 'is not the id of a node' }],
+      ids.has(given[end]) ? [] : [{ path: `${root}/edges/${index}/${end}`, message: 'is not the id of a node' }],
     ),
   );
   return [
-    ...(starts === 1 ? [] : [{ path: `${root}.nodes`, message: `exactly one node must have isStart, and ${starts} do` }]),
-    ...repeated(nodes, `${root}.nodes`),
-    ...repeated(edges, `${root}.edges`),
+    ...(starts === 1 ? [] : [{ path: `${root}/nodes`, message: `exactly one node must have isStart, and ${starts} do` }]),
+    ...repeated(nodes, `${root}/nodes`),
+    ...repeated(edges, `${root}/edges`),
     ...dangling,
     ...questionProblems(nodes, root),
     ...branchProblems(nodes, root),

@@ -39,14 +39,14 @@ export interface ProjectDelivery {
 }
 
 function parsed(text: string): ProjectImport {
-  if (depthOf(text) > DEEPEST_JSON) throw refusal([{ path: 'body', message: `must nest at most ${DEEPEST_JSON} levels deep` }]);
+  if (depthOf(text) > DEEPEST_JSON) throw refusal([{ path: '', message: `must nest at most ${DEEPEST_JSON} levels deep` }]);
   let value: unknown;
   try {
     value = readJson(text);
   } catch {
     throw errors.malformedJson();
   }
-  const { protocol, ...rest } = checked(projectShape, withoutCode(value), 'body');
+  const { protocol, ...rest } = checked(projectShape, withoutCode(value), '');
   return { ...rest, protocol };
 }
 
@@ -60,9 +60,9 @@ function withoutCode(value: unknown): unknown {
 
 async function mustBeActive(tx: Transaction, project: ProjectImport): Promise<PersonRow> {
   const named = [
-    ['body.experiment.createdBy', project.experiment.createdBy],
-    ['body.protocol.createdBy', project.protocol?.createdBy],
-    ['body.macro.createdBy', project.macro?.createdBy],
+    ['/experiment/createdBy', project.experiment.createdBy],
+    ['/protocol/createdBy', project.protocol?.createdBy],
+    ['/macro/createdBy', project.macro?.createdBy],
   ] as const;
   const people = await listPeople(
     tx,

@@ -10,7 +10,7 @@ import { findStanding, insertTransferRequest, listPeople } from './imports.queri
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '')
-    throw errors.invalidInput().with({ problems: [{ path: 'body.projectUrlOld', message: 'must be an absolute http or https URL' }] });
+    throw errors.invalidInput().with({ problems: [{ path: '/projectUrlOld', message: 'must be an absolute http or https URL' }] });
   return text;
 }
 
@@ -18,7 +18,7 @@ function checkedUrl(text: string): string {
 export const requestTransfer = (ctx: Context, caller: Caller, body: NewTransferRequest): Promise<TransferRequest> =>
   ctx.db.transaction(async (tx) => {
     const projectIdOld = body.projectIdOld.trim();
-    if (projectIdOld === '') throw errors.invalidInput().with({ problems: [{ path: 'body.projectIdOld', message: 'must not be blank' }] });
+    if (projectIdOld === '') throw errors.invalidInput().with({ problems: [{ path: '/projectIdOld', message: 'must not be blank' }] });
     const projectUrlOld = checkedUrl(body.projectUrlOld);
     const [person] = await listPeople(tx, [caller.userId]);
     if (!person?.email) throw errors.noAddress();

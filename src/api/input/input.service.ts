@@ -16,7 +16,7 @@ function depthOf(value: unknown): number {
 }
 
 const pathOf = (root: string, path: readonly PropertyKey[]) =>
-  path.reduce<string>((text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${String(part).slice(0, 64)}`), root);
+  path.reduce<string>((text, part) => `${text}/${String(part).slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')}`, root);
 
 function problemsOf(root: string, issues: readonly z.core.$ZodIssue[], known: readonly string[]): Problem[] {
   return issues.slice(0, 20).flatMap((issue): Problem[] => {
@@ -33,9 +33,9 @@ export const refusal = (problems: readonly Problem[]) => errors.invalidInput().w
 
 /**
  * Checks a JSON value against a bounded schema, for the shapes that the published document only describes loosely. `root` is the path that problems
- * start with (`body`), `known` are the keys that a misspelt one may have meant. Errors: invalid input, naming up to twenty places and never a value.
+ * start with (`/widgets`), `known` are the keys that a misspelt one may have meant. Errors: invalid input, naming up to twenty places and never a value.
  */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, root = 'body', known: readonly string[] = []): T {
+export function checked<T>(schema: z.ZodType<T>, value: unknown, root = '', known: readonly string[] = []): T {
   if (depthOf(value) > DEEPEST) throw refusal([{ path: root, message: `is nested deeper than ${DEEPEST} levels` }]);
   const result = schema.safeParse(value);
   if (!result.success) throw refusal(problemsOf(root, result.error.issues, known));

@@ -44,8 +44,7 @@ async function checkResource(tx: Transaction, caller: Caller, body: NewInvitatio
     if (await findAccountOf(tx, body.email)) throw errors.accountExists();
     return;
   }
-  if (resourceId === null)
-    throw errors.invalidInput().with({ problems: [{ path: 'body.resourceId', message: 'is required for a resource' }] });
+  if (resourceId === null) throw errors.invalidInput().with({ problems: [{ path: '/resourceId', message: 'is required for a resource' }] });
   const resource = await lockDecided(tx, caller, { type: body.resourceType, id: resourceId }, 'share');
   if (resource.isArchived) throw errors.experimentArchived();
   if (await findGrantOf(tx, resourceId, body.email)) throw errors.alreadyGranted();
@@ -82,7 +81,7 @@ const about = (type: string, id: string | null) => (id === null ? {} : { resourc
 export async function invitationsTo(ctx: Context, caller: Caller, type: NewInvitation['resourceType'], resourceId: string | undefined) {
   if (type === 'platform') return listPlatformInvitations(ctx.db, caller.userId);
   if (resourceId === undefined)
-    throw errors.invalidInput().with({ problems: [{ path: 'query.resourceId', message: 'is required for a resource' }] });
+    throw errors.invalidInput().with({ problems: [{ path: '?resourceId', message: 'is required for a resource' }] });
   await requireAccess(ctx.db, caller.userId, type, resourceId, 'share');
   return listResourceInvitations(ctx.db, resourceId);
 }

@@ -55,14 +55,14 @@ function opened(value: unknown, path: string): unknown {
 
 /** What one item hands to the macro, or why it is not run. Errors: bad input. */
 function inputOf({ data, context }: { data: unknown; context?: unknown }, path: string): MacroItem | string {
-  const given = opened(data, `${path}.data`);
+  const given = opened(data, `${path}/data`);
   if (typeof given !== 'object' || given === null)
     throw errors
       .invalidInput()
-      .with({ problems: [{ path: `${path}.data`, message: 'must be an object or array, or the JSON text of one' }] });
-  const around = context === undefined || context === null ? undefined : opened(context, `${path}.context`);
+      .with({ problems: [{ path: `${path}/data`, message: 'must be an object or array, or the JSON text of one' }] });
+  const around = context === undefined || context === null ? undefined : opened(context, `${path}/context`);
   if (around !== undefined && (typeof around !== 'object' || Array.isArray(around)))
-    throw errors.invalidInput().with({ problems: [{ path: `${path}.context`, message: 'must be an object, or the JSON text of one' }] });
+    throw errors.invalidInput().with({ problems: [{ path: `${path}/context`, message: 'must be an object, or the JSON text of one' }] });
   const input = normaliseInput(given);
   if (!input.run) return input.error;
   return { id: '', data: input.data, context: around as Record<string, unknown> | undefined };
@@ -73,7 +73,7 @@ function mayFixClock(macro: Runnable, { clock }: Limits): void {
   if (clock !== undefined && macro.language !== 'javascript')
     throw errors
       .invalidInput()
-      .with({ problems: [{ path: 'body.clock', message: `is for javascript; ${macro.macroId} is in ${macro.language}` }] });
+      .with({ problems: [{ path: '/clock', message: `is for javascript; ${macro.macroId} is in ${macro.language}` }] });
 }
 
 async function run(ctx: Context, caller: Caller, macro: Runnable, work: { items: MacroItem[]; limits: Limits; signal: AbortSignal }) {
@@ -104,7 +104,7 @@ export async function executeMacro(
   body: MacroRun,
   signal: AbortSignal,
 ): Promise<MacroRunResult> {
-  const input = inputOf(body, 'body');
+  const input = inputOf(body, '');
   const [macro] = await listLive(ctx.db, caller.userId, [macroId]);
   if (!macro) throw errors.resourceNotFound('macro');
   mayFixClock(macro, body);
@@ -140,7 +140,7 @@ async function findRunnables(ctx: Context, caller: Caller, groups: readonly Grou
  * input; too many runs waiting (429).
  */
 export async function executeBatch(ctx: Context, caller: Caller, body: MacroBatch, signal: AbortSignal): Promise<MacroBatchResult> {
-  const inputs = body.items.map((item, index) => inputOf(item, `body.items[${index}]`));
+  const inputs = body.items.map((item, index) => inputOf(item, `/items/${index}`));
   const groups = new Map<string, Group>();
   body.items.forEach((item, position) => {
     const key = keyOf(item);

@@ -23,8 +23,8 @@ export function shownRecord({ version: _version, ...record }: StoredRecord): Met
 function checkMetadata(given: Metadata): { metadata: Metadata; size: number } {
   const size = JSON.stringify(given).length;
   if (size > MOST_CHARACTERS)
-    throw refusal([{ path: 'body.metadata', message: `has ${size} characters as JSON; at most ${MOST_CHARACTERS} are kept` }]);
-  const metadata = checked(metadataShape, given, 'body.metadata');
+    throw refusal([{ path: '/metadata', message: `has ${size} characters as JSON; at most ${MOST_CHARACTERS} are kept` }]);
+  const metadata = checked(metadataShape, given, '/metadata');
   const problems = metadataProblems(metadata, isReservedColumn);
   if (problems.length > 0) throw refusal(problems);
   return { metadata, size };

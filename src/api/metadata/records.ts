@@ -31,16 +31,16 @@ export function metadataProblems(
   const ids = new Set<string>();
   const names = new Set<string>();
   columns.forEach(({ id, name }, index) => {
-    const path = `body.metadata.columns[${index}]`;
-    if (ids.has(id)) problems.push({ path: `${path}.id`, message: 'is the id of an earlier column' });
-    if (names.has(name.toLowerCase())) problems.push({ path: `${path}.name`, message: 'is the name of an earlier column' });
-    if (isReserved(name)) problems.push({ path: `${path}.name`, message: 'is the name of a column that every measurement has' });
+    const path = `/metadata/columns/${index}`;
+    if (ids.has(id)) problems.push({ path: `${path}/id`, message: 'is the id of an earlier column' });
+    if (names.has(name.toLowerCase())) problems.push({ path: `${path}/name`, message: 'is the name of an earlier column' });
+    if (isReserved(name)) problems.push({ path: `${path}/name`, message: 'is the name of a column that every measurement has' });
     ids.add(id);
     names.add(name.toLowerCase());
   });
-  if (!ids.has(identifierColumnId)) problems.push({ path: 'body.metadata.identifierColumnId', message: 'is not the id of a column' });
+  if (!ids.has(identifierColumnId)) problems.push({ path: '/metadata/identifierColumnId', message: 'is not the id of a column' });
   if (experimentQuestionId.startsWith('column:') && experimentQuestionId !== DEVICE)
-    problems.push({ path: 'body.metadata.experimentQuestionId', message: `may name no other column than ${DEVICE}` });
+    problems.push({ path: '/metadata/experimentQuestionId', message: `may name no other column than ${DEVICE}` });
   return problems;
 }
 

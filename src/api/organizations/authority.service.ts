@@ -41,7 +41,7 @@ function checkSlug(slug: string): void {
 
 function checkName(name: string | undefined): string | undefined {
   const trimmed = name?.trim();
-  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
+  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
   return trimmed;
 }
 

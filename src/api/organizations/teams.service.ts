@@ -34,7 +34,7 @@ async function mustFindTeam(tx: Transaction, organizationId: string, teamId: str
 
 function trimmed(name: string): string {
   const text = name.trim();
-  if (text === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
+  if (text === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
   return text;
 }
 

@@ -29,7 +29,7 @@ export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Pr
     if (short.length > 0)
       throw errors
         .invalidInput()
-        .with({ problems: short.map(([name]) => ({ path: `body.${name}`, message: 'must have 2 characters or more' })) });
+        .with({ problems: short.map(([name]) => ({ path: `/${name}`, message: 'must have 2 characters or more' })) });
     const saved = await saveProfile(tx, {
       userId: caller.userId,
       firstName,

@@ -19,7 +19,7 @@ async function mustFind(tx: Transaction, id: string): Promise<ProtocolRow> {
 }
 
 function checkCode(code: string): string {
-  if (code === 'null') throw errors.invalidInput().with({ problems: [{ path: 'body.code', message: 'must not be null' }] });
+  if (code === 'null') throw errors.invalidInput().with({ problems: [{ path: '/code', message: 'must not be null' }] });
   return code;
 }
 

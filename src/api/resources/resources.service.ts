@@ -34,7 +34,7 @@ export const filterOf = (userId: string, { scope, filter, search }: LibraryListQ
 /** A name without the space around it. Errors: a blank one is bad input. */
 export function trimmedName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: 'body.name', message: 'must not be blank' }] });
+  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
   return trimmed;
 }
 

@@ -23,7 +23,7 @@ export class SearchController extends ApiController {
   @Security('caller')
   public async search(@Query() query: string, @Query() limit = 20): Promise<SearchResults> {
     const term = query.trim();
-    if (term === '') throw errors.invalidInput().with({ problems: [{ path: 'query.query', message: 'must not be blank' }] });
+    if (term === '') throw errors.invalidInput().with({ problems: [{ path: '?query', message: 'must not be blank' }] });
     return { results: await search(this.ctx.db, this.caller.userId, term, limit) };
   }
 }

@@ -51,11 +51,11 @@ function checkFields(given: Record<string, string>): Fields {
   if (!parsed.success)
     throw errors
       .invalidInput()
-      .with({ problems: parsed.error.issues.map((issue) => ({ path: `body.${issue.path.join('.')}`, message: issue.message })) });
+      .with({ problems: parsed.error.issues.map((issue) => ({ path: `/${issue.path.join('/')}`, message: issue.message })) });
   if (parsed.data.targetKind === 'new' && !isTableName(parsed.data.targetName))
     throw errors.invalidInput().with({
       problems: [
-        { path: 'body.targetName', message: 'must be 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device' },
+        { path: '/targetName', message: 'must be 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device' },
       ],
     });
   return parsed.data;

@@ -64,18 +64,18 @@ export const isNamedThroughout = ({ tableName, dataSources }: DataConfig): boole
  * What is wrong with the roles of a config without gaps: a role that the chart type does not have, a single one given twice, a second table.
  * A role that is still missing is no mistake but a draft; see `missingRoles`.
  */
-export function roleProblems(type: ChartType, config: DataConfig, root = 'body.dataConfig'): Problem[] {
+export function roleProblems(type: ChartType, config: DataConfig, root = '/dataConfig'): Problem[] {
   if (!isNamedThroughout(config)) return [];
   const rules = ROLES[type];
   const counted = new Map<SourceRole, number>();
   return config.dataSources.flatMap(({ role, tableName }, index): Problem[] => {
-    const path = `${root}.dataSources[${index}]`;
+    const path = `${root}/dataSources/${index}`;
     const rule = rules[role];
-    if (!rule) return [{ path: `${path}.role`, message: `a ${type} chart takes only ${Object.keys(rules).join(', ')}` }];
+    if (!rule) return [{ path: `${path}/role`, message: `a ${type} chart takes only ${Object.keys(rules).join(', ')}` }];
     const before = counted.get(role) ?? 0;
     counted.set(role, before + 1);
-    if (before > 0 && rule.many !== true) return [{ path: `${path}.role`, message: `a ${type} chart takes one column as ${role}` }];
-    return tableName === config.tableName ? [] : [{ path: `${path}.tableName`, message: 'is not the table of the chart' }];
+    if (before > 0 && rule.many !== true) return [{ path: `${path}/role`, message: `a ${type} chart takes one column as ${role}` }];
+    return tableName === config.tableName ? [] : [{ path: `${path}/tableName`, message: 'is not the table of the chart' }];
   });
 }
 

@@ -26,11 +26,11 @@ export interface VisualizationTarget {
 }
 
 function checkName(name: string): void {
-  if (name.trim() === '') throw refusal([{ path: 'body.name', message: 'must not be blank' }]);
+  if (name.trim() === '') throw refusal([{ path: '/name', message: 'must not be blank' }]);
 }
 
 function checkDataConfig(type: ChartType, given: DataConfig): DataConfig {
-  const config = checked(dataConfigShape, given, 'body.dataConfig', DATA_CONFIG_KEYS);
+  const config = checked(dataConfigShape, given, '/dataConfig', DATA_CONFIG_KEYS);
   const problems = roleProblems(type, config);
   if (problems.length > 0) throw refusal(problems);
   return config;
@@ -59,7 +59,7 @@ export async function createVisualization(
 ): Promise<VersionedVisualization> {
   checkName(body.name);
   const dataConfig = checkDataConfig(body.chartType, body.dataConfig);
-  const config = checked(configShape, body.config ?? {}, 'body.config');
+  const config = checked(configShape, body.config ?? {}, '/config');
   return ctx.db.transaction(async (tx) => {
     const { organizationId } = await lockOpenExperiment(tx, experimentId);
     const id = randomUUIDv7();
@@ -90,7 +90,7 @@ export async function patchVisualization(
   body: VisualizationPatch,
 ): Promise<VersionedVisualization> {
   if (body.name !== undefined) checkName(body.name);
-  const config = body.config === undefined ? undefined : checked(configShape, body.config, 'body.config');
+  const config = body.config === undefined ? undefined : checked(configShape, body.config, '/config');
   const given = Object.entries(body).filter(([, value]) => value !== undefined);
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFindAs(tx, target);

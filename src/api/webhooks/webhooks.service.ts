@@ -40,7 +40,7 @@ export const shownWebhook = ({ version: _version, ...webhook }: StoredWebhook): 
 
 function checkUrl(ctx: Context, url: string): string {
   const problem = urlProblem(url, ctx.config.webhooks.allowLoopback);
-  if (problem !== null) throw refusal([{ path: 'body.url', message: problem }]);
+  if (problem !== null) throw refusal([{ path: '/url', message: problem }]);
   return new URL(url).href;
 }
 

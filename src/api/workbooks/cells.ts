@@ -96,8 +96,7 @@ export function cellProblems(cells: readonly Cell[]): Problem[] {
     if (given.type !== 'question') return [];
     const column = canonicalQuestion(given.name);
     const first = owners.get(column);
-    if (first !== undefined)
-      return [{ path: `body.cells[${index}].name`, message: `gives the column '${column}', as cells[${first}] does` }];
+    if (first !== undefined) return [{ path: `/cells/${index}/name`, message: `gives the column '${column}', as cells[${first}] does` }];
     owners.set(column, index);
     return [];
   });

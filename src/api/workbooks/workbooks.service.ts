@@ -28,12 +28,12 @@ async function mustFind(tx: Queryable, id: string): Promise<WorkbookRow> {
 
 function textOf(value: unknown, name: string): string {
   const text = JSON.stringify(value);
-  if (text.length > LARGEST) throw refusal([{ path: `body.${name}`, message: `must be at most ${LARGEST / 1_000_000} MB` }]);
+  if (text.length > LARGEST) throw refusal([{ path: `/${name}`, message: `must be at most ${LARGEST / 1_000_000} MB` }]);
   return text;
 }
 
 function checkedCells(given: unknown): Cell[] {
-  const cells = checked(cellsShape, given, 'body.cells');
+  const cells = checked(cellsShape, given, '/cells');
   const problems = cellProblems(cells);
   if (problems.length > 0) throw refusal(problems);
   return cells;

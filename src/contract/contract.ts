@@ -1,0 +1,152 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Problem } from '../errors.ts';
+import type { OpenApiDocument } from './operations.ts';
+import { joinUnions, sentenceOf } from './sentences.ts';
+
+type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  default?: unknown;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+};
+
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  schema: Schema;
+}
+
+interface DocumentedOperation {
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+}
+
+/** Where a text of the request stands, and how problems name it. */
+const PLACES = { query: (name: string) => `?${name}`, path: (name: string) => `{${name}}` } as const;
+type TextPlace = keyof typeof PLACES;
+
+/** What a request said, by parameter name, with the types that the document gives; or what is wrong with it. */
+interface Texts {
+  values: Readonly<Record<string, unknown>>;
+  problems: Problem[];
+}
+
+export interface Contract {
+  /** `operation` is `post /api/v1/experiments/:id/flow`. A body of few values is told all that is wrong with it, another the first of it. */
+  checkBody(operation: string, body: unknown, valueCount: number): { body: unknown; problems: Problem[] };
+  /** Texts by name; a name that was sent twice has a list. An operation that the document leaves out (a page) gets its texts as they are. */
+  checkTexts(operation: string, place: TextPlace, texts: Readonly<Record<string, unknown>>): Texts;
+}
+
+/** A body of fewer values is looked at to its end for all of its problems. */
+const SMALL_BODY = 1_000;
+const MOST_PROBLEMS = 20;
+const ROOT = 'document';
+
+const pointerTo = (...tokens: readonly (string | number)[]) =>
+  `${ROOT}#${tokens.map((token) => `/${encodeURIComponent(String(token).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`;
+
+const missing = ({ keyword, params }: ErrorObject) =>
+  keyword === 'required' ? `/${(params as { missingProperty: string }).missingProperty.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
+
+function problemsOf(failures: readonly ErrorObject[] | null | undefined): Problem[] {
+  const problems = joinUnions(failures ?? []).map((error) => ({
+    path: `${error.instancePath}${missing(error)}`,
+    message: sentenceOf(error),
+  }));
+  return [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()].slice(0, MOST_PROBLEMS);
+}
+
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** The value that a text of a query or path stands for; the text itself where it stands for none, so that the schema says what is wrong. */
+function valueOf(text: unknown, { type }: Schema): unknown {
+  if (typeof text !== 'string') return text;
+  if (type === 'integer' || type === 'number') return NUMBER.test(text) ? Number(text) : text;
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  return text;
+}
+
+function openValidator(document: OpenApiDocument, allErrors: boolean): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, allErrors, validateSchema: false, verbose: true, messages: false, logger: false });
+  formats.default(ajv);
+  return ajv.addSchema(document, ROOT);
+}
+
+/** Checks of requests against the published document. Each schema is compiled when it is first asked for. */
+export function openContract(document: OpenApiDocument): Contract {
+  const validators = { first: openValidator(document, false), all: openValidator(document, true) };
+  const operations = new Map(
+    Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => [
+        `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+        { path, method, operation: operation as DocumentedOperation },
+      ]),
+    ),
+  );
+  const schemas = (document as unknown as { components: { schemas: Record<string, Schema> } }).components.schemas;
+  const resolve = (schema: Schema): Schema =>
+    schema.$ref === undefined ? schema : resolve(schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {});
+  const isTime = (schema: Schema): boolean => resolve(schema).format === 'date-time';
+
+  const compiled = new Map<string, ValidateFunction>();
+  const validatorOf = (key: string, how: keyof typeof validators, schema: () => object): ValidateFunction => {
+    const known = compiled.get(`${how} ${key}`);
+    if (known) return known;
+    const made = validators[how].compile(schema());
+    compiled.set(`${how} ${key}`, made);
+    return made;
+  };
+  return {
+    checkBody: (key, body, valueCount) => {
+      const { path = '', method = '', operation = {} } = operations.get(key) ?? {};
+      const schema = operation.requestBody?.content['application/json']?.schema;
+      if (!schema) return { body, problems: [] };
+      const isValid = validatorOf(`${key} body`, valueCount < SMALL_BODY ? 'all' : 'first', () => ({
+        $ref: pointerTo('paths', path, method, 'requestBody', 'content', 'application/json', 'schema'),
+      }));
+      if (!isValid(body)) return { body, problems: problemsOf(isValid.errors) };
+      // a body is handed over with its own times as times
+      const times = Object.entries(resolve(schema).properties ?? {}).filter(([, member]) => isTime(member));
+      const given = body as Record<string, unknown>;
+      const read = times
+        .filter(([name]) => typeof given[name] === 'string')
+        .map(([name]) => [name, new Date(String(given[name]))] as const);
+      return { body: read.length === 0 ? body : { ...given, ...Object.fromEntries(read) }, problems: [] };
+    },
+    checkTexts: (key, place, texts) => {
+      const known = operations.get(key);
+      if (!known) return { values: Object.fromEntries(Object.entries(texts).filter(([, text]) => typeof text === 'string')), problems: [] };
+      const { path, method, operation } = known;
+      const parameters = (operation.parameters ?? [])
+        .map((parameter, index) => ({ ...parameter, index }))
+        .filter((one) => one.in === place);
+      const twice = parameters.filter(({ name }) => Array.isArray(texts[name]));
+      if (twice.length > 0)
+        return { values: {}, problems: twice.map(({ name }) => ({ path: PLACES[place](name), message: 'must be given once' })) };
+      const values = Object.fromEntries(
+        parameters.flatMap(({ name, schema }) => (texts[name] === undefined ? [] : [[name, valueOf(texts[name], resolve(schema))]])),
+      );
+      const isValid = validatorOf(`${key} ${place}`, 'all', () => ({
+        type: 'object',
+        properties: Object.fromEntries(
+          parameters.map(({ name, index }) => [name, { $ref: pointerTo('paths', path, method, 'parameters', index, 'schema') }]),
+        ),
+        required: parameters.filter(({ required }) => required === true).map(({ name }) => name),
+      }));
+      const problems = isValid(values)
+        ? []
+        : problemsOf(isValid.errors).map((problem) => ({ ...problem, path: PLACES[place](problem.path.slice(1)) }));
+      if (problems.length > 0) return { values, problems };
+      const given = parameters.flatMap(({ name, schema }): [string, unknown][] => {
+        const value = values[name] ?? resolve(schema).default;
+        return value === undefined ? [] : [[name, isTime(schema) ? new Date(value as string) : value]];
+      });
+      return { values: Object.fromEntries(given), problems: [] };
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+
+const NOUNS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'a UUID',
+  int32: 'a whole number from -2147483648 to 2147483647',
+  'date-time': 'a time with its offset, such as 2026-05-01T12:00:00Z',
+  email: 'an email address',
+  uri: 'an absolute URL',
+};
+
+const either = (names: readonly string[]) => [...new Set(names)].join(' or ');
+
+const typesOf = ({ params }: ErrorObject): string[] => [(params as { type: string | string[] }).type].flat();
+
+const count = (params: unknown) => (params as { limit: number }).limit;
+
+const several = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+
+const formatted = (format: string) => `must be ${FORMATS[format] ?? `in the format ${format}`}`;
+
+/** What each rule of a schema asks for, as the rest of a sentence that begins with the place. */
+const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
+  required: () => 'is required',
+  type: (error) => `must be ${either(typesOf(error).map((type) => NOUNS[type] ?? type))}`,
+  enum: ({ params }) => `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.map(String).join(', ')}`,
+  const: ({ params }) => `must be ${String((params as { allowedValue: unknown }).allowedValue)}`,
+  format: ({ params }) => formatted((params as { format: string }).format),
+  // a pattern beside a format says the same
+  pattern: ({ params, parentSchema }) =>
+    typeof parentSchema?.['format'] === 'string'
+      ? formatted(parentSchema['format'])
+      : `must match ${(params as { pattern: string }).pattern}`,
+  minLength: ({ params }) => (count(params) === 1 ? 'must not be empty' : `must have ${several(count(params), 'character')} or more`),
+  maxLength: ({ params }) => `must have at most ${several(count(params), 'character')}`,
+  minItems: ({ params }) => (count(params) === 1 ? 'must not be empty' : `must have ${several(count(params), 'item')} or more`),
+  maxItems: ({ params }) => `must have at most ${several(count(params), 'item')}`,
+  uniqueItems: () => 'must not name an item twice',
+  minimum: ({ params }) => `must be at least ${count(params)}`,
+  maximum: ({ params }) => `must be at most ${count(params)}`,
+  exclusiveMinimum: ({ params }) => `must be more than ${count(params)}`,
+  exclusiveMaximum: ({ params }) => `must be less than ${count(params)}`,
+  additionalProperties: ({ params }) => `has no member '${(params as { additionalProperty: string }).additionalProperty.slice(0, 64)}'`,
+};
+
+/** What a broken rule asks for. */
+export const sentenceOf = (error: ErrorObject): string => SENTENCES[error.keyword]?.(error) ?? 'is not as the document says';
+
+const UNION = 'anyOf';
+
+/**
+ * One problem for a union that a value fits nowhere. Where the value is of the type of one member, that member's rules are told; else the types that the
+ * union takes.
+ */
+export function joinUnions(all: readonly ErrorObject[]): ErrorObject[] {
+  const unions = all.filter(({ keyword }) => keyword === UNION);
+  if (unions.length === 0) return [...all];
+  const isWithin = (error: ErrorObject, place: string) => error.instancePath === place || error.instancePath.startsWith(`${place}/`);
+  return all
+    .filter((error) => {
+      const union = unions.find(({ instancePath }) => instancePath === error.instancePath);
+      return union === undefined || (error.keyword !== UNION && error.keyword !== 'type');
+    })
+    .concat(
+      unions.flatMap((union): ErrorObject[] => {
+        const inner = all.filter((error) => error.keyword !== UNION && isWithin(error, union.instancePath));
+        const types = inner.filter(({ instancePath, keyword }) => keyword === 'type' && instancePath === union.instancePath);
+        return types.length < inner.length ? [] : [{ ...union, keyword: 'type', params: { type: types.flatMap(typesOf) } }];
+      }),
+    );
+}

@@ -1,0 +1,90 @@
+import type { Controller } from '@tsoa/runtime';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Context } from '../context.ts';
+import { errors } from '../errors.ts';
+import { expressAuthentication } from './authentication.ts';
+import { valueCountOf } from './body.ts';
+import { contextOf } from './exchange.ts';
+
+type AnyMethod = (...values: unknown[]) => unknown;
+
+/** A parameter of a controller's method, as tsoa names it. */
+interface Parameter {
+  in: string;
+  name: string;
+}
+
+interface Route {
+  /** `get /api/v1/experiments/:id`. */
+  operation: string;
+  controller: new (ctx: Context, response: Response) => Controller;
+  method: string;
+  parameters: readonly Parameter[];
+  successStatus: number | undefined;
+}
+
+/** Admits the caller of a guarded operation. */
+export const admitCaller =
+  (name: string, scopes: readonly string[]): RequestHandler =>
+  (request, response, next) => {
+    expressAuthentication(request, name, [...scopes], response).then(
+      (user) => {
+        (request as Request & { user?: unknown }).user = user;
+        next();
+      },
+      (error: unknown) => {
+        next(error);
+      },
+    );
+  };
+
+/** The values of a method's parameters, checked against the published document. Errors: bad input. */
+function readValues(request: Request, { operation, parameters }: Route): unknown[] {
+  const { contract } = contextOf(request);
+  const path = contract.checkTexts(operation, 'path', request.params);
+  const query = contract.checkTexts(operation, 'query', request.query);
+  const { body, problems } = contract.checkBody(operation, request.body, valueCountOf(request));
+  const all = [...path.problems, ...query.problems, ...problems];
+  if (all.length > 0) throw errors.invalidInput().with({ problems: all });
+  const values: Record<string, (name: string) => unknown> = {
+    request: () => request,
+    path: (name) => path.values[name],
+    query: (name) => query.values[name],
+    queries: () => query.values,
+    body: () => body,
+    'body-prop': (name) => (body as Record<string, unknown>)[name],
+    header: (name) => request.get(name),
+  };
+  return parameters.map((parameter) => {
+    const read = values[parameter.in];
+    if (!read) throw new Error(`no parameter is read from ${parameter.in}`);
+    return read(parameter.name);
+  });
+}
+
+/** An answer without a body: a DELETE says `null`, as every success of one does. */
+function sendNothing(request: Request, response: Response, status: number | undefined): void {
+  if (request.method === 'DELETE') response.status(status ?? 200).json(null);
+  else response.status(status ?? 204).end();
+}
+
+/** Runs an operation: checks what it is given, makes its controller, calls the method and sends what that answers. */
+export function runOperation(route: Route): RequestHandler {
+  return async (request, response, next) => {
+    try {
+      const values = readValues(request, route);
+      const controller = new route.controller(contextOf(request), response);
+      const method = (controller as unknown as Record<string, AnyMethod>)[route.method];
+      if (!method) throw new Error(`${route.operation} has no method ${route.method}`);
+      const answer = await method.apply(controller, values);
+      // a method that streams has sent its answer already
+      if (response.headersSent) return;
+      for (const [name, value] of Object.entries(controller.getHeaders())) response.set(name, value);
+      const status = controller.getStatus() ?? route.successStatus;
+      if (answer === null || answer === undefined) sendNothing(request, response, status);
+      else response.status(status ?? 200).json(answer);
+    } catch (error) {
+      next(error);
+    }
+  };
+}

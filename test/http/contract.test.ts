@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openContract } from '../../src/contract/contract.ts';
+import type { OpenApiDocument } from '../../src/contract/operations.ts';
+import { measureJson } from '../../src/contract/size.ts';
+
+const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
+const contract = openContract(document);
+const flow = (body: unknown, valueCount = 10) => contract.checkBody('post /api/v1/experiments/:id/flow', body, valueCount).problems;
+const node = { id: 'a', type: 'question', name: 'Plot', content: {} };
+
+test('a body is told where it differs from the document, and what is allowed there', () => {
+  expect(flow({ nodes: [node], edges: [] })).toEqual([]);
+  const problems = flow({ nodes: [{ ...node, type: 'riddle', isStart: 'true' }, { id: 7 }] });
+  expect(problems).toContainEqual({ path: '/edges', message: 'is required' });
+  expect(problems).toContainEqual({ path: '/nodes/0/isStart', message: 'must be true or false' });
+  expect(problems).toContainEqual({ path: '/nodes/1/id', message: 'must be text' });
+  expect(problems.find(({ path }) => path === '/nodes/0/type')?.message).toMatch(/^must be one of question, /);
+});
+
+test('of a large body the first problem is told', () => {
+  const nodes = Array.from({ length: 500 }, () => ({ id: 1 }));
+  expect(flow({ nodes, edges: [] }, 999)).toHaveLength(20);
+  expect(flow({ nodes, edges: [] }, 1_000)).toHaveLength(1);
+});
+
+test('a union that a value fits nowhere is one problem', () => {
+  const invite = (role: unknown) =>
+    contract.checkBody(
+      'post /api/v1/auth/organization/invite-member',
+      { email: 'a@example.org', role, organizationId: crypto.randomUUID() },
+      5,
+    ).problems;
+  expect(invite('member')).toEqual([]);
+  expect(invite(['member'])).toEqual([]);
+  expect(invite(5)).toEqual([{ path: '/role', message: expect.stringMatching(/^must be (text or a list|one of)/) }]);
+});
+
+test('a query is typed by the document; a name that is given twice, or a number that is none, is refused', () => {
+  const query = (texts: Record<string, unknown>) => contract.checkTexts('get /api/v1/experiments', 'query', texts);
+  expect(query({ page: '2', pageSize: '5' })).toEqual({ values: { page: 2, pageSize: 5 }, problems: [] });
+  expect(query({ page: ['1', '2'] }).problems).toEqual([{ path: '?page', message: 'must be given once' }]);
+  expect(query({ page: '0x10' }).problems).toEqual([{ path: '?page', message: 'must be a whole number' }]);
+  expect(query({ page: '99999999999' }).problems[0]?.path).toBe('?page');
+  expect(query({ status: 'lost' }).problems[0]?.message).toMatch(/^must be one of active, /);
+});
+
+test('what a JSON text holds is counted in its bytes, and refused beyond each limit', async () => {
+  const limits = { values: 20, members: 5, depth: 4 };
+  const measure = (text: string) => measureJson(Buffer.from(text), limits);
+  await expect(measure('{"a":[[[1]]],"b":"[[[[[["}')).resolves.toMatchObject({ values: 6 });
+  await expect(measure('[[[[[1]]]]]')).rejects.toMatchObject({ details: { problems: [{ message: 'must nest at most 4 levels deep' }] } });
+  await expect(measure(`[${'1,'.repeat(20)}1]`)).rejects.toMatchObject({ details: { problems: [{ message: /20 values/ }] } });
+  await expect(measure('{"a":1,"b":1,"c":1,"d":1,"e":"\\",","f":1}')).rejects.toMatchObject({
+    details: { problems: [{ message: /5 members/ }] },
+  });
+  const { list } = await measure('{"s":[1],"items":[{"a":[1,2]},"],",3]}');
+  expect(list?.commas).toHaveLength(2);
+});
