@@ -17,7 +17,7 @@ export interface JsonSize {
   list: JsonList | undefined;
 }
 
-interface JsonList {
+export interface JsonList {
   /** Byte of the opening bracket, and of the closing one. */
   start: number;
   end: number;

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
-import { measureJson, type JsonLimits, type JsonSize } from '../contract/size.ts';
+import { measureJson, type JsonLimits, type JsonList, type JsonSize } from '../contract/size.ts';
 import { DEEPEST_JSON, exactMember } from '../database/exact-json.ts';
 import { errors } from '../errors.ts';
-import { readJson } from '../json.ts';
+import { readJson, readLongJson } from '../json.ts';
 
 interface BodyLimits extends JsonLimits {
   megabytes: number;
@@ -44,9 +44,22 @@ const textOf = (bytes: Buffer) => bytes.toString('utf8').replace(/^\uFEFF/, '');
 /** Bytes that are parsed at once; 1 MB of numbers takes about 10 ms. */
 const PARSED_AT_ONCE = 1_000_000;
 
+/** Parses a body. What stands after a long one is left to the next turn of the event loop. */
+async function parseBody(bytes: Buffer, size: JsonSize): Promise<unknown> {
+  if (bytes.length === 0) return {};
+  if (bytes.length <= PARSED_AT_ONCE) return readJson(textOf(bytes));
+  const { list } = size;
+  if (list && list.commas.length > 0 && list.end - list.start > bytes.length / 2) return parsePieces(bytes, list);
+  await setImmediate();
+  const text = textOf(bytes);
+  await setImmediate();
+  const body = await readLongJson(text);
+  await setImmediate();
+  return body;
+}
+
 /** Parses a text whose longest list is cut into its items, so that others get their turn in between. */
-async function parsePieces(bytes: Buffer, { list }: JsonSize): Promise<unknown> {
-  if (!list || bytes.length <= PARSED_AT_ONCE) return readJson(textOf(bytes));
+async function parsePieces(bytes: Buffer, list: JsonList): Promise<unknown> {
   const around = readJson(textOf(Buffer.concat([bytes.subarray(0, list.start + 1), bytes.subarray(list.end)]))) as Record<string, unknown>;
   const items: unknown[] = [];
   let parsed = 0;
@@ -83,7 +96,7 @@ export async function readJsonBody(request: Request, response: Response): Promis
   const size = await measureJson(bytes, limits);
   (request as RawRequest).valueCount = size.values;
   try {
-    request.body = bytes.length === 0 ? {} : await parsePieces(bytes, size);
+    request.body = await parseBody(bytes, size);
   } catch {
     throw errors.malformedJson();
   }
