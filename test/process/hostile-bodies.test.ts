@@ -61,7 +61,7 @@ beforeAll(async () => {
   const make = async (path: string, body: object) => {
     const { status, text } = await ask('POST', path, JSON.stringify({ organizationId, ...body }));
     expect(status, text).toBe(201);
-    return String((JSON.parse(text) as { id: string }).id);
+    return (JSON.parse(text) as { id: string }).id;
   };
   ids = {
     '/api/v1/experiments/{id}': await make('/api/v1/experiments', { name: 'Hostile' }),
