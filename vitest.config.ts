@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/conformance/**', 'test/soak/**', 'test/mutants/**'],
     globalSetup: ['test/support/global.ts', 'test/support/seen.ts'],
-    setupFiles: ['test/support/fetched.ts', 'test/support/counted.ts'],
+    setupFiles: ['test/support/fetched.ts'],
     pool: 'forks',
     maxWorkers: 2,
     // ends what hangs: the slowest without a limit of its own takes 13 s on two quiet cores

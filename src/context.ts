@@ -275,7 +275,8 @@ export async function createContext(config: Config): Promise<Context> {
         postgres: () => db.ping(),
         macros: macros.levels,
         objects: () => objects.check(),
-        warehouse: () => Promise.resolve({ running: warehouse.running, waiting: shares.waiting, answers: pages.usage }),
+        warehouse: () =>
+          Promise.resolve({ running: warehouse.running, exporting: exporter.running, waiting: shares.waiting, answers: pages.usage }),
         // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
         mail: () =>
           mailer.check().then(

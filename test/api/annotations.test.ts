@@ -37,7 +37,7 @@ async function read(tableName = tableId): Promise<{ id: string; annotations: Ent
 const annotationsOf = async (row: number): Promise<Entry[]> => (await read())[row]!.annotations;
 const changes = async () =>
   (
-    await site.server.context.db.one<{ rows: number }>(
+    await site.db.one<{ rows: number }>(
       sql(
         'test',
       )`select coalesce(sum(row_count), 0)::int as rows from lake_tables where experiment_id = ${experimentId} and kind = 'annotation'`,
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const owner = site.as(site.cast.owner);
   experimentId = (await owner('POST', '/api/v1/experiments', { body: { name: 'Noted', organizationId: site.cast.leafLab } })).body.id;
   base = `/api/v1/experiments/${experimentId}/data`;
-  await grant(site.server.context.db, { id: experimentId, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+  await grant(site.db, { id: experimentId, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
   tableId = await uploadTable(owner, experimentId, 'spad', CSV);
   otherTableId = await uploadTable(owner, experimentId, 'other', 'plot,spad\n7,1\n');
   rows = (await read()).map(({ id }) => id);
@@ -82,7 +82,7 @@ describe('annotations', () => {
     });
     expect((await read()).slice(1).map(({ annotations }) => annotations)).toEqual([[], [], []]);
     expect((await read(otherTableId))[0]!.annotations).toEqual([]);
-    const events = await site.server.context.db.rows<{ action: string; details: object }>(
+    const events = await site.db.rows<{ action: string; details: object }>(
       sql('test')`select action, details from audit_events where resource_id = ${experimentId} and action like 'annotation.%'`,
     );
     expect(events).toEqual([{ action: 'annotation.created', details: { tableId, rows: 1, annotationIds: [entry!.id] } }]);
@@ -241,7 +241,7 @@ describe('annotations', () => {
     const entries = await annotationsOf(2);
     expect(entries).toHaveLength(before + 12);
     // the small files of the log become one, and say the same
-    const { db, staging } = site.server.context;
+    const { db, staging } = await site.context();
     const log = await db.one<{ id: string }>(
       sql('test')`select id from lake_tables where experiment_id = ${experimentId} and kind = 'annotation'`,
     );

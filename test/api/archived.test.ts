@@ -36,7 +36,7 @@ const perform = async (name: string, archive: boolean) => {
 };
 
 test('every write under an experiment that is served has its row here, and no other', () => {
-  const served = servedOperations(site.server.context.openapi).filter((operation) => changesExperiment(operation, BY_BODY));
+  const served = servedOperations(site.openapi).filter((operation) => changesExperiment(operation, BY_BODY));
   expect(Object.keys(writes).sort()).toEqual(served.map(({ method, path }) => `${method} ${path}`).sort());
 });
 
@@ -45,7 +45,7 @@ test.each(names)('%s under an archived experiment, and it publishes nothing', as
   const open = await perform(name, false);
   expect(open.answer.status, open.answer.text).toBeLessThan(300);
   // nothing but the decision to publish does; who asks to join has it published first
-  const { db } = site.server.context;
+  const { db } = site;
   const stored = await db.one<{ visibility: string; opens: Date | null }>(
     sql('test')`select visibility, public_from as opens from resources where id = ${open.id}`,
   );

@@ -57,7 +57,7 @@ async function uploaded(kind: string, files: readonly (readonly [string, Bytes])
 /** Bytes of the object folder and of what work leaves beside it. */
 const kept = () =>
   ['objects', 'work', 'tmp']
-    .map((name) => join(site.server.context.config.dataDir, name))
+    .map((name) => join(site.dataDir, name))
     .flatMap((folder) => {
       try {
         return readdirSync(folder, { recursive: true, withFileTypes: true });
@@ -79,7 +79,7 @@ const refused = async (what: () => Promise<{ status: number; body: unknown }>, s
 async function parquet(select: string): Promise<Uint8Array<ArrayBuffer>> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
-  const path = join(site.server.context.config.dataDir, 'made.parquet');
+  const path = join(site.dataDir, 'made.parquet');
   await connection.run(`copy (${select}) to '${path}' (format parquet, compression zstd, row_group_size 50000000)`);
   connection.closeSync();
   instance.closeSync();
@@ -177,7 +177,7 @@ test('a name that climbs out of its folder is a name, and nothing is written whe
       expect(report, name).toMatchObject({ status: 'completed', rowCount: 1 });
     } else expect([name, made.status, (made.body as { code: string }).code]).toEqual([name, 400, 'UPLOAD_REFUSED']);
   }
-  const root = site.server.context.config.dataDir;
+  const root = site.dataDir;
   const strays = readdirSync(join(root, '..')).filter((name) => name === 'x.csv' || name === 'etc');
   expect(strays).toEqual([]);
   expect(readdirSync(root, { recursive: true }).filter((name) => String(name).endsWith('x.csv'))).toEqual([]);

@@ -27,7 +27,7 @@ test('a read of many rows that fails before the first of them is sent is a probl
   expect(whole.status).toBe(200);
   expect(whole.body[0].data.rows).toHaveLength(ROWS);
 
-  const folder = join(site.server.context.lakeFolder, uploadTableId);
+  const folder = join(site.lakeFolder, uploadTableId);
   for (const name of readdirSync(folder)) {
     const bytes = readFileSync(join(folder, name));
     writeFileSync(join(folder, name), bytes.fill(0xff, 4, bytes.length - 4_096));

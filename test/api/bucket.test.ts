@@ -83,7 +83,7 @@ test('the whole service works on a bucket: an upload, an export, and a signed PU
   expect(signed.body.uploadUrl).toContain('/field-objects/');
   const put = await fetch(signed.body.uploadUrl, { method: 'PUT', headers: signed.body.headers, body });
   expect(put.status).toBe(200);
-  expect(await adoptObjects(site.server.context, AbortSignal.timeout(10_000), 0)).toBe(1);
+  expect(await adoptObjects(await site.context(), AbortSignal.timeout(10_000), 0)).toBe(1);
   const measured = await eventually(
     () => rows('raw_data'),
     (found) => found.length > 0,
@@ -91,6 +91,6 @@ test('the whole service works on a bucket: an upload, an export, and a signed PU
   expect(measured).toHaveLength(1);
   expect(measured[0]).toMatchObject({ timestamp: '2024-05-01T10:00:00.000Z', device_id: 'a' });
   // nothing of it is in the folder of this machine, and the folder's routes are not served
-  expect(readdirSync(site.server.context.config.dataDir)).not.toContain('objects');
+  expect(readdirSync(site.dataDir)).not.toContain('objects');
   expect((await fetch(`${site.server.baseUrl}/objects/uploads/x`)).status).toBe(404);
 });

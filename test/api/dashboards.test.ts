@@ -107,7 +107,7 @@ describe('dashboards', () => {
     expect((await owner('GET', path)).body.widgets).toEqual(winner?.body.widgets);
     expect((await owner('PATCH', path, { body: { layout: { gap: 4 } } })).body.layout).toEqual({ columns: 12, rowHeight: 80, gap: 4 });
     expect((await owner('PATCH', path, { body: {} })).body.name).toBe('Board');
-    await grant(site.server.context.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
     expect((await site.as(site.cast.viewer)('PATCH', path, { body: { name: 'No' } })).status).toBe(403);
     await owner('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'archived' } });
     expect((await owner('PATCH', path, { body: { name: 'No' } })).body.code).toBe('EXPERIMENT_ARCHIVED');
@@ -154,7 +154,7 @@ describe('dashboards', () => {
     const good = { ...widget('table', { pageSize: 25, ...shows }), config: { pageSize: 25, ...shows } };
     const older = [null, 3, { ...good, type: 'clock' }, { ...good, layout: null }, { ...good, config: 'x' }, { type: 'table' }];
     const store = (name: string, layout: unknown, widgets: unknown) =>
-      site.server.context.db.run(sql('test')`
+      site.db.run(sql('test')`
         insert into dashboards (id, experiment_id, name, layout, widgets, created_by)
         values (gen_random_uuid(), ${id}, ${name}, ${JSON.stringify(layout)}, ${JSON.stringify(widgets)}, ${site.cast.owner.id})`);
     for (const [position, one] of older.entries()) await store(`old ${position}`, null, [one, good]);

@@ -7,6 +7,7 @@ import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DatabricksLake } from '../lakehouse/databricks-lake.ts';
 import { settled } from '../lakehouse/databricks-aborts.ts';
+import { detailsOf } from '../support/operators.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -25,7 +26,7 @@ let tableId: string;
 
 /** Rows that were stored here, in the tables there. */
 async function carry(): Promise<void> {
-  const root = site.server.context.lakeFolder;
+  const root = site.lakeFolder;
   for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /^[^.].*\.parquet$/.test(name)))
     await lake.write(`select * from read_parquet('${join(root, file)}')`, file.split('/')[0]);
 }
@@ -134,6 +135,6 @@ test('a caller who goes away takes the statement along', async () => {
     for (let tries = 0; lake.server.count('CancelOperation') === cancelled && tries < 200; tries += 1) await sleep(5);
     expect(lake.server.count('CancelOperation')).toBeGreaterThan(cancelled);
     lake.server.clearFaults();
-    expect(await settled(lake, () => site.server.context.warehouse.running)).toEqual([0, 0, 0]);
+    expect(await settled(lake, async () => (await detailsOf(site)).warehouse.running)).toEqual([0, 0, 0]);
   }
 });

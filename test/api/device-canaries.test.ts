@@ -50,7 +50,7 @@ afterAll(() => site.stop());
 /** Every GET of devices, groups and the broker, with its parameters filled in; none is named here, so that a new one is searched too. */
 function reads(deviceId: string): { path: string; query: Record<string, string> }[] {
   const known: Record<string, string> = { from: '2026-04-30T00:00:00Z', to: '2026-05-20T00:00:00Z', bucket: 'hour', family: 'ambyte' };
-  return Object.entries(site.server.context.openapi.paths).flatMap(([path, operations]) => {
+  return Object.entries(site.openapi.paths).flatMap(([path, operations]) => {
     if (!/^\/api\/v1\/(devices|device-groups|iot)(\/|$)/.test(path) || !('get' in operations)) return [];
     const id = path.includes('device-groups') ? world.groupId : deviceId;
     const { parameters = [] } = operations['get'] as { parameters?: { in: string; name: string; required?: boolean }[] };

@@ -17,7 +17,7 @@ const experiment = async (body: object = {}) =>
 const register = async (serialNumber: string) =>
   (await owner('POST', '/api/v1/devices', { body: { serialNumber, deviceType: 'ambyte', organizationId: site.cast.leafLab } })).body;
 const send = (experimentId: string, clientId: string, n: number) =>
-  storeMessages(site.server.context.db, [
+  storeMessages(site.db, [
     {
       experimentId,
       clientId,
@@ -69,7 +69,7 @@ test('whoever may read the rows sees their device, of an experiment of their own
   await send(other, theirs.thingName, 1);
   await expect.poll(async () => (await devices(one))[0]?.serial_number, { timeout: 10_000 }).toBe('AMB-2');
   await expect.poll(async () => (await devices(other))[0]?.serial_number, { timeout: 10_000 }).toBe('AMB-3');
-  await grant(site.server.context.db, { id: one, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+  await grant(site.db, { id: one, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
   const viewer = site.as(site.cast.viewer);
   expect((await viewer('GET', `/api/v1/devices/${mine.id}`)).status).toBe(403);
   expect((await read(one, {}, viewer))[0].device).toMatchObject({ id: mine.id, serial_number: 'AMB-2' });
@@ -91,6 +91,6 @@ test('two at work on many changes at once leave the lake as the registry is', as
   await Promise.all(made.map(({ thingName }, n) => send(id, thingName, n)));
   await Promise.all(made.map((device) => owner('POST', `/api/v1/devices/${device.id}/credentials`)));
   await expect.poll(async () => (await devices(id)).map((device) => device?.status), { timeout: 15_000 }).toEqual(made.map(() => 'active'));
-  const left = () => site.server.context.db.one(sql('test')`select count(*)::int as left from registry_changes`);
+  const left = () => site.db.one(sql('test')`select count(*)::int as left from registry_changes`);
   await expect.poll(left, { timeout: 5_000 }).toEqual({ left: 0 });
 });

@@ -63,7 +63,7 @@ test('members: added all or none, shown as far as they may be read, removed agai
     connected: false,
     addedAt: expect.any(String),
   });
-  await grant(site.server.context.db, { id: group.id, type: 'device_group' }, { user: site.cast.viewer.id }, 'admin');
+  await grant(site.db, { id: group.id, type: 'device_group' }, { user: site.cast.viewer.id }, 'admin');
   expect((await site.as(site.cast.viewer)('GET', path)).body[0]).toMatchObject({ deviceId: two, serialNumber: null, connected: null });
   const theirs = (await site.as(site.cast.viewer)('POST', '/api/v1/devices', { body: { serialNumber: 'mine', deviceType: 'ambyte' } })).body
     .id;
@@ -94,7 +94,7 @@ test('credentials, rotate, onboard and revoke say for every member how it went',
   const experiment = (await owner()('POST', '/api/v1/experiments', { body: { name: 'Field', organizationId: site.cast.leafLab } })).body;
   const onboarded = await owner()('POST', `${path}/onboard`, { body: { experimentIds: [experiment.id] } });
   expect(onboarded.body.devices.every((row: any) => row.config.experiments[0].experimentId === experiment.id)).toBe(true);
-  await grant(site.server.context.db, { id: group.id, type: 'device_group' }, { user: site.cast.viewer.id }, 'admin');
+  await grant(site.db, { id: group.id, type: 'device_group' }, { user: site.cast.viewer.id }, 'admin');
   const denied = await site.as(site.cast.viewer)('POST', `${path}/credentials/revoke`);
   expect(denied.body.devices.every((row: any) => row.error === 'You may not manage this device.')).toBe(true);
   const revoked = await owner()('POST', `${path}/credentials/revoke`, { body: { deviceIds: ids } });

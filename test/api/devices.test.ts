@@ -21,7 +21,7 @@ const register = async (body: object = {}, call = owner()) => {
 };
 const experiment = async (body: object = {}) =>
   (await owner()('POST', '/api/v1/experiments', { body: { name: 'Field', organizationId: site.cast.leafLab, ...body } })).body;
-const things = async () => (await site.server.context.db.rows(sql('test')`select thing_name from registry_things`)).length;
+const things = async () => (await site.db.rows(sql('test')`select thing_name from registry_things`)).length;
 
 describe('POST /api/v1/devices', () => {
   test('registers a device with every field, and its thing', async () => {
@@ -39,7 +39,7 @@ describe('POST /api/v1/devices', () => {
       organizationId: site.cast.leafLab,
       visibility: 'private',
     });
-    const record = await site.server.context.db.one(sql('test')`select record from registry_things where thing_name = ${device.thingName}`);
+    const record = await site.db.one(sql('test')`select record from registry_things where thing_name = ${device.thingName}`);
     expect(record).toMatchObject({ record: { serialNumber: 'AA:01', deviceType: 'multispeq' } });
   });
 
@@ -166,7 +166,7 @@ describe('GET and DELETE /api/v1/devices/{deviceId}', () => {
     expect((await site.as(site.cast.stranger)('GET', path)).status).toBe(403);
     expect((await owner()('GET', `/api/v1/devices/${crypto.randomUUID()}`)).status).toBe(404);
     expect((await owner()('GET', '/api/v1/devices/x')).status).toBe(400);
-    await grant(site.server.context.db, { id: device.id, type: 'device' }, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, { id: device.id, type: 'device' }, { user: site.cast.viewer.id }, 'viewer');
     expect((await site.as(site.cast.viewer)('GET', path)).status).toBe(200);
     expect((await site.as(site.cast.viewer)('DELETE', path)).status).toBe(403);
     expect((await owner()('DELETE', path, { headers: { 'if-match': '"99-x"' } })).status).toBe(412);
@@ -207,7 +207,8 @@ describe('certificates', () => {
     const rotated = await owner()('POST', `${path}/rotate`);
     expect(rotated.status).toBe(201);
     expect(rotated.body.certificateId).not.toBe(issued.body.certificateId);
-    const certificates = () => site.server.context.iot.registry.listCertificates(device.thingName);
+    const { iot } = await site.context();
+    const certificates = () => iot.registry.listCertificates(device.thingName);
     await expect.poll(async () => (await certificates()).map(({ certificateId }) => certificateId)).toEqual([rotated.body.certificateId]);
     const both = await Promise.all([owner()('POST', `${path}/rotate`), owner()('POST', `${path}/rotate`)]);
     expect(both.some(({ status }) => status === 201)).toBe(true);
@@ -258,7 +259,7 @@ describe('POST /api/v1/devices/{deviceId}/onboard', () => {
     const again = await owner()('POST', path, { body: { experimentIds: [second.id] } });
     expect(again.body.experiments.map((each: any) => each.experimentName)).toEqual(['Two', 'One']);
     // somebody who manages the device but may not read its experiments
-    await grant(site.server.context.db, { id: device.id, type: 'device' }, { user: site.cast.viewer.id }, 'admin');
+    await grant(site.db, { id: device.id, type: 'device' }, { user: site.cast.viewer.id }, 'admin');
     expect((await site.as(site.cast.viewer)('POST', path)).body.code).toBe('EXPERIMENT_UNREADABLE');
     expect((await site.as(site.cast.viewer)('POST', path, { body: { experimentIds: [first.id] } })).status).toBe(403);
     const theirs = await site.as(site.cast.viewer)('GET', `/api/v1/devices/${device.id}/experiments`);
@@ -300,7 +301,7 @@ describe('POST /api/v1/devices/{deviceId}/onboard', () => {
   test('takes at most 100 experiments', async () => {
     const device = await register();
     await owner()('POST', `/api/v1/devices/${device.id}/credentials`);
-    const { db } = site.server.context;
+    const { db } = site;
     const ids = Array.from({ length: 101 }, () => crypto.randomUUID());
     for (const id of ids) {
       await db.run(

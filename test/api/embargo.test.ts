@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 test('an embargo opens reads at its second, and the nightly job makes that permanent, once', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const owner = site.as(site.cast.owner);
   const stranger = site.as(site.cast.stranger);
   const make = async (body: object = {}) =>
@@ -33,7 +33,7 @@ test('an embargo opens reads at its second, and the nightly job makes that perma
   expect(await stranger('GET', `/api/v1/experiments/${chosen}`)).toMatchObject({ status: 200, body: { visibility: 'public' } });
   const stored = (id: string) => db.one<{ visibility: string }>(sql('test')`select visibility from resources where id = ${id}`);
   expect(await stored(chosen)).toEqual({ visibility: 'private' });
-  for (let night = 0; night < 2; night += 1) await embargoJob(site.server.context).run({}, new AbortController().signal);
+  for (let night = 0; night < 2; night += 1) await embargoJob(await site.context()).run({}, new AbortController().signal);
   expect(await stored(chosen)).toEqual({ visibility: 'public' });
   expect(await stored(never)).toEqual({ visibility: 'private' });
   expect(await stored(later)).toEqual({ visibility: 'private' });

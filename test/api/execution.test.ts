@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { detailsOf } from '../support/operators.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -182,7 +183,7 @@ describe('POST /api/v1/macros/execute-batch', () => {
 });
 
 test('readiness details name the level per language', async () => {
-  await site.server.context.sandbox();
-  const details = (await (await fetch(`${site.server.adminUrl}/health/ready`)).json()) as { details: { macros: { detail: object } } };
-  expect(details.details.macros.detail).toMatchObject({ python: { level: 'embedded' }, javascript: { level: 'embedded' } });
+  await expect
+    .poll(async () => (await detailsOf(site)).macros, { timeout: 30_000 })
+    .toMatchObject({ python: { level: 'embedded' }, javascript: { level: 'embedded' } });
 });

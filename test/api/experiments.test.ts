@@ -176,8 +176,8 @@ describe('one experiment', () => {
 
   test('GET /api/v1/experiments/{id}/access says what the caller may do', async () => {
     const { id } = await create('Looked at');
-    await grant(site.server.context.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
-    await grant(site.server.context.db, { id, type: 'experiment' }, { team: site.cast.fieldTeam }, 'admin');
+    await grant(site.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, { id, type: 'experiment' }, { team: site.cast.fieldTeam }, 'admin');
     const of = async (person: 'owner' | 'viewer' | 'teammate' | 'member') =>
       (await site.as(site.cast[person])('GET', `/api/v1/experiments/${id}/access`)).body;
     expect((await of('owner')).capabilities).toEqual({

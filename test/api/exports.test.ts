@@ -37,7 +37,7 @@ const written = async (body: object, name: Name = 'viewer'): Promise<Answer> => 
   expect(await finished(exportId, name)).toMatchObject({ status: 'completed' });
   return call(name, 'GET', `/${exportId}`);
 };
-const set = (query: ReturnType<ReturnType<typeof sql>>) => site.server.context.db.run(query);
+const set = (query: ReturnType<ReturnType<typeof sql>>) => site.db.run(query);
 
 /** Keeps this person's exports from being begun until the returned function is called. */
 async function hold(name: Name): Promise<() => Promise<unknown>> {
@@ -45,7 +45,7 @@ async function hold(name: Name): Promise<() => Promise<unknown>> {
   const released = new Promise<void>((resolve) => (release = resolve));
   let holding: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (holding = resolve));
-  const done = site.server.context.db.transaction(async (tx) => {
+  const done = site.db.transaction(async (tx) => {
     await tx.run(sql('test')`select pg_advisory_xact_lock(hashtextextended('exports ' || ${site.cast[name].id}::text, 0))`);
     holding();
     await released;
@@ -63,7 +63,7 @@ beforeAll(async () => {
   experimentId = (await owner('POST', '/api/v1/experiments', { body: { name: 'Dürre & Trockenheit', organizationId: site.cast.leafLab } }))
     .body.id;
   base = `/api/v1/experiments/${experimentId}/data`;
-  await grant(site.server.context.db, { id: experimentId, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+  await grant(site.db, { id: experimentId, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
   tableId = await uploadTable(owner, experimentId, 'leaf_Spad', CSV);
 });
 afterAll(() => site.stop());
@@ -256,11 +256,11 @@ describe('exports', () => {
     expect(await call('viewer', 'GET', `/${old}`)).toMatchObject({ status: 410, body: { code: 'EXPORT_EXPIRED' } });
     const objects = async () => {
       const keys: string[] = [];
-      for await (const { key } of site.server.context.objects.list(`exports/${old}/`)) keys.push(key);
+      for await (const { key } of (await site.context()).objects.list(`exports/${old}/`)) keys.push(key);
       return keys;
     };
     expect(await objects()).toHaveLength(1);
-    await expireExports(site.server.context);
+    await expireExports(await site.context());
     expect(await objects()).toEqual([]);
     expect((await call('viewer', 'GET', `/${old}/status`)).body).toMatchObject({ status: 'completed', filePath: null });
   });
@@ -339,17 +339,15 @@ describe('exports', () => {
   test('a deleted experiment leaves no file', async () => {
     await site.as(site.cast.owner)('DELETE', `/api/v1/experiments/${experimentId}`);
     const left = async () => {
-      const rows = await site.server.context.db.rows(sql('test')`select id from exports where experiment_id = ${experimentId}`);
+      const rows = await site.db.rows(sql('test')`select id from exports where experiment_id = ${experimentId}`);
       return rows.length;
     };
     for (let tries = 0; tries < 200 && (await left()) > 0; tries += 1) await sleep(50);
     expect(await left()).toBe(0);
     // and no attempt of any export has left an object that no row names
-    const named = await site.server.context.db.rows<{ key: string }>(
-      sql('test')`select object_key as key from exports where object_key is not null`,
-    );
+    const named = await site.db.rows<{ key: string }>(sql('test')`select object_key as key from exports where object_key is not null`);
     const kept: string[] = [];
-    for await (const { key } of site.server.context.objects.list('exports/')) kept.push(key);
+    for await (const { key } of (await site.context()).objects.list('exports/')) kept.push(key);
     expect(kept.sort()).toEqual(named.map(({ key }) => key).sort());
   });
 });

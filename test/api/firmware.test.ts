@@ -63,7 +63,7 @@ test('GET /api/v1/iot/firmware/{family}/releases', async () => {
     expect(first.body.releases[0].notesHtml).not.toContain('javascript');
     await call('GET', path);
     expect(asked).toEqual([undefined]);
-    const age = () => site.server.context.db.run(sql('test')`update firmware_releases set fetched_at = now() - interval '1 hour'`);
+    const age = () => site.db.run(sql('test')`update firmware_releases set fetched_at = now() - interval '1 hour'`);
     await age();
     expect((await call('GET', path)).body).toEqual(first.body);
     expect(asked).toEqual([undefined, '"one"']);

@@ -78,7 +78,7 @@ describe('the flow of an experiment', () => {
     const id = await experiment();
     const owner = site.as(site.cast.owner);
     await owner('POST', `/api/v1/experiments/${id}/flow`, { body: good });
-    await site.server.context.db.run(
+    await site.db.run(
       sql(
         'test',
       )`update flows set graph = '{"nodes": [{"id": "a", "type": "gone", "content": null}], "edges": null}' where experiment_id = ${id}`,
@@ -101,7 +101,7 @@ describe('the flow of an experiment', () => {
     expect(changed).toMatchObject({ status: 200, body: { id: made.body.id } });
     expect(changed.body.graph.nodes).toHaveLength(every.nodes.length);
     expect((await owner('PUT', path, { body: good, headers })).status).toBe(412);
-    await grant(site.server.context.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
     expect((await site.as(site.cast.viewer)('PUT', path, { body: good })).status).toBe(403);
     await owner('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'archived' } });
     expect(await owner('PUT', path, { body: good })).toMatchObject({ status: 409, body: { code: 'EXPERIMENT_ARCHIVED' } });
@@ -146,7 +146,7 @@ describe('the flow of an experiment', () => {
 
   test('a workbook puts its own flow in place, or takes it away', async () => {
     const id = await experiment();
-    const { db } = site.server.context;
+    const { db } = site;
     const put = (graph: object) => db.transaction((tx) => replaceFlow(tx, id, graph as FlowGraph));
     const first = await put(good);
     const second = await put(every);

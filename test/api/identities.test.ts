@@ -42,7 +42,7 @@ let closed: Field;
 const PICTURE = 'https://pictures.example.org/portrait-';
 
 async function named(name: string, first: string, last: string): Promise<Person> {
-  const person = await makePerson(site.server.context.db, name);
+  const person = await makePerson(site.db, name);
   const profile = { firstName: first, lastName: last, avatarUrl: `${PICTURE}${name}.png` };
   expect((await site.as(person)('POST', '/api/v1/users/profile', { body: profile })).status).toBe(201);
   const facts = [
@@ -61,7 +61,7 @@ async function field(anonymizeContributors: boolean): Promise<Field> {
   const owner = site.as(site.cast.owner);
   const body = { name: 'Field of many', organizationId: site.cast.leafLab, anonymizeContributors };
   const { id } = (await owner('POST', '/api/v1/experiments', { body })).body as { id: string };
-  const { db } = site.server.context;
+  const { db } = site;
   const all = [people.contributor, people.former, people.keeper];
   for (const person of all) await grant(db, { id, type: 'experiment' }, { user: person.id }, 'admin');
   const table = await uploadTable(site.as(people.contributor), id, 'leaves', 'plot,spad\n1,41.5\n2,38\n3,35.25\n');
@@ -110,7 +110,7 @@ beforeAll(async () => {
   closed = await field(true);
   // who contributed and went away: of a public experiment they may read what everybody may
   for (const { id } of [open, closed]) {
-    await site.server.context.db.run(sql('test')`delete from grants where resource_id = ${id} and user_id = ${people.former.id}`);
+    await site.db.run(sql('test')`delete from grants where resource_id = ${id} and user_id = ${people.former.id}`);
     const published = await site.as(site.cast.owner)('PATCH', `/api/v1/experiments/${id}/visibility`, { body: { visibility: 'public' } });
     expect(published.status, published.text).toBe(200);
   }

@@ -33,7 +33,7 @@ const deliver = (project: unknown, signing: Signing = {}) => {
 };
 const counts = async () =>
   (
-    await site.server.context.db.rows<{ type: string; count: number }>(
+    await site.db.rows<{ type: string; count: number }>(
       sql('test')`select type, count(*) as count from resources group by type union all select 'flow', count(*) from flows
         union all select 'version', count(*) from workbook_versions union all select 'delivery', count(*) from webhook_deliveries order by 1`,
     )
@@ -201,7 +201,7 @@ describe('transfer requests', () => {
 
 test('an exported file is imported once, for an owner who stands in where it names none', async () => {
   const text = '{"experiment":{"name":"From a file"},"protocol":{"name":"Exact","code":[1.0,{"b":1e400}]}}';
-  const { context } = site.server;
+  const context = await site.context();
   await expect(importProjectFile(context, text)).rejects.toMatchObject({ status: 400 });
   const made = await importProjectFile(context, text, site.cast.owner.id);
   const read = await site.as(site.cast.owner)('GET', `/api/v1/protocols/${made.protocolId ?? ''}`);

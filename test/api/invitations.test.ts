@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 const make = (type: 'experiment' | 'macro' | 'protocol' | 'workbook' | 'device', more: object = {}) =>
-  makeResource(site.server.context.db, type, { organizationId: site.cast.leafLab, createdBy: site.cast.owner.id, ...more });
+  makeResource(site.db, type, { organizationId: site.cast.leafLab, createdBy: site.cast.owner.id, ...more });
 const invite = (body: object, person = site.cast.owner) => site.as(person)('POST', '/api/v1/invitations', { body });
 
 describe.each(['experiment', 'macro', 'protocol', 'workbook', 'device'] as const)('an invitation to a %s', (resourceType) => {
@@ -60,7 +60,7 @@ describe.each(['experiment', 'macro', 'protocol', 'workbook', 'device'] as const
 });
 
 test('what may not be given any more is not claimed, and a role that is held is not lowered', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const [kept, archived, lost] = [await make('experiment'), await make('experiment'), await make('experiment')];
   const paula = await makePerson(db, 'paula');
   const inviter = await makePerson(db, 'inviter');
@@ -92,7 +92,7 @@ test('what may not be given any more is not claimed, and a role that is held is 
 });
 
 test('an invitation to the service may be sent by anybody, within a daily budget, and ends at the first sign-in', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const call = site.as(site.cast.stranger);
   const made = await call('POST', '/api/v1/invitations', { body: { resourceType: 'platform', email: 'friend@example.com' } });
   expect(made).toMatchObject({ status: 201, body: { resourceType: 'platform', resourceId: null, resourceName: null, status: 'pending' } });
@@ -132,7 +132,7 @@ test('refuses what does not fit', async () => {
 
 describe('taking part in an experiment', () => {
   test('join requests are made, seen, approved, rejected and withdrawn', async () => {
-    const { db } = site.server.context;
+    const { db } = site;
     const { id } = await make('experiment', { visibility: 'public', name: 'Open plots' });
     const path = `/api/v1/experiments/${id}/join-requests`;
     const [uma, vic, wes] = [await makePerson(db, 'uma'), await makePerson(db, 'vic'), await makePerson(db, 'wes')];
@@ -182,7 +182,7 @@ describe('taking part in an experiment', () => {
     const open = await make('experiment', { visibility: 'public' });
     expect((await call('POST', `/api/v1/experiments/${open.id}/join-requests`, { body: { message: 'x'.repeat(251) } })).status).toBe(400);
     const pending = await ask(open.id);
-    await site.server.context.db.run(sql('t')`update experiments set status = 'archived' where id = ${open.id}`);
+    await site.db.run(sql('t')`update experiments set status = 'archived' where id = ${open.id}`);
     expect(
       (await site.as(site.cast.owner)('POST', `/api/v1/experiments/${open.id}/join-requests/${pending.body.id}/approve`)).body.code,
     ).toBe('EXPERIMENT_ARCHIVED');
@@ -191,7 +191,7 @@ describe('taking part in an experiment', () => {
   });
 
   test('GET /api/v1/experiments/{id}/contributors names people, or their pseudonyms', async () => {
-    const { db } = site.server.context;
+    const { db } = site;
     const one = await make('experiment');
     await grant(db, one, { user: site.cast.viewer.id }, 'viewer');
     const contributors = async (id: string, person = site.cast.member) => site.as(person)('GET', `/api/v1/experiments/${id}/contributors`);

@@ -53,7 +53,7 @@ interface Inbox {
   reasons: Record<string, number>;
 }
 const inbox = (id: string) =>
-  test$.server.context.db.rows<Inbox>(
+  test$.db.rows<Inbox>(
     sql(
       'test',
     )`select status, stored, quarantined, already_there as there, reasons from messages where experiment_id = ${id} order by ordinal`,
@@ -73,7 +73,7 @@ async function rowsOf(id: string, tableName = 'raw_data'): Promise<Record<string
 }
 async function objectsLeft(prefix: string): Promise<string[]> {
   const keys: string[] = [];
-  for await (const { key } of test$.server.context.objects.list(prefix)) keys.push(key);
+  for await (const { key } of (await test$.context()).objects.list(prefix)) keys.push(key);
   return keys;
 }
 
@@ -98,11 +98,11 @@ describe('POST /api/v1/iot/upload-url', () => {
   });
 
   test('is for who may contribute to an experiment that is there and not archived', async () => {
-    const { cast, server } = test$;
+    const { cast, db } = test$;
     expect((await test$.as(cast.member)('POST', URL_PATH, { body: { experimentId } })).status).toBe(201);
     expect((await test$.as(null)('POST', URL_PATH, { body: { experimentId } })).status).toBe(401);
     expect((await test$.as(cast.stranger)('POST', URL_PATH, { body: { experimentId } })).status).toBe(403);
-    await grant(server.context.db, { id: experimentId, type: 'experiment' }, { user: cast.viewer.id }, 'viewer');
+    await grant(db, { id: experimentId, type: 'experiment' }, { user: cast.viewer.id }, 'viewer');
     expect((await test$.as(cast.viewer)('POST', URL_PATH, { body: { experimentId } })).status).toBe(201);
     expect((await owner('POST', URL_PATH, { body: { experimentId: crypto.randomUUID() } })).status).toBe(404);
     const archived = await makeExperiment();
@@ -215,7 +215,7 @@ describe('an object that is put', () => {
   test('whose arrival was lost is taken in later', async () => {
     const id = await makeExperiment();
     const { key } = await urlFor({}, id);
-    const { objects } = test$.server.context;
+    const { objects } = await test$.context();
     await objects.put(
       key,
       (async function* () {
@@ -223,9 +223,9 @@ describe('an object that is put', () => {
       })(),
     );
     expect(await inbox(id)).toEqual([]);
-    expect(await adoptObjects(test$.server.context, new AbortController().signal, -1_000)).toBe(1);
+    expect(await adoptObjects(await test$.context(), new AbortController().signal, -1_000)).toBe(1);
     expect(await handled(id)).toMatchObject([{ status: 'stored', stored: 1 }]);
-    expect(await adoptObjects(test$.server.context, new AbortController().signal, -1_000)).toBe(0);
+    expect(await adoptObjects(await test$.context(), new AbortController().signal, -1_000)).toBe(0);
   });
 });
 
@@ -257,7 +257,7 @@ describe('a signed URL', () => {
       // the same URL takes the right bytes afterwards
       expect((await put(uploadUrl, bytes, headers)).status, name).toBe(200);
       await handled(id);
-      for (const key of await objectsLeft(`messages/${id}/`)) await test$.server.context.objects.delete(key);
+      for (const key of await objectsLeft(`messages/${id}/`)) await (await test$.context()).objects.delete(key);
     }
   });
 
@@ -283,7 +283,7 @@ describe('a signed URL', () => {
   });
 
   test('that has expired is refused', async () => {
-    const { objects } = test$.server.context;
+    const { objects } = await test$.context();
     const key = `messages/${experimentId}/${test$.cast.owner.id}/${crypto.randomUUID()}`;
     const sign = async (expiresInSeconds: number) => (await objects.signPut(key, { expiresInSeconds })).url;
     expect((await put(await sign(-1), bytes)).status).toBe(403);

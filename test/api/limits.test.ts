@@ -27,7 +27,7 @@ let document: { paths: Record<string, Record<string, Operation>>; components: { 
 beforeAll(async () => {
   site = await startTestServer();
   owner = site.as(site.cast.owner);
-  document = site.server.context.openapi as unknown as typeof document;
+  document = site.openapi as unknown as typeof document;
 });
 afterAll(() => site.stop());
 

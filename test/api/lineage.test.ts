@@ -12,7 +12,7 @@ let messageId: string;
 beforeAll(async () => {
   test$ = await startTestServer({ MACRO_LANGUAGES: 'javascript' });
   owner = test$.as(test$.cast.owner);
-  const { db } = test$.server.context;
+  const { db } = test$;
   experimentId = (await owner('POST', '/api/v1/experiments', { body: { name: 'Lineage', organizationId: test$.cast.leafLab } })).body.id;
   macroId = (
     await owner('POST', '/api/v1/macros', {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   const body = { name: 'Located', organizationId: site.cast.leafLab };
   id = (await site.as(site.cast.owner)('POST', '/api/v1/experiments', { body })).body.id;
   path = `/api/v1/experiments/${id}/locations`;
-  await grant(site.server.context.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+  await grant(site.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
 });
 afterAll(() => site.stop());
 

@@ -32,12 +32,12 @@ const minute = (n: number) => new Date(Date.UTC(2026, 4, 1, 10, n)).toISOString(
 
 const send = (experimentId: string, messages: readonly object[]) =>
   storeMessages(
-    test$.server.context.db,
+    test$.db,
     messages.map((message) => ({ experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(message)) })),
   );
 
 async function settled(experimentId: string): Promise<void> {
-  const { db } = test$.server.context;
+  const { db } = test$;
   for (let tries = 0; tries < 400; tries += 1) {
     const row = await db.one<{ left: number }>(sql(
       'test',
@@ -170,7 +170,7 @@ describe('what is lost', () => {
       experimentId,
       [0, 1, 2].map((x) => ({ timestamp: minute(x), sample: { x }, macros: [{ id: macroId }] })),
     );
-    const { db } = test$.server.context;
+    const { db } = test$;
     let tries = 0;
     for (let at = 0; at < 600 && tries < 2; at += 1) {
       const left = await db.one<{ tries: number; rows: number }>(
@@ -191,7 +191,7 @@ describe('what is lost', () => {
     const experimentId = await makeExperiment();
     const macroId = await makeMacro('list(x = 1)', { language: 'r' });
     await send(experimentId, [{ timestamp: minute(0), sample: { x: 1 }, macros: [{ id: macroId }] }]);
-    const { db } = test$.server.context;
+    const { db } = test$;
     const work = () =>
       db.one<{ tries: number; waits: boolean }>(
         sql('test')`select tries, next_at > now() as waits from macro_work where experiment_id = ${experimentId}`,
@@ -254,10 +254,10 @@ describe('running a macro again', () => {
   });
 
   test('is for who manages the experiment, one at a time, of a macro that the experiment may run', async () => {
-    const { cast, server } = test$;
+    const { cast, db } = test$;
     const experimentId = await makeExperiment();
     const macroId = await makeMacro('return {};');
-    await grant(server.context.db, { id: experimentId, type: 'experiment' }, { user: cast.viewer.id }, 'viewer');
+    await grant(db, { id: experimentId, type: 'experiment' }, { user: cast.viewer.id }, 'viewer');
     const ask = (as: Call, id = macroId) => as('POST', path(experimentId, id), { body: {} });
     expect((await ask(test$.as(cast.viewer))).status).toBe(403);
     expect((await ask(test$.as(cast.stranger))).status).toBe(403);

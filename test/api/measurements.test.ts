@@ -36,7 +36,7 @@ async function device(serialNumber: string, experimentIds: string[]) {
 async function connect(config: { endpoint: string }, clientId: string, bundle: Bundle | null): Promise<MqttClient> {
   const client = connectMqtt(`mqtts://${config.endpoint}`, {
     clientId,
-    ca: site.server.context.iot.embedded!.authority.certificatePem,
+    ca: (await site.context()).iot.embedded!.authority.certificatePem,
     ...(bundle ? { key: bundle.privateKey, cert: bundle.certificatePem } : {}),
     reconnectPeriod: 0,
     connectTimeout: 3_000,
@@ -138,7 +138,7 @@ describe('from broker to table', () => {
     expect(now.uptimePercent).toBeGreaterThan(0);
 
     // whoever may read the device but not the experiment sees no id, place or sample of it
-    await grant(site.server.context.db, { id: deviceId, type: 'device' }, { user: site.cast.stranger.id }, 'viewer');
+    await grant(site.db, { id: deviceId, type: 'device' }, { user: site.cast.stranger.id }, 'viewer');
     const strange = site.as(site.cast.stranger);
     for (const sub of ['monitoring', 'experiments/observed', 'experiments']) {
       const { status, text } = await strange('GET', `${path}/${sub}`, {
@@ -193,7 +193,7 @@ describe('from broker to table', () => {
     const client = await connect(config, thing, bundle);
     await owner()('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'archived' } });
     await publish(client, config.experiments[0].topicPrefix, message());
-    const { db } = site.server.context;
+    const { db } = site;
     const state = async () =>
       (
         await db.rows<{ status: string; reasons: Record<string, number> }>(
@@ -224,7 +224,7 @@ describe('from broker to table', () => {
     );
     await expect.poll(async () => (await rows(id))?.length, { timeout: 5_000 }).toBe(5);
     const counts = () =>
-      site.server.context.db.rows<{ client: string; count: number }>(
+      site.db.rows<{ client: string; count: number }>(
         sql(
           'test',
         )`select client_id as client, sum(count)::int as count from message_hours where experiment_id = ${id} group by 1 order by 1`,
@@ -242,11 +242,13 @@ describe('from broker to table', () => {
   test('a person’s credentials publish under their own tree, where they may contribute', async () => {
     const id = await experiment({ members: [{ userId: site.cast.viewer.id }] });
     const credentials = (await site.as(site.cast.viewer)('GET', '/api/v1/iot/credentials')).body;
-    const client = connectMqtt(`mqtts://localhost:${site.server.context.iot.broker!.port}`, {
+    // a device of the same broker is told where it is
+    const { config } = await device('FOR-THE-ENDPOINT', [id]);
+    const client = connectMqtt(`mqtts://${config.endpoint}`, {
       clientId: `${credentials.clientIdPrefix}phone`,
       username: credentials.accessKeyId,
       password: credentials.sessionToken,
-      ca: site.server.context.iot.embedded!.authority.certificatePem,
+      ca: (await site.context()).iot.embedded!.authority.certificatePem,
       reconnectPeriod: 0,
     });
     clients.push(client);

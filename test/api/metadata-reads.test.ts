@@ -247,7 +247,7 @@ describe('metadata in reads', () => {
 
   test('that the lake was never told of is told by the nightly job', async () => {
     const other = (await owner('POST', '/api/v1/experiments', { body: { name: 'Older', organizationId: site.cast.leafLab } })).body.id;
-    const { db } = site.server.context;
+    const { db } = site;
     const metadata = JSON.stringify(plots(ROWS));
     await db.run(sql('test')`
       insert into metadata_records (id, experiment_id, metadata, size, created_by) values (gen_random_uuid(), ${other}, ${metadata}, 10, ${site.cast.owner.id}),
@@ -255,7 +255,7 @@ describe('metadata in reads', () => {
     const versions = () =>
       db.rows(sql('test')`select version from lake_tables where experiment_id = ${other} and kind = 'metadata_record'`);
     expect(await versions()).toEqual([]);
-    await refreshMetadataJob(site.server.context).run({}, new AbortController().signal);
+    await refreshMetadataJob(await site.context()).run({}, new AbortController().signal);
     expect(await versions()).toEqual([{ version: 1 }]);
     const rows = await owner('GET', `/api/v1/experiments/${other}/data`, { query: { tableName: 'raw_data', columns: 'treatment' } });
     expect(rows).toMatchObject({ status: 200 });

@@ -89,7 +89,7 @@ describe('metadata records', () => {
     expect((await owner('PUT', `/api/v1/experiments/${id}/metadata/${crypto.randomUUID()}`, { body: { metadata: plots } })).body.code).toBe(
       'METADATA_NOT_FOUND',
     );
-    await grant(site.server.context.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
     expect((await site.as(site.cast.viewer)('PUT', path, { body: { metadata: plots } })).status).toBe(403);
   });
 
@@ -134,7 +134,7 @@ describe('metadata records', () => {
     const id = await experiment();
     const owner = site.as(site.cast.owner);
     await owner('POST', `/api/v1/experiments/${id}/metadata`, { body: { metadata: plots } });
-    await site.server.context.db.run(sql('test')`
+    await site.db.run(sql('test')`
       insert into metadata_records (id, experiment_id, metadata, size, created_by)
       values (gen_random_uuid(), ${id}, '{"name":"old","columns":[{"id":"a","name":"a","type":"string"}],"rows":[],"identifierColumnId":"zz","experimentQuestionId":"q"}', 2, ${site.cast.owner.id})`);
     const all = await owner('GET', `/api/v1/experiments/${id}/metadata`);

@@ -1,21 +1,27 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Query } from '../../src/database/sql.ts';
 import { makeWorld, writeHistories, type World } from '../support/monitored-world.ts';
 import { deviceView, iso, lastData, manyDevices, observed, presence } from '../support/monitoring-oracle.ts';
 import type { OracleDevice, OracleEvent, OracleQuestion } from '../support/monitoring-oracle.ts';
 import { seedRandomTests } from '../support/random.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { callsTo, startTestServer, type TestServer } from '../support/server.ts';
 
 seedRandomTests();
 const RUNS = Number(process.env['RUNS'] ?? 20);
 
 let site: TestServer;
+let as: TestServer['as'];
 let world: World;
 beforeAll(async () => {
   // a worker would take the made-up sums to the lake
   site = await startTestServer({ WORKER: 'off' });
+  as = site.as;
   world = await makeWorld(site);
 }, 60_000);
 afterAll(() => site.stop());
@@ -113,7 +119,7 @@ const presenceLike = (one: ReturnType<typeof presence>) => ({
 
 /** Asks as a caller and compares every view with the oracle's; rejects where they differ. */
 async function compare(devices: readonly OracleDevice[], question: OracleQuestion, isOwner: boolean): Promise<void> {
-  const ask = site.as(isOwner ? site.cast.owner : world.viewer);
+  const ask = as(isOwner ? site.cast.owner : world.viewer);
   const range = { from: iso(question.from), to: iso(question.to) };
   const query = { ...range, bucket: question.bucket };
   const get = async (path: string, more: Record<string, string> = query): Promise<any> => {
@@ -299,8 +305,14 @@ const FAULTS: readonly [label: string, find: RegExp, put: string][] = [
 ];
 
 test('the oracle notices each of these faults in the statements', { timeout: 180_000 }, async () => {
-  const { context } = site.server;
+  // the same views over the same database, in this process, where a statement can be spoilt on its way
+  const context = await site.context();
   const real = context.db;
+  const whole = world;
+  const spoilt = createServer(createApp(context)).listen(0, '127.0.0.1');
+  await once(spoilt, 'listening');
+  as = callsTo(`http://127.0.0.1:${(spoilt.address() as AddressInfo).port}`);
+  await fc.assert(fc.asyncProperty(worlds, compareMade), { numRuns: 5 });
   const unnoticed: string[] = [];
   for (const [label, find, put] of FAULTS) {
     let changed = 0;
@@ -322,9 +334,14 @@ test('the oracle notices each of these faults in the statements', { timeout: 180
       run: (query: Query) => inner.run(spoil(query)),
     });
     context.db = { ...wrap(real), transaction: (work) => real.transaction((tx) => work(wrap(tx))) };
+    world = { ...whole, site: { ...site, db: context.db } };
     const { failed } = await fc.check(fc.asyncProperty(worlds, compareMade), { numRuns: 60, endOnFailure: true });
     context.db = real;
+    world = whole;
     if (!failed || changed === 0) unnoticed.push(`${label} ${find.source} (${changed} statements)`);
   }
+  as = site.as;
+  spoilt.closeAllConnections();
+  spoilt.close();
   expect(unnoticed).toEqual([]);
 });

@@ -21,7 +21,7 @@ afterAll(() => site.stop());
 async function contributedBy(person: Person, name: string) {
   const owner = site.as(site.cast.owner);
   const id = String((await owner('POST', '/api/v1/experiments', { body: { name, organizationId: site.cast.leafLab } })).body.id);
-  await grant(site.server.context.db, { id, type: 'experiment' }, { user: person.id }, 'admin');
+  await grant(site.db, { id, type: 'experiment' }, { user: person.id }, 'admin');
   const tableName = await uploadTable(site.as(person), id, 'plots', 'plot,spad\n1,41.5\n2,38\n');
   const path = `/api/v1/experiments/${id}/data`;
   const read = async () =>
@@ -64,7 +64,7 @@ async function exported(id: string): Promise<string> {
 
 /** Every file of the lake that holds these bytes. */
 async function filesHolding(text: string): Promise<string[]> {
-  const { lakeFolder } = site.server.context;
+  const { lakeFolder } = site;
   const names = await readdir(lakeFolder, { recursive: true, withFileTypes: true });
   const found: string[] = [];
   for (const entry of names)
@@ -73,7 +73,7 @@ async function filesHolding(text: string): Promise<string[]> {
 }
 
 test('a changed name and picture are shown with the rows a moment later, and a hidden profile is not', async () => {
-  const ines = await makePerson(site.server.context.db, 'ines');
+  const ines = await makePerson(site.db, 'ines');
   const [one, two] = [await contributedBy(ines, 'One'), await contributedBy(ines, 'Two')];
   const old = { contributor: { id: ines.id, name: 'Ines Tester', avatar: null }, by: 'Ines Tester' };
   expect([await shown(one.read), await shown(two.read)]).toEqual([old, old]);
@@ -89,7 +89,7 @@ test('a changed name and picture are shown with the rows a moment later, and a h
 });
 
 test('a closed account reads as Deleted User, and its name leaves the lake with every version that held it', async () => {
-  const { context } = site.server;
+  const context = await site.context();
   const { db } = context;
   const vera = await makePerson(db, 'verasecret');
   const { id, read } = await contributedBy(vera, 'Kept');
@@ -127,7 +127,7 @@ test('a closed account reads as Deleted User, and its name leaves the lake with 
 });
 
 test('a name that was read before a change is never written after it', async () => {
-  const { context } = site.server;
+  const context = await site.context();
   const tom = await makePerson(context.db, 'tom');
   const { id, read } = await contributedBy(tom, 'Raced');
   const deps = { db: context.db, staging: context.staging };
@@ -147,7 +147,7 @@ test('a name that was read before a change is never written after it', async () 
 });
 
 test('a change that comes while another is carried out is carried out too', async () => {
-  const { context } = site.server;
+  const context = await site.context();
   const { db } = context;
   const mia = await makePerson(db, 'mia');
   const { read } = await contributedBy(mia, 'Twice');
@@ -165,7 +165,7 @@ test('a change that comes while another is carried out is carried out too', asyn
 });
 
 test('a change that is committed while another is being ended is due at once', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const pia = await makePerson(db, 'pia');
   await contributedBy(pia, 'Ended');
   const changes = () => db.rows(sql('t')`select 1 as one from identity_changes where user_id = ${pia.id}`);

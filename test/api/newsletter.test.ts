@@ -17,12 +17,12 @@ const linkIn = (letter: string, act: 'confirm' | 'unsubscribe' = 'confirm'): str
   if (link === undefined) throw new Error('the letter holds no link');
   return link;
 };
-const forgetBudgets = () => site.server.context.db.run(sql('test')`delete from budgets where kind like 'newsletter-%'`);
+const forgetBudgets = () => site.db.run(sql('test')`delete from budgets where kind like 'newsletter-%'`);
 
 describe('the newsletter', () => {
   test('POST /api/v1/newsletter/subscribe asks by letter, and POST /api/v1/newsletter/confirm subscribes', async () => {
     const anybody = site.as(null);
-    const person = await makePerson(site.server.context.db, 'subscriber');
+    const person = await makePerson(site.db, 'subscriber');
     const me = site.as(person);
     expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'none' });
     const asked = await anybody('POST', '/api/v1/newsletter/subscribe', { body: { email: ' Subscriber@Example.com ' } });
@@ -49,7 +49,7 @@ describe('the newsletter', () => {
 
   test('POST /api/v1/newsletter/unsubscribe ends it from the letter, by its page and by one click', async () => {
     const anybody = site.as(null);
-    const me = site.as(await makePerson(site.server.context.db, 'tired'));
+    const me = site.as(await makePerson(site.db, 'tired'));
     await anybody('POST', '/api/v1/newsletter/subscribe', { body: { email: 'tired@example.com' } });
     const letter = (await nextLetter(site, 'tired@example.com', 0)).replace(/=\r?\n/g, '').replaceAll('=3D', '=');
     expect(letter).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click');
@@ -88,7 +88,7 @@ describe('the newsletter', () => {
   test('POST /api/v1/newsletter/subscription subscribes a proven address at once, another by letter', async () => {
     const me = site.as(site.cast.viewer);
     expect((await me('POST', '/api/v1/newsletter/subscription')).body).toEqual({ status: 'subscribed' });
-    const { db } = site.server.context;
+    const { db } = site;
     const unproven = await makePerson(db, 'unproven');
     await db.run(sql('test')`update users set email_verified = false where id = ${unproven.id}`);
     expect((await site.as(unproven)('POST', '/api/v1/newsletter/subscription')).body).toEqual({ status: 'pending' });
@@ -98,7 +98,7 @@ describe('the newsletter', () => {
   });
 
   test('DELETE /api/v1/newsletter/subscription is no error for who never had one; a closed account leaves no address', async () => {
-    const { db } = site.server.context;
+    const { db } = site;
     const person = await makePerson(db, 'leaving');
     expect(await site.as(person)('DELETE', '/api/v1/newsletter/subscription')).toMatchObject({
       status: 200,
@@ -121,7 +121,7 @@ describe('what is new', () => {
     const seen = await me('POST', '/api/v1/whats-new/seen', { body: {} });
     expect(seen).toMatchObject({ status: 200, body: { lastSeenAt: expect.stringMatching(/Z$/) } });
     expect((await me('GET', '/api/v1/whats-new/seen')).body).toEqual(seen.body);
-    await site.server.context.db.run(sql('test')`delete from profiles where user_id = ${site.cast.member.id}`);
+    await site.db.run(sql('test')`delete from profiles where user_id = ${site.cast.member.id}`);
     expect((await me('GET', '/api/v1/whats-new/seen')).status).toBe(404);
     expect((await site.as(null)('POST', '/api/v1/whats-new/seen')).status).toBe(401);
   });

@@ -9,7 +9,7 @@ let site: TestServer;
 let open: string;
 beforeAll(async () => {
   site = await startTestServer();
-  const { db } = site.server.context;
+  const { db } = site;
   open = await makeOrganization(db, {
     name: 'Open 100% Science',
     slug: 'open-science',
@@ -104,7 +104,7 @@ describe('the directory', () => {
 });
 
 test('GET /api/v1/organizations/{id}/resources shows what the caller can read, of every type', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const made = [];
   for (const type of RESOURCE_TYPES) made.push(await makeResource(db, type, { organizationId: open, createdBy: site.cast.owner.id }));
   await makeResource(db, 'experiment', { organizationId: open, createdBy: site.cast.owner.id, status: 'archived', visibility: 'public' });
@@ -131,7 +131,7 @@ test('GET /api/v1/organizations/{id}/resources shows what the caller can read, o
 });
 
 test('GET /api/v1/organizations/{id}/members, teams and team-grants are for members', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const answer = await site.as(site.cast.member)('GET', at(open, 'members'));
   expect(answer.body.members).toHaveLength(3);
   expect(answer.body.members).toContainEqual({
@@ -174,7 +174,7 @@ test('GET /api/v1/organizations/{id}/members, teams and team-grants are for memb
 test('GET /api/v1/organizations/{id}/deletion-blockers counts the whole estate, for owners', async () => {
   const before = await site.as(site.cast.owner)('GET', at(lab(), 'deletion-blockers'));
   expect(before.body).toEqual({ blockers: [], total: 0 });
-  const { db } = site.server.context;
+  const { db } = site;
   await makeResource(db, 'macro', { organizationId: lab(), createdBy: site.cast.owner.id });
   await makeResource(db, 'macro', { organizationId: lab(), createdBy: site.cast.owner.id });
   await makeResource(db, 'device', { organizationId: lab(), createdBy: site.cast.owner.id });
@@ -192,7 +192,7 @@ test('GET /api/v1/organizations/{id}/deletion-blockers counts the whole estate, 
 
 describe('join requests of an organization', () => {
   test('are made, listed, approved, rejected and withdrawn', async () => {
-    const { db } = site.server.context;
+    const { db } = site;
     const [one, two, three] = [await makePerson(db, 'one'), await makePerson(db, 'two'), await makePerson(db, 'three')];
     const made = await site.as(one)('POST', at(open, 'join-requests'), { body: { message: 'I weed well' } });
     expect(made).toMatchObject({
@@ -248,7 +248,7 @@ describe('join requests of an organization', () => {
   });
 
   test('a full organization takes nobody, and the request stays', async () => {
-    const { db } = site.server.context;
+    const { db } = site;
     const full = await makeOrganization(db, {
       name: 'Full',
       slug: 'full',

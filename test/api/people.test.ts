@@ -48,11 +48,11 @@ describe('finding people', () => {
       registered: true,
     });
     expect((await get(site.cast.owner, site.cast.viewer.id)).body.email).toBeNull();
-    const shared = await makeResource(site.server.context.db, 'workbook', {
+    const shared = await makeResource(site.db, 'workbook', {
       organizationId: site.cast.leafLab,
       createdBy: site.cast.owner.id,
     });
-    await grant(site.server.context.db, shared, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, shared, { user: site.cast.viewer.id }, 'viewer');
     expect((await get(site.cast.owner, site.cast.viewer.id)).body.email).toBe('viewer@example.com');
     expect((await get(site.cast.viewer, site.cast.owner.id)).body.email).toBe('owner@example.com');
     expect((await get(site.cast.stranger, site.cast.owner.id)).body.email).toBeNull();
@@ -77,7 +77,7 @@ describe('finding people', () => {
 
 describe('profiles', () => {
   test('POST /api/v1/users/profile writes what is given, names the workspace once, and can hide the person', async () => {
-    const { db } = site.server.context;
+    const { db } = site;
     const rosa = await makePerson(db, 'rosa');
     const call = site.as(rosa);
     await db.run(sql('t')`delete from profiles where user_id = ${rosa.id}`);
@@ -122,7 +122,7 @@ describe('profiles', () => {
 
 describe('closing an account', () => {
   test('is refused with its blockers and candidates while something would be left alone, and changes nothing', async () => {
-    const { db } = site.server.context;
+    const { db } = site;
     const [lena, kim] = [await makePerson(db, 'lena'), await makePerson(db, 'kim')];
     const own = await makeResource(db, 'experiment', { organizationId: lena.workspaceId, createdBy: lena.id, name: 'Mine' });
     await grant(db, own, { user: kim.id }, 'viewer');
@@ -175,7 +175,7 @@ describe('closing an account', () => {
   });
 
   test('erases the person everywhere; with deleteOwned, what only they could reach goes too', async () => {
-    const { db } = site.server.context;
+    const { db } = site;
     const nora = await makePerson(db, 'nora-secret');
     const address = 'nora-secret@example.com';
     const browser = await signIn(site, address);
@@ -230,7 +230,7 @@ describe('closing an account', () => {
   });
 
   test('a device that goes with the account takes its certificates along; one that was registered anew keeps its own', async () => {
-    const { context } = site.server;
+    const context = await site.context();
     const [gus, ida] = [await makePerson(context.db, 'gus'), await makePerson(context.db, 'ida')];
     const register = async (person: typeof gus, serialNumber: string) => {
       const made = await site.as(person)('POST', '/api/v1/devices', { body: { serialNumber, deviceType: 'multispeq' } });

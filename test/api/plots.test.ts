@@ -147,7 +147,7 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', (
     await owner('PATCH', `/api/v1/experiments/${id}/visibility`, { body: { visibility: 'public' } });
     expect(await site.as(site.cast.stranger)('GET', `${path}/data`)).toMatchObject({ status: 403, body: { code: 'TABLE_DENIED' } });
     expect((await site.as(site.cast.stranger)('GET', `${path}/image`)).body.code).toBe('TABLE_DENIED');
-    await grant(site.server.context.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
     expect((await site.as(site.cast.viewer)('GET', `${path}/data`)).status).toBe(200);
   });
 });

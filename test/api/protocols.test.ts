@@ -158,7 +158,7 @@ describe('one protocol', () => {
     });
     expect((await owner()('PATCH', path, { body: { code: null } })).status).toBe(400);
     expect((await site.as(site.cast.member)('PATCH', path, { body: { name: 'No' } })).status).toBe(403);
-    const kept = await site.server.context.db.rows<{ version: number; code: string }>(
+    const kept = await site.db.rows<{ version: number; code: string }>(
       sql('test')`select version, code from code_versions where resource_id = ${id} order by version`,
     );
     expect(kept).toEqual([
@@ -190,7 +190,7 @@ describe('GET /api/v1/protocols', () => {
     for (const name of ['Zebra drought', 'apple drought', 'Mango drought'])
       await viewer('POST', '/api/v1/protocols', { body: { name, code: 1, family: 'minipar' } });
     const shared = await create('Shared drought');
-    await grant(site.server.context.db, { id: shared.id, type: 'protocol' }, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, { id: shared.id, type: 'protocol' }, { user: site.cast.viewer.id }, 'viewer');
     const open = await create('Open drought', { visibility: 'public' });
     await create('Hidden drought');
     const names = async (query: Record<string, string | number>) =>

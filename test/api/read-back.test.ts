@@ -83,7 +83,7 @@ const tables = async () => {
 const expanded = async () => (await tables()).find(({ identifier }) => identifier === table);
 const shown = ({ columns = [] }: Partial<Awaited<ReturnType<typeof tables>>[number]> = {}) =>
   columns.slice(-3).map(({ name, originalKey, type }) => [name, originalKey, type]);
-const bring = () => readBack(site.server.context);
+const bring = async () => readBack(await site.context());
 
 beforeAll(async () => {
   lake = await DatabricksLake.open();
@@ -113,10 +113,10 @@ afterAll(async () => {
 test('before a pipeline has made its tables there is nothing to bring', async () => {
   const missing = '[TABLE_OR_VIEW_NOT_FOUND] The table or view `gold`.`table_counts` cannot be found.';
   lake.server.inject({ method: 'GetOperationStatus', times: 1, how: { kind: 'status', message: missing } });
-  await readBackChanges(site.server.context, new AbortController().signal);
-  await askForReadBack(site.server.context.db);
+  await readBackChanges(await site.context(), new AbortController().signal);
+  await askForReadBack(site.db);
   lake.server.inject({ method: 'GetOperationStatus', times: 1, how: { kind: 'status', message: 'another fault' } });
-  await expect(readBackChanges(site.server.context, new AbortController().signal)).rejects.toThrow();
+  await expect(readBackChanges(await site.context(), new AbortController().signal)).rejects.toThrow();
   lake.server.clearFaults();
 });
 
@@ -237,17 +237,17 @@ test('a table that cannot be brought stops no other, and experiments that are go
 
 describe('a look that may start a warehouse', () => {
   const landedAgo = async (seconds: number | null) => {
-    await site.server.context.db.run(sql('test')`update uploads set shared_at = now()`);
+    await site.db.run(sql('test')`update uploads set shared_at = now()`);
     if (seconds === null) return;
-    await site.server.context.db.run(
+    await site.db.run(
       sql('test')`update uploads set landed_at = now() - make_interval(secs => ${seconds}), shared_at = null where id = ${upload}`,
     );
   };
-  const watch = () => readBackChanges(site.server.context, new AbortController().signal);
+  const watch = async () => readBackChanges(await site.context(), new AbortController().signal);
   const looks = () => lake.server.statements.filter(({ sql: text }) => text.includes('gold.table_counts')).length;
   /** Whether a watch looks, so many seconds after the last look. */
   const looksAfter = async (seconds: number) => {
-    await site.server.context.db.run(sql('test')`update shared_looks set looked_at = now() - make_interval(secs => ${seconds})`);
+    await site.db.run(sql('test')`update shared_looks set looked_at = now() - make_interval(secs => ${seconds})`);
     const before = looks();
     await watch();
     return looks() > before;
@@ -263,14 +263,14 @@ describe('a look that may start a warehouse', () => {
     const before = looks();
     await watch();
     expect(looks()).toBe(before);
-    await askForReadBack(site.server.context.db);
+    await askForReadBack(site.db);
     await watch();
     expect(looks()).toBe(before + 1);
   });
 
   test('is made once, however many processes want it', async () => {
     await landedAgo(null);
-    await askForReadBack(site.server.context.db);
+    await askForReadBack(site.db);
     const before = looks();
     await Promise.all([watch(), watch(), watch(), watch()]);
     expect(looks()).toBe(before + 1);

@@ -65,7 +65,7 @@ describe('GET /api/v1/search', () => {
     ]);
     const words = async () =>
       (
-        await site.server.context.db.rows<{ word: string }>(
+        await site.db.rows<{ word: string }>(
           sql('test')`select word from name_words where word in ('xylanthropic', 'zelkova') order by word`,
         )
       ).map(({ word }) => word);
@@ -119,7 +119,7 @@ describe('GET /api/v1/search', () => {
 
 test('no hit that the reader could not read, and none that they could is left out: search, lists and readable_resources agree with the access view', async () => {
   const seed = Number(process.env['FC_SEED'] ?? Date.now());
-  const { db } = site.server.context;
+  const { db } = site;
   const people = ['owner', 'admin', 'member', 'teammate', 'viewer', 'stranger'] as const;
   const types = ['experiment', 'protocol', 'macro', 'workbook'] as const;
   const thing = fc.record({

@@ -11,7 +11,7 @@ let gone: Person;
 let labTeam: string;
 beforeAll(async () => {
   site = await startTestServer();
-  const { db } = site.server.context;
+  const { db } = site;
   gone = await makePerson(db, 'gone');
   husk = await makeOrganization(db, { name: 'Husk', slug: 'husk', members: { [site.cast.member.id]: 'member' } });
   labTeam = crypto.randomUUID();
@@ -25,20 +25,18 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 const make = (type: ResourceType, more: object = {}) =>
-  makeResource(site.server.context.db, type, { organizationId: site.cast.leafLab, createdBy: site.cast.owner.id, ...more });
+  makeResource(site.db, type, { organizationId: site.cast.leafLab, createdBy: site.cast.owner.id, ...more });
 const inHusk = (more: object = {}) => make('experiment', { organizationId: husk, ...more });
 const at = ({ type, id }: { type: string; id: string }, rest: string) => `/api/v1/${type}/${id}/${rest}`;
 const actions = async (id: string) =>
-  (
-    await site.server.context.db.rows<{ action: string }>(
-      sql('t')`select action from audit_events where resource_id = ${id} order by at, id`,
-    )
-  ).map(({ action }) => action);
+  (await site.db.rows<{ action: string }>(sql('t')`select action from audit_events where resource_id = ${id} order by at, id`)).map(
+    ({ action }) => action,
+  );
 
 describe.each(RESOURCE_TYPES)('sharing of a %s', (type) => {
   test('GET /api/v1/{resourceType}/{id}/collaborators shows the four kinds, and an owner’s own grant as inert', async () => {
     const resource = await make(type);
-    const { db } = site.server.context;
+    const { db } = site;
     await grant(db, resource, { user: site.cast.owner.id }, 'admin');
     await grant(db, resource, { user: site.cast.viewer.id }, 'viewer');
     await grant(db, resource, { user: site.cast.member.id }, 'admin');
@@ -131,7 +129,7 @@ describe.each(RESOURCE_TYPES)('sharing of a %s', (type) => {
 
   test('DELETE /api/v1/{resourceType}/{id}/collaborators/me gives up one’s own grant, and is 404 for all who hold none', async () => {
     const resource = await make(type);
-    await grant(site.server.context.db, resource, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, resource, { user: site.cast.viewer.id }, 'viewer');
     expect(await site.as(site.cast.viewer)('DELETE', at(resource, 'collaborators/me'))).toMatchObject({ status: 200, body: null });
     for (const person of [site.cast.viewer, site.cast.owner, site.cast.stranger])
       expect((await site.as(person)('DELETE', at(resource, 'collaborators/me'))).body.code).toBe('GRANT_NOT_FOUND');
@@ -146,7 +144,7 @@ describe.each(RESOURCE_TYPES)('sharing of a %s', (type) => {
 
   test('POST /api/v1/{resourceType}/{id}/transfer moves what can be moved', async () => {
     const resource = await make(type);
-    const { db } = site.server.context;
+    const { db } = site;
     await grant(db, resource, { team: labTeam }, 'admin');
     await grant(db, resource, { user: site.cast.viewer.id }, 'viewer');
     const away = { body: { targetOrganizationId: site.cast.admin.workspaceId } };
@@ -171,7 +169,7 @@ describe.each(RESOURCE_TYPES)('sharing of a %s', (type) => {
 
   test('GET /api/v1/{resourceType}/{id}/grantee-teams and grantee-users', async () => {
     const resource = await make(type);
-    await grant(site.server.context.db, resource, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, resource, { user: site.cast.viewer.id }, 'viewer');
     const teams = await site.as(site.cast.owner)('GET', at(resource, 'grantee-teams'));
     expect(teams.body).toEqual([{ id: labTeam, name: 'Growth chamber', organizationId: site.cast.leafLab, memberCount: 1 }]);
     expect((await site.as(site.cast.stranger)('GET', at(resource, 'grantee-teams'))).status).toBe(403);
@@ -200,7 +198,7 @@ describe.each(RESOURCE_TYPES)('sharing of a %s', (type) => {
 
 test('only who may be named can be named', async () => {
   const resource = await make('experiment');
-  const { db } = site.server.context;
+  const { db } = site;
   const call = site.as(site.cast.owner);
   const share = (granteeType: string, granteeId: string) =>
     call('POST', at(resource, 'collaborators'), { body: { granteeType, granteeId } });
@@ -222,7 +220,7 @@ test('only who may be named can be named', async () => {
 
 test('an archived experiment takes no change of its grants, but can be left, transferred and handed over', async () => {
   const resource = await make('experiment', { status: 'archived' });
-  const { db } = site.server.context;
+  const { db } = site;
   await grant(db, resource, { user: site.cast.viewer.id }, 'viewer');
   const call = site.as(site.cast.owner);
   const [, , , { id: grantId }] = (await call('GET', at(resource, 'collaborators'))).body;
@@ -241,7 +239,7 @@ test('an archived experiment takes no change of its grants, but can be left, tra
 });
 
 test('the last person who answers for a resource cannot be lowered or removed', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const resource = await inHusk();
   await grant(db, resource, { user: site.cast.stranger.id }, 'admin');
   const call = site.as(site.cast.stranger);
@@ -270,7 +268,7 @@ test('the last person who answers for a resource cannot be lowered or removed', 
 });
 
 test('transfer-admin hands over only what keeps the caller from leaving', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const own = await make('protocol', { organizationId: site.cast.stranger.workspaceId, createdBy: site.cast.stranger.id });
   const lab = await make('macro');
   const call = site.as(site.cast.stranger);
@@ -302,7 +300,7 @@ test('transfer-admin hands over only what keeps the caller from leaving', async 
 });
 
 test('a resource leaves an organization by its owners and admins, or when they are all gone', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const lab = await make('workbook');
   await grant(db, lab, { user: site.cast.stranger.id }, 'admin');
   const home = { body: { targetOrganizationId: site.cast.stranger.workspaceId } };

@@ -118,7 +118,7 @@ describe('visualizations', () => {
     expect((await owner('PATCH', path, { body: {} })).body.name).toBe('New');
     expect((await owner('PATCH', path, { body: { description: null } })).body.description).toBeNull();
     expect((await owner('PATCH', path, { body: { chartType: 'pie' } })).body.errors[0].path).toBe('/dataConfig/dataSources/0/role');
-    await grant(site.server.context.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, { id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
     expect((await site.as(site.cast.viewer)('PATCH', path, { body: { name: 'No' } })).status).toBe(403);
     await owner('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'archived' } });
     expect((await owner('PATCH', path, { body: { name: 'No' } })).body.code).toBe('EXPERIMENT_ARCHIVED');
@@ -186,7 +186,7 @@ describe('visualizations', () => {
     const id = await experiment();
     const owner = site.as(site.cast.owner);
     await owner('POST', `/api/v1/experiments/${id}/visualizations`, { body: line });
-    await site.server.context.db.run(sql('test')`
+    await site.db.run(sql('test')`
       insert into visualizations (id, experiment_id, name, chart_family, chart_type, config, data_config, created_by)
       values (gen_random_uuid(), ${id}, 'old', 'basic', 'line', 'null', '[]', ${site.cast.owner.id})`);
     const all = await owner('GET', `/api/v1/experiments/${id}/visualizations`);

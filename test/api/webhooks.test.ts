@@ -18,7 +18,7 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
-  await site.server.context.db.run(sql('test')`delete from webhook_endpoints`);
+  await site.db.run(sql('test')`delete from webhook_endpoints`);
   await receiver.stop();
 });
 
@@ -55,7 +55,7 @@ const delivery = async (id: string, deliveryId: string) => (await owner()('GET',
 const webhook = async (id: string) => (await owner()('GET', at(id))).body;
 /** What would be tried later is tried now. */
 const hurry = async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   await db.run(sql('test')`update webhook_messages set next_attempt_at = now() where status = 'pending'`);
   await db.run(sql('test')`update webhook_endpoints set held_until = null`);
 };
@@ -88,7 +88,7 @@ describe('endpoints', () => {
     });
     const again = await site.as(site.cast.admin)('POST', at(), { body, headers: { 'idempotency-key': 'one' } });
     expect(again).toMatchObject({ status: 409, body: { code: 'ALREADY_DONE' } });
-    const kept = await site.server.context.db.rows(sql('test')`select to_jsonb(w) as row from webhook_endpoints w`);
+    const kept = await site.db.rows(sql('test')`select to_jsonb(w) as row from webhook_endpoints w`);
     expect(JSON.stringify(kept)).not.toContain(made.body.secret.slice(6));
     const refusedPaths = async (change: object) => {
       const answer = await owner()('POST', at(), { body: { ...body, ...change } });
@@ -109,7 +109,7 @@ describe('endpoints', () => {
     expect(all.body[0].secret).toBeUndefined();
     expect(all.headers.get('x-total-count')).toBe('2');
     expect((await owner()('GET', at('', lab()), { query: { page: 2, pageSize: 1 } })).body).toHaveLength(1);
-    const elsewhere = await makeOrganization(site.server.context.db, {
+    const elsewhere = await makeOrganization(site.db, {
       name: 'Elsewhere',
       slug: 'elsewhere',
       members: { [site.cast.owner.id]: 'owner' },
@@ -172,7 +172,7 @@ describe('endpoints', () => {
     await experiment();
     await receiver.hears(1);
     expect([secret, rotated.body.secret].map((each) => isSignedBy(receiver.heard[0]!, each))).toEqual([true, true]);
-    await site.server.context.db.run(sql('test')`update webhook_endpoints set old_secret_until = now()`);
+    await site.db.run(sql('test')`update webhook_endpoints set old_secret_until = now()`);
     await experiment();
     await receiver.hears(2);
     expect([secret, rotated.body.secret].map((each) => isSignedBy(receiver.heard[1]!, each))).toEqual([false, true]);
@@ -215,9 +215,9 @@ describe('deliveries', () => {
   test('of an embargo that passes say so', async () => {
     await register({ kinds: ['experiment.published'] });
     const experimentId = await experiment();
-    const { db } = site.server.context;
+    const { db } = site;
     await db.run(sql('test')`update resources set public_from = now() where id = ${experimentId}`);
-    await embargoJob(site.server.context).run({}, new AbortController().signal);
+    await embargoJob(await site.context()).run({}, new AbortController().signal);
     await receiver.hears(1);
     expect(JSON.parse(receiver.heard[0]!.body).data).toEqual({ organizationId: lab(), experimentId, by: 'embargo' });
   });
@@ -331,9 +331,9 @@ describe('deliveries', () => {
     const page = await owner()('GET', at(`${id}/deliveries`), { query: { pageSize: 2 } });
     expect([page.body.length, page.headers.get('x-total-count')]).toEqual([2, '3']);
     expect(await deliveries(id, { status: 'failed' })).toEqual([]);
-    const { db } = site.server.context;
+    const { db } = site;
     await db.run(sql('test')`update webhook_messages set created_at = now() - interval '31 days' where id = ${page.body[0].id}`);
-    await forgetDeliveriesJob(site.server.context).run({}, new AbortController().signal);
+    await forgetDeliveriesJob(await site.context()).run({}, new AbortController().signal);
     expect((await deliveries(id)).map((row: { id: string }) => row.id)).not.toContain(page.body[0].id);
     expect(await deliveries(id)).toHaveLength(2);
     expect((await owner()('GET', at(`${id}/deliveries/${page.body[0].id}`))).status).toBe(404);
@@ -412,7 +412,7 @@ describe('an endpoint that does wrong', () => {
     const { id } = await register();
     receiver.answer = (response) => response.writeHead(500).end();
     const { body: sent } = await owner()('POST', at(`${id}/test`));
-    const { db } = site.server.context;
+    const { db } = site;
     for (let attempts = 1; attempts <= 9; attempts += 1) {
       await until(
         () => delivery(id, sent.id),

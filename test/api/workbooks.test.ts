@@ -127,7 +127,7 @@ describe('workbooks', () => {
   test('a workbook with cells of an older shape does not make the list fail', async () => {
     const { id } = await post('workbooks', { name: 'Old cells' });
     await post('workbooks', { name: 'New cells' });
-    await site.server.context.db.run(
+    await site.db.run(
       sql('test')`update workbooks set cells = '[{"id": 7}, {"type": "gone", "id": "x"}]', cell_type_counts = '{}' where id = ${id}`,
     );
     const listed = await owner()('GET', '/api/v1/workbooks');
@@ -337,13 +337,11 @@ describe('an experiment and its workbook', () => {
     });
     expect((await owner()('GET', `/api/v1/experiments/${id}/flow`)).status).toBe(200);
     const kept = () =>
-      site.server.context.db.rows<{ version: number }>(
+      site.db.rows<{ version: number }>(
         sql('test')`select version from workbook_versions where workbook_id = ${workbook.id} order by version`,
       );
     expect(await kept()).toEqual([{ version: 1 }]);
-    await expect(
-      site.server.context.db.run(sql('test')`update workbook_versions set cells = '[]' where workbook_id = ${workbook.id}`),
-    ).rejects.toThrow();
+    await expect(site.db.run(sql('test')`update workbook_versions set cells = '[]' where workbook_id = ${workbook.id}`)).rejects.toThrow();
     await owner()('DELETE', `/api/v1/experiments/${id}`);
     expect(await kept()).toEqual([]);
   });

@@ -1,28 +1,155 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import type { OpenApiDocument } from '../../src/contract/operations.ts';
-import { servedOperations } from '../support/operations.ts';
-import { misfitOf, statementRows } from '../support/statements.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readJson } from '../../src/json.ts';
+import { grow, makeGrownWorld, type GrownWorld } from '../support/grown-world.ts';
+import { statementsOf } from '../support/operators.ts';
+import { spawnServer } from '../support/process.ts';
+import { callsTo, startTestServer, type TestServer } from '../support/server.ts';
 
-const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
+interface Schema {
+  $ref?: string;
+  type?: string;
+  maximum?: number;
+  properties?: Record<string, Schema>;
+}
+interface Operation {
+  parameters?: { name: string; in: string; schema: Schema }[];
+  responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
+}
+const document = readJson(readFileSync(join(import.meta.dirname, '../../src/generated/openapi.json'), 'utf8')) as {
+  paths: Record<string, { get?: Operation }>;
+  components: { schemas: Record<string, Schema> };
+};
 
-test('every operation says how many statements it sends, and no row is left over', () => {
-  const served = servedOperations(document).map(({ method, path }) => `${method} ${path}`);
-  expect(Object.keys(statementRows).sort()).toEqual(served.sort());
+const resolved = (schema: Schema): Schema =>
+  schema.$ref === undefined ? schema : resolved(document.components.schemas[schema.$ref.split('/').pop() ?? ''] ?? {});
+const isList = (schema: Schema) => resolved(schema).type === 'array';
+
+/** Reads that answer a list, or an object with a list. */
+const lists = Object.entries(document.paths).flatMap(([path, { get }]) => {
+  const schema = get?.responses['200']?.content?.['application/json']?.schema;
+  return get && schema && (isList(schema) || Object.values(resolved(schema).properties ?? {}).some(isList)) ? [{ path, get }] : [];
 });
 
-test('a row is a number, from one to another, or so many for each time that a named statement is sent', () => {
-  const [operation = ''] = Object.entries(statementRows).find(([, row]) => row === 3) ?? [];
-  expect(misfitOf(operation, ['a', 'b', 'c'])).toBeUndefined();
-  // the time of a key's last use is written once an hour
-  expect(misfitOf(operation, ['a', 'http.touchKey', 'b', 'c'])).toBeUndefined();
-  expect(misfitOf(operation, ['a', 'b'])).toMatch(/sent 2 statements, its row says 3/);
-  expect(misfitOf(operation, ['a', 'b', 'c', 'c'])).toMatch(/sent 4 statements/);
-  expect(misfitOf('GET /api/v1/nowhere', [])).toMatch(/no row/);
-  const uploads = 'POST /api/v1/experiments/{id}/data/uploads';
-  const files = (count: number) => Array.from({ length: count }, () => ['uploads.insertFile', 'uploads.markFileReceived']).flat();
-  const rest = Array.from({ length: 11 }, () => 'other');
-  expect(misfitOf(uploads, [...rest, ...files(8)])).toBeUndefined();
-  expect(misfitOf(uploads, [...rest, ...files(8), 'other'])).toMatch(/sent 28/);
+/** Lists that do not grow with what people add. */
+const FIXED: Readonly<Record<string, string>> = {
+  '/api/v1/auth/list-accounts': 'at most one a provider',
+  '/api/v1/iot/firmware/{family}/releases': 'what GitHub tells, kept in one row',
+  '/api/v1/locations/geocode': 'asks no table',
+  '/api/v1/locations/search': 'asks no table',
+  '/api/v1/macros/{id}': 'warnings are read off the code',
+  '/api/v1/experiments/{id}/dashboards/{dashboardId}': 'widgets stand in its row',
+  '/api/v1/workbooks/{id}': 'cells stand in its row',
+  '/api/v1/workbooks/{id}/problems': 'problems are read off the cells of its row',
+  '/api/v1/workbooks/{id}/versions/{versionId}': 'cells stand in its row',
+  '/api/v1/organizations/{id}/webhooks/{webhookId}': 'kinds stand in its row',
+  '/api/v1/organizations/{id}/webhooks/{webhookId}/deliveries/{deliveryId}': 'at most as many tries as its schedule has',
+  '/api/v1/experiments/{id}/data/uploads/{uploadId}': 'files of one request',
+};
+
+/** Members of the longest list in an answer. */
+const longest = (body: unknown): number =>
+  Array.isArray(body)
+    ? Math.max(body.length, ...body.map((each) => (typeof each === 'object' ? longest((each as { data?: unknown }).data ?? null) : 0)))
+    : Math.max(0, ...Object.values((body ?? {})).map((value) => (Array.isArray(value) ? value.length : 0)));
+
+let site: TestServer;
+let world: GrownWorld;
+beforeAll(async () => {
+  site = await startTestServer();
+  world = await makeGrownWorld(site);
+}, 120_000);
+afterAll(() => site.stop());
+
+function addressOf(path: string): string {
+  const { experiment, macro, device, group, workbook, visualization, webhook, upload, protocol } = world;
+  const { leafLab, owner } = site.cast;
+  const of: Record<string, string> = {
+    '/api/v1/organizations/{id}/join-requests': world.open,
+    '/api/v1/organizations': leafLab,
+    '/api/v1/users': owner.id,
+    '/api/v1/experiments': experiment,
+    '/api/v1/macros': macro,
+    '/api/v1/protocols': protocol,
+    '/api/v1/workbooks': workbook,
+    '/api/v1/{resourceType}/{id}/collaborators': macro,
+    '/api/v1/{resourceType}/{id}/grantee-teams': macro,
+    '/api/v1/{resourceType}/{id}/grantee-users': macro,
+  };
+  const [, id = ''] = Object.entries(of).find(([start]) => path.startsWith(start)) ?? [];
+  const named: Record<string, string> = {
+    id,
+    resourceType: 'macro',
+    deviceId: device,
+    groupId: group,
+    webhookId: webhook,
+    macroId: macro,
+    visualizationId: visualization,
+    uploadId: upload,
+  };
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    if (!named[name]) throw new Error(`${path}: what is ${name}?`);
+    return named[name];
+  });
+}
+
+/** As many members as one answer may have. */
+function queryOf(path: string, { parameters = [] }: Operation): Record<string, string | number> {
+  const { leafLab } = site.cast;
+  const known: Record<string, string | number> = {
+    from: '2026-05-01T00:00:00Z',
+    to: '2026-05-07T00:00:00Z',
+    bucket: 'hour',
+    page: 1,
+    offset: 0,
+    organizationId: leafLab,
+    teamId: world.team,
+    resourceType: 'macro',
+    resourceId: world.macro,
+    query: path.includes('users') ? 'grown' : 'Grown',
+    tableName: `rows_${world.serial}`,
+    column: 'n',
+  };
+  const wanted = parameters.filter((each) => each.in === 'query').map(({ name, schema }) => [name, schema] as const);
+  return Object.fromEntries(
+    wanted.flatMap(([name, schema]) => {
+      if (['pageSize', 'limit', 'membersLimit'].includes(name)) return [[name, Math.min(100, schema.maximum ?? 100)]];
+      if (name === 'tableName' && path.endsWith('/exports')) return [[name, 'raw_data']];
+      return known[name] === undefined ? [] : [[name, known[name]]];
+    }),
+  );
+}
+
+/** Each list asked once of a process that has just started, with its statements by label; nothing else runs in it. */
+async function askAll() {
+  const reader = await spawnServer({ DATABASE_URL: site.database.url, DATA_DIR: site.dataDir, WORKER: 'off' });
+  const call = callsTo(reader.baseUrl)(null);
+  const asked = new Map<string, { statements: string[]; members: number }>();
+  try {
+    for (const { path, get } of lists) {
+      if (path in FIXED) continue;
+      const before = await statementsOf({ server: reader });
+      const answer = await call('GET', addressOf(path), { query: queryOf(path, get), headers: { cookie: world.cookie } });
+      expect(answer.status, `${path} ${answer.text.slice(0, 300)}`).toBe(200);
+      const after = await statementsOf({ server: reader });
+      const sent = [...after].flatMap(([label, count]) => Array.from({ length: count - (before.get(label) ?? 0) }, () => label));
+      asked.set(path, { statements: sent.sort(), members: longest(answer.body) });
+    }
+  } finally {
+    await reader.kill('SIGTERM');
+  }
+  return asked;
+}
+
+test('a read sends the same statements for a list of one and of a hundred', { timeout: 300_000 }, async () => {
+  const few = await askAll();
+  await grow(world, 99);
+  const many = await askAll();
+  const statements = (asked: typeof few) => Object.fromEntries([...asked].map(([path, each]) => [path, each.statements]));
+  expect(statements(many)).toEqual(statements(few));
+  // and each of them had far more to answer
+  const still = [...many].filter(([path, { members }]) => members < (few.get(path)?.members ?? 0) + 9);
+  expect(still.map(([path, { members }]) => [path, few.get(path)?.members, members])).toEqual([]);
+  expect(many.size).toBe(lists.length - Object.keys(FIXED).length);
 });

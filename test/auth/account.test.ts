@@ -1,9 +1,10 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SIGN_IN_EFFECTS, runSignInEffects, type SignInEffect, type SignedInPerson } from '../../src/api/account/effects.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { Authenticator } from '../support/authenticator.ts';
 import { Browser, signIn } from '../support/browser.ts';
 import { providerSettings, startFakeProvider, type FakeProvider } from '../support/oauth-provider.ts';
+import { makeResource } from '../support/resources.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -49,64 +50,77 @@ describe('GET /api/v1/users/me/audit', () => {
 });
 
 describe('what goes with a sign-in', () => {
+  const activated = async (id: string) =>
+    (await site.db.one<{ activated: boolean }>(sql('t')`select activated from profiles where user_id = ${id}`))?.activated;
+  const makeProfile = (id: string) =>
+    site.db.run(sql('t')`insert into profiles (user_id, first_name, last_name, activated) values (${id}, 'E', 'F', false)`);
+  const idOf = async (browser: Browser) =>
+    ((await browser.call('GET', '/api/v1/auth/get-session')).body as { user: { id: string } }).user.id;
+  /** An invitation that waits for the next sign-in with this address; answers whether it was claimed. */
+  const inviteTo = async (email: string) => {
+    const { id } = await makeResource(site.db, 'macro', { organizationId: site.cast.leafLab, createdBy: site.cast.owner.id });
+    await site.db.run(sql('t')`insert into invitations (id, resource_type, resource_id, email, tier, invited_by, expires_at)
+      values (gen_random_uuid(), 'macro', ${id}, ${email}, 'viewer', ${site.cast.owner.id}, now() + interval '1 day')`);
+    return async () => (await site.db.rows(sql('t')`select 1 as one from grants where resource_id = ${id}`)).length === 1;
+  };
+
   test('happens at every kind of sign-in, with the proven address', async () => {
-    const seen: { effect: string; person: SignedInPerson }[] = [];
-    const effects = [
-      ...SIGN_IN_EFFECTS,
-      { name: 'seen', run: async (_ctx, person) => void seen.push({ effect: 'seen', person }) } satisfies SignInEffect,
-    ];
-    Object.assign(site.server.context, { signInEffects: effects });
-    const { db } = site.database;
-    const mine = await signIn(site, 'effects@example.com');
-    const { id } = (await mine.call('GET', '/api/v1/auth/get-session')).body.user as { id: string };
-    await db.run(sql('t')`insert into profiles (user_id, first_name, last_name, activated) values (${id}, 'E', 'F', false)`);
-    const activated = async () =>
-      (await db.one<{ activated: boolean }>(sql('t')`select activated from profiles where user_id = ${id}`))?.activated;
-    const deactivate = () => db.run(sql('t')`update profiles set activated = false where user_id = ${id}`);
+    const email = 'effects@example.com';
+    let claimed = await inviteTo(email);
+    const mine = await signIn(site, email);
+    expect(await claimed()).toBe(true);
+    const id = await idOf(mine);
+    await makeProfile(id);
+    const again = async () => {
+      await site.db.run(sql('t')`update profiles set activated = false where user_id = ${id}`);
+      claimed = await inviteTo(email);
+      expect([await activated(id), await claimed()]).toEqual([false, false]);
+    };
+    const expectEffects = async () => expect([await activated(id), await claimed()]).toEqual([true, true]);
 
-    await signIn(site, 'effects@example.com');
-    expect(await activated()).toBe(true);
+    await again();
+    await signIn(site, email);
+    await expectEffects();
 
-    await deactivate();
     const authenticator = new Authenticator(site.server.baseUrl.replace('127.0.0.1', 'localhost'));
     const made = authenticator.create((await mine.call('GET', '/api/v1/auth/passkey/generate-register-options')).body);
     await mine.call('POST', '/api/v1/auth/passkey/verify-registration', { response: made });
     const options = (await mine.call('GET', '/api/v1/auth/passkey/generate-authenticate-options')).body as object;
+    await again();
     expect((await mine.call('POST', '/api/v1/auth/passkey/verify-authentication', { response: authenticator.get(options) })).status).toBe(
       200,
     );
-    expect(await activated()).toBe(true);
+    await expectEffects();
 
     for (const kind of ['github', 'orcid'] as const) {
-      await deactivate();
-      provider.person.emails = [{ email: 'effects@example.com', primary: true, verified: true }];
+      await again();
+      provider.person.emails = [{ email, primary: true, verified: true }];
       const browser = new Browser(site.server.baseUrl);
       const { url } = (await browser.call('POST', '/api/v1/auth/sign-in/oauth2', { providerId: kind })).body as { url: string };
       const back = provider.authorize(url);
       await browser.call('GET', `${back.pathname}${back.search}`);
-      expect(await activated()).toBe(true);
+      await expectEffects();
     }
-    expect(seen).toHaveLength(5);
-    expect(new Set(seen.map(({ person }) => JSON.stringify(person)))).toEqual(
-      new Set([JSON.stringify({ id, email: 'effects@example.com', emailVerified: true })]),
-    );
   });
 
   test('may fail without failing the sign-in, or what comes after it', async () => {
-    const ran: string[] = [];
-    const effect = (name: string, fails: boolean): SignInEffect => ({
-      name,
-      run: async () => {
-        ran.push(name);
-        if (fails) throw new Error('this effect fails');
-      },
-    });
-    Object.assign(site.server.context, { signInEffects: [effect('one', true), effect('two', false)] });
-    const browser = await signIn(site, 'soft@example.com');
-    expect((await browser.call('GET', '/api/v1/auth/get-session')).body.user.email).toBe('soft@example.com');
-    expect(ran).toEqual(['one', 'two']);
-    Object.assign(site.server.context, { signInEffects: SIGN_IN_EFFECTS });
-    await runSignInEffects(site.server.context, { id: site.cast.owner.id, email: null, emailVerified: false });
+    const email = 'soft@example.com';
+    const id = await idOf(await signIn(site, email));
+    await makeProfile(id);
+    const claimed = await inviteTo(email);
+    const owner = new pg.Client({ connectionString: site.database.url });
+    await owner.connect();
+    await owner.query(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'this effect fails'; end $$`);
+    await owner.query('create trigger refuse before update on profiles for each row execute function refuse()');
+    const browser = await signIn(site, email);
+    expect((await browser.call('GET', '/api/v1/auth/get-session')).body.user.email).toBe(email);
+    // the first effect failed, the second did not
+    expect([await activated(id), await claimed()]).toEqual([false, true]);
+    await owner.query('drop trigger refuse on profiles');
+    await owner.end();
+    await signIn(site, email);
+    expect(await activated(id)).toBe(true);
+    await expect.poll(() => site.server.output()).toContain('something that goes with a sign-in failed');
   });
 });
 

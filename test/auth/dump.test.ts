@@ -59,7 +59,7 @@ test('nothing in a full dump of the database signs in', { timeout: 120_000 }, as
     expect.arrayContaining(['public.sessions', 'public.api_keys', 'public.sign_in_codes', 'public.passkeys', 'pgboss.job_common']),
   );
   const values = [...tables.values()].flat();
-  for (const secret of [token, key, asked.challenge, browserId, site.server.context.config.secret.toString('hex')])
+  for (const secret of [token, key, asked.challenge, browserId, (await site.context()).config.secret.toString('hex')])
     expect(values.filter((value) => value.includes(secret))).toEqual([]);
   // the code stands nowhere as a value of its own; a six-digit run inside a digest is chance
   expect(values.filter((value) => new RegExp(`(^|[^0-9a-f])${code}([^0-9a-f]|$)`).test(value) && !/^\d{4}-\d\d-\d\dT/.test(value))).toEqual(

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 test('no secret of a sign-in appears in a log line, whether it goes well or not', async () => {
-  const site = { server: { context: { config: { dataDir: shared.folder } } } } as Parameters<typeof nextLetter>[0];
+  const site = { dataDir: shared.folder } as Parameters<typeof nextLetter>[0];
   const secrets = new Set<string>();
   const browser = new Browser(server.baseUrl);
   const note = () => {

@@ -21,7 +21,7 @@ const clientOf = (browser: Browser) =>
     plugins: [organizationClient({ teams: { enabled: true } })],
   });
 const asPerson = async (name: string) => {
-  const person = await makePerson(site.server.context.db, name);
+  const person = await makePerson(site.db, name);
   const browser = await signIn(site, `${name}@example.com`);
   return { person, browser, client: clientOf(browser) };
 };
@@ -141,7 +141,7 @@ test('the unmodified better-auth organization client runs a full life', async ()
     'accepted',
   ]);
 
-  const macro = await makeResource(site.server.context.db, 'macro', { organizationId, createdBy: ada.person.id });
+  const macro = await makeResource(site.db, 'macro', { organizationId, createdBy: ada.person.id });
   const refused = await mine.delete({ organizationId });
   expect(refused.error).toMatchObject({
     status: 409,
@@ -150,13 +150,11 @@ test('the unmodified better-auth organization client runs a full life', async ()
     blockers: [{ resourceType: 'macro', count: 1 }],
   });
   await site.as(ada.person)('POST', `/api/v1/macro/${macro.id}/transfer`, { body: { targetOrganizationId: ada.person.workspaceId } });
-  await grant(site.server.context.db, macro, { organization: organizationId }, 'viewer');
+  await grant(site.db, macro, { organization: organizationId }, 'viewer');
   expect(must(await mine.removeTeam({ teamId: team.id, organizationId }))).toHaveProperty('message');
   expect(must(await mine.delete({ organizationId }))).toMatchObject({ id: organizationId, metadata: '{"site":"north"}' });
   expect(must(await mine.list()).map(({ slug }) => slug)).toEqual([`personal-${ada.person.id}`]);
-  const left = await site.server.context.db.one<{ count: number }>(
-    sql('t')`select count(*) as count from grants where resource_id = ${macro.id}`,
-  );
+  const left = await site.db.one<{ count: number }>(sql('t')`select count(*) as count from grants where resource_id = ${macro.id}`);
   expect(left?.count).toBe(0);
 });
 
@@ -165,8 +163,8 @@ describe('who may manage', () => {
   let organizationId: string;
   beforeAll(async () => {
     [owner, admin, member, stranger] = [await asPerson('olga'), await asPerson('adam'), await asPerson('mia'), await asPerson('sten')];
-    extra = await makePerson(site.server.context.db, 'extra');
-    organizationId = await makeOrganization(site.server.context.db, {
+    extra = await makePerson(site.db, 'extra');
+    organizationId = await makeOrganization(site.db, {
       name: 'Managed',
       slug: 'managed',
       members: { [owner.person.id]: 'owner', [admin.person.id]: 'admin', [member.person.id]: 'member' },
@@ -230,7 +228,7 @@ describe('who may manage', () => {
     const team = (await post(owner, 'create-team', { organizationId, name: 'T' })).body.id;
     await post(owner, 'add-team-member', { organizationId, teamId: team, userId: extra.id });
     expect((await remove(admin, 'EXTRA@example.com')).body.member).toMatchObject({ userId: extra.id });
-    const inTeam = await site.server.context.db.rows(sql('t')`select from team_members where user_id = ${extra.id}`);
+    const inTeam = await site.db.rows(sql('t')`select from team_members where user_id = ${extra.id}`);
     expect(inTeam).toEqual([]);
   });
 
@@ -289,7 +287,7 @@ describe('who may manage', () => {
     const { body: offer } = await inviting(owner, { email: 'sten@example.com', role: 'admin' });
     await post(owner, 'add-member', { organizationId, userId: stranger.person.id, role: 'member' });
     expect((await post(stranger, 'accept-invitation', { invitationId: offer.id })).body.member.role).toBe('admin');
-    const { db } = site.server.context;
+    const { db } = site;
     await db.run(sql('t')`
       insert into organization_invitations (id, organization_id, email, role, inviter_id, expires_at)
       select gen_random_uuid(), ${organizationId}, 'p' || n || '@example.com', 'member', ${owner.person.id}, now() + interval '1 hour' from generate_series(1, 100) n`);

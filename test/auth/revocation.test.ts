@@ -13,7 +13,7 @@ let site: TestServer;
 let second: ServerProcess;
 beforeAll(async () => {
   site = await startTestServer();
-  second = await spawnServer({ DATABASE_URL: site.database.url, DATA_DIR: site.server.context.config.dataDir, WORKER: 'off' });
+  second = await spawnServer({ DATABASE_URL: site.database.url, DATA_DIR: site.dataDir, WORKER: 'off' });
 });
 afterAll(async () => {
   await second.kill('SIGTERM');

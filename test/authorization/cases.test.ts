@@ -57,7 +57,7 @@ test('the pure matrix and the generated columns read every role string alike', a
   const role = fc.array(part, { maxLength: 7 }).map((parts) => parts.join(''));
   await fc.assert(
     fc.asyncProperty(fc.array(role, { minLength: 50, maxLength: 50 }), async (roles) => {
-      const rows = await site.server.context.db.rows<{
+      const rows = await site.db.rows<{
         isOwner: boolean;
         isAdmin: boolean;
         isMember: boolean;

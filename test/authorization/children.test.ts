@@ -86,8 +86,8 @@ const CHILDREN: Record<string, () => Promise<Child>> = {
   },
   webhooks: async () => {
     const members = { [site.cast.owner.id]: 'owner' };
-    const parent = await makeOrganization(site.server.context.db, { name: 'A', slug: `a-${(serial += 1)}`, members });
-    const other = await makeOrganization(site.server.context.db, { name: 'B', slug: `b-${(serial += 1)}`, members });
+    const parent = await makeOrganization(site.db, { name: 'A', slug: `a-${(serial += 1)}`, members });
+    const other = await makeOrganization(site.db, { name: 'B', slug: `b-${(serial += 1)}`, members });
     const base = (of: string) => `/api/v1/organizations/${of}/webhooks`;
     const made = await owner()('POST', base(parent), { body: { url: 'https://example.org/hook', kinds: ['experiment.created'] } });
     expect(made.status).toBe(201);
@@ -140,7 +140,7 @@ test('locations of an experiment are its own, and go with it', async () => {
   expect((await owner()('GET', at(mine))).body).toHaveLength(1);
   expect((await call(['DELETE', `/api/v1/experiments/${mine}`])).status).toBe(200);
   expect((await owner()('GET', at(mine))).status).toBe(404);
-  expect(await site.server.context.db.rows(sql('t')`select id from locations where experiment_id = ${mine}`)).toEqual([]);
+  expect(await site.db.rows(sql('t')`select id from locations where experiment_id = ${mine}`)).toEqual([]);
 });
 
 test('an invitation ends once, for who may end it, and goes with its resource', async () => {
@@ -206,11 +206,11 @@ test('a team is reached through its own organization only, and its grants go wit
   const stranger = await signIn(site, 'team.stranger@example.com');
   for (const [path, body] of asks(a.id))
     expect([path, (await post(path, body, stranger)).status]).toEqual([path, expect.toSatisfy(isRefusal)]);
-  expect(await site.server.context.db.rows(sql('t')`select name from teams where id = ${team}`)).toEqual([{ name: 'Soil' }]);
+  expect(await site.db.rows(sql('t')`select name from teams where id = ${team}`)).toEqual([{ name: 'Soil' }]);
   const shared = await browser.call('POST', '/api/v1/experiments', { name: 'Shared', organizationId: a.id });
   const grant = { granteeType: 'team', granteeId: team, role: 'viewer' };
   expect((await browser.call('POST', `/api/v1/experiment/${String(shared.body.id)}/collaborators`, grant)).status).toBeLessThan(300);
-  const grants = () => site.server.context.db.rows(sql('t')`select role from grants where team_id = ${team}`);
+  const grants = () => site.db.rows(sql('t')`select role from grants where team_id = ${team}`);
   expect(await grants()).toEqual([{ role: 'viewer' }]);
   for (const [path, body] of asks(a.id)) expect([path, (await post(path, body)).status]).toEqual([path, 200]);
   for (const [path, body] of asks(a.id)) expect([path, (await post(path, body)).status]).toEqual([path, expect.toSatisfy(isRefusal)]);

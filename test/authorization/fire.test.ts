@@ -9,12 +9,12 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 let site: TestServer;
 beforeAll(async () => {
   site = await startTestServer({ SIGN_INS_PER_MINUTE: '1000' });
-  await site.server.context.db.run(sql('t')`update organization_members set role = 'owner' where user_id = ${site.cast.teammate.id}`);
+  await site.db.run(sql('t')`update organization_members set role = 'owner' where user_id = ${site.cast.teammate.id}`);
 });
 afterAll(() => site.stop());
 
 test('the checker sees what it is for', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   expect(await breaches(db)).toEqual([]);
   const husk = crypto.randomUUID();
   await db.run(sql('t')`insert into organizations (id, name, slug) values (${husk}, 'Husk', 'husk')`);
@@ -29,7 +29,7 @@ test('the checker sees what it is for', async () => {
 
 test('whatever people do at once, everything stays answered for', { timeout: 120_000 }, async () => {
   const seed = seedOf('fire');
-  const { db } = site.server.context;
+  const { db } = site;
   const scene = await makeScene(db, 10);
   expect(await breaches(db)).toEqual([]);
   const fired = await fire(scene, { seed, acts: 500, lanes: 8, upUrls: () => [site.server.baseUrl] });

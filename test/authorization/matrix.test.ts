@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-const served = () => servedRows(site.server.context.openapi);
+const served = () => servedRows(site.openapi);
 const print = () =>
-  site.server.context.db.rows<{ print: string }>(sql('t')`
+  site.db.rows<{ print: string }>(sql('t')`
     select md5(string_agg(t::text, '' order by t::text)) as print from (
       select r.*, null::uuid as grantee from resources r union all select r.*, g.grantee_id from resources r join grants g on g.resource_id = r.id) t`);
 

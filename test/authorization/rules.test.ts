@@ -72,7 +72,7 @@ async function make(type: ResourceType, person: Person = site.cast.owner, more: 
 
 /** Every operation that is guarded by the resource in its path, with that id in it. */
 const operationsOn = (type: ResourceType, id: string) =>
-  servedRows(site.server.context.openapi)
+  servedRows(site.openapi)
     .filter((row) => guardsOf(row).some((guard) => guard.type === type))
     .map(({ method, path }) => ({
       method,
@@ -90,7 +90,7 @@ const foundBySearch = async (person: Person, id: string): Promise<boolean> =>
 
 /** Rows of every table that holds what people make, counted. What an earlier test deleted is erased by a job, which may end now. */
 async function census(): Promise<Record<string, number>> {
-  const tables = await site.server.context.db.rows<{ name: string; rows: string }>(sql('t')`
+  const tables = await site.db.rows<{ name: string; rows: string }>(sql('t')`
     select table_name as name,
       (xpath('//c/text()', query_to_xml(format('select count(*) as c from %I %s', table_name,
         case table_name when 'audit_events' then 'where action <> ''experiment.erased''' end), false, true, '')))[1]::text as rows
@@ -151,7 +151,7 @@ describe.each(RESOURCE_TYPES)('%s', (type) => {
       body: { granteeType: 'user', granteeId: site.cast.viewer.id, role: 'viewer' },
     });
     await owner('DELETE', `${collection}/${id}`);
-    const left = await site.server.context.db.rows(sql('t')`
+    const left = await site.db.rows(sql('t')`
       select 'grants' as kind from grants where resource_id = ${id} union all select 'resources' from resources where id = ${id}`);
     expect(left).toEqual([]);
   });
@@ -184,7 +184,7 @@ describe.each(RESOURCE_TYPES)('%s', (type) => {
     const id = await make(type);
     const stranger = site.as(site.cast.stranger);
     const print = () =>
-      site.server.context.db.rows(sql('t')`
+      site.db.rows(sql('t')`
         select r.*, (select count(*) from grants g where g.resource_id = r.id) as grants from resources r where r.id = ${id}`);
     const before = await print();
     for (const { method, path } of operationsOn(type, id)) {
@@ -269,7 +269,7 @@ test.each(CHILDREN)('$name of an experiment: use after free, hierarchy and user 
 });
 
 test('teams and join requests of an organization: hierarchy and user namespace', async () => {
-  const { db } = site.server.context;
+  const { db } = site;
   const { owner, stranger, admin } = site.cast;
   await db.run(sql('t')`update organizations set visibility = 'public' where id = ${site.cast.leafLab}`);
   const asked = await site.as(stranger)('POST', `/api/v1/organizations/${site.cast.leafLab}/join-requests`, { body: {} });

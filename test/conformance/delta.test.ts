@@ -147,7 +147,7 @@ beforeAll(async () => {
     macros: [{ id: macroId, name: 'm', filename: 'm.py', output: [{ 'out put': n }, { 'out put': n + 1, text: 'ä' }] }],
     questions: [{ question_label: 'Plot', question_answer: `p${n}` }],
   });
-  const { db } = test$.server.context;
+  const { db } = test$;
   for (let n = 0; n < 3; n += 1) {
     await storeMessages(db, [{ experimentId, clientId: 'multispeq_1', userId: null, body: Buffer.from(JSON.stringify(message(n))) }]);
     const left = () => db.one<{ left: number }>(sql('test')`select count(*) as left from messages where status = 'pending'`);
@@ -180,7 +180,7 @@ function deltaCell(value: any, type: string): unknown {
 
 test('the exported tables have the types of the catalogue and the rows of the API', async () => {
   const out = join(folder, 'delta');
-  const dataDir = test$.server.context.config.dataDir;
+  const dataDir = test$.dataDir;
   const exported = await runCommand({ url: test$.database.url, dataDir }, 'lake', 'export-delta', out);
   expect(exported.code, exported.problem).toBe(0);
   expect(existsSync(join(out, 'tables.json'))).toBe(true);

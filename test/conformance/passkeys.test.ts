@@ -18,7 +18,7 @@ let context: BrowserContext;
 let page: Page;
 let base: string;
 const complaints: string[] = [];
-const outbox = () => ({ server: { context: { config: { dataDir: folder } } } }) as Parameters<typeof nextLetter>[0];
+const outbox = () => ({ dataDir: folder }) as Parameters<typeof nextLetter>[0];
 
 beforeAll(async () => {
   mkdirSync(SCREENS, { recursive: true });

@@ -39,9 +39,12 @@ export async function abortMany(lake: DatabricksLake, callers: number): Promise<
 }
 
 /** Statements that are still known here, at the server, and in its engine, once they have had time to end. */
-export async function settled({ warehouse, server, engine }: DatabricksLake, running = () => warehouse.running): Promise<number[]> {
+export async function settled(
+  { warehouse, server, engine }: DatabricksLake,
+  running: () => number | Promise<number> = () => warehouse.running,
+): Promise<number[]> {
   const from = performance.now();
-  const left = () => [running(), server.left, engine.running];
-  while (left().some((count) => count > 0) && performance.now() - from < 10_000) await sleep(5);
+  const left = async () => [await running(), server.left, engine.running];
+  while ((await left()).some((count) => count > 0) && performance.now() - from < 10_000) await sleep(5);
   return left();
 }

@@ -107,7 +107,7 @@ describe('the job', () => {
     const { letters, url } = await mailServer(() => ((failures -= 1) >= 0 ? refusal(451) : null));
     const site = await startTestServer({ SMTP_URL: url });
     cleanups.push(() => site.stop());
-    const { context } = site.server;
+    const context = await site.context();
     await expect(
       context.db.transaction(async (tx) => {
         await enqueueLetter(context, tx, { to: 'never@example.com', letter: 'sign-in-code', data: { code: '111111', minutes: 5 } });
@@ -132,7 +132,7 @@ describe('the job', () => {
   test('drops a letter that waited too long, and one that another secret sealed', async () => {
     const site = await startTestServer();
     cleanups.push(() => site.stop());
-    const { context } = site.server;
+    const context = await site.context();
     const data = { code: '222222', minutes: 5 };
     await enqueueLetter(context, context.db, { to: 'stale@example.com', letter: 'sign-in-code', data, worthSeconds: -1 });
     await context.jobs.enqueue('mail.send', { sealed: 'AAAA' }, {});

@@ -38,7 +38,7 @@ interface RouteLayer {
 
 /** The same app with one guard taken out of it at a time: each time, at least one cell must turn red. */
 test('no guard can be taken out unnoticed', { timeout: 180_000 }, async () => {
-  const app = createApp(site.server.context);
+  const app = createApp(await site.context());
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const mutant = { ...matrix, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
@@ -51,7 +51,7 @@ test('no guard can be taken out unnoticed', { timeout: 180_000 }, async () => {
   const unnoticed: string[] = [];
   let mutants = 0;
   try {
-    for (const row of servedRows(site.server.context.openapi)) {
+    for (const row of servedRows(site.openapi)) {
       if (row.asks === 'public') continue;
       const pattern = row.path.replace(/\{(\w+)\}/g, ':$1');
       const guard = layers.find(({ route }) => route?.path === pattern && route.methods[row.method.toLowerCase()])?.route?.stack[0];

@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const outbox = () => ({ server: { context: { config: { dataDir: folder } } } }) as Parameters<typeof nextLetter>[0];
+const outbox = () => ({ dataDir: folder }) as Parameters<typeof nextLetter>[0];
 
 async function signUp(email: string) {
   const browser = new Browser(server.baseUrl);

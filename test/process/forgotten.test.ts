@@ -48,8 +48,7 @@ async function queuedTo(): Promise<string[]> {
   return rows.map(({ sealed }) => (open(secret, 'letter', sealed) as { to: string }).to);
 }
 
-const outboxTo = (whom: string) =>
-  lettersTo({ server: { context: { config: { dataDir: shared.folder } } } } as Parameters<typeof lettersTo>[0], whom);
+const outboxTo = (whom: string) => lettersTo({ dataDir: shared.folder }, whom);
 
 test(
   'the address of a closed account is nowhere: not in Postgres, not in a letter that waits, not in a log',
@@ -57,8 +56,7 @@ test(
   async () => {
     const settings = { ...shared.environment, LOG_LEVEL: 'debug', SIGN_INS_PER_MINUTE: '1000' };
     const first = await spawnServer(settings);
-    const at = (baseUrl: string) =>
-      ({ server: { baseUrl, context: { config: { dataDir: shared.folder } } } }) as Parameters<typeof signIn>[0];
+    const at = (baseUrl: string) => ({ server: { baseUrl }, dataDir: shared.folder }) as Parameters<typeof signIn>[0];
     const ok = async (browser: Browser, path: string, body: object, headers: Record<string, string> = {}) => {
       const answer = await browser.call('POST', path, body, headers);
       expect([path, answer.status, answer.text]).toEqual([path, expect.toSatisfy((status: number) => status < 300), expect.anything()]);

@@ -21,7 +21,7 @@ const file = (name: string, content: string | Buffer): string => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);
 };
-const bring = (...args: string[]) => runCommand({ url: site.database.url, dataDir: site.server.context.config.dataDir }, 'import', ...args);
+const bring = (...args: string[]) => runCommand({ url: site.database.url, dataDir: site.dataDir }, 'import', ...args);
 const experimentsOf = async () => (await site.as(site.cast.owner)('GET', '/api/v1/experiments', { query: { scope: 'related' } })).body;
 
 const ADDRESS = 'owner@example.com';

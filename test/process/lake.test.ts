@@ -19,10 +19,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => test$.stop());
 
-const lake = (...args: string[]) => runCommand({ url: test$.database.url, dataDir: test$.server.context.config.dataDir }, 'lake', ...args);
+const lake = (...args: string[]) => runCommand({ url: test$.database.url, dataDir: test$.dataDir }, 'lake', ...args);
 
 async function send(messages: readonly (object | string)[]): Promise<void> {
-  const { db } = test$.server.context;
+  const { db } = test$;
   await storeMessages(
     db,
     messages.map((message) => ({
@@ -96,16 +96,16 @@ test('npm run lake -- status, compact, verify and replay beside a running servic
 }, 90_000);
 
 test('npm run lake -- verify finds what is damaged, cut off and missing', async () => {
-  const { context } = test$.server;
+  const { db, lakeFolder } = test$;
   const whole = await lake('verify');
   expect(whole.code, whole.problem).toBe(0);
   expect(whole.json.files).toBeGreaterThan(0);
-  const files = await context.db.rows<{ path: string }>(
+  const files = await db.rows<{ path: string }>(
     sql(
       'test',
     )`select f.path from lake_files f join lake_tables t on t.id = f.table_id where f.to_version is null and t.kind in ('raw_data', 'device') order by t.kind`,
   );
-  const [device, raw] = files.map(({ path }) => join(context.lakeFolder, path));
+  const [device, raw] = files.map(({ path }) => join(lakeFolder, path));
   const bytes = readFileSync(raw!);
   truncateSync(raw!, bytes.length - 10);
   const cut = await lake('verify');
@@ -131,12 +131,11 @@ test('npm run lake refuses what it does not know', async () => {
 }, 60_000);
 
 test('npm run lake -- land-messages beside a running service', async () => {
-  const { context } = test$.server;
-  const folder = join(context.config.dataDir, 'landing');
+  const folder = join(test$.dataDir, 'landing');
   const macroId = randomUUID();
   await send([{ timestamp: at(30), sample: { n: 30 }, device_id: 'd', macros: [{ id: macroId, name: 'm', output: { phi2: 0.5 } }] }]);
   const rows = (
-    await context.db.one<{ rows: number }>(sql('test')`select sum(row_count)::int as rows from lake_tables where kind = 'raw_data'`)
+    await test$.db.one<{ rows: number }>(sql('test')`select sum(row_count)::int as rows from lake_tables where kind = 'raw_data'`)
   )?.rows;
   const landed = await lake('land-messages', folder);
   expect(landed.code, landed.problem).toBe(0);
@@ -160,7 +159,7 @@ test('npm run lake -- land-messages beside a running service', async () => {
 
 test('npm run lake -- land-uploads beside a running service', async () => {
   await uploadTable(owner, experimentId, 'spad', 'plot,spad\n1,41.5\n3,\n');
-  const folder = join(test$.server.context.config.dataDir, 'landing');
+  const folder = join(test$.dataDir, 'landing');
   const landed = await lake('land-uploads', folder);
   expect(landed.code, landed.problem).toBe(0);
   expect(landed.json).toEqual({ files: 1, thereAlready: 0, records: 2, refused: 0 });
@@ -181,9 +180,8 @@ test('npm run lake -- land-uploads beside a running service', async () => {
   expect((await lake('land-uploads', folder)).json).toEqual({ files: 0, thereAlready: 1, records: 0, refused: 0 });
   expect((await lake('land-uploads')).problem).toContain('--DIR is missing');
 
-  const looks = async () =>
-    (await test$.server.context.db.one<{ looks: number }>(sql('test')`select count(*)::int as looks from shared_looks`))?.looks;
-  await test$.server.context.db.run(sql('test')`insert into shared_looks (looked_at) values (now())`);
+  const looks = async () => (await test$.db.one<{ looks: number }>(sql('test')`select count(*)::int as looks from shared_looks`))?.looks;
+  await test$.db.run(sql('test')`insert into shared_looks (looked_at) values (now())`);
   expect(await looks()).toBe(1);
   expect(await lake('read-back')).toMatchObject({ code: 0 });
   expect(await looks()).toBe(0);

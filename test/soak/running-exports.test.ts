@@ -4,6 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { detailsOf } from '../support/operators.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const ROWS = Number(process.env.ROWS ?? 2_000_000);
@@ -17,7 +18,7 @@ beforeAll(async () => {
     id: string;
   };
   base = `/api/v1/experiments/${id}/data`;
-  const path = join(site.server.context.config.dataDir, 'large.parquet');
+  const path = join(site.dataDir, 'large.parquet');
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   const connection = await instance.connect();
   await connection.run(
@@ -75,14 +76,14 @@ test.each(['csv', 'json', 'arrow'])('%s: progress comes at least every 2 s', asy
 });
 
 test.each(['csv', 'json', 'arrow', 'parquet'])('%s: a cancelled export lets go of the engine within a second', async (format) => {
-  const { exporter } = site.server.context;
+  const exporting = async () => (await detailsOf(site)).warehouse.exporting;
   const path = await started(format);
-  while (exporter.running === 0) await sleep(5);
+  while ((await exporting()) === 0) await sleep(5);
   await sleep(100);
   const from = performance.now();
   expect((await site.as(site.cast.owner)('DELETE', path)).status).toBe(200);
   expect((await status(path)).status).toBe('cancelled');
-  while (exporter.running > 0) await sleep(5);
+  while ((await exporting()) > 0) await sleep(5);
   const took = performance.now() - from;
   console.log(`${format}: cancelled after ${Math.round(took)} ms`);
   expect(took).toBeLessThan(1_000);

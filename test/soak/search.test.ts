@@ -10,7 +10,7 @@ const ORGANIZATIONS = Math.max(10, Math.round(400 * SCALE));
 let site: TestServer;
 beforeAll(async () => {
   site = await startTestServer();
-  const { db } = site.server.context;
+  const { db } = site;
   await db.run(
     sql(
       'soak',

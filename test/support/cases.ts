@@ -35,7 +35,7 @@ async function bringGrants(
   { site, given, person, organizationId, slug }: Scene,
   resource: { type: ResourceType; id: string },
 ): Promise<void> {
-  const { db } = site.server.context;
+  const { db } = site;
   const someone = site.cast.admin.id;
   const other = (suffix: string, members: Record<string, string>) =>
     makeOrganization(db, {
@@ -70,7 +70,7 @@ async function bringGrants(
 
 /** Brings about what a case describes, with a person of its own, once for each of these types. */
 async function bring(site: TestServer, { given }: AccessCase, types: readonly ResourceType[]) {
-  const { db } = site.server.context;
+  const { db } = site;
   const slug = `case-${(made += 1)}`;
   const person = await makePerson(db, slug);
   const owners: Record<string, string> = given.husk ? {} : { [site.cast.owner.id]: 'owner' };
@@ -111,7 +111,7 @@ const PLURAL: Record<ResourceType, string> = {
 /** A call that is guarded by this action alone; a write carries a body that cannot be parsed, so that it changes nothing. */
 function probeOf(site: TestServer, type: ResourceType, action: Action, id: string): { method: string; path: string } | null {
   const served = (method: string, template: string) =>
-    method.toLowerCase() in (site.server.context.openapi.paths[template] ?? {}) ? { method, path: template.replace(/\{\w+\}/, id) } : null;
+    method.toLowerCase() in (site.openapi.paths[template] ?? {}) ? { method, path: template.replace(/\{\w+\}/, id) } : null;
   if (action === 'share') return { method: 'GET', path: `/api/v1/${type}/${id}/collaborators` };
   if (action === 'manage') return { method: 'POST', path: `/api/v1/${type}/${id}/transfer` };
   if (action === 'contribute') return type === 'experiment' ? served('GET', '/api/v1/experiments/{id}/data/uploads') : null;
@@ -126,7 +126,7 @@ export async function proveCase(site: TestServer, each: AccessCase, types: reado
   for (const { type, id } of subjects)
     for (const action of ACTIONS) {
       const expected = answerOf(each, type, action);
-      const decision = await decide(site.server.context.db, person.id, type, id, action);
+      const decision = await decide(site.db, person.id, type, id, action);
       const said = decision.allow ? decision.reason : decision.reason === 'not-found' ? 'missing' : 'no';
       expect([type, action, said]).toEqual([type, action, expected]);
       compared += 1;

@@ -43,7 +43,7 @@ export interface Matrix {
 
 /** Makes the callers and one private resource of each type. */
 export async function makeMatrix(site: TestServer): Promise<Matrix> {
-  const { db } = site.server.context;
+  const { db } = site;
   const person = (name: string) => makePerson(db, `matrix-${name}`);
   const [owner, admin, member, ex] = [await person('owner'), await person('admin'), await person('member'), await person('ex')];
   const [stranger, viewer, teammate, grantee] = [

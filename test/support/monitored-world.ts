@@ -22,7 +22,7 @@ export interface World {
 
 export async function makeWorld(site: TestServer): Promise<World> {
   const { owner, viewer, leafLab } = site.cast;
-  const { db } = site.server.context;
+  const { db } = site;
   const made = async (path: string, body: object) =>
     (await site.as(owner)('POST', path, { body })).body as { id: string; thingName: string };
   const experiments: string[] = [];
@@ -76,7 +76,7 @@ function decoded(one: OracleMeasurement): DecodedMeasurement {
 
 /** Forgets every history, then writes these: measurements in batches of so many, in the order given. Sets the ids of the measurements. */
 export async function writeHistories(world: World, histories: readonly OracleDevice[], batch: number): Promise<void> {
-  const { db } = world.site.server.context;
+  const { db } = world.site;
   await db.transaction(async (tx) => {
     for (const statement of [
       sql('test')`delete from presence_events`,

@@ -5,8 +5,8 @@ import { noteSecret } from './canaries.ts';
 import type { TestServer } from './server.ts';
 
 /** Letters in the server's outbox to an address, oldest first, as their files hold them. */
-export function lettersTo(site: Pick<TestServer, 'server'>, address: string): string[] {
-  const folder = join(site.server.context.config.dataDir, 'outbox');
+export function lettersTo(site: Pick<TestServer, 'dataDir'>, address: string): string[] {
+  const folder = join(site.dataDir, 'outbox');
   return readdirSync(folder)
     .filter((name) => name.endsWith('.eml'))
     .sort()
@@ -15,7 +15,7 @@ export function lettersTo(site: Pick<TestServer, 'server'>, address: string): st
 }
 
 /** Waits until an address has more letters than it had, and answers the newest. */
-export async function nextLetter(site: Pick<TestServer, 'server'>, address: string, had: number): Promise<string> {
+export async function nextLetter(site: Pick<TestServer, 'dataDir'>, address: string, had: number): Promise<string> {
   for (let tries = 0; tries < 400; tries += 1) {
     const letters = lettersTo(site, address);
     if (letters.length > had) return letters.at(-1)!;

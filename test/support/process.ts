@@ -11,6 +11,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 export interface ServerProcess {
   baseUrl: string;
+  /** Where operators ask: metrics and readiness. */
+  adminUrl: string;
   child: ChildProcess;
   /** Everything written so far: both streams, and the log. */
   output: () => string;
@@ -36,19 +38,18 @@ export async function spawnServer(environment: Record<string, string>): Promise<
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
-  const ready = new Promise<string>((resolve, reject) => {
+  const ready = new Promise<{ baseUrl: string; adminUrl: string }>((resolve, reject) => {
     const hear = (chunk: Buffer) => {
       text += chunk.toString();
-      const found = /fieldlake is ready at (\S+)/.exec(text)?.[1];
-      if (found !== undefined) resolve(found);
+      const [, baseUrl, adminUrl] = /fieldlake is ready at (\S+) .*operators: (\S+)\/health\/ready\)/.exec(text) ?? [];
+      if (baseUrl !== undefined && adminUrl !== undefined) resolve({ baseUrl, adminUrl });
     };
     child.stdout.on('data', hear);
     child.stderr.on('data', hear);
     child.once('exit', (code) => reject(new Error(`the server ended with ${String(code)}: ${text.slice(-2_000)}`)));
   });
-  const baseUrl = await ready;
   return {
-    baseUrl,
+    ...(await ready),
     child,
     output: () => text + (existsSync(settings['LOG_FILE']!) ? readFileSync(settings['LOG_FILE']!, 'utf8') : ''),
     kill: async (signal) => {

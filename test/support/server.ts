@@ -1,13 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
+import { createContext, type Context } from '../../src/context.ts';
+import type { Database } from '../../src/database/database.ts';
+import type { OpenApiDocument } from '../../src/http/operations.ts';
 import { readJson } from '../../src/json.ts';
-import { startServer, type RunningServer } from '../../src/server.ts';
 import { noteSecretsOf, testLog } from './canaries.ts';
 import { makeCast, type Cast, type Person } from './cast.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { recordOperation } from './operations-seen.ts';
+import { spawnServer, type ServerProcess } from './process.ts';
 
 interface CallOptions {
   body?: unknown;
@@ -28,72 +31,96 @@ export interface Answer {
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
 export interface TestServer {
-  server: RunningServer;
+  /** The built server, a process of its own, started as `npm start` does. */
+  server: ServerProcess;
   database: TestDatabase;
+  /** The server's database, over connections of the test's own, as the application role. */
+  db: Database;
+  /** The server's folder. */
+  dataDir: string;
+  lakeFolder: string;
+  /** The published document, as the server answers it. */
+  openapi: OpenApiDocument;
   cast: Cast;
   /** Calls as a person of the cast, with a key, or anonymously. */
-  as(caller: Person | string | null): Call;
+  as: (caller: Person | string | null) => Call;
+  /**
+   * What the product is handed, over the same database and folder, as a second process without a worker has it: for functions that a test calls
+   * itself. Opened by the first call, closed with the server; nothing in it is the server's own.
+   */
+  context(): Promise<Context>;
   stop(): Promise<void>;
 }
 
-/** The real server on a socket, over a clone of the template and a folder of its own. `environment` adds settings. */
+const document = readJson(readFileSync(join(import.meta.dirname, '../../src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
+
+/** Calls a server at an address; each answer is held against the published document. */
+export const callsTo =
+  (baseUrl: string): TestServer['as'] =>
+  (caller) =>
+  async (method, path, { body, headers = {}, query = {} } = {}) => {
+    const key = caller === null ? undefined : typeof caller === 'string' ? caller : caller.apiKey;
+    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+    const form = body instanceof FormData;
+    const response = await fetch(`${baseUrl}${path}${search === '' ? '' : `?${search}`}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key === undefined ? {} : { 'x-api-key': key }),
+        ...(body === undefined || form || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: form || typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const text = bytes.toString('utf8');
+    noteSecretsOf(text);
+    const contentType = response.headers.get('content-type') ?? '';
+    const isJson = contentType.includes('json') && !contentType.includes('ndjson');
+    const parsed: unknown = isJson && text !== '' ? readJson(text) : undefined;
+    recordOperation(document, method, path, response.status, contentType.startsWith('application/json') ? parsed : undefined);
+    return { status: response.status, headers: response.headers, body: parsed, text, bytes };
+  };
+
+/** The built server, over a clone of the template and a folder of its own. `environment` adds settings. */
 export async function startTestServer(environment: Record<string, string> = {}): Promise<TestServer> {
   const database = await cloneDatabase();
-  const folder = mkdtempSync(join(tmpdir(), 'fieldlake-server-'));
-  const server = await startServer(
-    readConfig({
-      PORT: '0',
-      DATA_DIR: folder,
-      DATABASE_URL: database.url,
-      ...testLog(),
-      SAMPLE_DATA: 'off',
-      BROKER_PORT: '0',
-      DUCKDB_MEMORY_MB: '1024',
-      MACRO_LANGUAGES: 'none',
-      ...environment,
-    }),
-  );
-  const cast = await makeCast(server.context.db);
-  const as =
-    (caller: Person | string | null): Call =>
-    async (method, path, { body, headers = {}, query = {} } = {}) => {
-      const key = caller === null ? undefined : typeof caller === 'string' ? caller : caller.apiKey;
-      const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
-      const form = body instanceof FormData;
-      const response = await fetch(`${server.baseUrl}${path}${search === '' ? '' : `?${search}`}`, {
-        method,
-        redirect: 'manual',
-        headers: {
-          ...(key === undefined ? {} : { 'x-api-key': key }),
-          ...(body === undefined || form || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: form || typeof body === 'string' ? body : JSON.stringify(body) }),
-      });
-      const bytes = Buffer.from(await response.arrayBuffer());
-      const text = bytes.toString('utf8');
-      noteSecretsOf(text);
-      const contentType = response.headers.get('content-type') ?? '';
-      const isJson = contentType.includes('json') && !contentType.includes('ndjson');
-      const parsed: unknown = isJson && text !== '' ? readJson(text) : undefined;
-      recordOperation(
-        server.context.openapi,
-        method,
-        path,
-        response.status,
-        contentType.startsWith('application/json') ? parsed : undefined,
-      );
-      return { status: response.status, headers: response.headers, body: parsed, text, bytes };
-    };
+  const dataDir = mkdtempSync(join(tmpdir(), 'fieldlake-server-'));
+  const settings = { DATA_DIR: dataDir, DATABASE_URL: database.url, DUCKDB_MEMORY_MB: '1024', ...environment };
+  const clean = async () => {
+    await database.drop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  const server = await spawnServer(settings).catch(async (error: unknown) => {
+    await clean();
+    throw error;
+  });
+  let opening: Promise<Context> | undefined;
+  const open = async () => {
+    const own = { SAMPLE_DATA: 'off', MACRO_LANGUAGES: 'none', BASE_URL: server.baseUrl };
+    return createContext(readConfig({ ...own, ...settings, ...testLog(), WORKER: 'off' }));
+  };
   return {
     server,
     database,
-    cast,
-    as,
+    db: database.db,
+    dataDir,
+    lakeFolder: join(dataDir, 'lake'),
+    openapi: document,
+    cast: await makeCast(database.db),
+    as: callsTo(server.baseUrl),
+    context: () => (opening ??= open()),
     stop: async () => {
-      await server.stop();
-      await database.drop();
-      rmSync(folder, { recursive: true, force: true });
+      await (await opening)?.close();
+      // whatever was asked of it, it must still be there to be stopped
+      const ended = server.child.exitCode ?? server.child.signalCode;
+      await server.kill('SIGTERM');
+      await clean();
+      const code = ended ?? server.child.exitCode;
+      if (ended !== null || code !== 0)
+        throw new Error(
+          `the server ended with ${String(code)}${ended === null ? '' : ' before it was stopped'}: ${server.output().slice(-2_000)}`,
+        );
     },
   };
 }
