@@ -1,43 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compileChart } from '../../src/api/visualizations/chart.ts';
-import { ROLES } from '../../src/api/visualizations/roles.ts';
-import { CHART_TYPES, type ChartType, type DataConfig, type SourceRole } from '../../src/api/visualizations/visualizations.model.ts';
+import { CHART_TYPES, type DataConfig } from '../../src/api/visualizations/visualizations.model.ts';
 import { grant } from '../support/cast.ts';
+import { days, leavesCsv, source, sourcesOf } from '../support/charts.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { uploadTable } from '../support/uploads.ts';
 
 let site: TestServer;
 let id: string;
-const days = 60;
 beforeAll(async () => {
   site = await startTestServer();
   const owner = site.as(site.cast.owner);
   id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Plotted', organizationId: site.cast.leafLab } })).body.id;
-  const rows = ['measured_at,treatment,site,spad,height,npq,sd'];
-  for (let day = 0; day < days; day += 1)
-    for (const [index, treatment] of ['control', 'drought'].entries()) {
-      const at = new Date(Date.UTC(2026, 4, 1 + day)).toISOString();
-      const spad = 40 + 10 * index + (day % 7);
-      rows.push(
-        `${at},${treatment},${day % 2 === 0 ? 'north' : 'south'},${spad === 43 ? '' : spad},${100 + day * 1.5},${(day % 5) / 10 + 0.01},1.5`,
-      );
-    }
-  const form = new FormData();
-  form.append('sourceKind', 'csv');
-  form.append('targetKind', 'new');
-  form.append('targetName', 'leaves');
-  form.append('files', new Blob([rows.join('\n')]), 'leaves.csv');
-  const upload = await owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form });
-  expect(upload.status).toBe(201);
-  for (let tries = 0; tries < 200; tries += 1) {
-    const { body } = await owner('GET', `/api/v1/experiments/${id}/data/uploads/${upload.body.uploadId}`);
-    if (body.status === 'completed') return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('the upload did not end');
+  await uploadTable(owner, id, 'leaves', leavesCsv());
 });
 afterAll(() => site.stop());
 
-const source = (role: string, columnName: string, more: object = {}) => ({ tableName: 'leaves', columnName, role, ...more });
 const make = async (chartType: string, dataSources: object[], more: object = {}) => {
   const body = { name: `A ${chartType}`, chartFamily: 'basic', chartType, dataConfig: { tableName: 'leaves', dataSources, ...more } };
   const answer = await site.as(site.cast.owner)('POST', `/api/v1/experiments/${id}/visualizations`, { body });
@@ -49,27 +27,6 @@ const dataOf = async (path: string) => {
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body;
 };
-
-const COLUMN: Partial<Record<SourceRole, string>> = {
-  x: 'height',
-  y: 'spad',
-  z: 'npq',
-  size: 'height',
-  color: 'treatment',
-  facet: 'site',
-  labels: 'treatment',
-  values: 'spad',
-  value: 'spad',
-  groupBy: 'treatment',
-};
-const sourcesOf = (type: ChartType) =>
-  (Object.keys(ROLES[type]) as SourceRole[])
-    .filter((role) => ROLES[type][role]?.required === true || role === 'color')
-    .flatMap((role) => [
-      source(role, COLUMN[role] ?? ''),
-      ...(role === 'groupBy' ? [source(role, 'site')] : []),
-      ...(role === 'y' && ROLES[type].y?.many === true ? [source('y', 'npq'), source('y', 'height')] : []),
-    ]);
 
 describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', () => {
   test('gives rows as one array per series, in order of x, with gaps, errors, colours and facets', async () => {
@@ -159,6 +116,10 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', 
     expect(svg.status, svg.text.slice(0, 300)).toBe(200);
     expect(svg.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
     expect(svg.text).toContain(`A ${type}`);
+    expect(svg.bytes.length).toBeGreaterThan(1_000);
+    const png = await site.as(site.cast.owner)('GET', `${path}/image`, { query: { format: 'png' } });
+    expect(png.status, png.text.slice(0, 300)).toBe(200);
+    expect(png.bytes.length).toBeGreaterThan(1_000);
     expect(/NaN|Infinity|No data/.exec(svg.text)?.[0]).toBeUndefined();
   });
 

@@ -5,12 +5,13 @@ import { codeIn, lettersTo, nextLetter } from './outbox.ts';
 
 const documents = new Map<string, Promise<OpenApiDocument>>();
 
-/** Checks a JSON answer against the published document, as every call of the cast is. */
+/** Checks an answer against the published document, as every call of the cast is. */
 async function record(baseUrl: string, request: Request, response: Response): Promise<void> {
-  if (!response.ok || !/json/.test(response.headers.get('content-type') ?? '')) return;
+  if (response.status >= 400) return;
   const known = documents.get(baseUrl) ?? fetch(`${baseUrl}/openapi.json`).then((answer) => answer.json() as Promise<OpenApiDocument>);
   documents.set(baseUrl, known);
-  const text = await response.clone().text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  const text = isJson ? await response.clone().text() : '';
   recordOperation(await known, request.method, new URL(request.url).pathname, response.status, text === '' ? undefined : JSON.parse(text));
 }
 

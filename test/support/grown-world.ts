@@ -106,6 +106,12 @@ export async function grow(world: GrownWorld, count: number): Promise<void> {
     await make(world, 'workbooks', { name, organizationId });
     await make(world, 'device-groups', { name, organizationId });
     await make(world, `experiments/${experiment}/dashboards`, { name });
+    await make(world, `experiments/${experiment}/visualizations`, {
+      name,
+      chartFamily: 'basic',
+      chartType: 'line',
+      dataConfig: { tableName: 'raw_data', dataSources: [{ tableName: 'raw_data', columnName: 'timestamp', role: 'x' }] },
+    });
     await make(world, `experiments/${experiment}/locations`, { locations: [{ name, latitude: 1, longitude: 1 }] });
     const metadata = {
       name,
@@ -151,9 +157,8 @@ export async function grow(world: GrownWorld, count: number): Promise<void> {
           values (${randomUUID()}, ${experiment}, 'raw_data', 'raw_data', 1, 'csv', 'real', ${owner.id})`,
         sql('grown')`insert into uploads (id, experiment_id, source_kind, status, created_by, completed_at)
           values (${randomUUID()}, ${experiment}, 'csv', 'failed', ${owner.id}, now())`,
-        sql(
-          'grown',
-        )`insert into macro_reprocesses (id, experiment_id, macro_id, code_version) values (${randomUUID()}, ${experiment}, ${macro}, 1)`,
+        sql('grown')`insert into macro_reprocesses (id, experiment_id, macro_id, code_version, status, completed_at)
+          values (${randomUUID()}, ${experiment}, ${macro}, 1, 'completed', now())`,
         sql('grown')`insert into webhook_endpoints (id, organization_id, url, kinds, secret)
           values (${randomUUID()}, ${organizationId}, 'https://example.org/', '{experiment.created}', 'sealed')`,
         sql(
@@ -181,5 +186,7 @@ export async function grow(world: GrownWorld, count: number): Promise<void> {
         await tx.run(statement);
     });
   }
+  // a table takes half a second, so that there are a few of them
+  for (let more = 0; more < Math.min(10, count - 1); more += 1) await uploadTable(site.as(owner), experiment, `more_${more}`, csv(1));
   await bringTable(world, world.serial);
 }

@@ -76,9 +76,9 @@ function misfit(value: unknown, schema: Schema, document: OpenApiDocument, path:
   }
 }
 
-/** Notes every operation that answered 2xx with a body that fits the published schema; a body that does not fit fails the test. */
+/** Notes every operation that succeeded: 2xx with a body that fits the published schema, or a redirect that the document names. A body that does not fit fails the test. */
 export function recordOperation(document: OpenApiDocument, method: string, path: string, status: number, body: unknown): void {
-  if (status < 200 || status > 299) return;
+  if (status < 200 || status > 399 || status === 304) return;
   const bare = path.split('?')[0] ?? path;
   const matches = Object.entries(document.paths).filter(
     ([template, item]) => method.toLowerCase() in item && new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(bare),
@@ -89,6 +89,7 @@ export function recordOperation(document: OpenApiDocument, method: string, path:
   const operation = item[method.toLowerCase()] as unknown as {
     responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
   };
+  if (status > 299 && !(status in operation.responses)) return;
   const schema = operation.responses[String(status)]?.content?.['application/json']?.schema;
   if (schema && body !== undefined && body !== null) {
     const reason = misfit(body, schema, document, 'body');
