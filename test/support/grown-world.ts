@@ -133,7 +133,8 @@ export async function grow(world: GrownWorld, count: number): Promise<void> {
         sql('grown')`insert into team_members (id, team_id, organization_id, user_id) values
           (${randomUUID()}, ${team}, ${organizationId}, ${person.id}), (${randomUUID()}, ${made.team}, ${organizationId}, ${owner.id})`,
         sql('grown')`insert into grants (id, resource_id, resource_type, user_id, team_id, role) values
-          (${randomUUID()}, ${macro}, 'macro', ${person.id}, null, 'viewer'), (${randomUUID()}, ${macro}, 'macro', null, ${made.team}, 'viewer')`,
+          (${randomUUID()}, ${macro}, 'macro', ${person.id}, null, 'viewer'),
+          (${randomUUID()}, ${experiment}, 'experiment', ${person.id}, null, 'viewer'), (${randomUUID()}, ${macro}, 'macro', null, ${made.team}, 'viewer')`,
         sql('grown')`insert into organization_invitations (id, organization_id, email, role, inviter_id, expires_at) values
           (${randomUUID()}, ${organizationId}, ${email}, 'member', ${owner.id}, now() + interval '1 day'),
           (${randomUUID()}, ${theirs}, 'owner@example.com', 'member', ${owner.id}, now() + interval '1 day')`,
