@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { servedOperations } from './operations.ts';
 import { readJson } from '../../src/json.ts';
-import type { OpenApiDocument } from '../../src/http/operations.ts';
+import type { OpenApiDocument } from '../../src/contract/operations.ts';
 
 const BUILD = join(import.meta.dirname, '..', '..', 'build');
 const LINES = join(BUILD, 'operations-seen.ndjson');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { createContext, type Context } from '../../src/context.ts';
 import type { Database } from '../../src/database/database.ts';
-import type { OpenApiDocument } from '../../src/http/operations.ts';
+import type { OpenApiDocument } from '../../src/contract/operations.ts';
 import { readJson } from '../../src/json.ts';
 import { noteSecretsOf, testLog } from './canaries.ts';
 import { makeCast, type Cast, type Person } from './cast.ts';
