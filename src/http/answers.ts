@@ -152,7 +152,7 @@ const sink = (response: Response, isOnlyHere: boolean): Writable =>
   });
 
 interface Sending {
-  /** Asked for when the body has ended. */
+  /** Asked for when the body has ended, and sent where a trailer can be: behind the chunks of an HTTP/1.1 answer. Elsewhere they are left out. */
   trailers?: () => Promise<Record<string, string>>;
   /** Nobody else holds the bytes of the body: their memory is free once they are sent. */
   isOnlyHere?: boolean;
@@ -163,21 +163,30 @@ async function* trailed(response: Response, body: Readable, trailers: NonNullabl
   response.addTrailers(await trailers());
 }
 
+/** Whether the answer is sent in chunks, which only HTTP/1.1 has. */
+const isChunked = ({ httpVersionMajor, httpVersionMinor }: Request) => httpVersionMajor > 1 || httpVersionMinor >= 1;
+
 /**
  * Sends a stream of bytes. Headers go out with the first byte, so that what fails before it is still a problem document; what fails later tears the
- * connection down without a last chunk.
+ * connection down without a last chunk. To HEAD the same headers go out, and the rest of the stream is never made.
  */
 export async function streamed(response: Response, body: Readable, { trailers, isOnlyHere = false }: Sending = {}): Promise<void> {
   await once(body, 'readable');
-  if (trailers) response.setHeader('Trailer', 'X-Truncated');
   response.status(200);
+  if (response.req.method === 'HEAD') {
+    body.destroy();
+    response.end();
+    return;
+  }
+  const trailing = trailers && isChunked(response.req) ? trailers : undefined;
+  if (trailing) response.setHeader('Trailer', 'X-Truncated');
   const gone = new AbortController();
   const leave = () => {
     if (!response.writableFinished) gone.abort();
   };
   response.once('close', leave);
   try {
-    await pipeline(trailers ? trailed(response, body, trailers) : body, sink(response, isOnlyHere), { signal: gone.signal });
+    await pipeline(trailing ? trailed(response, body, trailing) : body, sink(response, isOnlyHere), { signal: gone.signal });
   } catch (error) {
     body.destroy();
     // the caller went away, or the engine failed with bytes on the wire: either way nothing can be said any more

@@ -97,8 +97,7 @@ function sendProblem(response: Response, error: ApiError): void {
   response.status(error.status).type('application/problem+json').send(JSON.stringify(body));
 }
 
-/** The one edge where a failure becomes an answer. */
-export function renderErrors(error: unknown, request: Request, response: Response, _next: NextFunction): void {
+function answerFailure(error: unknown, request: Request, response: Response): void {
   if (error instanceof StoredAnswer) {
     error.send(response);
     return;
@@ -116,4 +115,32 @@ export function renderErrors(error: unknown, request: Request, response: Respons
     return;
   }
   sendProblem(response, known);
+}
+
+/** The one edge where a failure becomes an answer. Whatever fails here too is 500 on its own connection, and ends there. */
+export function renderErrors(error: unknown, request: Request, response: Response, _next: NextFunction): void {
+  try {
+    answerFailure(error, request, response);
+  } catch (failed) {
+    answerBarely(failed, request, response);
+  }
+}
+
+/** 500 with none of the headers that were meant for another answer, any of which may be what failed. */
+function answerBarely(failed: unknown, request: Request, response: Response): void {
+  try {
+    contextOf(request).log.error(
+      { requestId: exchangeOf(response).requestId, err: failed },
+      'a failure could not be answered as it should',
+    );
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    response.setHeader('X-Request-Id', exchangeOf(response).requestId);
+    sendProblem(response, errors.internal());
+  } catch {
+    response.destroy();
+  }
 }

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { streamed } from '../../src/http/answers.ts';
+import { sendRaw } from '../support/raw-http.ts';
 
 const SIZE = 65_536;
 const PIECES = 40;
@@ -72,5 +73,32 @@ test('a body that fails midway tears the connection down, and one whose caller l
   await once(response, 'readable');
   response.destroy();
   await closed;
+  expect(failure).toBeUndefined();
+});
+
+test('HEAD has the headers of GET and no body, its stream ends, and HTTP/1.0 has neither chunks nor a trailer', async () => {
+  const streams: Readable[] = [];
+  make = () => {
+    const body = Readable.from(pieces(), { objectMode: false });
+    streams.push(body);
+    return { body, isOnlyHere: true };
+  };
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const asked = (line: string) => sendRaw(base, `${line}\r\nHost: h\r\n\r\n`, { methods: [line.split(' ')[0]!], lingerMs: 100 });
+  const get = (await asked('GET / HTTP/1.1')).answers[0]!;
+  expect(get).toMatchObject({ status: 200, framing: 'chunks', trailers: { 'x-truncated': 'false' } });
+  expect(get.body.length).toBe(PIECES * SIZE);
+
+  const head = await asked('HEAD / HTTP/1.1');
+  expect(head.answers).toHaveLength(1);
+  expect(head.answers[0]).toMatchObject({ status: 200, framing: 'none' });
+  expect(head.rest.length).toBe(0);
+  expect(streams.at(-1)!.destroyed).toBe(true);
+
+  const old = await asked('GET / HTTP/1.0');
+  expect(old.answers[0]).toMatchObject({ status: 200, framing: 'close' });
+  expect(old.answers[0]!.headers['trailer']).toBeUndefined();
+  expect(old.answers[0]!.body.equals(get.body)).toBe(true);
+  expect((await asked('HEAD / HTTP/1.0')).answers[0]).toMatchObject({ status: 200, framing: 'none' });
   expect(failure).toBeUndefined();
 });

@@ -97,7 +97,7 @@ export class DataController extends ApiController {
 
   /**
    * Rows of a table: plain, filtered, projected or aggregated. JSON gives one page of 100 unless `limit` is given; CSV, NDJSON, Arrow and
-   * Parquet (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind. The `Link` header of a page
+   * Parquet (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind (over HTTP/1.1; HTTP/1.0 has no trailers). The `Link` header of a page
    * of plain rows leads to the next and the previous one by `cursor`.
    */
   @Get('data')
@@ -126,7 +126,9 @@ export class DataController extends ApiController {
     if (kept) return this.#page(request, table, { page: kept, query, version: source.version });
     const release = await this.#share(table);
     const start = performance.now();
-    const options = { signal: this.exchange.signal, tag: this.exchange.requestId };
+    // what a HEAD or an answer without a trailer does not wait for ends with it
+    const answeredAll = new AbortController();
+    const options = { signal: AbortSignal.any([this.exchange.signal, answeredAll.signal]), tag: this.exchange.requestId };
     try {
       if (accept in FORMATS) {
         const format = FORMATS[accept as keyof typeof FORMATS];
@@ -145,6 +147,7 @@ export class DataController extends ApiController {
       const page = await readPage(this.ctx.warehouse, source, asked, { ...options, timeoutMs: this.ctx.config.limits.statementTimeoutMs });
       return await this.#page(request, table, { page: this.ctx.pages.keep(key, page), query, version: source.version });
     } finally {
+      answeredAll.abort();
       release();
     }
   }
