@@ -6,6 +6,7 @@ import { LARGEST_OBJECT, objectArrived } from './api/iot/arrivals.service.ts';
 import type { Context } from './context.ts';
 import { errors } from './errors.ts';
 import { RegisterRoutes } from './generated/routes.js';
+import { clockBody } from './http/body-clock.ts';
 import { allowTrustedOrigins } from './http/cors.ts';
 import { documentationPage, documentationPolicy, documentationScript } from './http/documentation.ts';
 import { renderErrors } from './http/errors.ts';
@@ -40,6 +41,7 @@ export function createApp(context: Context): Express {
       xFrameOptions: { action: 'deny' },
     }),
   );
+  app.use(clockBody);
   app.use(allowTrustedOrigins);
   app.get('/openapi.json', (_request, response) => response.json(context.openapi));
   app.get('/docs', documentationPage);

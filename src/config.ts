@@ -68,6 +68,10 @@ const Environment = z.object({
   WEBHOOK_TIMEOUT_SECONDS: number(1, 30).default(10),
   WEBHOOK_RETENTION_DAYS: number(1, 365).default(30),
   STATEMENT_TIMEOUT_SECONDS: number(1, 600).default(30),
+  /** A body of which fewer than a thousand bytes come in this time is given up. */
+  BODY_STALL_SECONDS: number(1, 3_600).default(60),
+  /** A body that is no upload has this time for all of it. */
+  BODY_SECONDS: number(1, 3_600).default(60),
   /** `off` runs no MQTT broker in this process; `on` runs one with the worker, unless the registry is AWS IoT. */
   BROKER: onOff.default(true),
   BROKER_PORT: number(0, 65_535).default(8883),
@@ -162,6 +166,8 @@ export interface Config {
     organizationStatements: number;
     statementTimeoutMs: number;
     uploadRecordBytes: number;
+    bodyStallMs: number;
+    bodyMs: number;
     cacheBytes: number;
   };
   macros: {
@@ -293,6 +299,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,
       uploadRecordBytes: env.UPLOAD_RECORD_KIB * 1024,
+      bodyStallMs: env.BODY_STALL_SECONDS * 1000,
+      bodyMs: env.BODY_SECONDS * 1000,
       cacheBytes: env.RESULT_CACHE_MB * 1_048_576,
     },
     macros: {

@@ -160,12 +160,15 @@ const catalogue = {
   // input
   invalidInput: say(400, 'The request is not valid; see errors.'),
   malformedJson: say(400, 'The request body is not valid JSON.'),
+  undecodableBody: say(400, 'The request body is not what its Content-Encoding says.'),
   queryRefused: say(400, (sentence: string) => sentence),
   notHttp: say(400, 'This is not an HTTP request that can be understood.'),
+  hostInvalid: say(400, 'A request names its host once, in one Host header.'),
   requestTooSlow: say(408, 'The request did not arrive in time.'),
   headersTooLarge: say(431, 'The address and headers of the request are longer than 16 kB.'),
   payloadTooLarge: say(413, (limit: string) => `The request is larger than ${limit}.`),
   unsupportedMediaType: say(415, (accepted: string) => `The content type must be ${accepted}.`),
+  unsupportedEncoding: say(415, (accepted: string) => `The Content-Encoding must be ${accepted}.`),
   notAcceptable: say(406, (offered: string) => `This can be answered as ${offered}.`),
   // state
   routeNotFound: say(404, 'There is nothing at this path.'),

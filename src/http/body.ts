@@ -37,7 +37,27 @@ export function exactMemberOf(request: Request, name: string): string | undefine
 /** A character set that JSON is not written in. */
 const FOREIGN_CHARSET = /;\s*charset\s*=\s*"?(?!utf-)/i;
 
-const hasBody = (request: Request) => request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0;
+interface ParserError {
+  type?: unknown;
+  status: number;
+  /** Bytes, of a body that is too large. */
+  limit?: number;
+}
+const isParserError = (error: unknown): error is ParserError =>
+  typeof error === 'object' && error !== null && typeof (error as ParserError).status === 'number';
+
+/** What body-parser throws, as an entry of the catalogue. It passes on what zlib threw with status 400 and no type. */
+function refusalOf(error: unknown): Error {
+  if (!isParserError(error)) return error instanceof Error ? error : errors.malformedJson();
+  if (error.type === 'entity.too.large') return errors.payloadTooLarge(`${(error.limit ?? 0) / 1_048_576} MB`);
+  if (error.type === 'encoding.unsupported') return errors.unsupportedEncoding('gzip, deflate, br, zstd or identity');
+  if (error.status === 415) return errors.unsupportedMediaType('application/json in UTF-8');
+  if (error.type === undefined && error.status === 400) return errors.undecodableBody();
+  return errors.malformedJson();
+}
+
+export const hasBody = (request: Request) =>
+  request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0;
 
 const textOf = (bytes: Buffer) => bytes.toString('utf8').replace(/^\uFEFF/, '');
 
@@ -88,7 +108,7 @@ export async function readJsonBody(request: Request, response: Response): Promis
   if (FOREIGN_CHARSET.test(request.get('content-type') ?? '')) throw errors.unsupportedMediaType('application/json in UTF-8');
   const limits = MORE[request.path] ?? USUAL;
   await new Promise<void>((resolve, reject) => {
-    takers.get(limits)?.(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+    takers.get(limits)?.(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(refusalOf(error))));
   });
   const bytes = request.body as Buffer;
   request.body = undefined;

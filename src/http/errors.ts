@@ -9,22 +9,9 @@ const LARGEST_BODY = 16_000;
 
 const shorten = (text: string) => (text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE - 1)}…` : text);
 
-interface BodyParserError {
-  type: string;
-  status: number;
-}
-const isBodyParserError = (error: unknown): error is BodyParserError =>
-  typeof error === 'object' &&
-  error !== null &&
-  typeof (error as BodyParserError).type === 'string' &&
-  typeof (error as BodyParserError).status === 'number';
-
 /** Anything thrown below, as an entry of the catalogue. */
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (isBodyParserError(error) && error.type === 'entity.too.large') return errors.payloadTooLarge('10 MB');
-  if (isBodyParserError(error) && error.status === 415) return errors.unsupportedMediaType('application/json in UTF-8');
-  if (isBodyParserError(error)) return errors.malformedJson();
   if (error instanceof URIError) return errors.queryRefused('The path is not valid percent-encoded UTF-8.');
   return errors.internal().with({ cause: error });
 }
@@ -72,6 +59,7 @@ const TITLES: Readonly<Record<number, string>> = {
   404: 'Not Found',
   405: 'Method Not Allowed',
   406: 'Not Acceptable',
+  408: 'Request Timeout',
   409: 'Conflict',
   410: 'Gone',
   412: 'Precondition Failed',
@@ -80,6 +68,7 @@ const TITLES: Readonly<Record<number, string>> = {
   416: 'Range Not Satisfiable',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',

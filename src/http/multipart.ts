@@ -19,6 +19,7 @@ const LONGEST_FIELD = 4_096;
 /** The parts of a multipart/form-data body in the order in which they were sent, with back-pressure. Errors: 400 malformed, 415 another type. */
 export async function* multipartParts(request: IncomingMessage, limits: MultipartLimits): AsyncGenerator<Part> {
   if (!/^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')) throw errors.unsupportedMediaType('multipart/form-data');
+  if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? '')) throw errors.unsupportedEncoding('identity');
   const queue: Part[] = [];
   let ended = false;
   let failure: unknown;
