@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import express, { type Express, type Request, type Response } from 'express';
+import express, { type Express } from 'express';
 import helmet from 'helmet';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 import { LARGEST_OBJECT, objectArrived } from './api/iot/arrivals.service.ts';
@@ -10,17 +10,11 @@ import { clockBody } from './http/body-clock.ts';
 import { allowTrustedOrigins } from './http/cors.ts';
 import { documentationPage, documentationPolicy, documentationScript } from './http/documentation.ts';
 import { renderErrors } from './http/errors.ts';
-import { contextOf } from './http/exchange.ts';
+import { refuseDoubtfulHeads } from './http/heads.ts';
+import { allowOnly, answerMethods, METHODS } from './http/methods.ts';
 import { objectRoutes } from './http/objects.ts';
 import { observe } from './http/observe.ts';
 import { routesByShape } from './http/routing.ts';
-
-function refuseTheRest(request: Request, response: Response): void {
-  const methods = contextOf(request).operations.methodsOf(request.path);
-  if (methods.length === 0) throw errors.routeNotFound();
-  response.setHeader('Allow', methods.includes('GET') ? [...methods, 'HEAD'].sort().join(', ') : methods.join(', '));
-  throw errors.methodNotAllowed();
-}
 
 /** The API: middleware in the order in which a request meets it. */
 export function createApp(context: Context): Express {
@@ -41,8 +35,10 @@ export function createApp(context: Context): Express {
       xFrameOptions: { action: 'deny' },
     }),
   );
+  app.use(refuseDoubtfulHeads);
   app.use(clockBody);
   app.use(allowTrustedOrigins);
+  app.use(['/openapi.json', '/docs', '/platform/assets'], allowOnly('GET', 'HEAD'));
   app.get('/openapi.json', (_request, response) => response.json(context.openapi));
   app.get('/docs', documentationPage);
   app.get('/docs/page.js', documentationScript);
@@ -54,8 +50,13 @@ export function createApp(context: Context): Express {
       '/objects',
       objectRoutes({ store: objectFolder, maxBytes: LARGEST_OBJECT, arrived: (key, stored) => objectArrived(context, key, stored) }),
     );
-  app.use(routesByShape(RegisterRoutes));
-  app.use(refuseTheRest);
+  const routes = routesByShape(RegisterRoutes);
+  app.use(routes.handle);
+  app.use((request, response) => {
+    const methods = request.path === '*' ? METHODS : routes.methodsOf(request.path);
+    if (methods.length === 0) throw errors.routeNotFound();
+    answerMethods(request.method, response, methods);
+  });
   app.use(renderErrors);
   return app;
 }

@@ -1,4 +1,4 @@
-/** What the published document says of each operation; the edge asks it for query names and methods, so that a rule is said once. */
+/** What the published document says of each operation; the edge asks it for query names, so that a rule is said once. */
 export interface Operation {
   method: string;
   /** `/api/v1/experiments/{id}`. */
@@ -18,12 +18,9 @@ export interface OpenApiDocument {
 export interface Operations {
   /** By method and express route pattern (`/api/v1/experiments/:id`). */
   find(method: string, pattern: string): Operation | undefined;
-  /** Methods that a path answers, for 405. */
-  methodsOf(path: string): readonly string[];
 }
 
 const toPattern = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
-const toExpression = (path: string) => new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}/?$`);
 
 export function indexOperations(document: OpenApiDocument): Operations {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -34,9 +31,5 @@ export function indexOperations(document: OpenApiDocument): Operations {
     })),
   );
   const byPattern = new Map(operations.map((operation) => [`${operation.method} ${toPattern(operation.path)}`, operation]));
-  const expressions = operations.map(({ path, method }) => ({ expression: toExpression(path), method }));
-  return {
-    find: (method, pattern) => byPattern.get(`${method} ${pattern}`),
-    methodsOf: (path) => [...new Set(expressions.filter(({ expression }) => expression.test(path)).map(({ method }) => method))].sort(),
-  };
+  return { find: (method, pattern) => byPattern.get(`${method} ${pattern}`) };
 }

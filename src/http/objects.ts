@@ -5,6 +5,7 @@ import { errors } from '../errors.ts';
 import type { FolderStore } from '../storage/folder.ts';
 import type { Stored } from '../storage/objects.ts';
 import { exchangeOf } from './exchange.ts';
+import { allowOnly } from './methods.ts';
 
 interface ObjectRoutes {
   store: FolderStore;
@@ -46,14 +47,10 @@ export function objectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Router
     await pipeline(Readable.from(await store.get(grant.key)), response);
   };
 
+  router.use(allowOnly('GET', 'HEAD', 'PUT'));
   router.use((request: Request, response: Response, next) => {
     response.setHeader('Cache-Control', 'no-store');
-    const answer = request.method === 'PUT' ? put : request.method === 'GET' || request.method === 'HEAD' ? get : undefined;
-    if (answer === undefined) {
-      response.setHeader('Allow', 'GET, HEAD, PUT');
-      throw errors.methodNotAllowed();
-    }
-    answer(request, response).catch(next);
+    (request.method === 'PUT' ? put : get)(request, response).catch(next);
   });
   return router;
 }

@@ -25,6 +25,6 @@ test('GET /health/live and /health/ready say no more than that; another method i
   expect((await call('GET', '/health/ready')).body).toEqual({ status: 'ready' });
   const refused = await call('POST', '/health/time');
   expect(refused).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
-  expect(refused.headers.get('allow')).toBe('GET, HEAD');
+  expect(refused.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   expect((await call('GET', '/health/nothing')).body.code).toBe('ROUTE_NOT_FOUND');
 });

@@ -278,7 +278,7 @@ describe('a signed URL', () => {
     expect((await put(uploadUrl, bytes, headers, 'GET')).status).toBe(403);
     const post = await put(uploadUrl, bytes, headers, 'POST');
     expect(post).toMatchObject({ status: 405 });
-    expect(post.headers.get('allow')).toBe('GET, HEAD, PUT');
+    expect(post.headers.get('allow')).toBe('GET, HEAD, OPTIONS, PUT');
     expect((await put(uploadUrl, bytes, headers)).status).toBe(200);
   });
 

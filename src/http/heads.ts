@@ -1,0 +1,22 @@
+import type { NextFunction, Request, Response } from 'express';
+import { errors } from '../errors.ts';
+
+/** Characters of a host and port: https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2. */
+const HOST = /^[\w.~%!$&'()*+,;=:[\]-]*$/;
+
+/**
+ * Refuses what two servers in a row might understand differently: a version that is neither HTTP/1.0 nor 1.1, which Node's parser lets through, and
+ * a request that names no host, several or none that could be one (https://www.rfc-editor.org/rfc/rfc9112#section-3.2). HTTP/1.0 may leave it out.
+ * The connection closes, since what comes behind is as doubtful.
+ */
+export function refuseDoubtfulHeads(request: Request, response: Response, next: NextFunction): void {
+  const { httpVersion, headersDistinct } = request;
+  const hosts = headersDistinct['host'] ?? [];
+  const isKnown = httpVersion === '1.1' || httpVersion === '1.0';
+  if (isKnown && hosts.length <= 1 && (hosts.length === 1 || httpVersion === '1.0') && HOST.test(hosts[0] ?? '')) {
+    next();
+    return;
+  }
+  response.setHeader('Connection', 'close');
+  throw isKnown ? errors.hostInvalid() : errors.notHttp();
+}
