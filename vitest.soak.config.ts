@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: [
       'test/soak/**/*.test.ts',
-      'test/process/{crash,exports,macros,messages}.test.ts',
+      'test/process/{crash,drain,exports,macros,messages}.test.ts',
       'test/api/identities.test.ts',
       'test/auth/revocation.test.ts',
       'test/lakehouse/{oracle,seek}.test.ts',

@@ -8,17 +8,19 @@ import { ConfigError, readConfig, type Config } from './config.ts';
 import { createContext, type Context } from './context.ts';
 import { StartError } from './errors.ts';
 import { createAdminApp } from './http/admin.ts';
-import { answerUnparsed } from './http/unparsed.ts';
+import { drainable } from './http/drain.ts';
+import { createListener } from './http/listener.ts';
 import { startWorker } from './worker.ts';
 
-const DRAIN_MS = 15_000;
+/** Before connections that are kept and idle are closed, so that each caller hears of it on an answer. */
+const NOTICE_MS = 1_000;
 
 export interface RunningServer {
   context: Context;
   baseUrl: string;
   adminUrl: string;
-  /** Stops taking requests, lets the running ones end, and closes everything. */
-  stop(): Promise<void>;
+  /** Stops taking requests, lets the running ones end, and closes everything; callers with kept connections have `noticeMs` to leave by themselves. */
+  stop(noticeMs?: number): Promise<void>;
 }
 
 const urlOf = (server: Server, host: string) =>
@@ -34,22 +36,13 @@ async function listen(server: Server, port: number, host: string, name: string):
   }
 }
 
-async function drain(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await closed;
-  clearTimeout(timer);
-}
-
 /** Config to context to app to socket. */
 export async function startServer(config: Config): Promise<RunningServer> {
   const context = await createContext(config);
   try {
-    const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 0, headersTimeout: 20_000 }, createApp(context));
-    server.on('clientError', answerUnparsed);
+    const server = createListener(createApp(context));
     const admin = createServer(createAdminApp(context));
+    const drains = [drainable(server), drainable(admin)];
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
     await listen(server, config.port, config.host, 'PORT');
     context.baseUrl = config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host);
@@ -60,9 +53,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
       context,
       baseUrl: context.baseUrl,
       adminUrl: urlOf(admin, '127.0.0.1'),
-      stop: async () => {
+      stop: async (noticeMs = 0) => {
         context.ready = false;
-        await Promise.all([drain(server), drain(admin)]);
+        await Promise.all(drains.map((drain) => drain(noticeMs)));
         await stopWorker?.();
         await context.close();
       },
@@ -90,7 +83,7 @@ async function main(): Promise<void> {
   // Ctrl-C reaches us twice under npm; the second is not impatience
   const stop = () => {
     leaving.abort();
-    stopping ??= running.stop().then(
+    stopping ??= running.stop(NOTICE_MS).then(
       () => process.exit(0),
       (error: unknown) => {
         explain(error);

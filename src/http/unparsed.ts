@@ -1,25 +1,52 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errors } from '../errors.ts';
+import { errors, type ApiError } from '../errors.ts';
 import { problemDocument } from './errors.ts';
+import { METHODS } from './methods.ts';
 
-const TITLES: Readonly<Record<number, string>> = { 400: 'Bad Request', 408: 'Request Timeout', 431: 'Request Header Fields Too Large' };
+/** The last request of a connection, and its answer. */
+interface Exchanged {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
 
-/** Answers what the HTTP parser refused, which never becomes a request: a problem document like any other, and the connection is closed. */
-export function answerUnparsed({ code }: NodeJS.ErrnoException, socket: Duplex): void {
-  if (code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const error =
-    code === 'HPE_HEADER_OVERFLOW'
-      ? errors.headersTooLarge()
-      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? errors.requestTooSlow()
-        : errors.notHttp();
-  const title = TITLES[error.status] ?? 'Error';
-  const body = JSON.stringify({ ...problemDocument(error, randomUUID()), title });
+function refusalOf(code: string | undefined): ApiError {
+  if (code === 'HPE_HEADER_OVERFLOW') return errors.headersTooLarge();
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return errors.requestTooSlow();
+  return errors.notHttp();
+}
+
+/** A problem document like any other, as the last bytes of a connection. */
+function endWith(socket: Duplex, error: ApiError): void {
+  const document = problemDocument(error, randomUUID());
+  const body = JSON.stringify(document);
+  const allow = error.status === 405 ? `Allow: ${METHODS.join(', ')}, OPTIONS\r\n` : '';
+  // a peer that keeps its side open has a second to read this
+  setTimeout(() => socket.destroy(), 1_000).unref();
   socket.end(
-    `HTTP/1.1 ${error.status} ${title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${error.status} ${String(document['title'])}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${allow}Connection: close\r\n\r\n${body}`,
   );
+}
+
+/**
+ * Answers what the HTTP parser refused, which never becomes a request, and closes the connection. Each request has one answer: what is wrong behind a
+ * request waits for that one's answer, and what is wrong within a body whose answer has begun gets none.
+ */
+export function answerUnparsed(server: Server): void {
+  const exchanged = new WeakMap<Duplex, Exchanged>();
+  const refused = new WeakSet<Duplex>();
+  server.prependListener('request', (request, response) => exchanged.set(request.socket, { request, response }));
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    // every further byte of a refused connection is refused again
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const last = exchanged.get(socket);
+    if (code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else if (last && !last.request.complete && last.response.headersSent) socket.destroy();
+    else if (last?.request.complete === true && !last.response.writableFinished)
+      last.response.once('finish', () => endWith(socket, refusalOf(code)));
+    else endWith(socket, refusalOf(code));
+  });
+  server.on('connect', (_request, socket) => endWith(socket, errors.methodNotAllowed()));
 }

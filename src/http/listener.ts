@@ -1,0 +1,23 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { noticeDepartures } from './departures.ts';
+import { answerUnparsed } from './unparsed.ts';
+
+/**
+ * The public HTTP/1.1 server, which does not listen yet. A head has 20 s to arrive, also of a connection that has sent nothing; bodies have clocks of
+ * their own (`body-clock.ts`), since an upload may take hours. A missing Host is refused by `heads.ts`, with a problem document.
+ */
+export function createListener(answer: RequestListener): Server {
+  const server = createServer(
+    {
+      keepAliveTimeout: 65_000,
+      requestTimeout: 0,
+      headersTimeout: 20_000,
+      connectionsCheckingInterval: 5_000,
+      requireHostHeader: false,
+    },
+    answer,
+  );
+  answerUnparsed(server);
+  noticeDepartures(server);
+  return server;
+}

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
+import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
+import { rawSocket, sendRaw, type RawExchange } from '../support/raw-http.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: BuiltSite;
+let data: string;
+beforeAll(async () => {
+  site = await startBuiltSite();
+  const body = { name: 'Connections', organizationId: site.cast.leafLab };
+  const { id } = (await site.owner('POST', '/api/v1/experiments', { body })).body as { id: string };
+  const rows = Array.from({ length: 200_000 }, (_, index) => `${index},${(index * 7919) % 100_003},${index % 13}`);
+  await uploadTable(site.owner, id, 'numbers', ['a,b,c', ...rows].join('\n'));
+  data = `/api/v1/experiments/${id}/data?tableName=numbers`;
+});
+afterAll(() => site.stop());
+
+const get = (path: string, more = '', version = '1.1') =>
+  `GET ${path} HTTP/${version}\r\nHost: fieldlake.test\r\nx-api-key: ${site.cast.owner.apiKey}\r\n${more}\r\n`;
+const statusesOf = ({ answers }: RawExchange) => answers.map(({ status }) => status);
+
+test('a caller who closes its side behind the request gets the whole answer', async () => {
+  for (const version of ['1.1', '1.0'])
+    for (const [path, accept] of [
+      ['/health/live', 'application/json'],
+      [data, 'application/json'],
+      [data, 'text/csv'],
+    ] as const) {
+      const open = await sendRaw(site.server.baseUrl, get(path, `Accept: ${accept}\r\nConnection: close\r\n`, version));
+      const half = await sendRaw(site.server.baseUrl, get(path, `Accept: ${accept}\r\n`, version), { halfClose: true, lingerMs: 5_000 });
+      expect(statusesOf(open), `${version} ${accept}`).toEqual([200]);
+      expect(statusesOf(half), `${version} ${accept}`).toEqual([200]);
+      expect(half.answers[0]!.body.equals(open.answers[0]!.body)).toBe(true);
+      expect(half.closed).toBe(true);
+    }
+  const body = '{"userIds":["nobody"]}';
+  const head = `POST /api/v1/users/metadata HTTP/1.1\r\nHost: h\r\nx-api-key: ${site.cast.owner.apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  expect(statusesOf(await sendRaw(site.server.baseUrl, [head, body], { halfClose: true }))).toEqual([200]);
+  // a body that is cut is refused, once
+  const cut = await sendRaw(site.server.baseUrl, [head, body.slice(0, 5)], { halfClose: true, lingerMs: 2_000 });
+  expect([400, 401]).toContain(statusesOf(cut)[0]);
+  expect(cut.answers).toHaveLength(1);
+});
+
+test('of two callers who wait, the one who closed its side is answered, and the one who is gone is noticed', async () => {
+  const experiment = data.replace(/\/data.*/, '');
+  const leave = async (version: string) => {
+    const socket = await rawSocket(site.server.baseUrl);
+    socket.write(get(experiment, `X-Request-Id: leaves-early-${version}\r\n`, version));
+    await sleep(100);
+    socket.destroy();
+    await once(socket, 'close');
+  };
+  const noticed = (version: string) => new RegExp(`"requestId":"leaves-early-${version}".*"status":499`).test(site.server.output());
+  let half: Promise<RawExchange> | undefined;
+  await site.db.transaction(async (tx) => {
+    // nobody's access is decided until this ends
+    await tx.run(sql('t')`lock table resources in access exclusive mode`);
+    half = sendRaw(site.server.baseUrl, get(experiment), { halfClose: true, lingerMs: 2_000 });
+    await Promise.all([leave('1.1'), leave('1.0')]);
+    for (let tries = 0; tries < 60 && !(noticed('1.1') && noticed('1.0')); tries += 1) await sleep(50);
+    expect([noticed('1.1'), noticed('1.0')]).toEqual([true, true]);
+  });
+  const { answers, interim, closed } = await half!;
+  expect(answers.map(({ status }) => status)).toEqual([200]);
+  expect(new Set(interim)).toEqual(new Set([102]));
+  expect(closed).toBe(true);
+});
+
+test('garbage behind a request waits for its answer, and comes once', async () => {
+  const { answers, closed } = await sendRaw(site.server.baseUrl, `${get(data, 'Accept: application/json\r\n')}\0\0GARBAGE\r\n\r\n`, {
+    methods: ['GET', 'GET'],
+    lingerMs: 2_000,
+  });
+  expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+  expect(answers[0]!.body.length).toBeGreaterThan(1_000);
+  expect(closed).toBe(true);
+});
+
+test('a request that says Expect: 100-continue is told to go on', async () => {
+  const body = '{"userIds":["nobody"]}';
+  const head = `POST /api/v1/users/metadata HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nx-api-key: ${site.cast.owner.apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const { answers, interim } = await sendRaw(site.server.baseUrl, [head, body], { pauseMs: 200 });
+  expect(interim).toEqual([100]);
+  expect(answers.map(({ status }) => status)).toEqual([200]);
+});
+
+test('connections that never say what they want, or never end their head, are let go', { timeout: 60_000 }, async () => {
+  const start = performance.now();
+  const silent = await Promise.all(
+    Array.from({ length: 200 }, (_, index) =>
+      sendRaw(site.server.baseUrl, index % 2 === 0 ? '' : 'GET /health/live HTTP/1.1\r\nHost: h\r\n', {
+        quietMs: 40_000,
+        lingerMs: 40_000,
+      }),
+    ),
+  );
+  expect(performance.now() - start).toBeLessThan(35_000);
+  expect(silent.every(({ closed }) => closed)).toBe(true);
+  expect(new Set(silent.flatMap(statusesOf))).toEqual(new Set([408]));
+  expect((await fetch(`${site.server.baseUrl}/health/live`)).status).toBe(200);
+});
