@@ -7,6 +7,7 @@ import { createApp } from './app.ts';
 import { ConfigError, readConfig, type Config } from './config.ts';
 import { createContext, type Context } from './context.ts';
 import { StartError } from './errors.ts';
+import { watchFaults } from './faults.ts';
 import { createAdminApp } from './http/admin.ts';
 import { drainable } from './http/drain.ts';
 import { createListener } from './http/listener.ts';
@@ -81,19 +82,20 @@ async function main(): Promise<void> {
   let stopping: Promise<void> | undefined;
   const leaving = new AbortController();
   // Ctrl-C reaches us twice under npm; the second is not impatience
-  const stop = () => {
+  const stop = (status: 0 | 1) => {
     leaving.abort();
     stopping ??= running.stop(NOTICE_MS).then(
-      () => process.exit(0),
+      () => process.exit(status),
       (error: unknown) => {
         explain(error);
         process.exit(1);
       },
     );
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  process.on('SIGTERM', () => stop(0));
+  process.on('SIGINT', () => stop(0));
   const { context, baseUrl, adminUrl } = running;
+  watchFaults({ log: context.log, setReady: (ready) => (context.ready = ready && !stopping), end: () => stop(1) });
   process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs, operators: ${adminUrl}/health/ready)\n`);
   process.stdout.write(`Letters (sign-in codes, invitations) go to ${context.mailer.destination}\n`);
   if (!context.config.sampleData || !context.config.worker) return;
