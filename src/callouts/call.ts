@@ -43,8 +43,12 @@ class Refused extends Error {
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
 
+const CONTROL_OR_SPACE = /[\0-\x20\x7f]/;
+
 /** What is wrong with a URL before anything is resolved; null when it may be called. */
 export function urlProblem(text: string, allowLoopback: boolean): string | null {
+  // a URL is read without them, so that what is kept would not be what was sent: https://url.spec.whatwg.org/#concept-basic-url-parser
+  if (CONTROL_OR_SPACE.test(text)) return 'may not hold spaces, line breaks or control characters';
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url) return 'must be a URL such as https://example.org/hooks';
   const host = bare(url.hostname);
