@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Our cloud implementations against other people's servers of the same interfaces; needs Python and a package index. */
+/** Ourselves against other people's clients, proxies and servers; needs Python and a package index. */
 export default defineConfig({
   test: {
     include: ['test/conformance/**/*.test.ts'],

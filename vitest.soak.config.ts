@@ -8,6 +8,7 @@ export default defineConfig({
     include: [
       'test/soak/**/*.test.ts',
       'test/process/{crash,drain,exports,macros,messages}.test.ts',
+      'test/conformance/strange-clients.test.ts',
       'test/api/identities.test.ts',
       'test/auth/revocation.test.ts',
       'test/lakehouse/{oracle,seek}.test.ts',

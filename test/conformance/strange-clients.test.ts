@@ -1,0 +1,165 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
+import { random } from '../support/fire.ts';
+import { getRoutes, type GetRoute } from '../support/get-routes.ts';
+import { sendRaw, type RawAnswer } from '../support/raw-http.ts';
+
+/** Ways to ask for a GET route that are not ours. `nginx` stands in front with its default `proxy_pass`, which is HTTP/1.0 without kept connections. */
+const WAYS = ['HEAD', 'HTTP/1.0 GET', 'HTTP/1.0 HEAD', 'nginx GET', 'nginx HEAD', 'OPTIONS'] as const;
+type Way = (typeof WAYS)[number];
+
+const MIXED = process.env['SOAK'] === undefined ? 1_000 : 10_000;
+const AT_ONCE = 4;
+
+const folder = mkdtempSync(join(tmpdir(), 'fieldlake-strange-'));
+let site: BuiltSite;
+let routes: GetRoute[];
+let nginx: ChildProcess;
+let nginxUrl: string;
+/** What a plain GET over HTTP/1.1 answers, by path and format. */
+const plain = new Map<string, RawAnswer>();
+
+async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as { port: number };
+  listener.close();
+  await once(listener, 'close');
+  return port;
+}
+
+async function startNginx(upstream: string): Promise<void> {
+  if (spawnSync('which', ['nginx']).status !== 0) throw new Error('nginx is needed: apt install nginx-light');
+  const port = await freePort();
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `daemon off; pid ${folder}/nginx.pid; error_log ${folder}/error.log; events {}
+     http { access_log off; ${temporary} server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; } } }`,
+  );
+  nginx = spawn('nginx', ['-p', folder, '-e', join(folder, 'start.log'), '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
+  nginxUrl = `http://127.0.0.1:${port}`;
+  for (let tries = 0; tries < 100; tries += 1) {
+    const there = await fetch(`${nginxUrl}/health/live`).then(
+      (answer) => answer.status === 200,
+      () => false,
+    );
+    if (there) return;
+    await sleep(50);
+  }
+  throw new Error('nginx did not start');
+}
+
+const keyOf = ({ path, accept }: GetRoute) => `${accept} ${path}`;
+
+function asked(way: Way | 'GET', { path, accept }: GetRoute): string {
+  const method = way.includes('HEAD') ? 'HEAD' : way === 'OPTIONS' ? 'OPTIONS' : 'GET';
+  const version = way.startsWith('HTTP/1.0') ? '1.0' : '1.1';
+  const close = way.startsWith('HTTP/1.0') || way === 'HEAD' ? '' : 'Connection: close\r\n';
+  return `${method} ${path} HTTP/${version}\r\nHost: fieldlake.test\r\nAccept: ${accept}\r\nCookie: ${site.cookie}\r\n${close}\r\n`;
+}
+
+/** Asked behind a HEAD on the same connection: a body of the HEAD would stand where its answer should. */
+const INNOCENT = 'GET /health/live HTTP/1.1\r\nHost: fieldlake.test\r\nConnection: close\r\n\r\n';
+
+async function ask(way: Way | 'GET', route: GetRoute): Promise<RawAnswer> {
+  const method = way.includes('HEAD') ? 'HEAD' : way === 'OPTIONS' ? 'OPTIONS' : 'GET';
+  const url = way.startsWith('nginx') ? nginxUrl : site.server.baseUrl;
+  const isKept = way === 'HEAD';
+  const { answers, rest, closed } = await sendRaw(url, asked(way, route) + (isKept ? INNOCENT : ''), {
+    methods: isKept ? ['HEAD', 'GET'] : [method],
+    lingerMs: 2_000,
+    quietMs: 30_000,
+  });
+  const name = `${way} ${route.accept} ${route.path}`;
+  expect(rest.toString('latin1', 0, 200), `${name}: behind the answer`).toBe('');
+  expect(answers, name).toHaveLength(isKept ? 2 : 1);
+  if (isKept) expect(answers[1]!.body.toString(), name).toBe('{"status":"ok"}');
+  expect(closed, `${name}: the connection stays open`).toBe(true);
+  return answers[0]!;
+}
+
+/** Asks in a way and compares with what the plain GET was answered. */
+async function check(way: Way, route: GetRoute): Promise<void> {
+  const name = `${way} ${route.accept} ${route.path}`;
+  const expected = plain.get(keyOf(route))!;
+  const answer = await ask(way, route);
+  if (way === 'OPTIONS') {
+    expect([200, 204], name).toContain(answer.status);
+    expect(answer.headers['allow']?.split(', '), name).toEqual(expect.arrayContaining(['GET', 'HEAD', 'OPTIONS']));
+    return;
+  }
+  expect(answer.status, name).toBe(expected.status);
+  expect(answer.headers['content-type'], name).toBe(expected.headers['content-type']);
+  if (way.endsWith('HEAD')) {
+    expect(answer.body.length, name).toBe(0);
+    return;
+  }
+  expect(answer.headers['trailer'], name).toBeUndefined();
+  // the clock, ids of requests and what is made of chance differ
+  if (expected.status === 200 && /\/data\?/.test(route.path) && !route.accept.includes('parquet'))
+    expect(answer.body.equals(expected.body), `${name}: another body`).toBe(true);
+  // nginx itself speaks HTTP/1.1 to its callers
+  if (way.startsWith('HTTP/1.0')) expect(['length', 'close', 'none'], name).toContain(answer.framing);
+}
+
+beforeAll(async () => {
+  site = await startBuiltSite();
+  routes = await getRoutes(site);
+  await startNginx(site.server.baseUrl);
+});
+afterAll(async () => {
+  nginx.kill('SIGTERM');
+  await site.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('a plain GET of every route and format has an answer, of most a good one', { timeout: 300_000 }, async () => {
+  const statuses = new Map<number, string[]>();
+  const failed: string[] = [];
+  for (const route of routes) {
+    const answer = await ask('GET', route);
+    plain.set(keyOf(route), answer);
+    statuses.set(answer.status, [...(statuses.get(answer.status) ?? []), keyOf(route)]);
+    if (answer.status >= 500) failed.push(`${keyOf(route)} ${answer.body.toString('utf8', 0, 300)}`);
+    if (route.template.endsWith('/{id}/data')) {
+      expect(answer.status, answer.body.toString('utf8', 0, 300)).toBe(200);
+      if (route.accept !== 'application/json') expect(answer.trailers).toEqual({ 'x-truncated': 'false' });
+    }
+  }
+  console.log(`${routes.length} routes and formats: ${[...statuses].map(([status, { length }]) => `${length} of ${status}`).join(', ')}`);
+  expect(failed).toEqual([]);
+  expect(statuses.get(200)?.length ?? 0, JSON.stringify(Object.fromEntries(statuses), null, 1)).toBeGreaterThan(90);
+});
+
+test.each(WAYS)('%s of every route and format is what GET is, ends, and ends nothing else', { timeout: 300_000 }, async (way) => {
+  for (const route of routes) await check(way, route);
+  expect(site.server.child.exitCode).toBeNull();
+});
+
+test(`${MIXED} mixed requests later the process is the same`, { timeout: 1_800_000 }, async () => {
+  const roll = random(22);
+  const one = <T>(list: readonly T[]): T => list[Math.floor(roll() * list.length)]!;
+  const { pid } = site.server.child;
+  let sent = 0;
+  const work = async () => {
+    while (sent < MIXED) {
+      sent += 1;
+      await check(one(WAYS), one(routes));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  expect(sent).toBe(MIXED);
+  expect(site.server.child.exitCode).toBeNull();
+  expect(site.server.child.pid).toBe(pid);
+  expect((await fetch(`${site.server.baseUrl}/health/ready`)).status).toBe(200);
+  expect(site.server.output()).not.toContain('something failed outside every request');
+});
