@@ -121,7 +121,7 @@ test('a body that stops is 408 after the stall time, and its connection ends', a
     expect(codeOf(result)).toBe('REQUEST_TOO_SLOW');
     expect(result.closed).toBe(true);
     expect(milliseconds).toBeGreaterThan(STALL_MS * 0.7);
-    expect(milliseconds).toBeLessThan(STALL_MS + 2_000);
+    expect(milliseconds).toBeLessThan(STALL_MS + 8_000);
   }
 });
 
@@ -130,7 +130,7 @@ test('a body of a refused caller is not waited for without end either', async ()
   const { result, milliseconds } = await timed(sendRaw(site.server.baseUrl, head, { lingerMs: 60_000 }));
   expect(statusesOf(result)).toEqual([401]);
   expect(result.closed).toBe(true);
-  expect(milliseconds).toBeLessThan(STALL_MS + 2_000);
+  expect(milliseconds).toBeLessThan(STALL_MS + 8_000);
 });
 
 test('a body of JSON that moves has a time for all of it, and an upload that moves has none', async () => {
@@ -169,6 +169,6 @@ test('many connections that never finish a body are all let go', async () => {
   const { head } = post(PEOPLE, JSON_BODY, { 'content-length': '5000' });
   const { result, milliseconds } = await timed(Promise.all(Array.from({ length: 200 }, () => sendRaw(site.server.baseUrl, `${head}{"`))));
   expect(new Set(result.flatMap(statusesOf))).toEqual(new Set([408]));
-  expect(milliseconds).toBeLessThan(STALL_MS + 4_000);
+  expect(milliseconds).toBeLessThan(STALL_MS + 10_000);
   expect((await fetch(`${site.server.baseUrl}/health/live`)).status).toBe(200);
 });
