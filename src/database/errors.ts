@@ -22,6 +22,8 @@ const byState: Readonly<Record<string, () => ApiError>> = {
   '57014': () => errors.databaseTimeout(),
   '53300': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
   '57P01': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
+  // Postgres ends every connection when one of its processes was killed
+  '57P02': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
   '57P03': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
 };
 
@@ -31,12 +33,31 @@ interface PostgresError {
   message?: string;
 }
 
+/** What pg and its pool say without a code. */
+const UNREACHED = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated',
+  'Client has encountered a connection error',
+  'Client was closed and is not queryable',
+  'This socket has been ended by the other party',
+];
+
 const isConnectionFailure = (code: string | undefined, message: string | undefined) =>
   code?.startsWith('08') === true ||
-  ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code ?? '') ||
-  // pg gives these two no code
-  message === 'timeout exceeded when trying to connect' ||
-  message === 'Connection terminated unexpectedly';
+  // EAGAIN: more connections wait at a unix socket than it holds
+  [
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'ENOENT',
+    'EPIPE',
+    'ETIMEDOUT',
+    'EAGAIN',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+  ].includes(code ?? '') ||
+  UNREACHED.some((beginning) => message?.startsWith(beginning) === true);
 
 /**
  * SQLSTATE and constraint name to the catalogue. What is not listed is a bug: 500, with the driver's error as the cause for our log only.

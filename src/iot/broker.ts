@@ -13,6 +13,7 @@ import { BROKER_LIMITS } from './connections.ts';
 import { Gate } from './gate.ts';
 import type { ArnPrefix } from './policy.ts';
 import { clientArn, topicArn, topicFilterArn } from './policy.ts';
+import { MQTT_PORT } from './registry.ts';
 import { certificateRefusal, Session } from './session.ts';
 import { isLevel, parseTopic } from './topics.ts';
 
@@ -20,7 +21,8 @@ export interface BrokerOptions extends BrokerHooks {
   /** Address to listen on; loopback unless someone decides otherwise. */
   host?: string;
   /** 0 picks a free one. */
-  port: number;
+  /** 0 picks one; undefined is the usual one, or any where that is taken. */
+  port: number | undefined;
   authority: Authority;
   /** Host names and addresses for the broker's certificate, besides localhost and 127.0.0.1. */
   hostnames: readonly string[];
@@ -267,8 +269,12 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   );
   server.maxConnections = limits.connections;
   server.on('drop', () => hooks.onRefusal({ reason: 'too-many-connections', clientId: null, principal: null, topic: null }));
-  server.listen(options.port, host);
-  await once(server, 'listening');
+  server.listen(options.port ?? MQTT_PORT, host);
+  await once(server, 'listening').catch(async (error: unknown) => {
+    if (options.port !== undefined || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    server.listen(0, host);
+    await once(server, 'listening');
+  });
 
   async function renew(): Promise<void> {
     if (identity.expires.getTime() - Date.now() > RENEW_BEFORE) return;

@@ -2,6 +2,9 @@
 import type { PolicyDocument } from './evaluator.ts';
 import type { ArnPrefix } from './policy.ts';
 
+/** Of MQTT over TLS: where devices connect when no port was asked for and this one is free. */
+export const MQTT_PORT = 8883;
+
 /** A thing as it is to be registered. */
 export interface NewThing {
   /** From `thingName()`. */

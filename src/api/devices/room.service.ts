@@ -5,7 +5,7 @@ import { errors } from '../../errors.ts';
 import { openAuthority, type Authority } from '../../iot/authority.ts';
 import { tokenCredentials, type CredentialIssuer, type TokenIssuer } from '../../iot/credentials.ts';
 import { EMBEDDED_ARN_PREFIX, embeddedRegistry } from '../../iot/registries/embedded.ts';
-import type { DeviceRegistry } from '../../iot/registry.ts';
+import { MQTT_PORT, type DeviceRegistry } from '../../iot/registry.ts';
 import { deviceLifecycle } from '../../iot/sequences.ts';
 import { clearRebind, listToRebind, markRebind } from './lifecycle.queries.ts';
 import { lifecycleStore, registryStore } from './lifecycle.service.ts';
@@ -88,8 +88,8 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
     const inner = embeddedRegistry({ authority, store: registryStore(db), endpoint: hostname });
     // the port is known only when the broker listens
     const endpoint = () => {
-      const at = shared.broker?.port ?? port;
-      return Promise.resolve(at === 8883 || at === 0 ? hostname : `${hostname}:${at}`);
+      const at = shared.broker?.port ?? port ?? MQTT_PORT;
+      return Promise.resolve(at === MQTT_PORT || at === 0 ? hostname : `${hostname}:${at}`);
     };
     registry = { ...known(inner, async (thing) => shared.broker?.refresh(thing)), endpoint };
     credentials = tokens;

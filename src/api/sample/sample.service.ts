@@ -79,16 +79,16 @@ const caller =
     return (await response.json()) as Record<string, unknown>;
   };
 
-async function uploadMeasurements(ctx: Context, apiKey: string, experimentId: string): Promise<string> {
+async function uploadMeasurements(localUrl: string, apiKey: string, experimentId: string): Promise<string> {
   const form = new FormData();
   form.append('sourceKind', 'csv');
   form.append('targetKind', 'new');
   form.append('targetName', 'leaf_measurements');
   form.append('files', new Blob([sampleCsv()]), 'leaf_measurements.csv');
   const path = `/api/v1/experiments/${experimentId}/data/uploads`;
-  const upload = await caller(ctx.baseUrl, apiKey)(path, form);
+  const upload = await caller(localUrl, apiKey)(path, form);
   for (let tries = 0; tries < INGEST_TRIES; tries += 1) {
-    const response = await fetch(`${ctx.baseUrl}${path}/${String(upload['uploadId'])}`, { headers: { 'x-api-key': apiKey } });
+    const response = await fetch(`${localUrl}${path}/${String(upload['uploadId'])}`, { headers: { 'x-api-key': apiKey } });
     const { status } = (await response.json()) as { status: string };
     if (status === 'completed') break;
     if (status === 'failed' || status === 'partial') throw new Error(`the sample's upload ended as ${status}`);
@@ -97,8 +97,14 @@ async function uploadMeasurements(ctx: Context, apiKey: string, experimentId: st
   return String(upload['uploadTableId']);
 }
 
+/** Where this process listens itself: the base URL may name a proxy that is not there yet. */
+interface OwnUrls {
+  localUrl: string;
+  adminUrl: string;
+}
+
 /** Makes the cast, Leaf Lab and its private experiment where they are not there yet, and writes `quickstart.json`. */
-export async function prepareSample(ctx: Context, adminUrl: string): Promise<Quickstart> {
+export async function prepareSample(ctx: Context, { localUrl, adminUrl }: OwnUrls): Promise<Quickstart> {
   const before = readQuickstart(ctx.config.dataDir);
   const users = {} as Record<CastName, CastMember>;
   for (const name of CAST) users[name] = await castMember(ctx, name, before?.users[name]);
@@ -115,7 +121,7 @@ export async function prepareSample(ctx: Context, adminUrl: string): Promise<Qui
     found?.experimentId ??
     String(
       (
-        await caller(ctx.baseUrl, users.owner.apiKey)('/api/v1/experiments', {
+        await caller(localUrl, users.owner.apiKey)('/api/v1/experiments', {
           name: EXPERIMENT,
           description: 'Twelve plots, half of them without water, one value a day.',
           organizationId: leafLab,
@@ -125,7 +131,7 @@ export async function prepareSample(ctx: Context, adminUrl: string): Promise<Qui
       )['id'],
     );
   await upsertGrant(ctx.db, { resourceId: experimentId, teamId: team, role: 'viewer' });
-  const uploadTableId = found?.uploadTableId ?? (await uploadMeasurements(ctx, users.owner.apiKey, experimentId));
+  const uploadTableId = found?.uploadTableId ?? (await uploadMeasurements(localUrl, users.owner.apiKey, experimentId));
   const quickstart: Quickstart = {
     baseUrl: ctx.baseUrl,
     adminUrl,
@@ -143,12 +149,12 @@ export async function prepareSample(ctx: Context, adminUrl: string): Promise<Qui
 
 const json = (value: unknown) => JSON.stringify(value);
 
-/** Lines to type: each works exactly as it stands. */
+/** Lines to type: they work exactly as they stand, the first of them before the others. */
 export function quickstartLines({ baseUrl, apiKey, experimentId, uploadTableId }: Quickstart): string {
   const data = `${baseUrl}/api/v1/experiments/${experimentId}/data`;
   const get = (path: string, parameters: Record<string, string>, more = '') =>
     [
-      `curl -sSG '${path}' -H 'x-api-key: ${apiKey}'${more}`,
+      `curl -sSG '${path}' -H "x-api-key: $KEY"${more}`,
       ...Object.entries(parameters).map(([name, value]) => `--data-urlencode '${name}=${value}'`),
     ].join(' ');
   const table = { tableName: uploadTableId };
@@ -160,6 +166,9 @@ export function quickstartLines({ baseUrl, apiKey, experimentId, uploadTableId }
     ],
   };
   return `
+# the key of the experiment's owner
+KEY='${apiKey}'
+
 # the average SPAD of each treatment by week
 ${get(data, { ...table, aggregation: json(perDay) })}
 
@@ -173,7 +182,7 @@ ${get(`${data}/distinct`, { ...table, column: 'genotype' })}
 ${get(data, table, ` -H 'accept: text/csv'`)}
 
 # add two rows of your own
-printf 'plot,treatment,genotype,measured_at,spad\\n13,control,B73,2026-07-01T08:00:00Z,43.5\\n14,drought,B73,2026-07-01T08:05:00Z,31\\n' | curl -sS '${data}/uploads' -H 'x-api-key: ${apiKey}' -F sourceKind=csv -F targetKind=existing -F uploadTableId=${uploadTableId} -F 'files=@-;filename=mine.csv'
+printf 'plot,treatment,genotype,measured_at,spad\\n13,control,B73,2026-07-01T08:00:00Z,43.5\\n14,drought,B73,2026-07-01T08:05:00Z,31\\n' | curl -sS '${data}/uploads' -H "x-api-key: $KEY" -F sourceKind=csv -F targetKind=existing -F uploadTableId=${uploadTableId} -F 'files=@-;filename=mine.csv'
 
 # and, a second or two later, find them
 ${get(data, { ...table, filters: json([{ column: 'plot', operator: 'greater_than', value: 12 }]), columns: 'plot,treatment,spad' })}

@@ -13,6 +13,8 @@ const WAIT_MS = 300_000;
 interface SeasonOptions {
   rows?: number;
   signal?: AbortSignal;
+  /** Where the service listens, when its base URL is not reached from here (yet). */
+  localUrl?: string;
   /** Told how far it is, in a sentence. */
   say?: (line: string) => void;
 }
@@ -66,9 +68,9 @@ async function sendFiles(experiment: string, apiKey: string, { sourceKind, targe
  */
 export async function loadSeason(
   { baseUrl, experimentId, users }: Asked,
-  { rows = SEASON_ROWS, signal, say }: SeasonOptions = {},
+  { rows = SEASON_ROWS, signal, say, localUrl = baseUrl }: SeasonOptions = {},
 ): Promise<void> {
-  const experiment = `${baseUrl}/api/v1/experiments/${experimentId}`;
+  const experiment = `${localUrl}/api/v1/experiments/${experimentId}`;
   const owner = users.owner.apiKey;
   const tables = () => call<Table[]>(`${experiment}/tables`, owner, signal);
   const stored = async () => (await tables()).find(({ identifier }) => identifier === 'raw_data')?.totalRows ?? 0;
@@ -82,8 +84,9 @@ export async function loadSeason(
     const again = from === 0 ? messages.slice(0, 20) : [];
     const bytes = await pack(JSON.stringify([...messages, ...again]));
     const apiKey = (from / MESSAGES_PER_OBJECT) % 3 === 2 ? users.member.apiKey : owner;
-    const { uploadUrl } = await call<{ uploadUrl: string }>(`${baseUrl}/api/v1/iot/upload-url`, apiKey, signal, { experimentId });
-    await putObject(uploadUrl, bytes, signal);
+    const { uploadUrl } = await call<{ uploadUrl: string }>(`${localUrl}/api/v1/iot/upload-url`, apiKey, signal, { experimentId });
+    const ours = uploadUrl.startsWith(`${baseUrl}/`);
+    await putObject(ours ? localUrl + uploadUrl.slice(baseUrl.length) : uploadUrl, bytes, signal);
     if ((from / MESSAGES_PER_OBJECT) % 5 === 4)
       say?.(`sent ${(from + messages.length).toLocaleString('en')} of ${rows.toLocaleString('en')} measurements`);
   }

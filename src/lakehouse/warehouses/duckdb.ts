@@ -1,7 +1,7 @@
 /** The embedded warehouse: DuckDB in memory over Parquet files that the manifest lists. */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, unlink } from 'node:fs/promises';
+import { mkdir, realpath, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PassThrough, finished, pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
@@ -22,6 +22,7 @@ import type {
   TypedOptions,
   Warehouse,
 } from '../warehouse.ts';
+import { makeScratch, removeScratch } from '../../storage/scratch.ts';
 import { ArrowStream } from './arrow-stream.ts';
 import { appendChunk, isEnd } from './duckdb-arrow.ts';
 import { stopped } from './duckdb-connections.ts';
@@ -129,8 +130,7 @@ export class DuckDbWarehouse implements Warehouse {
     tellsReading = false,
   }: DuckDbOptions): Promise<DuckDbWarehouse> {
     await mkdir(lakeFolder, { recursive: true });
-    await mkdir(temporaryFolder, { recursive: true });
-    const scratch = await realpath(await mkdtemp(join(temporaryFolder, 'duckdb-')));
+    const scratch = await makeScratch(temporaryFolder);
     const lake = await realpath(lakeFolder);
     const options = { scratch, lake, threads, memoryLimit, connections, tellsReading };
     const reads = await openEngine('reads', options);
@@ -174,7 +174,7 @@ export class DuckDbWarehouse implements Warehouse {
   async close(): Promise<void> {
     this.#reads.close();
     this.#copies.close();
-    await rm(this.#scratch, { recursive: true, force: true });
+    await removeScratch(this.#scratch);
   }
 
   async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: keyof typeof COPY_OPTIONS): Promise<void> {

