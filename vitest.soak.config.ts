@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: [
       'test/soak/**/*.test.ts',
-      'test/process/{crash,drain,exports,macros,messages}.test.ts',
+      'test/process/{crash,drain,exports,heals,hostile-bodies,macros,messages}.test.ts',
       'test/conformance/strange-clients.test.ts',
       'test/api/identities.test.ts',
       'test/auth/revocation.test.ts',
@@ -15,7 +15,7 @@ export default defineConfig({
       'test/ingest/reconciliation.test.ts',
       'test/sandbox/{batch,escapes}.test.ts',
     ],
-    env: { ...asked('SOAK', '1'), ...asked('KILLS', '200'), ...asked('MESSAGES', '10000') },
+    env: { ...asked('SOAK', '1'), ...asked('KILLS', '200'), ...asked('HEALS', '50'), ...asked('MESSAGES', '10000') },
     globalSetup: ['test/support/global.ts'],
     setupFiles: ['test/support/fetched.ts'],
     pool: 'forks',
