@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startArguments, startEnvironment } from '../../scripts/as-started.ts';
-import { spawnServer } from '../support/process.ts';
+import { spawnServer, type ServerProcess } from '../support/process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const folders: string[] = [];
@@ -78,21 +79,103 @@ describe('the embedded Postgres', () => {
     expect(await Promise.all(['owner', 'member', 'teammate', 'viewer', 'stranger'].map(status))).toEqual([200, 200, 200, 200, 403]);
     expect((await (await fetch(`${quickstart.adminUrl}/metrics`)).text()).includes('http_request_duration_seconds')).toBe(true);
     expect(await (await fetch(`${quickstart.baseUrl}/metrics`)).json()).toMatchObject({ status: 404 });
-    const lines = server
-      .output()
-      .split('\n')
-      .filter((line) => /^(curl|printf) /.test(line));
-    expect(lines.length).toBeGreaterThanOrEqual(6);
-    for (const line of lines) {
-      const child = spawn('bash', ['-c', line]);
-      let text = '';
-      child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      await once(child, 'close');
-      expect(text.length).toBeGreaterThan(20);
-      expect(text).not.toContain('"code":');
+    const output = server.output();
+    expect(output.split(quickstart.apiKey)).toHaveLength(2);
+    const lines = output.split('\n').filter((line) => /^(KEY=|curl |printf )/.test(line));
+    expect(lines.length).toBeGreaterThanOrEqual(7);
+    expect(lines[0]).toBe(`KEY='${quickstart.apiKey}'`);
+    // pasted in order into one shell; each answer is told apart by a line of its own
+    const child = spawn('bash', ['-c', lines.map((line) => `${line}\necho; echo ===`).join('\n')]);
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await once(child, 'close');
+    const answers = text.split('===\n').slice(1, lines.length);
+    expect(answers).toHaveLength(lines.length - 1);
+    for (const answer of answers) {
+      expect(answer.length).toBeGreaterThan(20);
+      expect(answer).not.toContain('"code":');
     }
+    // without the key, the same line is refused
+    const refused = spawn('bash', ['-c', lines[1]!]);
+    let problem = '';
+    refused.stdout.on('data', (chunk: Buffer) => (problem += chunk.toString()));
+    await once(refused, 'close');
+    expect(problem).toContain('"code":');
     await server.kill('SIGTERM');
   }, 120_000);
+});
+
+/** Files and folders beneath a folder that others than their owner may touch, without those of Postgres. */
+const open = (path: string): string[] =>
+  readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    const inner = join(path, entry.name);
+    if (entry.name === 'postgres' || entry.isSymbolicLink()) return [];
+    const own = (statSync(inner).mode & 0o077) === 0 ? [] : [inner];
+    return entry.isDirectory() ? [...own, ...open(inner)] : own;
+  });
+
+/** Takes a port on the loopback interface until the answer is called; undefined where it is taken already. */
+async function take(port: number) {
+  const taker = createServer();
+  taker.listen(port, '127.0.0.1');
+  const taken = await once(taker, 'listening').then(
+    () => true,
+    () => false,
+  );
+  return { port: taken ? (taker.address() as AddressInfo).port : port, free: () => taker.close() };
+}
+
+const said = async (server: ServerProcess, sentence: string) => {
+  for (let tries = 0; tries < 600 && !server.output().includes(sentence); tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(server.output()).toContain(sentence);
+};
+
+describe('what surrounds a start', () => {
+  test('an unreachable BASE_URL and a taken port 8883 do not stop it; what it makes is private; scratch of the dead goes', async () => {
+    const dataDir = folder();
+    const scratch = join(dataDir, 'tmp');
+    const dead = spawn('true');
+    await once(dead, 'exit');
+    const host = hostname().replaceAll(/[^A-Za-z0-9.]/g, '_');
+    const left = join(scratch, `duckdb-${host}-${dead.pid}-abcdef`);
+    const living = join(scratch, `duckdb-${host}-${process.pid}-abcdef`);
+    for (const each of [left, living]) mkdirSync(each, { recursive: true });
+    chmodSync(scratch, 0o755);
+    const usual = await take(8883);
+    const server = await spawnServer({
+      DATA_DIR: dataDir,
+      SAMPLE_DATA: 'on',
+      BROKER_PORT: '',
+      BASE_URL: 'https://not-there-yet.example',
+    });
+    try {
+      await said(server, 'quickstart.json');
+      await said(server, 'since 8883 is taken');
+      expect(server.output()).not.toContain('could not be made');
+      expect([existsSync(left), existsSync(living)]).toEqual([false, true]);
+      rmSync(living, { recursive: true });
+      await said(server, 'measurements can be read');
+      expect(readdirSync(join(dataDir, 'lake')).length).toBeGreaterThan(0);
+      expect(open(dataDir)).toEqual([]);
+      expect(server.child.exitCode).toBeNull();
+    } finally {
+      await server.kill('SIGTERM');
+      usual.free();
+    }
+  }, 180_000);
+
+  test.each(['PORT', 'BROKER_PORT'])(
+    'a %s that was asked for and is taken stops it with a sentence',
+    async (name) => {
+      const taken = await take(0);
+      const { code, text } = await failing({ DATA_DIR: folder(), MACRO_LANGUAGES: 'none', [name]: String(taken.port) });
+      taken.free();
+      expect(code).toBe(1);
+      expect(text).toContain(`fieldlake cannot start: ${name} ${taken.port} is in use on 127.0.0.1; choose another`);
+    },
+    120_000,
+  );
 });
 
 const DATABRICKS = { DATABRICKS_HOST: 'x', DATABRICKS_HTTP_PATH: '/sql/1.0/warehouses/a', DATABRICKS_CATALOG: 'field' };
