@@ -28,6 +28,9 @@ abstract class Copy implements pg.Submittable {
     this.#messages = messages;
   }
 
+  /** The driver, which gives an answer up after a while, puts the end of its waiting here. */
+  callback: () => void = () => undefined;
+
   submit(connection: pg.Connection): void {
     connection.query(this.#text);
   }
@@ -40,11 +43,13 @@ abstract class Copy implements pg.Submittable {
   protected isRefused = false;
 
   handleError(cause: unknown): void {
+    this.callback();
     this.isRefused = true;
     this.#messages.reject(this.#failed ?? cause);
   }
 
   handleReadyForQuery(connection: pg.Connection): void {
+    this.callback();
     // a target that is ended before it has drained never says that it has
     connection.stream.resume();
     if (this.#failed === undefined) this.#messages.resolve();

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { copyIn } from './copy.ts';
-import { translateDatabaseError } from './errors.ts';
+import { isConnectionLost, translateDatabaseError } from './errors.ts';
 import { readJson } from '../json.ts';
 import type { Query } from './sql.ts';
 
@@ -89,6 +89,9 @@ function queryable(runner: Runner, onQuery: OnQuery): Queryable {
 }
 
 const PIECE = 65_536;
+/** How much later than the server's own limit an answer is given up: a server that cannot be reached ends nothing. */
+const SILENT_MS = 2_000;
+const KEEP_ALIVE_MS = 10_000;
 
 function* pieces(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
@@ -155,8 +158,10 @@ export function openDatabase({
     connectionString: url,
     max,
     connectionTimeoutMillis: acquireTimeoutMs,
-    idleTimeoutMillis: 30_000,
+    query_timeout: statementTimeoutMs + SILENT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    idleTimeoutMillis: 30_000,
     options: settings.join(' '),
   });
   pool.on('error', () => undefined);
@@ -183,9 +188,12 @@ export function openDatabase({
       });
       return result;
     } catch (error) {
-      await client.query('rollback').catch((failed: Error) => {
-        broken = failed;
-      });
+      // nobody answers on a connection that is lost, and its server ends the transaction
+      if (isConnectionLost(error)) broken = error;
+      else
+        await client.query('rollback').catch((failed: Error) => {
+          broken = failed;
+        });
       throw error;
     } finally {
       client.release(broken);

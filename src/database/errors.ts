@@ -33,31 +33,32 @@ interface PostgresError {
   message?: string;
 }
 
-/** What pg and its pool say without a code. */
-const UNREACHED = [
-  'timeout exceeded when trying to connect',
-  'Connection terminated',
-  'Client has encountered a connection error',
-  'Client was closed and is not queryable',
-  'This socket has been ended by the other party',
+// EAGAIN: more connections wait at a unix socket than it holds
+const CODES = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAGAIN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
 ];
+/** Failures of the connection that pg gives no code. */
+const SAID =
+  /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Connection ended|Client has encountered a connection error|Client was closed|This socket has been ended by the other party|Received unexpected |There was an error establishing an SSL connection|Cannot use a pool after)/;
+/** What pg says when an answer did not come: the server may be away, or only slow. */
+const SILENCE = 'Query read timeout';
 
 const isConnectionFailure = (code: string | undefined, message: string | undefined) =>
-  code?.startsWith('08') === true ||
-  // EAGAIN: more connections wait at a unix socket than it holds
-  [
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'ENOENT',
-    'EPIPE',
-    'ETIMEDOUT',
-    'EAGAIN',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-  ].includes(code ?? '') ||
-  UNREACHED.some((beginning) => message?.startsWith(beginning) === true);
+  code?.startsWith('08') === true || CODES.includes(code ?? '') || SAID.test(message ?? '');
+
+/** Whether nothing more can be asked on the connection that this failure came from. */
+export const isConnectionLost = (error: unknown): error is ApiError =>
+  error instanceof ApiError &&
+  (error.code === 'DATABASE_UNAVAILABLE' || (error.cause as { silent?: boolean } | undefined)?.silent === true);
 
 /**
  * SQLSTATE and constraint name to the catalogue. What is not listed is a bug: 500, with the driver's error as the cause for our log only.
@@ -66,10 +67,11 @@ const isConnectionFailure = (code: string | undefined, message: string | undefin
 export function translateDatabaseError(error: unknown, label: string): ApiError {
   if (error instanceof ApiError) return error;
   const { code, constraint, message } = error as PostgresError;
-  const cause = Object.assign(new Error(`${label}: ${code ?? ''} ${message ?? ''}`), { code, constraint, label });
+  const silent = message === SILENCE;
+  const cause = Object.assign(new Error(`${label}: ${code ?? ''} ${message ?? ''}`), { code, constraint, label, silent });
+  const unavailable = () => errors.databaseUnavailable().with({ retryAfter: 1 });
   const known = (constraint === undefined ? undefined : byConstraint[constraint]) ?? (code === undefined ? undefined : byState[code]);
-  const answer =
-    known?.() ?? (isConnectionFailure(code, message) ? errors.databaseUnavailable().with({ retryAfter: 1 }) : errors.internal());
+  const answer = known?.() ?? (silent ? errors.databaseTimeout() : isConnectionFailure(code, message) ? unavailable() : errors.internal());
   answer.cause = cause;
   return answer;
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.ts';
+import type { Database } from '../database/database.ts';
 import { errors } from '../errors.ts';
 import { rawBodyOf } from './body.ts';
 import { contextOf } from './exchange.ts';
@@ -23,6 +25,22 @@ export class StoredAnswer extends Error {
 }
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
+
+const RELEASE_WITHIN_MS = 60_000;
+const RELEASE_EVERY_MS = 500;
+
+/** Gives a key back. While the database is away it is tried again, for less long than a claim holds: whoever repeats the call would be refused until then. */
+async function release(db: Database, call: Parameters<typeof releaseKey>[1]): Promise<void> {
+  const until = performance.now() + RELEASE_WITHIN_MS;
+  while (performance.now() < until) {
+    const isGivenBack = await releaseKey(db, call).then(
+      () => true,
+      () => false,
+    );
+    if (isGivenBack) return;
+    await sleep(RELEASE_EVERY_MS, undefined, { ref: false });
+  }
+}
 
 /**
  * Idempotency-Key on a POST: the first answer of a creation is kept for 24 h by `caller.created`, in the transaction of the change. The same key
@@ -51,6 +69,6 @@ export async function claimIdempotencyKey(request: Request, response: Response, 
     return answer;
   };
   response.once('close', () => {
-    if (!kept || response.statusCode >= 400) releaseKey(db, call).catch(() => undefined);
+    if (!kept || response.statusCode >= 400) void release(db, call);
   });
 }

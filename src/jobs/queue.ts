@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PgBoss, type Db } from 'pg-boss';
 import type { Queryable } from '../database/database.ts';
+import { translateDatabaseError } from '../database/errors.ts';
 
 /** One kind of job: its name, its handler, and how it is run. A handler may run again after a crash, so it must be able to. */
 export interface JobHandler<P extends object = object> {
@@ -36,6 +37,8 @@ interface QueueOptions {
 }
 
 const GRANT_LOCK = 7_310_586_412_003;
+/** A statement of the queue that is not answered after so long never will be; one that is cut off is asked again by the queue's own clock. */
+const SILENT_MS = 30_000;
 const EXPIRES_AFTER_SECONDS = 6 * 3600;
 
 /** pg-boss speaks to whatever runs statements; inside a transaction that is ours. */
@@ -45,7 +48,9 @@ const adapter = (db: Queryable): Db => ({
 
 /** Opens the job queue in Postgres. A worker that dies is noticed by its missing heartbeat, and its job runs again within 30 s. */
 export async function openJobQueue({ url, role, onError }: QueueOptions): Promise<JobQueue> {
+  const patience = { query_timeout: SILENT_MS, keepAlive: true, connectionTimeoutMillis: 5_000 };
   const boss = new PgBoss({
+    ...patience,
     connectionString: url,
     max: 6,
     superviseIntervalSeconds: 5,
@@ -77,24 +82,26 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
     });
     known.add(name);
   };
+  const said = <T>(label: string, work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw translateDatabaseError(error, label);
+    });
   const stopping = new AbortController();
   return {
     enqueue: async (name, payload, { tx, key, startAfterSeconds } = {}) => {
-      await ensure(name);
-      await boss.send(name, payload, {
+      await said('jobs.ensure', ensure(name));
+      const options = {
         ...(tx === undefined ? {} : { db: adapter(tx) }),
         singletonKey: key ?? randomUUID(),
         ...(startAfterSeconds === undefined ? {} : { startAfter: startAfterSeconds }),
-      });
+      };
+      await said('jobs.enqueue', boss.send(name, payload, options));
     },
     enqueueAll: async (name, jobs, tx) => {
       if (jobs.length === 0) return;
-      await ensure(name);
-      await boss.insert(
-        name,
-        jobs.map(({ payload, key }) => ({ data: payload, singletonKey: key })),
-        { db: adapter(tx) },
-      );
+      await said('jobs.ensure', ensure(name));
+      const rows = jobs.map(({ payload, key }) => ({ data: payload, singletonKey: key }));
+      await said('jobs.enqueueAll', boss.insert(name, rows, { db: adapter(tx) }));
     },
     remove: async (name, about, tx) => {
       await tx.run({

@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
+import { makeCast, type Cast } from '../support/cast.ts';
+import { faultsOf, startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+import { ask, judge, untilDone, type Operation } from '../support/faulted.ts';
+import { random } from '../support/fire.ts';
+import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
+
+const SEED = Number(process.env['FAULT_SEED'] ?? 22);
+// one is the full size
+const ROUNDS = Math.max(1, Math.round(10 * Number(process.env['SOAK'] ?? 0.1)));
+
+let site: Awaited<ReturnType<typeof sharedSite>>;
+let proxy: FaultProxy;
+let server: ServerProcess;
+let cast: Cast;
+let experimentId: string;
+let tableId: string;
+
+const upload = (name: string): Operation => {
+  const form = new FormData();
+  for (const [field, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: name })) form.append(field, value);
+  form.append('files', new Blob(['a,b\n1,x\n2,y\n']), `${name}.csv`);
+  return { name: 'upload', method: 'POST', path: `/api/v1/experiments/${experimentId}/data/uploads`, body: form, person: cast.owner };
+};
+
+beforeAll(async () => {
+  site = await sharedSite();
+  const [, name = '', socket = ''] = /\/([^/?]+)\?host=(.+)$/.exec(site.database.url) ?? [];
+  proxy = await startFaultProxy({ path: `${decodeURIComponent(socket)}/.s.PGSQL.5432` });
+  server = await spawnServer({
+    ...site.environment,
+    DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/${name}`,
+    SIGN_INS_PER_MINUTE: '100000',
+  });
+  cast = await makeCast(site.database.db);
+  const made = await ask(server.baseUrl, {
+    name: 'first',
+    method: 'POST',
+    path: '/api/v1/experiments',
+    body: { name: 'First', organizationId: cast.leafLab },
+    person: cast.owner,
+  });
+  experimentId = made.body.id;
+  const sent = await ask(server.baseUrl, upload('numbers'));
+  expect(sent.status, sent.text).toBe(201);
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { body } = await ask(server.baseUrl, {
+      name: 'upload status',
+      method: 'GET',
+      path: `/api/v1/experiments/${experimentId}/data/uploads/${sent.body.uploadId}`,
+      person: cast.owner,
+    });
+    tableId = body.uploadTableId;
+    if (body.status === 'completed') break;
+    await sleep(50);
+  }
+}, 120_000);
+afterAll(async () => {
+  await server?.kill('SIGKILL');
+  await proxy?.close();
+  await site?.remove();
+});
+
+let asked = 0;
+function operations(mark: string): Operation[] {
+  const person = cast.owner;
+  const under = `/api/v1/experiments/${experimentId}`;
+  const filters = encodeURIComponent(JSON.stringify([{ column: 'a', operator: 'less_than', value: (asked += 1) + 100 }]));
+  return [
+    { name: 'list', method: 'GET', path: '/api/v1/experiments', person },
+    { name: 'single', method: 'GET', path: under, person },
+    { name: 'tables', method: 'GET', path: `${under}/tables`, person },
+    { name: 'page', method: 'GET', path: `${under}/data?tableName=${tableId}&filters=${filters}`, person },
+    { name: 'csv', method: 'GET', path: `${under}/data?tableName=${tableId}&filters=${filters}`, headers: { accept: 'text/csv' }, person },
+    { name: 'change', method: 'PATCH', path: under, body: { description: mark }, person },
+    {
+      name: 'create',
+      method: 'POST',
+      path: '/api/v1/experiments',
+      body: { name: mark, organizationId: cast.leafLab },
+      headers: { 'idempotency-key': mark },
+      person,
+    },
+    {
+      name: 'export',
+      method: 'POST',
+      path: `${under}/data/exports`,
+      body: { tableName: tableId, format: 'csv' },
+      headers: { 'idempotency-key': mark },
+      person,
+    },
+    upload(mark),
+    {
+      name: 'code',
+      method: 'POST',
+      path: '/api/v1/auth/email-otp/send-verification-otp',
+      body: { email: `${mark}@example.com`, type: 'sign-in' },
+      headers: { origin: server.baseUrl },
+      person: null,
+    },
+    { name: 'ready', method: 'GET', path: '/health/ready', person: null },
+  ];
+}
+
+const settleUploads = async () => {
+  for (let tries = 0; ; tries += 1) {
+    const open = await site.database.db.rows<{ status: string }>(
+      sql('test')`select status from uploads where status in ('pending', 'running')`,
+    );
+    if (open.length === 0) return;
+    if (tries > 600) throw new Error(`${open.length} uploads never end`);
+    await sleep(100);
+  }
+};
+
+test(`a database that fails in every way, ${ROUNDS} times over`, { timeout: 3_600_000 }, async () => {
+  const roll = random(SEED);
+  const seen = new Map<string, number>();
+  let slowest = 0;
+  let marks = 0;
+  const uploads: string[] = [];
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const fault of faultsOf(roll, { lateMs: 8_000 }))
+      // in a short run each fault comes before the requests or between them, in a long one both
+      for (const isMidway of ROUNDS > 1 ? [false, true] : [roll() < 0.5]) {
+        const mark = `m${(marks += 1)}_${fault.kind}`;
+        const what = JSON.stringify({ ...fault, isMidway });
+        // the same requests succeed while nothing fails
+        for (const operation of operations(`${mark}_before`))
+          expect(judge(operation.name, await ask(server.baseUrl, operation)), operation.name).toBe('done');
+        const all = operations(mark);
+        if (!isMidway) await proxy.set(fault);
+        const answering = Promise.all(all.map((operation) => ask(server.baseUrl, operation)));
+        if (isMidway) {
+          await sleep(roll() * 40);
+          await proxy.set(fault);
+        }
+        const live = await ask(server.baseUrl, { name: 'live', method: 'GET', path: '/health/live' });
+        expect(live.status, what).toBe(200);
+        const answers = await answering;
+        answers.forEach((answer, at) => {
+          const name = `${what} ${all[at]!.name}`;
+          // a download that has begun is torn off, never ended as if it were whole
+          const outcome = answer.status === 0 && all[at]!.name === 'csv' ? 'torn' : judge(name, answer);
+          const label = outcome === 'later' ? String(answer.status) : outcome;
+          seen.set(label, (seen.get(label) ?? 0) + 1);
+        });
+        expect(server.child.exitCode, server.output().slice(-2_000)).toBeNull();
+        await proxy.set({ kind: 'none' });
+        for (const [at, operation] of all.entries()) {
+          if (operation.name === 'upload') {
+            // an upload has no key: whoever was refused takes another name
+            const name = judge('', answers[at]!) === 'done' ? mark : `${mark}_again`;
+            if (name !== mark) await untilDone(server.baseUrl, upload(name));
+            uploads.push(name);
+            continue;
+          }
+          const { milliseconds } = await untilDone(server.baseUrl, operation);
+          slowest = Math.max(slowest, milliseconds);
+        }
+      }
+  console.log(
+    `seed ${SEED}: ${[...seen].map(([status, count]) => `${count} ${status}`).join(', ')}; met ${JSON.stringify([...proxy.met])}; ` +
+      `the slowest recovery took ${slowest.toFixed(0)} ms`,
+  );
+  expect(seen.get('503') ?? 0).toBeGreaterThan(0);
+  // whatever was answered and asked again was done once
+  const { db } = site.database;
+  const experiments = await db.rows<{ name: string; count: number }>(
+    sql('test')`select name, count(*) as count from resources where type = 'experiment' and name like 'm%' group by name`,
+  );
+  expect(experiments.filter(({ count }) => count !== 1)).toEqual([]);
+  expect(experiments).toHaveLength(2 * marks);
+  const exported = await db.one<{ count: number }>(sql('test')`select count(*) as count from exports`);
+  expect(exported?.count).toBe(2 * marks);
+  await settleUploads();
+  for (const name of uploads) {
+    const path = `/api/v1/experiments/${experimentId}/data?tableName=${name}`;
+    const { answer } = await untilDone(server.baseUrl, { name: 'stored', method: 'GET', path, person: cast.owner });
+    expect(answer.body[0].totalRows, name).toBe(2);
+  }
+});
