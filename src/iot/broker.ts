@@ -95,13 +95,13 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       if (session.generation !== generation) continue;
       const refusal = certificateRefusal(device);
       session.holder = device && !refusal ? { kind: 'device', certificateId: session.certificateId, device } : null;
-      session.checkedAt = Date.now();
+      session.checkedAt = performance.now();
       if (refusal && session.announced) session.end('SERVER_INITIATED_DISCONNECT');
       return refusal;
     }
   }
 
-  const isStale = (session: Session) => Date.now() - session.checkedAt > limits.recheckSeconds * 1000;
+  const isStale = (session: Session) => performance.now() - session.checkedAt > limits.recheckSeconds * 1000;
 
   async function admit(
     session: Session,
@@ -315,8 +315,8 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       const closed = once(server, 'close');
       server.close();
       for (const { gate } of sessions.values()) gate.stop();
-      const deadline = Date.now() + graceMs;
-      while (Date.now() < deadline && [...sessions.values()].some(({ gate }) => gate.busy))
+      const deadline = performance.now() + graceMs;
+      while (performance.now() < deadline && [...sessions.values()].some(({ gate }) => gate.busy))
         await new Promise((resolve) => setTimeout(resolve, 10));
       for (const session of [...sessions.values()]) session.end('SERVER_INITIATED_DISCONNECT');
       await new Promise<void>((resolve) => aedes.close(resolve));

@@ -140,8 +140,8 @@ export function openProvidedPlaces(options: ProviderOptions): Places {
     const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
     const key = `${path}?${search.toString()}`;
     const kept = cache.get(key);
-    if (kept && kept.until > Date.now()) return kept.places;
-    const rest = restingUntil - Date.now();
+    if (kept && kept.until > performance.now()) return kept.places;
+    const rest = restingUntil - performance.now();
     if (rest > 0) throw errors.placesUnavailable().with({ retryAfter: rest / 1_000 });
     try {
       const response = await fetch(`${url}${key}`, {
@@ -154,12 +154,12 @@ export function openProvidedPlaces(options: ProviderOptions): Places {
       const places = kind === 'photon' ? fromPhoton(answer) : fromNominatim(answer);
       failures = 0;
       cache.delete(key);
-      cache.set(key, { until: Date.now() + CACHED_MS, places });
+      cache.set(key, { until: performance.now() + CACHED_MS, places });
       if (cache.size > MOST_CACHED) cache.delete(cache.keys().next().value ?? '');
       return places;
     } catch (error) {
       failures += 1;
-      if (failures >= mostFailures) restingUntil = Date.now() + restMs;
+      if (failures >= mostFailures) restingUntil = performance.now() + restMs;
       throw errors.placesUnavailable().with({ retryAfter: failures >= mostFailures ? restMs / 1_000 : 1, cause: error });
     }
   };

@@ -102,7 +102,7 @@ export class DatabricksSessions {
       release: (cancelled = false) => {
         const ended = kept.cancelled + (cancelled ? 1 : 0);
         if (this.#closed || ended >= MOST_CANCELLED) this.watch(this.#end(session));
-        else this.#idle.push({ session, since: Date.now(), cancelled: ended });
+        else this.#idle.push({ session, since: performance.now(), cancelled: ended });
         this.#leave();
       },
       discard: () => this.#end(session).finally(() => this.#leave()),
@@ -110,7 +110,7 @@ export class DatabricksSessions {
   }
 
   #takeIdle(): Idle | undefined {
-    const oldest = Date.now() - this.#idleMs;
+    const oldest = performance.now() - this.#idleMs;
     const stale = this.#idle.filter(({ since }) => since < oldest);
     this.#idle = this.#idle.filter(({ since }) => since >= oldest);
     for (const { session } of stale) this.watch(this.#end(session));
