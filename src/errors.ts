@@ -275,6 +275,8 @@ const catalogue = {
   placesUnavailable: say(503, 'The place server cannot be reached right now; places can still be typed in.'),
   databaseUnavailable: say(503, 'The database cannot be reached right now.'),
   databaseTimeout: say(504, 'The database took too long to answer.'),
+  objectsUnavailable: say(503, 'The object store cannot be reached right now.'),
+  overloaded: say(503, 'The service has more requests than it can answer; try again shortly.'),
   shuttingDown: say(503, 'The service is stopping.'),
   internal: say(500, 'Something went wrong on our side. The request id names it in our log.'),
 };

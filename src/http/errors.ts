@@ -74,14 +74,18 @@ const TITLES: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 };
 
-function sendProblem(response: Response, error: ApiError): void {
-  const { requestId } = exchangeOf(response);
+// what is away for the moment: when to ask again, where nobody has said so
+const USUAL_PAUSE_SECONDS = 5;
+
+/** Answers with the document of a failure. A 503 always says when to come back. */
+export function writeProblem(response: Response, error: ApiError, requestId: string): void {
   const document = problemDocument(error, requestId);
   const body = AUTH_PATH.test(response.req.path) ? forAuthClient(document) : document;
   for (const name of response.getHeaderNames())
     if (['etag', 'content-disposition', 'link', 'x-total-count'].includes(name)) response.removeHeader(name);
   for (const [name, value] of Object.entries(error.details.headers ?? {})) response.setHeader(name, value);
-  if (error.details.retryAfter !== undefined) response.setHeader('Retry-After', String(Math.max(1, Math.ceil(error.details.retryAfter))));
+  const pause = error.details.retryAfter ?? (error.status === 503 ? USUAL_PAUSE_SECONDS : undefined);
+  if (pause !== undefined) response.setHeader('Retry-After', String(Math.max(1, Math.ceil(pause))));
   if (error.status === 401) response.setHeader('WWW-Authenticate', 'ApiKey realm="fieldlake"');
   response.status(error.status).type('application/problem+json').send(JSON.stringify(body));
 }
@@ -103,7 +107,7 @@ function answerFailure(error: unknown, request: Request, response: Response): vo
     response.destroy();
     return;
   }
-  sendProblem(response, known);
+  writeProblem(response, known, exchangeOf(response).requestId);
 }
 
 /** The one edge where a failure becomes an answer. Whatever fails here too is 500 on its own connection, and ends there. */

@@ -4,6 +4,8 @@ export interface Letter {
   subject: string;
   text: string;
   html: string;
+  /** The same for every try, so that a letter that goes out twice can be told from two. */
+  messageId?: string;
   headers?: Readonly<Record<string, string>>;
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { errors } from '../errors.ts';
+import { ApiError, errors } from '../errors.ts';
 import { Meter } from './metering.ts';
 import { isObjectKey, requireObjectKey, type ObjectFacts, type ObjectStore } from './objects.ts';
 
@@ -32,13 +32,27 @@ const statusOf = (error: unknown) => (error as { $metadata?: { httpStatusCode?: 
 const isMissing = (error: unknown) => statusOf(error) === 404 || ['NotFound', 'NoSuchKey'].includes((error as Error).name);
 const isTaken = (error: unknown) => statusOf(error) === 412 || (error as Error).name === 'PreconditionFailed';
 
-/** The object store in an S3 bucket. Nothing is sent until the first call. */
+/** Milliseconds until a connection stands, until an answer begins, and until more comes of what has begun. */
+const PATIENCE = { connectionTimeout: 3_000, requestTimeout: 10_000, socketTimeout: 10_000, throwOnRequestTimeout: true };
+const TRIES = 2;
+
+/** What the store's failures are to a caller; its own words (host, bucket, request id) are for the log only. */
+const away = (error: unknown): ApiError => (error instanceof ApiError ? error : errors.objectsUnavailable().with({ cause: error }));
+
+const answered = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw away(error);
+  });
+
+/** The object store in an S3 bucket. Nothing is sent until the first call. Errors, besides every store's: objectsUnavailable. */
 export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoint !== undefined, credentials }: S3Options): ObjectStore {
   const client = new S3Client({
     region,
     endpoint,
     forcePathStyle,
     credentials,
+    maxAttempts: TRIES,
+    requestHandler: PATIENCE,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
@@ -50,7 +64,7 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       return { key, byteCount: found.ContentLength ?? 0, modifiedAt: found.LastModified ?? new Date(0) };
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw error;
+      throw away(error);
     }
   };
 
@@ -88,7 +102,7 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
         await upload.abort().catch(() => undefined);
         options.signal?.throwIfAborted();
         if (broken !== undefined) throw broken as Error;
-        throw isTaken(error) ? errors.objectExists() : error;
+        throw isTaken(error) ? errors.objectExists() : away(error);
       } finally {
         options.signal?.removeEventListener('abort', stop);
       }
@@ -100,19 +114,19 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
         const found = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key, Range }));
         return found.Body as Readable;
       } catch (error) {
-        throw isMissing(error) ? errors.objectNotFound() : error;
+        throw isMissing(error) ? errors.objectNotFound() : away(error);
       }
     },
     head,
     delete: async (key) => {
       if (!(await head(key))) return false;
-      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+      await answered(client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })));
       return true;
     },
     list: async function* (prefix) {
       let token: string | undefined;
       do {
-        const page = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token }));
+        const page = await answered(client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token })));
         for (const { Key, Size, LastModified } of page.Contents ?? [])
           if (Key !== undefined && isObjectKey(Key)) yield { key: Key, byteCount: Size ?? 0, modifiedAt: LastModified ?? new Date(0) };
         token = page.NextContinuationToken;
@@ -146,7 +160,7 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       return { url, headers: {}, expiresAt };
     },
     check: async () => {
-      await client.send(new HeadBucketCommand({ Bucket: bucket }));
+      await answered(client.send(new HeadBucketCommand({ Bucket: bucket })));
       return 's3';
     },
     close: async () => client.destroy(),

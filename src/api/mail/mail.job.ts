@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
 import { open } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { isLetterName, writeLetter } from '../../mail/letters/catalogue.ts';
 import { FORGET_LETTERS, recipientOf, SEND_LETTER, type ForgetLetters, type SealedLetter, type SendLetter } from './mail.service.ts';
+
+/** Of the letter, whichever try it is: no two are sealed alike. */
+const messageIdOf = (sealed: string) => `<${createHash('sha256').update(sealed).digest('hex').slice(0, 32)}@fieldlake>`;
 
 async function send(ctx: Context, { sealed }: SendLetter): Promise<void> {
   const content = open(ctx.config.secret, 'letter', sealed) as SealedLetter | undefined;
@@ -16,7 +20,7 @@ async function send(ctx: Context, { sealed }: SendLetter): Promise<void> {
     return;
   }
   try {
-    await ctx.mailer.send({ to: content.to, ...writeLetter(content.letter, content.data) });
+    await ctx.mailer.send({ to: content.to, messageId: messageIdOf(sealed), ...writeLetter(content.letter, content.data) });
   } catch (error) {
     // the mail server's words may repeat the address and the text: only the code of ours is kept
     const code = error instanceof ApiError ? error.code : 'INTERNAL';

@@ -135,8 +135,9 @@ export async function abandon(ctx: Context, uploadId: string, reason: string, is
     return true;
   });
   if (!isAbandoned) return;
-  for (const { objectKey: key } of keys) await ctx.objects.delete(key);
+  // the name is free again although the bytes may have to wait for the store, which is swept
   await deleteTableOf(ctx.db, uploadId);
+  for (const { objectKey: key } of keys) await ctx.objects.delete(key);
 }
 
 interface ReceiveOptions {

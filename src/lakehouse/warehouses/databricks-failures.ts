@@ -40,8 +40,8 @@ const temporarily = /^TEMPORARILY_UNAVAILABLE\b/;
 const missing = /^[^`'"\n]*\[TABLE_OR_VIEW_NOT_FOUND[\].]/;
 const gaveUp = /^Hive driver: (\d{3}|Error) when connecting to resource/;
 const broken =
-  /^Expected to read \d+ |answer was cut|socket hang up|premature close|aborted|timed out|network|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/i;
-const distrusted = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|EPROTO/;
+  /^Expected to read \d+ |answer was cut|socket hang up|premature close|aborted|timed out|network|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPROTO/i;
+const distrusted = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/;
 
 const HEADERS = ['x-thriftserver-error-message', 'x-databricks-error-or-redirect-message'];
 
