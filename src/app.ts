@@ -7,6 +7,7 @@ import type { Context } from './context.ts';
 import { errors } from './errors.ts';
 import { RegisterRoutes } from './generated/routes.js';
 import { clockBody } from './http/body-clock.ts';
+import { admitRequests } from './http/admission.ts';
 import { allowTrustedOrigins } from './http/cors.ts';
 import { documentationPage, documentationPolicy, documentationScript } from './http/documentation.ts';
 import { renderErrors } from './http/errors.ts';
@@ -26,6 +27,7 @@ export function createApp(context: Context): Express {
   app.set('query parser', 'simple');
   // how many of our own proxies stand in front; believing every X-Forwarded-For would let anyone choose an address
   app.set('trust proxy', context.config.web.trustProxyHops);
+  app.use(admitRequests({ most: context.config.limits.requestsAtOnce, log: context.log, registry: context.metrics.registry }));
   app.use(observe);
   app.use(
     helmet({

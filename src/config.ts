@@ -34,6 +34,8 @@ const Environment = z.object({
   LOG_FILE: z.string().min(1).optional(),
   DUCKDB_THREADS: number(1, 256).optional(),
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
+  /** Requests of everybody that are in work at once; half of them of one sender. */
+  REQUESTS_AT_ONCE: number(2, 100_000).default(256),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
   /** Answers to reads that are kept in memory for those who ask the same; 0 keeps none. */
@@ -163,6 +165,7 @@ export interface Config {
   /** Identity providers that are on. */
   providers: { github: ProviderSettings | undefined; orcid: ProviderSettings | undefined };
   limits: {
+    requestsAtOnce: number;
     callerStatements: number;
     organizationStatements: number;
     statementTimeoutMs: number;
@@ -297,6 +300,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       orcid: provider('ORCID', env.ORCID_CLIENT_ID, env.ORCID_CLIENT_SECRET, { url: env.ORCID_URL, apiUrl: env.ORCID_API_URL }),
     },
     limits: {
+      requestsAtOnce: env.REQUESTS_AT_ONCE,
       callerStatements: env.CALLER_STATEMENTS,
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { errors, type ApiError } from '../errors.ts';
+import { allowTrustedOrigins } from './cors.ts';
+import { writeProblem } from './errors.ts';
+
+interface AdmissionOptions {
+  /** Requests of everybody that are in work at once. */
+  most: number;
+  log: Logger;
+  registry: Registry;
+}
+
+const TOLD_EVERY_MS = 1_000;
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** Whose request it seems to be, before anything is looked up: the credential as it was sent, else the address. */
+const senderOf = (request: Request): string =>
+  request.get('x-api-key') ?? request.get('authorization') ?? request.get('cookie') ?? request.ip ?? '';
+
+const hasBody = ({ headers }: Request) =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0');
+
+// whoever is refused at the same moment must not come back at the same moment
+const pause = () => 1 + Math.floor(Math.random() * 3);
+
+/**
+ * Bounds how many requests this process works on at once, of everybody together and of one sender (half of them). What is too much is refused at once,
+ * before it is known who asks: a queue in front of a full machine would only make every answer late. A request is in work until the head of its
+ * answer goes out, so that downloads hold nothing; one with a body from the end of its body on, so that slow senders hold nothing.
+ * Errors: overloaded (503), callerBusy (429), with Retry-After. `/health` is never refused.
+ */
+export function admitRequests({ most, log, registry }: AdmissionOptions): RequestHandler {
+  const perSender = Math.max(1, Math.ceil(most / 2));
+  const bySender = new Map<string, number>();
+  let inWork = 0;
+  let untold = 0;
+  const refused = new Counter({
+    name: 'http_requests_refused_total',
+    help: 'Requests that were refused because too many were in work, by whose: of everybody, or of one sender.',
+    labelNames: ['whose'],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'http_requests_in_work',
+    help: 'Requests whose answer has not begun.',
+    registers: [registry],
+    collect() {
+      this.set(inWork);
+    },
+  });
+
+  // a line a second, however many are refused
+  const tell = () => {
+    untold += 1;
+    if (untold > 1) return;
+    setTimeout(() => {
+      log.warn({ refused: untold, inWork }, 'too many requests at once: some were refused');
+      untold = 0;
+    }, TOLD_EVERY_MS).unref();
+  };
+
+  const refusalFor = (sender: string): ApiError | null => {
+    if (inWork >= most) {
+      refused.inc({ whose: 'everybody' });
+      return errors.overloaded();
+    }
+    if ((bySender.get(sender) ?? 0) < perSender) return null;
+    refused.inc({ whose: 'sender' });
+    return errors.callerBusy();
+  };
+
+  const refuse = (request: Request, response: Response, error: ApiError) => {
+    tell();
+    const given = request.get('x-request-id');
+    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+    response.setHeader('X-Request-Id', requestId);
+    writeProblem(response, error.with({ retryAfter: pause() }), requestId);
+  };
+
+  const hold = (sender: string, response: Response) => {
+    if (response.closed || response.headersSent) return;
+    inWork += 1;
+    bySender.set(sender, (bySender.get(sender) ?? 0) + 1);
+    let isHeld = true;
+    const leave = () => {
+      if (!isHeld) return;
+      isHeld = false;
+      inWork -= 1;
+      const left = (bySender.get(sender) ?? 1) - 1;
+      if (left === 0) bySender.delete(sender);
+      else bySender.set(sender, left);
+    };
+    response.once('close', leave);
+    const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => Response;
+    response.writeHead = ((...args: unknown[]) => {
+      leave();
+      return writeHead(...args);
+    }) as typeof response.writeHead;
+  };
+
+  return (request: Request, response: Response, next: NextFunction) => {
+    if (request.path.startsWith('/health/')) return next();
+    const sender = senderOf(request);
+    const refusal = refusalFor(sender);
+    // a page of another origin is told why, too
+    if (refusal) return allowTrustedOrigins(request, response, () => refuse(request, response, refusal));
+    if (hasBody(request)) request.once('end', () => hold(sender, response));
+    else hold(sender, response);
+    next();
+  };
+}
