@@ -55,7 +55,7 @@ export class Builder {
     return new Builder({ ...this.source, files });
   }
 
-  /** Whether any of these columns is in no file and has to be looked up elsewhere, those apart that are made in one of these ways. */
+  /** Whether any of these columns is in no file and has to be looked up elsewhere, those of these kinds apart. */
   derives(exprs: readonly Expr[], but: readonly Column['derived'][] = []): boolean {
     const isElsewhere = (derived: Column['derived']) =>
       derived !== undefined && !but.includes(derived) && (derived !== 'annotations' || this.source.annotations !== undefined);
@@ -67,14 +67,14 @@ export class Builder {
     return scan(this.source, columnNames(exprs), places);
   }
 
-  /** Scan, the derived columns that `early` uses, and the filter; `late` columns are only made available by the scan. */
-  from(where: Expr | null, early: readonly Expr[], late: readonly Expr[] = []): { from: Plan; pending: Set<string> } {
+  /** Scan, the derived columns that `early` uses, and the filter; `late` columns are only made available by the scan; `inOrder` keeps the order of files and of rows in them. */
+  from(where: Expr | null, early: readonly Expr[], late: readonly Expr[] = [], inOrder = false): { from: Plan; pending: Set<string> } {
     const derivedOf = (exprs: readonly Expr[]) => new Set([...columnNames(exprs)].filter((name) => this.#columns.get(name)?.derived));
     const wanted = [...early, ...late, ...(where ? [where] : [])];
     const first = derivedOf([...early, ...(where ? [where] : [])]);
     const all = derivedOf(wanted);
     const used = new Set([...columnNames(wanted), ...[...all].flatMap((name) => withDerived.needs(this.#columns.get(name)))]);
-    let from = withDerived(scan(this.source, used), this.source, first);
+    let from = withDerived(scan(this.source, used), this.source, first, inOrder);
     if (where) from = { kind: 'filter', from, where };
     return { from, pending: new Set([...all].filter((name) => !first.has(name))) };
   }

@@ -109,6 +109,32 @@ interface Place {
   nested: (plan: Plan) => Fragment;
 }
 
+type Join = Extract<Plan, { kind: 'join' }>;
+
+const join = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, line, nested }: Place): Fragment => {
+  const added = q`select ${raw(dialect.quote(rightKey))}, ${list(outputs(adds, dialect))} from (${nested(right)})`;
+  const names = list(adds.map(({ as }) => raw(`r.${dialect.quote(as)}`)));
+  const keys = raw(`l.${dialect.quote(leftKey)} = r.${dialect.quote(rightKey)}`);
+  return q`select l.*, ${names}${line}from (${nested(left)}) as l${line}left join (${added}) as r on ${keys}`;
+};
+
+/** The key of a row where there is something to look up for it, and else null. No column's name begins with a space. */
+const KNOWN = ' known';
+
+/**
+ * The same rows in the order of `left`. The engine puts those of a batch that find nothing behind the others, so all of them find something: what has no
+ * row on the right, the row without a key.
+ */
+const joinInOrder = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, line, nested }: Place, lined: Fragment): Fragment => {
+  const name = (of: string) => raw(dialect.quote(of));
+  const [key, sought, known] = [name(rightKey), name(leftKey), name(KNOWN)] as const;
+  const names = adds.map(({ as }) => raw(`r.${dialect.quote(as)}`));
+  const keyed = () => q`from (${nested(right)}) where ${key} is not null`;
+  const added = q`select ${key}, ${list(outputs(adds, dialect))} ${keyed()} union all select null${raw(', null'.repeat(adds.length))}`;
+  const marked = q`select *, case when ${sought} in (select ${key} ${keyed()}) then ${sought} end as ${known} from (${nested(left)})`;
+  return q`select l.* exclude (${known}), ${list(names)}${line}from (${marked}) as l${line}join (${added}) as r on l.${known} is not distinct from r.${key}${line}qualify ${lined}`;
+};
+
 const PLANS: { [K in PlanKind]: Print<K> } = {
   scan: ({ scope, table, columns, needed, files, places }, { dialect, line }) => {
     if (scope.anonymised && table.kind === 'identity' && needed.some((name) => name === 'name' || name === 'avatar')) {
@@ -124,12 +150,7 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     const where = partition ? q`${only} and ${partition}` : only;
     return q`select ${read.length === 0 ? raw('1 as one') : list(read)}${line}from ${dialect.rows(table, typed, files, places)}${line}where ${where}`;
   },
-  join: ({ left, right, leftKey, rightKey, adds }, { dialect, line, nested }) => {
-    const added = q`select ${raw(dialect.quote(rightKey))}, ${list(outputs(adds, dialect))} from (${nested(right)})`;
-    const names = list(adds.map(({ as }) => raw(`r.${dialect.quote(as)}`)));
-    const keys = raw(`l.${dialect.quote(leftKey)} = r.${dialect.quote(rightKey)}`);
-    return q`select l.*, ${names}${line}from (${nested(left)}) as l${line}left join (${added}) as r on ${keys}`;
-  },
+  join: (plan, place) => (plan.inOrder && place.dialect.lined ? joinInOrder(plan, place, place.dialect.lined) : join(plan, place)),
   among: ({ left, right, key }, { dialect, line, nested }) => {
     const name = raw(dialect.quote(key));
     return q`select *${line}from (${nested(left)})${line}where ${name} in (select ${name} from (${nested(right)}))`;

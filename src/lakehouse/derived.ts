@@ -9,16 +9,19 @@ type Derived = NonNullable<Column['derived']>;
 /** Kinds that are one column of their own name. */
 type Single = Exclude<Derived, 'metadata'>;
 
-const MAKERS: Record<Single, { needs: readonly string[]; add: (from: Plan, source: TableSource) => Plan }> = {
+const MAKERS: Record<Single, { needs: readonly string[]; add: (from: Plan, source: TableSource, inOrder: boolean) => Plan }> = {
   contributor: { needs: ['contributor_id'], add: withContributor },
   device: { needs: ['client_id'], add: withDevice },
   annotations: { needs: ['id'], add: withAnnotations },
 };
 
-/** `from` with these derived columns beside its own. */
-export const withDerived = (from: Plan, source: TableSource, names: ReadonlySet<string>): Plan =>
+/** Kinds of which there are few enough to be kept in memory, beside rows that pass in their order. */
+export const FEW: readonly Derived[] = ['contributor', 'device'];
+
+/** `from` with these derived columns beside its own; `inOrder` keeps the order of its rows where only `FEW` are added. */
+export const withDerived = (from: Plan, source: TableSource, names: ReadonlySet<string>, inOrder = false): Plan =>
   (Object.keys(MAKERS) as Single[]).reduce(
-    (plan, name) => (names.has(name) ? MAKERS[name].add(plan, source) : plan),
+    (plan, name) => (names.has(name) ? MAKERS[name].add(plan, source, inOrder) : plan),
     withMetadata(from, source, names),
   );
 

@@ -58,6 +58,8 @@ export interface Dialect {
   expanded(column: Extract<Expr, { kind: 'expanded' }>, kind: TableKind): Fragment;
   /** Struct field access. */
   field(of: Fragment, name: string): Fragment;
+  /** A condition that every row meets and that the engine tests one by one in the order of files, which it else gives up at a join; null where rows have none. */
+  readonly lined: Fragment | null;
   struct(fields: readonly { name: string; value: Fragment }[]): Fragment;
   emptyList(type: ColumnType): Fragment;
   /** Two values of one type, neither of them null. */

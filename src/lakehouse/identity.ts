@@ -40,7 +40,7 @@ const withNothing = (left: Plan, name: string, type: ColumnType): Plan => ({
 });
 
 /** Adds `contributor`, a struct of id, name and avatar, or null where the id is unknown to the dimension. */
-export const withContributor = (left: Plan, source: TableSource): Plan => {
+export const withContributor = (left: Plan, source: TableSource, inOrder = false): Plan => {
   if (source.lacks?.includes('identity')) return withNothing(left, 'contributor', CONTRIBUTOR);
   const fields = ['id', 'name', 'avatar'].map((name) => ({ name, expr: text(name === 'id' ? 'user_id' : name) }));
   const contributor: Output = {
@@ -55,11 +55,12 @@ export const withContributor = (left: Plan, source: TableSource): Plan => {
     leftKey: 'contributor_id',
     rightKey: 'user_id',
     adds: [contributor],
+    ...(inOrder ? { inOrder } : {}),
   };
 };
 
 /** Adds `device`: what the registry says of the client that sent a row, or null. Its owner is a person, and shown as one may be. */
-export const withDevice = (left: Plan, source: TableSource): Plan => {
+export const withDevice = (left: Plan, source: TableSource, inOrder = false): Plan => {
   if (source.lacks?.includes('registry')) return withNothing(left, 'device', DEVICE);
   const { scope } = source;
   const facts = dimension(scope, 'registry', source.registry?.files ?? [], 'client_id', [
@@ -82,7 +83,7 @@ export const withDevice = (left: Plan, source: TableSource): Plan => {
     { name: 'device_type', expr: text('device_type') },
   ];
   const device: Output = { as: 'device', name: 'device', expr: { kind: 'struct', fields, unless: text('client_id'), type: DEVICE } };
-  return { kind: 'join', left, right, leftKey: 'client_id', rightKey: 'client_id', adds: [device] };
+  return { kind: 'join', left, right, leftKey: 'client_id', rightKey: 'client_id', adds: [device], ...(inOrder ? { inOrder } : {}) };
 };
 
 const NOBODY: Expr = { kind: 'value', value: null, type: STRING };

@@ -129,8 +129,11 @@ export type Plan =
       /** Of the one file: rows elsewhere are of no use, whether they are read or not. */
       places?: Places;
     }
-  /** Each row of `left` once, with the columns `adds` of the row of `right` that has its key, or nulls. `right` has each key once. */
-  | { kind: 'join'; left: Plan; right: Plan; leftKey: string; rightKey: string; adds: readonly Output[] }
+  /**
+   * Each row of `left` once, with the columns `adds` of the row of `right` that has its key, or nulls. `right` has each key once. With `inOrder` the rows
+   * are in the order of `left`, where the engine of the files keeps it.
+   */
+  | { kind: 'join'; left: Plan; right: Plan; leftKey: string; rightKey: string; adds: readonly Output[]; inOrder?: true }
   /** The rows of `left` whose key, which is never null, is among those of `right`. */
   | { kind: 'among'; left: Plan; right: Plan; key: string }
   | { kind: 'filter'; from: Plan; where: Expr }

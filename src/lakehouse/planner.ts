@@ -226,12 +226,11 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
 /**
  * Plans a read. `cap` is the most rows an answer may hold (100,000 for JSON), or null for streams. Every 400 of a read comes from here:
  * unknown columns with near matches, operators and functions that a type does not have, values of the wrong type. `keyed` pages of plain rows carry what
- * they are ordered by, and one row more; of `copied` rows the engine writes the bytes itself.
+ * they are ordered by, and one row more.
  */
-export const planRead = (source: TableSource, request: ReadRequest, cap: number | null, keyed = false, copied = false): ReadPlan => {
+export const planRead = (source: TableSource, request: ReadRequest, cap: number | null, keyed = false): ReadPlan => {
   const builder = new Builder(source);
-  const asked = windowOf(request, cap, keyed && !request.aggregation);
-  const window: Window = asked.kind === 'limit' && copied ? { ...asked, copied } : asked;
+  const window = windowOf(request, cap, keyed && !request.aggregation);
   if (!request.aggregation) return planRows(builder, request, window);
   if (request.seek) throw refusal('cursor', 'An aggregated read is paged by number; leave the cursor out.');
   const functions = measures(request.aggregation.functions, builder.resolve, builder.defaultOrder());

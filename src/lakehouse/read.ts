@@ -280,7 +280,7 @@ export const readStream = async (
 ): Promise<Download> => {
   const { format, raw = false, seen, ...run } = options;
   const { near, known } = await narrowed(source, request);
-  const plan = planRead(near, request, null, false, format !== 'arrow');
+  const plan = planRead(near, request, null);
   const { window } = plan;
   const columns = columnInfo(plan);
   const truncated =

@@ -1,7 +1,7 @@
 /** Which rows of a relation go out, and the cheapest way to them. */
 import { Builder, columnNames } from './builder.ts';
 import { DEFAULT_SORT } from './catalog.ts';
-import { withDerived } from './derived.ts';
+import { FEW, withDerived } from './derived.ts';
 import { filesBeside, filesInOrder, filesOfPage, partsInOrder } from './extents.ts';
 import type { FileExtent } from './extents.ts';
 import type { Expr, Plan, Sort, TableSource } from './plan.ts';
@@ -11,9 +11,7 @@ import { exprType } from './types.ts';
 
 /** Which rows go out: a page, or the first `limit` (null: all); with `peek` one row more is read, so that a cut is seen. */
 export type Window =
-  | { kind: 'page'; page: number; pageSize: number; peek: boolean; seek?: Seek }
-  /** `copied`: the engine writes the rows itself, in their order also above a join. */
-  | { kind: 'limit'; limit: number | null; peek: boolean; copied?: boolean };
+  { kind: 'page'; page: number; pageSize: number; peek: boolean; seek?: Seek } | { kind: 'limit'; limit: number | null; peek: boolean };
 
 /** The window of a request; `cap` is the most rows that an answer may hold, or null for streams; a `keyed` page says whether another follows. */
 export const windowOf = (request: ReadRequest, cap: number | null, keyed = false): Window => {
@@ -116,15 +114,14 @@ const microseconds = (time: string) => time.replace(/\.(\d{3})Z$/, '.$1000Z');
 
 /**
  * The files in an order in which nothing is left to be sorted, for a stream of every row in the table's own ascending order. The engine keeps the order of
- * files and of rows in them up to a join, which gives it up unless the engine writes the rows itself; so not where a column is joined, but for the few
- * people that are kept in memory, nor where values are looked for in a list, which it may make a join of.
+ * files and of rows in them up to a join, which gives it up; so not where a column is joined, but for the few people and devices that are joined in
+ * order, nor where values are looked for in a list, which it may make a join of.
  */
 const sortedFiles = (builder: Builder, { where, by, printed, window }: Asked): string[] | null => {
   const { source } = builder;
   const isWhole = cutOf(window).limit === null && by[0]?.descending === false && isOwnOrder(source, by);
   const used = [...printed, ...(where ? [where] : [])];
-  const isCopied = window.kind === 'limit' && window.copied === true;
-  if (!isWhole || !source.extents || looksInLists(where) || builder.derives(used, isCopied ? ['contributor'] : [])) return null;
+  if (!isWhole || !source.extents || looksInLists(where) || builder.derives(used, FEW)) return null;
   return filesInOrder(source.extents);
 };
 
@@ -229,7 +226,7 @@ export const windowRows = (given: Builder, asked: Asked): Plan => {
   const order = by.map((sort) => sort.expr);
   const cut = cutOf(window);
   const lined = sortedFiles(builder, asked);
-  if (lined) return builder.over(lined).from(where, printed).from;
+  if (lined) return builder.over(lined).from(where, printed, [], true).from;
   const near = nearFiles(builder, asked);
   if (near === null && isLate(builder, { ...asked, where })) {
     const ids: Plan = { kind: 'sort', from: builder.from(where, order).from, by, ...cut };

@@ -194,6 +194,8 @@ export const databricks: Dialect = {
     return type.kind === 'variant' ? q`case when not is_variant_null(${found}) then ${found} end` : found;
   },
   field,
+  // the rows of a Delta table are in no order
+  lined: null,
   struct: (fields) =>
     q`named_struct(${joined(
       fields.map(({ name, value }) => q`${bound(name, STRING)}, ${value}`),

@@ -221,6 +221,8 @@ export const duckdb: Dialect = {
   partition: () => null,
   expanded: ({ name }) => raw(quote(name)),
   field,
+  // a window without an order is made by one thread, row by row
+  lined: raw('row_number() over () > 0'),
   struct: (fields) =>
     q`struct_pack(${joined(
       fields.map(({ name, value }) => q`${raw(quote(name))} := ${value}`),
