@@ -210,6 +210,7 @@ describe('exports', () => {
     expect((await post({ filters: '[{' })).body.errors[0].path).toBe('/filters');
     expect((await post({ limit: 100_001 })).status).toBe(400);
     expect((await post({ asOf: 99 })).body.code).toBe('TABLE_VERSION_GONE');
+    for (const asOf of [2 ** 53, 2 ** 63, 1e300]) expect((await post({ asOf })).status).toBe(400);
     expect((await post({ anonymizeContributors: false })).body.code).toBe('NAMES_DENIED');
     expect((await call('viewer', 'GET', '')).body.errors[0].path).toBe('?tableName');
     expect((await call('viewer', 'GET', '', { query: { tableName: tableId, pagesize: 3 } })).status).toBe(400);

@@ -55,6 +55,7 @@ interface ReadQuery {
    * A version that an earlier answer named in X-Table-Version.
    * @isInt
    * @minimum 0
+   * @maximum 9007199254740991
    */
   asOf?: number;
   /**
@@ -81,6 +82,7 @@ interface DistinctQuery {
   /**
    * @isInt
    * @minimum 0
+   * @maximum 9007199254740991
    */
   asOf?: number;
 }
