@@ -167,6 +167,10 @@ const catalogue = {
   requestTooSlow: say(408, 'The request did not arrive in time.'),
   headersTooLarge: say(431, 'The address and headers of the request are longer than 16 kB.'),
   payloadTooLarge: say(413, (limit: string) => `The request is larger than ${limit}.`),
+  fileTooLarge: say(
+    413,
+    (name: string, limit: string) => `The file '${name}' is larger than ${limit}, which is the most that one file of its kind may be.`,
+  ),
   unsupportedMediaType: say(415, (accepted: string) => `The content type must be ${accepted}.`),
   unsupportedEncoding: say(415, (accepted: string) => `The Content-Encoding must be ${accepted}.`),
   notAcceptable: say(406, (offered: string) => `This can be answered as ${offered}.`),
@@ -261,6 +265,7 @@ const catalogue = {
   registryMisconfigured: say(500, 'The device registry does not accept our credentials or configuration.'),
   credentialsInvalid: say(401, 'These temporary credentials are wrong or expired.'),
   // elsewhere
+  storageFull: say(503, 'The service has no room left to write; nothing of this was kept. Try again later.'),
   mailUnavailable: say(503, 'The mail server cannot be reached right now.'),
   mailRefused: say(503, 'The mail server refuses this letter.'),
   warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),

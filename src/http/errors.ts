@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { ApiError, errors } from '../errors.ts';
+import { isStorageFull } from '../storage/full.ts';
 import { contextOf, exchangeOf } from './exchange.ts';
 import { StoredAnswer } from './idempotency.ts';
 
@@ -9,9 +10,12 @@ const LARGEST_BODY = 16_000;
 
 const shorten = (text: string) => (text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE - 1)}…` : text);
 
+const STORAGE_RETRY_SECONDS = 60;
+
 /** Anything thrown below, as an entry of the catalogue. */
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (isStorageFull(error)) return errors.storageFull().with({ cause: error, retryAfter: STORAGE_RETRY_SECONDS });
   if (error instanceof URIError) return errors.queryRefused('The path is not valid percent-encoded UTF-8.');
   return errors.internal().with({ cause: error });
 }

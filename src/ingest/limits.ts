@@ -4,7 +4,8 @@ export type SourceKind = (typeof SOURCE_KINDS)[number];
 export interface KindLimits {
   /** Lower case, with the dot. */
   extensions: readonly string[];
-  maxFileBytes: number;
+  /** Where it is less than `UPLOAD_FILE_MIB`. */
+  maxFileBytes?: number;
   maxFiles: number;
 }
 
@@ -13,12 +14,15 @@ const MIB = 1_048_576;
 /** What one upload may hold, by kind; enforced while streaming. */
 export const LIMITS: Readonly<Record<SourceKind, KindLimits>> = {
   ambyte: { extensions: ['.txt'], maxFileBytes: 10 * MIB, maxFiles: 1_000 },
-  csv: { extensions: ['.csv'], maxFileBytes: 50 * MIB, maxFiles: 100 },
-  tsv: { extensions: ['.tsv'], maxFileBytes: 50 * MIB, maxFiles: 100 },
-  parquet: { extensions: ['.parquet'], maxFileBytes: 200 * MIB, maxFiles: 100 },
-  json: { extensions: ['.json'], maxFileBytes: 100 * MIB, maxFiles: 100 },
-  ndjson: { extensions: ['.ndjson', '.jsonl'], maxFileBytes: 100 * MIB, maxFiles: 100 },
+  csv: { extensions: ['.csv'], maxFiles: 100 },
+  tsv: { extensions: ['.tsv'], maxFiles: 100 },
+  parquet: { extensions: ['.parquet'], maxFiles: 100 },
+  json: { extensions: ['.json'], maxFiles: 100 },
+  ndjson: { extensions: ['.ndjson', '.jsonl'], maxFiles: 100 },
 };
+
+/** Bytes of one file of a kind at most, where the operator allows so many. */
+export const mostFileBytes = (kind: SourceKind, allowed: number): number => Math.min(allowed, LIMITS[kind].maxFileBytes ?? allowed);
 
 /** Columns of one table at most. */
 export const MAX_COLUMNS = 2_000;

@@ -15,7 +15,7 @@ let owner: Call;
 let uploads: string;
 let tables = 0;
 beforeAll(async () => {
-  site = await startTestServer();
+  site = await startTestServer({ UPLOAD_FILE_MIB: '50' });
   owner = site.as(site.cast.owner);
   const made = await owner('POST', '/api/v1/experiments', { body: { name: 'Odd files' } });
   uploads = `/api/v1/experiments/${(made.body as { id: string }).id}/data/uploads`;
@@ -127,7 +127,7 @@ test('too large a file and too many files are refused while they arrive', { time
   const text = `a\n${line.repeat(Math.floor((most - 2) / line.length))}`;
   const whole = await uploaded('csv', [['large.csv', text]]);
   expect(whole).toMatchObject({ status: 'completed', rowCount: Math.floor((most - 2) / line.length) });
-  await refused(() => send('csv', [['large.csv', text + line]]), 413, /50/);
+  await refused(() => send('csv', [['large.csv', text + line]]), 413, /'large\.csv' is larger than 50 MiB/);
   const files = (count: number) => Array.from({ length: count }, (_, at) => [`${at}.csv`, `a\n${at}\n`] as const);
   expect(await uploaded('csv', files(20))).toMatchObject({ status: 'completed', rowCount: 20 });
   await refused(() => send('csv', files(101)), 400, /100/);

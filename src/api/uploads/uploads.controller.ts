@@ -29,7 +29,7 @@ interface UploadListQuery {
   pageSize?: number;
 }
 
-const LARGEST = { files: 1_000, fileBytes: 200 * 1_048_576 };
+const MOST_FILES = 1_000;
 
 @Route('api/v1/experiments/{id}/data/uploads')
 @Tags('Uploads')
@@ -57,11 +57,17 @@ export class UploadsController extends ApiController {
   @SuccessResponse(201, 'Created')
   public async create(@Request() request: HttpRequest, @Path() id: string): Promise<UploadReport> {
     const { caller } = this;
-    const report = await receiveUpload(this.ctx, caller, id, multipartParts(request, LARGEST), {
-      announcedBytes: Number(request.headers['content-length'] ?? 0),
-      signal: this.exchange.signal,
-      claim: (fingerprint) => claimIdempotencyKey(request, this.response, caller, fingerprint),
-    });
+    const report = await receiveUpload(
+      this.ctx,
+      caller,
+      id,
+      multipartParts(request, { files: MOST_FILES, fileBytes: this.ctx.config.limits.uploadFileBytes }),
+      {
+        announcedBytes: Number(request.headers['content-length'] ?? 0),
+        signal: this.exchange.signal,
+        claim: (fingerprint) => claimIdempotencyKey(request, this.response, caller, fingerprint),
+      },
+    );
     this.setStatus(201);
     return report;
   }

@@ -7,7 +7,7 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { LIMITS, SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
+import { LIMITS, SOURCE_KINDS, mostFileBytes, type SourceKind } from '../../ingest/limits.ts';
 import { isTableName, nameFile } from '../../ingest/names.ts';
 import { createTable, findUploadTable } from '../../lakehouse/manifest.ts';
 import { objectKey } from '../../storage/objects.ts';
@@ -65,8 +65,9 @@ function checkFields(given: Record<string, string>): Fields {
 const MOST_AROUND_FILE = 16_384;
 
 /** Refuses what says of itself that it is larger than all files of its kind may be, before any of it is read. */
-function checkAnnounced(bytes: number, sourceKind: SourceKind): void {
-  const { maxFileBytes, maxFiles } = LIMITS[sourceKind];
+function checkAnnounced(ctx: Context, bytes: number, sourceKind: SourceKind): void {
+  const { maxFiles } = LIMITS[sourceKind];
+  const maxFileBytes = mostFileBytes(sourceKind, ctx.config.limits.uploadFileBytes);
   if (bytes > maxFiles * (maxFileBytes + MOST_AROUND_FILE))
     throw errors.payloadTooLarge(`${maxFiles} files of ${maxFileBytes / 1_048_576} MiB each`);
 }
@@ -119,7 +120,11 @@ async function receiveFile(
   const key = objectKey('uploads', uploadId, String(ordinal));
   if ((await insertUploadFile(ctx.db, { uploadId, path: named.path, ordinal, objectKey: key })) === 0)
     throw errors.uploadRefused(`Two files of this upload are named '${named.path.slice(0, 100)}'.`);
-  const stored = await ctx.objects.put(key, part.body as AsyncIterable<Uint8Array>, { maxBytes: LIMITS[sourceKind].maxFileBytes, signal });
+  const maxBytes = mostFileBytes(sourceKind, ctx.config.limits.uploadFileBytes);
+  const stored = await ctx.objects.put(key, part.body as AsyncIterable<Uint8Array>, { maxBytes, signal }).catch((error: unknown) => {
+    const isTooLarge = error instanceof ApiError && error.code === 'PAYLOAD_TOO_LARGE';
+    throw isTooLarge ? errors.fileTooLarge(named.path.slice(0, 100), `${maxBytes / 1_048_576} MiB`) : error;
+  });
   await markFileReceived(ctx.db, { uploadId, path: named.path, ...stored });
   return { path: named.path, sha256: stored.sha256 };
 }
@@ -173,7 +178,7 @@ export async function receiveUpload(
       if (part.name !== 'files') throw errors.uploadRefused("The file parts must be named 'files'.");
       if (!receiving) {
         const fields = checkFields(given);
-        checkAnnounced(announcedBytes, fields.sourceKind);
+        checkAnnounced(ctx, announcedBytes, fields.sourceKind);
         receiving = await begin(ctx, caller, experimentId, fields);
         const { uploadId } = receiving;
         beat = setInterval(() => void beatReceiving(ctx.db, uploadId).catch(() => 0), BEAT_MS);
