@@ -1,0 +1,121 @@
+/** Downloads of a large table by many at once, from the built server: what they cost it in memory, and others in time. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startReadsSite, type ReadsSite } from '../../bench/seed-reads.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+
+/** Rows of the table; 5,000,000 for the full run. */
+const ROWS = Number(process.env['ROWS'] ?? 500_000);
+const AT_ONCE = 8;
+const MIB = 1_048_576;
+const MOST_BYTES = 512 * MIB;
+const FIRST_BYTE_MS = 200;
+const HEALTH_P99_MS = 50;
+/** Milliseconds are bounds of a machine that runs nothing else; elsewhere they are printed. */
+const IS_TIMED = process.env['TIMED'] === 'on';
+
+const FORMATS = {
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+} as const;
+const ACCEPTED = Object.values(FORMATS);
+
+let database: TestDatabase;
+let folder: string;
+let site: ReadsSite;
+beforeAll(async () => {
+  // the test runner's own word for where a page is
+  delete process.env['BASE_URL'];
+  database = await cloneDatabase();
+  folder = mkdtempSync(join(tmpdir(), 'fieldlake-downloads-'));
+  site = await startReadsSite({ url: database.url, dataDir: folder, tables: { season: ROWS }, threads: 2, memoryMb: 512 });
+}, 1_800_000);
+afterAll(async () => {
+  await site.stop();
+  await database.drop();
+  rmSync(folder, { recursive: true });
+});
+
+const resident = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${site.pid}/status`, 'utf8'))?.[1]) * 1_024;
+
+interface Got {
+  status: number;
+  bytes: number;
+  firstByteMs: number;
+  isWhole: boolean;
+}
+
+const get = (agent: Agent, path: string, accept: string): Promise<Got> =>
+  new Promise((resolve, reject) => {
+    const begun = performance.now();
+    const got: Got = { status: 0, bytes: 0, firstByteMs: 0, isWhole: false };
+    const headers = { accept, 'x-api-key': site.apiKey };
+    const asked = request({ agent, host: '127.0.0.1', port: site.port, path, headers }, (response) => {
+      got.status = response.statusCode ?? 0;
+      response.on('data', (chunk: Buffer) => {
+        got.firstByteMs ||= performance.now() - begun;
+        got.bytes += chunk.length;
+      });
+      response.on('close', () => resolve({ ...got, isWhole: response.complete }));
+    });
+    asked.on('error', reject).end();
+  });
+
+const p99 = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
+
+/** Downloads in these formats at once, and what they cost. */
+async function measure(accepted: readonly string[]) {
+  const agent = new Agent({ keepAlive: true, maxSockets: accepted.length + 1 });
+  const idle = resident();
+  let peak = idle;
+  const health: number[] = [];
+  let going = true;
+  const watch = (async () => {
+    while (going) {
+      peak = Math.max(peak, resident());
+      health.push((await get(agent, '/health/live', 'application/json')).firstByteMs);
+      await sleep(10);
+    }
+  })();
+  const path = `${site.path}?tableName=season`;
+  const downloads = await Promise.all(accepted.map((accept) => get(agent, path, accept))).finally(() => (going = false));
+  await watch;
+  agent.destroy();
+  return { downloads, above: peak - idle, healthP99: p99(health), firstByte: Math.max(...downloads.map(({ firstByteMs }) => firstByteMs)) };
+}
+
+const eightOf = (accept: string) => Array.from({ length: AT_ONCE }, () => accept);
+
+test.each([
+  ...Object.entries(FORMATS).map(([name, accept]) => [name, eightOf(accept)] as const),
+  ['every format', Array.from({ length: AT_ONCE }, (_, at) => ACCEPTED[at % ACCEPTED.length] ?? '')] as const,
+])(
+  `eight downloads of ${ROWS} rows at once: %s`,
+  async (name, accepted) => {
+    // a download alone says how many bytes one is, and leaves the process as warm as it gets
+    const alone = new Map<string, number>();
+    for (const accept of new Set(accepted)) {
+      const { downloads, above, firstByte } = await measure([accept]);
+      alone.set(accept, downloads[0]?.bytes ?? 0);
+      expect(downloads).toMatchObject([{ status: 200, isWhole: true }]);
+      process.stdout.write(`one ${accept}: ${Math.round(above / MIB)} MiB above idle, first byte ${Math.round(firstByte)} ms\n`);
+    }
+    const { downloads, above, healthP99, firstByte } = await measure(accepted);
+    process.stdout.write(
+      `${name}: ${Math.round(above / MIB)} MiB above idle, first byte ${Math.round(firstByte)} ms, health p99 ${Math.round(healthP99)} ms\n`,
+    );
+    for (const [at, download] of downloads.entries())
+      expect(download).toMatchObject({ status: 200, isWhole: true, bytes: alone.get(accepted[at] ?? '') });
+    expect(above).toBeLessThan(MOST_BYTES);
+    if (!IS_TIMED) return;
+    expect(firstByte).toBeLessThan(FIRST_BYTE_MS);
+    expect(healthP99).toBeLessThan(HEALTH_P99_MS);
+  },
+  1_800_000,
+);
