@@ -136,7 +136,7 @@ function answerBarely(failed: unknown, request: Request, response: Response): vo
     }
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     response.setHeader('X-Request-Id', exchangeOf(response).requestId);
-    sendProblem(response, errors.internal());
+    writeProblem(response, errors.internal(), exchangeOf(response).requestId);
   } catch {
     response.destroy();
   }
