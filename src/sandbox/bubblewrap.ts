@@ -1,17 +1,18 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { engineCommand, limited, nodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
+import { engineCommand, limited, PRLIMIT, nodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
 import type { Limits } from './embedded.ts';
 import type { MacroLanguage } from './job.ts';
 import type { Launch } from './process.ts';
 import type { Runtimes } from './runtimes.ts';
+import type { Begun } from './seccomp.ts';
 
 /** What the machine has to build boxes with. */
 export interface BoxTools {
   bwrap: string;
   node: string;
   /** Files with the system-call filters. */
-  filters: { withThreads: string; withoutThreads: string };
+  filters: Readonly<Record<Begun, string>>;
   runtimes: Runtimes;
   /** The system's interpreter and the folders that it imports from. */
   python?: { executable: string; folders: readonly string[] };
@@ -40,7 +41,7 @@ const box = (
   tools: BoxTools,
   binds: readonly string[],
   command: readonly string[],
-  options: { env: Record<string, string>; threads: boolean },
+  options: { env: Record<string, string>; begun: Begun; files: 'none' | 'temporary' },
 ): Launch => ({
   file: tools.bwrap,
   args: [
@@ -52,29 +53,44 @@ const box = (
     // before the interpreter's files, which may lie under the same path outside
     ...['--size', String(64 * 1024 * 1024), '--tmpfs', '/tmp'],
     ...binds,
+    ...(options.files === 'none' ? ['--remount-ro', '/tmp'] : []),
     ...['--remount-ro', '/', '--chdir', '/tmp', '--seccomp', '3', '--'],
     ...command,
   ],
   env: {},
-  files: [options.threads ? tools.filters.withThreads : tools.filters.withoutThreads],
+  files: [tools.filters[options.begun]],
 });
 
 const SINGLE_THREAD = { OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1', GOTO_NUM_THREADS: '1' };
 const PLAIN = { TZ: 'UTC', LANG: 'C.UTF-8', HOME: '/tmp', TMPDIR: '/tmp' };
 
 const withPython = (tools: BoxTools, python: { executable: string; folders: readonly string[] }, limits: Limits): Launch => {
-  const files = ['harness.py', 'helpers.py', 'python.py'].flatMap((name) => [
+  const files = ['harness.py', 'helpers.py', 'proof.py', 'python.py'].flatMap((name) => [
     '--ro-bind',
     join(tools.runtimes.folder, name),
     join(INSIDE, name),
   ]);
   const binds = [...readOnly(python.executable), ...python.folders.flatMap(readOnly), ...files];
   const env = { ...PLAIN, ...SINGLE_THREAD };
-  return limited(box(tools, binds, [python.executable, '-I', '-B', join(INSIDE, 'python.py')], { env, threads: false }), limits, 'address');
+  return limited(
+    box(tools, binds, [python.executable, '-I', '-B', join(INSIDE, 'python.py')], { env, begun: 'copies', files: 'none' }),
+    limits,
+    'address',
+  );
 };
 
+/** Processes that a box of R has: its first, R and one copy. */
+const R_PROCESSES = 3;
+
+/** R cannot lower a limit of its own copy as Python does: no copy gets a process beside those that there must be. */
+const onlyCopies = (): string[] => (PRLIMIT === undefined ? [] : [PRLIMIT, `--nproc=${R_PROCESSES}`, '--']);
+
 const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
-  const files = ['harness.R', 'helpers.R'].flatMap((name) => ['--ro-bind', join(tools.runtimes.folder, name), join(INSIDE, name)]);
+  const files = ['harness.R', 'helpers.R', 'proof.R'].flatMap((name) => [
+    '--ro-bind',
+    join(tools.runtimes.folder, name),
+    join(INSIDE, name),
+  ]);
   const parts = known([home, '/usr/share/R', '/etc/R', '/usr/local/lib/R/site-library', '/usr/lib/R/site-library']);
   const folders = parts.filter((path) => path === home || !path.startsWith(`${home}/`)).flatMap(readOnly);
   const env = {
@@ -89,8 +105,9 @@ const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
     R_LIBS_SITE: known(['/usr/local/lib/R/site-library', '/usr/lib/R/site-library']).join(':'),
     LD_LIBRARY_PATH: `${home}/lib`,
   };
-  const command = [join(home, 'bin/exec/R'), '--vanilla', '--no-echo', `--file=${join(INSIDE, 'harness.R')}`];
-  return limited(box(tools, [...folders, ...files], command, { env, threads: false }), limits, 'address');
+  const command = [...onlyCopies(), join(home, 'bin/exec/R'), '--vanilla', '--no-echo', `--file=${join(INSIDE, 'harness.R')}`];
+  const programs = PRLIMIT === undefined ? [] : readOnly(PRLIMIT);
+  return limited(box(tools, [...folders, ...programs, ...files], command, { env, begun: 'copies', files: 'temporary' }), limits, 'address');
 };
 
 const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => {
@@ -99,7 +116,8 @@ const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => 
   const node = realpathSync(tools.node);
   const launch = box(tools, [node, ...readable].flatMap(readOnly), [node, ...nodeFlags(readable, 256), ...engineCommand(script, hurried)], {
     env: NODE_ENVIRONMENT,
-    threads: true,
+    begun: 'threads',
+    files: 'none',
   });
   return limited(launch, { ...limits, memoryMb: limits.memoryMb + 512 }, 'data');
 };

@@ -16,7 +16,7 @@ export interface Limits {
   fileMb: number;
 }
 
-const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path));
+export const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path));
 
 /** Puts hard limits around a command. `data` counts memory that is written to, which fits engines that reserve address space they never use. */
 export const limited = (launch: Launch, limits: Limits, memory: 'data' | 'address'): Launch => {
@@ -60,7 +60,7 @@ const snapshotIn = (folder: string) => join(folder, 'pyodide.memory');
 /** Names the memory by what it is made of. */
 const versionOf = async (runtimes: Runtimes): Promise<string> => {
   const hash = createHash('sha256').update(process.version);
-  for (const name of ['pyodide.mjs', 'harness.py', 'helpers.py']) hash.update(await readFile(join(runtimes.folder, name)));
+  for (const name of ['pyodide.mjs', 'harness.py', 'helpers.py', 'proof.py']) hash.update(await readFile(join(runtimes.folder, name)));
   return hash.update(await readFile(join(runtimes.pyodide, 'package.json'))).digest('hex');
 };
 

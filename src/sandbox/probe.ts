@@ -53,9 +53,9 @@ const findTools = async (settings: ProbeSettings): Promise<BoxTools | string> =>
   if (process.platform !== 'linux' || (process.arch !== 'x64' && process.arch !== 'arm64'))
     return `there is no bubblewrap for ${process.platform} on ${process.arch}`;
   if (!existsSync(bwrap)) return `${bwrap} is not installed`;
-  const filters = { withThreads: join(folder, 'threads.bpf'), withoutThreads: join(folder, 'single.bpf') };
-  await writeFile(filters.withThreads, seccompFilter(process.arch, true));
-  await writeFile(filters.withoutThreads, seccompFilter(process.arch, false));
+  const filters = { threads: join(folder, 'threads.bpf'), copies: join(folder, 'copies.bpf') };
+  await writeFile(filters.threads, seccompFilter(process.arch, 'threads'));
+  await writeFile(filters.copies, seccompFilter(process.arch, 'copies'));
   const tools: BoxTools = { bwrap, node, runtimes, filters };
   if (existsSync(python)) {
     const { stdout } = await run(python, ['-I', '-c', 'import json, sys; print(json.dumps([p for p in sys.path]))'], { env: {} });

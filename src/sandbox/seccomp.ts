@@ -8,7 +8,8 @@ interface Table {
   calls: Readonly<Record<string, number>>;
 }
 
-/** Calls that a macro has no use for: sockets, new processes, other processes' memory, mounts, keys, kernel facilities. */
+/** Calls that a macro has no use for: sockets, new processes, other processes' memory and turns, mounts, keys, times of files (/dev/null
+ * is the machine's), kernel facilities. */
 // prettier-ignore
 const TABLES: Readonly<Record<Architecture, Table>> = {
   x64: {
@@ -24,6 +25,8 @@ const TABLES: Readonly<Record<Architecture, Table>> = {
       reboot: 169, swapon: 167, swapoff: 168, syslog: 103, acct: 163, quotactl: 179, personality: 135, modify_ldt: 154, iopl: 172, ioperm: 173,
       settimeofday: 164, clock_settime: 227, adjtimex: 159, clock_adjtime: 305, sethostname: 170, setdomainname: 171, migrate_pages: 256, move_pages: 279,
       fanotify_init: 300, memfd_create: 319, memfd_secret: 447, shmget: 29, msgget: 68, semget: 64, mq_open: 240, vhangup: 153, lookup_dcookie: 212,
+      setpriority: 141, sched_setparam: 142, sched_setscheduler: 144, sched_setaffinity: 203, sched_setattr: 314, ioprio_set: 251,
+      utime: 132, utimes: 235, futimesat: 261, utimensat: 280,
     },
   },
   arm64: {
@@ -37,15 +40,19 @@ const TABLES: Readonly<Record<Architecture, Table>> = {
       keyctl: 219, init_module: 105, finit_module: 273, delete_module: 106, kexec_load: 104, kexec_file_load: 294, reboot: 142, swapon: 224, swapoff: 225,
       syslog: 116, acct: 89, quotactl: 60, personality: 92, settimeofday: 170, clock_settime: 112, adjtimex: 171, clock_adjtime: 266, sethostname: 161,
       setdomainname: 162, migrate_pages: 238, move_pages: 239, fanotify_init: 262, memfd_create: 279, memfd_secret: 447, shmget: 194, msgget: 186,
-      semget: 190, mq_open: 180, vhangup: 58, lookup_dcookie: 18,
+      semget: 190, mq_open: 180, vhangup: 58, lookup_dcookie: 18, setpriority: 140, sched_setparam: 118, sched_setscheduler: 119, sched_setaffinity: 122,
+      sched_setattr: 274, ioprio_set: 30, utimensat: 88,
     },
   },
 };
 
 const CLONE: Readonly<Record<Architecture, number>> = { x64: 56, arm64: 220 };
+const PRLIMIT: Readonly<Record<Architecture, number>> = { x64: 302, arm64: 261 };
 const IOCTL: Readonly<Record<Architecture, number>> = { x64: 16, arm64: 29 };
 const CLONE3 = 435;
 const CLONE_THREAD = 0x00010000;
+/** What `fork` of the C library passes: CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID and SIGCHLD. */
+const FORK = 0x01200011;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const EPERM = 1;
@@ -82,11 +89,11 @@ const when = (code: number, operand: number, skip: number): Instruction => ({ co
 
 const fail = (call: number, errno: number) => [unless(JUMP_EQUAL, call, 1), answer(FAIL | errno)];
 
-/**
- * Everything is allowed but what the table names, which fails with EPERM. New processes are refused; `threads` permits threads of the same process
- * (a JavaScript engine cannot start without). A call of another architecture ends the process.
- */
-export const seccompFilter = (architecture: Architecture, threads: boolean): Buffer => {
+/** What may be begun: threads of the same process (a JavaScript engine cannot start without), or copies of it (which a limit on processes then ends). */
+export type Begun = 'threads' | 'copies';
+
+/** Everything is allowed but what the table names, which fails with EPERM. New programs' processes are refused. A call of another architecture ends the process. */
+export const seccompFilter = (architecture: Architecture, begun: Begun): Buffer => {
   const { audit, foreign, calls } = TABLES[architecture];
   const clone = CLONE[architecture];
   const program: Instruction[] = [
@@ -98,9 +105,17 @@ export const seccompFilter = (architecture: Architecture, threads: boolean): Buf
     ...Object.values(calls).flatMap((call) => fail(call, EPERM)),
     // Its flags are behind a pointer, which a filter cannot follow; the C library then falls back to clone.
     ...fail(CLONE3, ENOSYS),
-    ...(threads
-      ? [unless(JUMP_EQUAL, clone, 4), load(ARGUMENT_0), when(JUMP_SET, CLONE_THREAD, 1), answer(FAIL | EPERM), answer(ALLOW)]
-      : fail(clone, EPERM)),
+    unless(JUMP_EQUAL, clone, 4),
+    load(ARGUMENT_0),
+    when(begun === 'threads' ? JUMP_SET : JUMP_EQUAL, begun === 'threads' ? CLONE_THREAD : FORK, 1),
+    answer(FAIL | EPERM),
+    answer(ALLOW),
+    // A process may limit itself and no other.
+    unless(JUMP_EQUAL, PRLIMIT[architecture], 4),
+    load(ARGUMENT_0),
+    when(JUMP_EQUAL, 0, 1),
+    answer(FAIL | EPERM),
+    answer(ALLOW),
     unless(JUMP_EQUAL, IOCTL[architecture], 4),
     load(ARGUMENT_1),
     when(JUMP_EQUAL, TIOCSTI, 1),

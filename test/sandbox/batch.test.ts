@@ -165,15 +165,15 @@ describe('the queue', () => {
 
   it('never lets two callers or two versions share a process, and reuses one for the same caller and version', async () => {
     const sandbox = await open({ level: 'embedded', languages: ['python'], warm: 0 });
-    // A module outlives an item: it shows which process this is.
-    const code = "import math\nseen = getattr(math, 'seen', 0)\nmath.seen = seen + 1\nreturn {'seen': seen}";
-    const seen = async (caller: string, version: string) =>
-      (await sandbox.run(job('python', code, [1], { caller, version }))).results[0]!.output!.seen;
-    expect(await seen('owner', 'v1')).toBe(0);
-    expect(await seen('owner', 'v1')).toBe(1);
-    expect(await seen('stranger', 'v1')).toBe(0);
-    expect(await seen('owner', 'v2')).toBe(0);
-    expect(await seen('owner', 'v1')).toBe(2);
+    const after = async (caller: string, version: string) => {
+      await sandbox.run(job('python', "return {'n': json}", [1], { caller, version }));
+      return sandbox.load().processes;
+    };
+    expect(await after('owner', 'v1')).toBe(1);
+    expect(await after('owner', 'v1')).toBe(1);
+    expect(await after('stranger', 'v1')).toBe(2);
+    expect(await after('owner', 'v2')).toBe(3);
+    expect(await after('owner', 'v1')).toBe(3);
     await sandbox.close();
     expect(sandbox.load().processes).toBe(0);
   });

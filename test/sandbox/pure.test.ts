@@ -72,24 +72,27 @@ describe('the system-call filter', () => {
   const ALLOW = 0x7fff0000;
   const EPERM = 0x00050001;
   const machines = {
-    x64: { arch: 0xc000003e, read: 0, socket: 41, clone: 56, ioctl: 16 },
-    arm64: { arch: 0xc00000b7, read: 63, socket: 198, clone: 220, ioctl: 29 },
+    x64: { arch: 0xc000003e, read: 0, socket: 41, clone: 56, prlimit: 302, ioctl: 16 },
+    arm64: { arch: 0xc00000b7, read: 63, socket: 198, clone: 220, prlimit: 261, ioctl: 29 },
   };
 
   it.each(['x64', 'arm64'] as const)('allows reading and refuses sockets, processes and typing into terminals on %s', (name) => {
-    const { arch, read, socket, clone, ioctl } = machines[name];
-    for (const threads of [true, false]) {
-      const filter = seccompFilter(name, threads);
+    const { arch, read, socket, clone, prlimit, ioctl } = machines[name];
+    for (const begun of ['threads', 'copies'] as const) {
+      const filter = seccompFilter(name, begun);
       expect(decide(filter, { arch, nr: read })).toBe(ALLOW);
       expect(decide(filter, { arch, nr: socket })).toBe(EPERM);
       expect(decide(filter, { arch, nr: clone, args: [0x11] })).toBe(EPERM);
-      expect(decide(filter, { arch, nr: clone, args: [0x10f00] })).toBe(threads ? ALLOW : EPERM);
+      expect(decide(filter, { arch, nr: clone, args: [0x10f00] })).toBe(begun === 'threads' ? ALLOW : EPERM);
+      expect(decide(filter, { arch, nr: clone, args: [0x01200011] })).toBe(begun === 'copies' ? ALLOW : EPERM);
+      expect(decide(filter, { arch, nr: prlimit, args: [0] })).toBe(ALLOW);
+      expect(decide(filter, { arch, nr: prlimit, args: [7] })).toBe(EPERM);
       expect(decide(filter, { arch, nr: 435 })).toBe(0x00050026);
       expect(decide(filter, { arch, nr: ioctl, args: [1, 0x5412] })).toBe(EPERM);
       expect(decide(filter, { arch, nr: ioctl, args: [1, 0x541c] })).toBe(EPERM);
       expect(decide(filter, { arch, nr: ioctl, args: [1, 0x5401] })).toBe(ALLOW);
       expect(decide(filter, { arch: 0x40000003, nr: read })).toBe(0x80000000);
     }
-    if (name === 'x64') expect(decide(seccompFilter(name, true), { arch, nr: 0x40000000 + read })).toBe(0x80000000);
+    if (name === 'x64') expect(decide(seccompFilter(name, 'threads'), { arch, nr: 0x40000000 + read })).toBe(0x80000000);
   });
 });

@@ -11,10 +11,15 @@ local({
   lockBinding("Sys.which", base)
   for (name in c("methods", "datasets", "utils", "grDevices", "graphics", "stats")) suppressPackageStartupMessages(library(name, character.only = TRUE))
   loadNamespace("jsonlite")
+  loadNamespace("parallel")
+  loadNamespace("compiler")
 
   helpers <- new.env(parent = globalenv())
   sys.source("/box/helpers.R", envir = helpers)
   for (name in ls(helpers, all.names = TRUE)) if (!startsWith(name, ".")) assign(name, get(name, envir = helpers), envir = globalenv())
+
+  proof <- new.env()
+  sys.source("/box/proof.R", envir = proof)
 
   # Taken before a macro runs: what it redefines is not what we answer with.
   from_json <- jsonlite::fromJSON
@@ -128,6 +133,8 @@ local({
 
   macro <- NULL
   refusal <- NULL
+  # Whether the items of the macro may run in this process; each item of another runs in a copy of it, in which no macro has run.
+  shared <- TRUE
   item_ms <- 1000
   limit_text <- "reached elapsed time limit|reached CPU time limit"
 
@@ -221,8 +228,75 @@ local({
     elapsed <- (proc.time()[["elapsed"]] - started) * 1000
     start <- if (is.character(answer)) paste0('"ok":true,"output":', answer) else paste0('"ok":false,"error":', as_json(answer$error))
     # What is left of a huge object slows the next item down.
-    last <- if (is.list(answer) && answer$error$type %in% c("MemoryError", "OutputError")) ',"last":true' else ""
+    last <- if (is.list(answer) && answer$error$type %in% c("MemoryError", "OutputError", "TimeoutError")) ',"last":true' else ""
     reply(sprintf('{"i":%d,%s,"logs":%s,"ms":%.3f%s}', as.integer(message$i), start, as_json(I(printed)), elapsed, last))
+  }
+
+  # The package's own functions switch the compiler off in a copy.
+  native <- function(name) get(paste0("C_mc_", name), envir = asNamespace("parallel"))
+  begin_copy <- native("fork")
+  end_process <- native("kill")
+  close_files <- native("close_fds")
+  own_end <- native("master_fd")
+  hand_over <- native("send_master")
+  await_copies <- native("select_children")
+  read_copy <- native("read_child")
+  HIGHEST_FILE <- 63
+  # After the limit within the copy, and before the service gives up the whole process.
+  LATE_S <- 0.12
+
+  failure <- function(message, type, text) {
+    sprintf('{"i":%d,"ok":false,"error":%s,"logs":[],"ms":%d', as.integer(message$i), as_json(list(type = type, message = text)), as.integer(item_ms))
+  }
+  signal <- function(process, number) tryCatch(.Call(end_process, process, number), error = function(error) FALSE)
+  # Ends a copy and whatever it has started, and waits until its place is free: a copy that finds none leaves R deaf to the ends of others.
+  end_copy <- function(copy) {
+    signal(-1L, 9L)
+    while (is.raw(.Call(read_copy, copy))) NULL
+    for (turn in 1:1000) if (signal(copy, 0L)) Sys.sleep(0.0002) else break
+  }
+  # What a copy of this process does: it answers one item, and knows no way to the messages and the answers of others.
+  work_apart <- function(message) {
+    end <- .Call(own_end)
+    .Call(close_files, as.integer(setdiff(c(1, 3:HIGHEST_FILE), end)))
+    reply <<- function(text) .Call(hand_over, charToRaw(enc2utf8(text)))
+    run_item(message)
+    .Call(end_process, Sys.getpid(), 9L)
+  }
+  # Its text is in the macro's hands: it is one line and stays within its item, whatever it says.
+  text_of <- function(said) {
+    if (!is.raw(said) || length(said) < 2 || said[1] != 0x7b || said[length(said)] != 0x7d || any(said == 0x0a) || any(said == 0)) return(NULL)
+    rawToChar(said[-length(said)])
+  }
+  # Folders and files that this process has of its own, and when they were last changed.
+  folders <- c("/tmp", tempdir())
+  files_now <- function() list(list.files("/tmp", all.files = TRUE, recursive = TRUE, include.dirs = TRUE), file.mtime(folders))
+  files_first <- NULL
+  run_apart <- function(message) {
+    if (is.null(files_first)) files_first <<- files_now()
+    copy <- tryCatch(.Call(begin_copy, FALSE), error = function(error) NULL)
+    # Where nothing can be copied the process is new itself, and serves this item only.
+    if (is.null(copy)) {
+      answered <- reply
+      on.exit(reply <<- answered)
+      reply <<- function(text) answered(sub("}$", ',"last":true}', text))
+      return(run_item(message))
+    }
+    if (copy[1] == 0) work_apart(message)
+    ready <- .Call(await_copies, item_ms / 1000 + LATE_S, copy[1])
+    said <- if (isTRUE(ready)) NULL else .Call(read_copy, copy[1])
+    end_copy(copy[1])
+    text <- if (isTRUE(ready)) failure(message, "TimeoutError", sprintf("The macro ran longer than %g s on this item.", item_ms / 1000))
+      else text_of(said)
+    if (is.null(text)) text <- failure(message, "CrashError", "The process of this macro ended while it worked on this item.")
+    last <- if (identical(files_now(), files_first)) "false" else "true"
+    reply(sprintf('%s,"i":%d,"last":%s}', text, as.integer(message$i), last))
+  }
+  # What every copy would do again is done once.
+  prepare <- function() {
+    wanted <- unique(unlist(lapply(as.list(macro), proof$named_packages)))
+    for (package in wanted) tryCatch(suppressMessages(loadNamespace(package)), error = function(error) NULL)
+    call_macro <<- compiler::cmpfun(call_macro, list(suppressAll = TRUE))
   }
 
   # What R compiles and loads at first use is not the first item's to pay for.
@@ -258,9 +332,11 @@ local({
       })
       usual <- options()
       make_call()
+      shared <- is.null(macro) || isTRUE(tryCatch(proof$keeps_to_itself(macro, c("json", "ctx", "output", "info", "warning", "danger", ours)), error = function(error) FALSE))
+      if (!shared) prepare()
       reply('{"go":true}')
     } else if (message$op == "item") {
-      run_item(message)
+      if (shared) run_item(message) else run_apart(message)
     } else if (message$op == "check") {
       problems <- tryCatch(
         {

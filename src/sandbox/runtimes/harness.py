@@ -5,9 +5,13 @@ import builtins
 import datetime
 import json
 import math
+import random
 import sys
 import time
 import types
+import warnings
+
+import proof
 
 LOG_BYTES = 64_000
 OUTPUT_BYTES = 10_000_000
@@ -95,6 +99,13 @@ HAS_NUMPY = not isinstance(np, Unavailable)
 HAS_PANDAS = not isinstance(pd, Unavailable)
 
 
+def reseed():
+    """For an interpreter that is a copy of another: both would draw the same numbers."""
+    random.seed()
+    if HAS_NUMPY:
+        np.random.seed()
+
+
 def read_only(value):
     if isinstance(value, dict):
         return types.MappingProxyType({key: read_only(entry) for key, entry in value.items()})
@@ -167,9 +178,8 @@ def key_text(key):
     return plain if isinstance(plain, str) else json.dumps(plain)
 
 
-def compile_macro(code):
+def compile_macro(tree):
     """The macro's text as the body of a function, with its own line and column numbers. Raises SyntaxError."""
-    tree = ast.parse(code, FILE)
     shell = ast.parse("def __macro__(json, ctx, output):\n    pass")
     if tree.body:
         shell.body[0].body = tree.body
@@ -218,13 +228,19 @@ def describe(error):
 
 
 class Runner:
-    """A process serves one macro: its code is compiled once, each item gets globals of its own."""
+    """
+    A process serves one macro: its code is compiled once, each item gets globals of its own. `shared` says whether its items may run in one interpreter; each
+    item of any other macro needs one that nothing else has run in.
+    """
 
     def __init__(self, helpers):
         self.helpers = {name: value for name, value in vars(helpers).items() if not name.startswith("_") and callable(value) and value.__module__ == helpers.__name__}
         self.tell = helpers.tell
+        self.offered = {"json", "ctx", *self.namespace(None, {})} - {"__builtins__", "__name__"}
         self.source = None
         self.code = None
+        self.shared = True
+        self.modules = []
         self.refusal = None
         self.item_ms = 1000
         self.clock = None
@@ -236,8 +252,13 @@ class Runner:
             return
         self.source = message["code"]
         self.code = self.refusal = None
+        self.shared = True
+        self.modules = []
         try:
-            self.code = compile_macro(self.source)
+            tree = ast.parse(self.source, FILE)
+            self.shared = proof.keeps_to_itself(tree, self.offered)
+            self.modules = [name for name in proof.imported_modules(tree) if name.partition(".")[0] in ALLOWED]
+            self.code = compile_macro(tree)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             self.refusal = syntax_problem(error)
 
@@ -254,6 +275,8 @@ class Runner:
         """The answer to an item as JSON text."""
         started = time.perf_counter()
         logs = Logs()
+        # Python keeps which warnings it has given; this makes it forget.
+        warnings._filters_mutated()
         try:
             if self.refusal is not None:
                 answer = {"ok": False, "error": self.refusal}
@@ -263,7 +286,8 @@ class Runner:
             if len(text) > OUTPUT_BYTES:
                 raise OutputError("the output of this item is larger than 10 MB")
         except ItemTimeout:
-            text = json.dumps({"ok": False, "error": {"type": "TimeoutError", "message": f"The macro ran longer than {self.item_ms / 1000:g} s on this item."}})
+            # The alarm may have come within a library, which is then not what it was.
+            text = json.dumps({"ok": False, "error": {"type": "TimeoutError", "message": f"The macro ran longer than {self.item_ms / 1000:g} s on this item."}, "last": True})
         except BaseException as error:
             # What is left of a huge object slows the next item down.
             last = {"last": True} if isinstance(error, MemoryError) else {}
@@ -287,7 +311,7 @@ class Runner:
 
     def check(self, code):
         try:
-            compile_macro(code)
+            compile_macro(ast.parse(code, FILE))
             return []
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             problem = syntax_problem(error)

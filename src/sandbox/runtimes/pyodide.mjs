@@ -9,6 +9,32 @@ const CONSTANTS = {
 };
 process.binding = () => CONSTANTS;
 
+/** EROFS, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND, and what else changes a file or a folder. */
+const READ_ONLY = 69;
+const WRITING = 1 | 2 | 64 | 512 | 1024;
+const CHANGES = [
+  'mkdir',
+  'mkdirTree',
+  'mkdev',
+  'mknod',
+  'rename',
+  'rmdir',
+  'unlink',
+  'symlink',
+  'truncate',
+  'ftruncate',
+  'chmod',
+  'lchmod',
+  'fchmod',
+  'chown',
+  'utime',
+  'chdir',
+  'mount',
+  'unmount',
+  'createDataFile',
+  'createDevice',
+];
+
 const PREPARE = `
 import sys
 sys.path.insert(0, '/tmp/runtime')
@@ -21,8 +47,10 @@ def serve_line(line):
     message = json.loads(line)
     if message['op'] == 'job':
         runner.job(message)
-        return '{"go":true}'
+        return json.dumps({'go': True, 'shared': runner.shared})
     elif message['op'] == 'item':
+        if not runner.shared:
+            harness.reseed()
         return runner.item(message)
     elif message['op'] == 'check':
         return json.dumps({'problems': runner.check(message['code'])})
@@ -38,6 +66,38 @@ random.seed()
 serve_line
 `;
 
+/** Files are the one thing that a macro could leave outside of Python's memory: none is written, whoever asks. */
+const refuseWriting = (FS) => {
+  const { open } = FS;
+  const refuse = () => {
+    throw new FS.ErrnoError(READ_ONLY);
+  };
+  FS.open = (path, flags, mode) => {
+    const writes = typeof flags === 'string' ? flags !== 'r' : (flags & WRITING) !== 0;
+    return writes ? refuse() : open(path, flags, mode);
+  };
+  for (const name of CHANGES) FS[name] = refuse;
+};
+
+/** The memory of a WebAssembly module, in which all lies that Python keeps. */
+class Memory {
+  #module;
+
+  constructor(module) {
+    this.#module = module;
+  }
+
+  write() {
+    return this.#module.HEAPU8.slice();
+  }
+
+  restore(bytes) {
+    const now = this.#module.HEAPU8;
+    now.set(bytes);
+    now.fill(0, bytes.length);
+  }
+}
+
 const [action, file] = process.argv.slice(2);
 const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
 const { loadPyodide } = await import('pyodide');
@@ -46,15 +106,22 @@ const quiet = { stdout: () => undefined, stderr: () => undefined, env: {}, args:
 if (action === 'make') {
   const python = await loadPyodide({ ...quiet, _makeSnapshot: true });
   python.FS.mkdirTree('/tmp/runtime');
-  for (const name of ['harness.py', 'helpers.py']) python.FS.writeFile(`/tmp/runtime/${name}`, source(name));
+  for (const name of ['harness.py', 'helpers.py', 'proof.py']) python.FS.writeFile(`/tmp/runtime/${name}`, source(name));
   python.runPython(PREPARE);
   writeFileSync(file, python.makeMemorySnapshot());
 } else {
   const python = await loadPyodide({ ...quiet, jsglobals: Object.freeze(Object.create(null)), _loadSnapshot: readFileSync(file) });
   const serveLine = python.runPython(SEPARATE);
+  refuseWriting(python.FS);
   lock();
+  const memory = new Memory(python._module);
+  /** Python as it is when it has read a macro whose items must not meet; the others' items share one. */
+  let start;
   await serve((line) => {
+    const { op } = JSON.parse(line);
+    if (start !== undefined) memory.restore(start);
     const answer = serveLine(line);
+    if (op === 'job') start = JSON.parse(answer).shared ? undefined : memory.write();
     if (answer !== undefined && answer !== null) reply(answer);
   });
 }
