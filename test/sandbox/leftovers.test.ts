@@ -50,8 +50,11 @@ for (const language of LANGUAGES) {
           const { version, caller } = changes;
           return (await sandbox.run(job(language, text, data, { version, caller, timeoutMs: 200_000, itemTimeoutMs: 5_000 }))).results;
         };
-        const seenIn = (results: readonly ItemResult[]) =>
-          results.map(({ output, error }) => output?.seen ?? `no answer: ${error?.message}`);
+        const seenIn = (results: readonly ItemResult[]): string[] =>
+          results.map(({ output, error }) => {
+            const seen: unknown = output?.['seen'];
+            return typeof seen === 'string' ? seen : `no answer: ${error?.message}`;
+          });
 
         it('none is noticed by the next item, the next call, another macro or another caller', async () => {
           const probes = mine.map((_, probe) => ({ probe, folder }));

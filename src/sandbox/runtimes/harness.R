@@ -135,6 +135,8 @@ local({
   refusal <- NULL
   # Whether the items of the macro may run in this process; each item of another runs in a copy of it, in which no macro has run.
   shared <- TRUE
+  # The text that this was read from.
+  judged <- NULL
   item_ms <- 1000
   limit_text <- "reached elapsed time limit|reached CPU time limit"
 
@@ -332,7 +334,10 @@ local({
       })
       usual <- options()
       make_call()
-      shared <- is.null(macro) || isTRUE(tryCatch(proof$keeps_to_itself(macro, c("json", "ctx", "output", "info", "warning", "danger", ours)), error = function(error) FALSE))
+      if (!identical(message$code, judged)) {
+        judged <- message$code
+        shared <- is.null(macro) || isTRUE(tryCatch(proof$keeps_to_itself(macro, c("json", "ctx", "output", "info", "warning", "danger", ours)), error = function(error) FALSE))
+      }
       if (!shared) prepare()
       reply('{"go":true}')
     } else if (message$op == "item") {
