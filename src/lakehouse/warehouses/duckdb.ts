@@ -22,7 +22,7 @@ import type {
   TypedOptions,
   Warehouse,
 } from '../warehouse.ts';
-import { makeScratch, removeScratch } from '../../storage/scratch.ts';
+import { makeScratch, removeScratch } from './scratch.ts';
 import { ArrowStream } from './arrow-stream.ts';
 import { appendChunk, isEnd } from './duckdb-arrow.ts';
 import { stopped } from './duckdb-connections.ts';

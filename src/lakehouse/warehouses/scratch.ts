@@ -1,9 +1,7 @@
-import { chmod, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-/** Of a data folder, as it may have been made before everything in it was private: what lies beneath is out of reach with it. */
-const PRIVATE = ['lake', 'objects', 'outbox', 'tmp', 'work', 'macros'];
 const DAY_MS = 86_400_000;
 
 const host = hostname().replaceAll(/[^A-Za-z0-9.]/g, '_');
@@ -54,12 +52,4 @@ export async function sweepScratch(folder: string): Promise<number> {
     removed += 1;
   }
   return removed;
-}
-
-/** Closes the folders of a data folder to everybody but its owner. */
-export async function makePrivate(dataDir: string): Promise<void> {
-  for (const name of PRIVATE)
-    await chmod(join(dataDir, name), 0o700).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
 }
