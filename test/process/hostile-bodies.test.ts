@@ -196,6 +196,23 @@ test(`${BODIES} hostile bodies hold up nobody and are refused in few words`, { t
   expect(p99).toBeLessThanOrEqual(MOST_HELD_MS);
 });
 
+test('a batch of macros of 60 MB is read in turns, and its items as they were', { timeout: 300_000 }, async () => {
+  const macroId = ids['/api/v1/macros/{id}'];
+  const item = (index: number) => `{"id":"${index}","macro_id":"${macroId}","data":{"trace":[${'0.125,'.repeat(2_000)}1]}}`;
+  const batch = (count: number) => Buffer.from(`{"items":[${Array.from({ length: count }, (_, index) => item(index)).join()}]}`);
+  const small = JSON.parse((await ask('POST', '/api/v1/macros/execute-batch', batch(2))).text) as { results: { id: string }[] };
+  expect(small.results.map(({ id }) => id)).toEqual(['0', '1']);
+  const large = batch(Math.round(SHARE < 1 ? 500 : 5_000));
+  await longestHold();
+  // the last item names no macro id, so that all of the body is read and checked and nothing is run
+  const spoilt = Buffer.concat([large.subarray(0, large.length - 2), Buffer.from(',{"id":"x"}]}')]);
+  const answer = await ask('POST', '/api/v1/macros/execute-batch', spoilt);
+  const held = await longestHold();
+  console.log(`${(spoilt.length / 1e6).toFixed(0)} MB of items: loop held ${held.toFixed(0)} ms at most`);
+  expect([answer.status, Buffer.byteLength(answer.text) <= MOST_BYTES], answer.text.slice(0, 300)).toEqual([400, true]);
+  if (SHARE >= 1) expect(held).toBeLessThanOrEqual(MOST_HELD_MS);
+});
+
 test('a query whose names repeat ten thousand times is refused at once', async () => {
   const path = '/api/v1/experiments';
   expect((await ask('GET', `${path}?page=1`)).status).toBe(200);
