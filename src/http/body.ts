@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
 import { measureJson, type JsonLimits, type JsonList, type JsonSize } from '../contract/size.ts';
@@ -80,7 +81,10 @@ async function parseBody(bytes: Buffer, size: JsonSize): Promise<unknown> {
 
 /** Parses a text whose longest list is cut into its items, so that others get their turn in between. */
 async function parsePieces(bytes: Buffer, list: JsonList): Promise<unknown> {
-  const around = readJson(textOf(Buffer.concat([bytes.subarray(0, list.start + 1), bytes.subarray(list.end)]))) as Record<string, unknown>;
+  // no body can hold what was drawn just now
+  const marker = randomUUID();
+  const around = Buffer.concat([bytes.subarray(0, list.start), Buffer.from(JSON.stringify(marker)), bytes.subarray(list.end + 1)]);
+  const body = readJson(textOf(around)) as Record<string, unknown>;
   const items: unknown[] = [];
   let parsed = 0;
   for (let index = 0; index <= list.commas.length; index += 1) {
@@ -92,8 +96,9 @@ async function parsePieces(bytes: Buffer, list: JsonList): Promise<unknown> {
     parsed = 0;
     await setImmediate();
   }
-  const name = Object.keys(around).find((key) => Array.isArray(around[key]) && (around[key] as unknown[]).length === 0);
-  return name === undefined ? around : { ...around, [name]: items };
+  // a name that comes again later has the later value
+  const name = Object.keys(body).find((key) => body[key] === marker);
+  return name === undefined ? body : { ...body, [name]: items };
 }
 
 /** Parses a JSON body. Called after the access decision; a missing body reads as `{}`, multipart is left to its route. */

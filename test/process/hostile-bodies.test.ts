@@ -202,6 +202,10 @@ test('a batch of macros of 60 MB is read in turns, and its items as they were', 
   const batch = (count: number) => Buffer.from(`{"items":[${Array.from({ length: count }, (_, index) => item(index)).join()}]}`);
   const small = JSON.parse((await ask('POST', '/api/v1/macros/execute-batch', batch(2))).text) as { results: { id: string }[] };
   expect(small.results.map(({ id }) => id)).toEqual(['0', '1']);
+  // another list, empty, stands before the long one
+  const behind = Buffer.concat([Buffer.from('{"none":[],'), batch(150).subarray(1)]);
+  const read = JSON.parse((await ask('POST', '/api/v1/macros/execute-batch', behind)).text) as { results: { id: string }[] };
+  expect(read.results.map(({ id }) => id)).toEqual(Array.from({ length: 150 }, (_, index) => String(index)));
   const large = batch(Math.round(SHARE < 1 ? 500 : 5_000));
   await longestHold();
   // the last item names no macro id, so that all of the body is read and checked and nothing is run
