@@ -109,8 +109,11 @@ class Shift {
           if (item === undefined || record.i !== this.answered || this.answered >= this.#to) return;
           results.push(toResult(item.id, record));
           this.answered += 1;
-          if (this.answered === this.#to) resolve('done');
-          else if (record.last === true) resolve('worn');
+          if (record.last === true) {
+            // what it says of the next item may have come in the same bytes, and that item runs again elsewhere
+            this.#process.onRecord = () => undefined;
+            resolve('worn');
+          } else if (this.answered === this.#to) resolve('done');
           else watch(itemPatience);
         };
         void this.#process.ended.then((how) => {

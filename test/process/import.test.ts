@@ -72,7 +72,7 @@ test('what cannot be imported is refused with the reason, and leaves nothing', a
   const refused: [string[], RegExp][] = [
     [[], /FILE is missing[^]*usage:/],
     [[file('binary.json', Buffer.from([0x7b, 0xff, 0x7d]))], /cannot be read/],
-    [[project], /experiment\.createdBy/],
+    [[project], /experiment\/createdBy/],
     [[project, '--owner', 'nobody@example.org'], /no account with that address/],
     [[file('bad.json', PROJECT.replace('"number"', '"slider"')), '--owner', ADDRESS], /questions/],
     [[project, '--owner', ADDRESS, '--force'], /force/],

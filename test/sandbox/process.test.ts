@@ -71,3 +71,35 @@ describe('a process that never says that it is ready', () => {
     expect(await Promise.all(started.map(async ({ ended }) => ended))).toEqual(['killed by SIGKILL']);
   });
 });
+
+describe('a process that says it is worn', () => {
+  // answers every item of a batch in one write; each process counts from one, and says after its first item that something is left behind
+  const SCRIPT = `
+    let text = '';
+    const say = (record) => '\\x1e' + JSON.stringify(record) + '\\n';
+    process.stdout.write(say({ ready: true }));
+    process.stdin.on('data', (bytes) => {
+      text += bytes;
+      const messages = text.split('\\n').slice(0, -1).map((line) => JSON.parse(line));
+      const items = messages.filter(({ op }) => op === 'item');
+      if (items.length < Number(process.argv[1])) return;
+      text = '';
+      let turn = 0;
+      process.stdout.write(say({ go: true }) + items.map(({ i }) => say({ i, ok: true, output: { turn: ++turn }, logs: [], ms: 1, last: turn === 1 })).join(''));
+    });`;
+  it('is asked nothing more, though its next answers are here already', async () => {
+    const given: boolean[] = [];
+    const counts = [3, 2, 1];
+    const source: ProcessSource = {
+      take: () => new MacroProcess({ file: process.execPath, args: ['-e', SCRIPT, String(counts.shift())], env: {}, files: [] }),
+      giveBack: (one, sound) => {
+        given.push(sound);
+        one.kill();
+      },
+      itemsPerProcess: 100,
+    };
+    const results = await runBatch(job('javascript', 'return {}', [{}, {}, {}]), source);
+    expect(results.map(({ output }) => output)).toEqual([{ turn: 1 }, { turn: 1 }, { turn: 1 }]);
+    expect(given).toEqual([false, false, false]);
+  });
+});

@@ -270,9 +270,9 @@ local({
     if (!is.raw(said) || length(said) < 2 || said[1] != 0x7b || said[length(said)] != 0x7d || any(said == 0x0a) || any(said == 0)) return(NULL)
     rawToChar(said[-length(said)])
   }
-  # Folders and files that this process has of its own, and when they were last changed.
-  folders <- c("/tmp", tempdir())
-  files_now <- function() list(list.files("/tmp", all.files = TRUE, recursive = TRUE, include.dirs = TRUE), file.mtime(folders))
+  # Folders of this process's own. They are listed one by one, since a listing of all beneath them follows a link to everywhere.
+  folders <- list.dirs("/tmp")
+  files_now <- function() list(lapply(folders, list.files, all.files = TRUE, no.. = TRUE), file.mtime(folders))
   files_first <- NULL
   run_apart <- function(message) {
     if (is.null(files_first)) files_first <<- files_now()
