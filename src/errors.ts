@@ -16,6 +16,8 @@ interface Details {
   /** Extra members of the problem document. */
   members?: Readonly<Record<string, unknown>>;
   cause?: unknown;
+  /** For the log alone, where they say more than a stack. */
+  facts?: Readonly<Record<string, unknown>>;
 }
 
 /** A start that cannot go on; its message is the one sentence that is printed before the process ends. */
@@ -266,6 +268,11 @@ const catalogue = {
   credentialsInvalid: say(401, 'These temporary credentials are wrong or expired.'),
   // elsewhere
   storageFull: say(503, 'The service has no room left to write; nothing of this was kept. Try again later.'),
+  lakeFileUnreadable: say(
+    500,
+    (table: string) =>
+      `Table '${table}' cannot be read: a file of it, or of what is shown beside it, is damaged or missing. Whoever runs the service has to restore it.`,
+  ),
   mailUnavailable: say(503, 'The mail server cannot be reached right now.'),
   mailRefused: say(503, 'The mail server refuses this letter.'),
   warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),

@@ -103,7 +103,11 @@ function answerFailure(error: unknown, request: Request, response: Response): vo
   const { log } = contextOf(request);
   if (known.status >= 500)
     log.error(
-      { requestId: exchangeOf(response).requestId, code: known.code, err: known.cause ?? known.details.cause ?? known },
+      {
+        requestId: exchangeOf(response).requestId,
+        code: known.code,
+        ...(known.details.facts ?? { err: known.cause ?? known.details.cause ?? known }),
+      },
       known.message,
     );
   if (response.headersSent) {

@@ -203,7 +203,8 @@ export async function missingRows(
     const { scope, table, files } = source;
     const scan: Plan = { kind: 'scan', scope, table, columns, needed: ['id'], files };
     const plan: Plan = { kind: 'filter', from: scan, where: among('id', some) };
-    for (const { id } of await warehouse.rows(compile(plan, warehouse.dialect), options)) there.add(String(id));
+    for (const { id } of await warehouse.rows(compile(plan, warehouse.dialect), { ...options, table: table.identifier }))
+      there.add(String(id));
   }
   return rowIds.filter((id) => !there.has(id));
 }

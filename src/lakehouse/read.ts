@@ -207,6 +207,9 @@ const numberedPage = async (
   };
 };
 
+/** With the table's name as the caller gives it. */
+const named = <O extends RunOptions>({ table }: TableSource, options: O): O => ({ ...options, table: table.identifier });
+
 /** The files that can hold a row of a read, with what is known of their rows where rows are what is counted. Throws the planner's 400s of filters. */
 const narrowed = async (source: TableSource, request: ReadRequest): Promise<{ near: TableSource; known?: KnownRows }> => {
   const known = await knownRows(source, keptOf(source, request));
@@ -217,12 +220,8 @@ const narrowed = async (source: TableSource, request: ReadRequest): Promise<{ ne
  * One page, or the one-page answer of an aggregated or limited read. Throws the planner's 400s, `warehouseTimeout` and `warehouseBusy`;
  * after rows have begun to flow a failure destroys `rows`.
  */
-export const readPage = async (
-  warehouse: Warehouse,
-  source: TableSource,
-  request: ReadRequest,
-  options: RunOptions = {},
-): Promise<Page> => {
+export const readPage = async (warehouse: Warehouse, source: TableSource, request: ReadRequest, given: RunOptions = {}): Promise<Page> => {
+  const options = named(source, given);
   const { near, known } = await narrowed(source, request);
   const plan = planRead(near, request, MAX_LIMIT, true);
   const { window } = plan;
@@ -261,8 +260,9 @@ export const countDownload = async (
   warehouse: Warehouse,
   source: TableSource,
   request: ReadRequest,
-  options: RunOptions = {},
+  given: RunOptions = {},
 ): Promise<number> => {
+  const options = named(source, given);
   const { near, known } = await narrowed(source, request);
   const plan = planRead(near, request, null);
   const { window } = plan;
@@ -278,7 +278,7 @@ export const readStream = async (
   request: ReadRequest,
   options: DownloadOptions,
 ): Promise<Download> => {
-  const { format, raw = false, seen, ...run } = options;
+  const { format, raw = false, seen, ...run } = named(source, options);
   const { near, known } = await narrowed(source, request);
   const plan = planRead(near, request, null);
   const { window } = plan;
@@ -314,8 +314,9 @@ export const readDistinct = async (
   source: TableSource,
   column: string,
   limit: number,
-  options: RunOptions = {},
+  given: RunOptions = {},
 ): Promise<Distinct> => {
+  const options = named(source, given);
   const { rows, type } = planDistinct(source, column, limit);
   const outputs: Output[] = [{ as: 'c0', name: 'value', expr: { kind: 'column', name: 'c0', type } }];
   const lines = await warehouse.rows(

@@ -21,6 +21,8 @@ export interface RunOptions {
   timeoutMs?: number;
   /** Named in the engine's own log, where it has one. */
   tag?: string;
+  /** What the caller calls the table that is read; named where one of its files turns out to be damaged. */
+  table?: string;
   /** Told twice a second which share (0 to 1) of what it has to read the statement has read, by an engine that knows. */
   onReading?: (share: number) => void;
 }

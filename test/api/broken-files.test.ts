@@ -34,7 +34,7 @@ test('a read of many rows that fails before the first of them is sent is a probl
   }
   // an answer that was given is kept
   const broken = await read(ROWS - 1);
-  expect(broken).toMatchObject({ status: 500, body: { status: 500, code: 'INTERNAL' } });
+  expect(broken).toMatchObject({ status: 500, body: { status: 500, code: 'LAKE_FILE_UNREADABLE' } });
   expect(broken.headers.get('content-type')).toMatch(/^application\/problem\+json/);
   expect(JSON.stringify(broken.body)).not.toContain(folder);
 });

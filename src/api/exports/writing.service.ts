@@ -127,7 +127,8 @@ async function beat(ctx: Context, row: ExportRow, progress: Progress, stop: Abor
 
 /** What a person may read of a failure; null where another attempt may go better. */
 const reasonOf = (error: unknown, row: ExportRow): string | null => {
-  if (error instanceof ApiError && error.status < 500 && error.status !== 429) return error.message;
+  if (error instanceof ApiError && (error.code === 'LAKE_FILE_UNREADABLE' || (error.status < 500 && error.status !== 429)))
+    return error.message;
   return row.errors + 1 >= MOST_ERRORS ? 'It could not be written after several attempts.' : null;
 };
 

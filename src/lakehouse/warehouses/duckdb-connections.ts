@@ -9,7 +9,8 @@ interface Waiter {
 
 type Running = Pick<RunOptions, 'onReading'> & { signal: AbortSignal };
 
-type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>;
+/** What is done with a connection while it is one's own. */
+export type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>;
 
 /** Milliseconds between two looks at how far a statement is. */
 const LOOK_MS = 500;

@@ -17,6 +17,7 @@ import {
 import { errors } from '../../errors.ts';
 import { literal } from '../staging.ts';
 import type { ColumnValues, SessionOptions, StagingArea, StagingSession, ValuesAsked } from '../staging.ts';
+import { explainFailure } from './damage.ts';
 import { GIVE_BACK } from './duckdb-engine.ts';
 import { valuesOf } from './duckdb-values.ts';
 import { cutRowGroups, type CutFile } from './parquet-cut.ts';
@@ -70,6 +71,8 @@ class DuckdbSession implements StagingSession {
   readonly #connection: DuckDBConnection;
   readonly #lakeFolder: string;
   readonly #signal: AbortSignal | undefined;
+  /** Files of the lake in the lists that were bound, by the statement that bound them: the last of a variable is what it is. */
+  readonly #files = new Map<string, string[]>();
   readonly #onAbort = () => this.#connection.interrupt();
 
   constructor(connection: DuckDBConnection, lakeFolder: string, signal: AbortSignal | undefined) {
@@ -82,6 +85,9 @@ class DuckdbSession implements StagingSession {
   async #run({ sql, values }: Statement) {
     this.#signal?.throwIfAborted();
     const all = values.map(bound);
+    const lists = values.flatMap(({ value }) => (Array.isArray(value) ? (value as readonly unknown[]) : []));
+    const files = lists.filter((each): each is string => typeof each === 'string' && each.startsWith(`${this.#lakeFolder}/`));
+    if (lists.length > 0) this.#files.set(sql, files);
     try {
       return await this.#connection.runAndReadAll(
         sql,
@@ -90,7 +96,7 @@ class DuckdbSession implements StagingSession {
       );
     } catch (error) {
       this.#signal?.throwIfAborted();
-      throw error;
+      throw await explainFailure(this.#connection, error, { files: [...this.#files.values()].flat() });
     }
   }
 

@@ -25,7 +25,8 @@ import type {
 import { makeScratch, removeScratch } from './scratch.ts';
 import { ArrowStream } from './arrow-stream.ts';
 import { appendChunk, isEnd } from './duckdb-arrow.ts';
-import { stopped } from './duckdb-connections.ts';
+import { explainFailure } from './damage.ts';
+import { stopped, type Work } from './duckdb-connections.ts';
 import { openEngine, type Engine } from './duckdb-engine.ts';
 import { Pipes } from './pipe.ts';
 
@@ -55,6 +56,12 @@ const valueOf = ({ type, value }: BoundValue, lake: string): { value: DuckDBValu
   if (typeof value === 'number') return { value, type: type.kind === 'int' ? INTEGER : DOUBLE };
   return { value, type: VARCHAR };
 };
+
+/** The files of the lake that a statement reads. */
+const filesOf = (statement: Statement, lake: string): string[] =>
+  statement.values.flatMap(({ value }) =>
+    typeof value === 'object' && value !== null ? value.map((path) => resolve(lake, String(path))) : [],
+  );
 
 const bindings = (statement: Statement, lake: string): [DuckDBValue[], DuckDBType[]] => {
   const bound = statement.values.map((value) => valueOf(value, lake));
@@ -146,7 +153,7 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
-    return this.#reads.connections.use(options, async (connection) => {
+    return this.#use(this.#reads, statement, options, async (connection) => {
       const reader = await connection.runAndReadAll(statement.sql, ...bindings(statement, this.#lake));
       return reader.getRowObjectsJson();
     });
@@ -177,6 +184,16 @@ export class DuckDbWarehouse implements Warehouse {
     await removeScratch(this.#scratch);
   }
 
+  /** Runs a statement on a connection of an engine; a failure that a file of the lake is to blame for is said to be that. */
+  #use<T>(engine: Engine, statement: Statement, options: RunOptions, work: Work<T>): Promise<T> {
+    const files = filesOf(statement, this.#lake);
+    return engine.connections.use(options, (connection, stop) =>
+      work(connection, stop).catch(async (error: unknown) => {
+        throw stop.aborted ? error : await explainFailure(connection, error, { files, table: options.table });
+      }),
+    );
+  }
+
   async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: keyof typeof COPY_OPTIONS): Promise<void> {
     // asked for, because the engine gives order up above a hash join, which it makes of a long list of constants
     const sql = `copy (\n${statement.sql}\n) to ${literal(path)} (${COPY_OPTIONS[format]}, use_tmp_file false, preserve_order true)`;
@@ -200,12 +217,11 @@ export class DuckDbWarehouse implements Warehouse {
     const gone = new AbortController();
     pipe.reader.once('close', () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
-    void this.#copies.connections
-      .use({ ...options, signal }, (connection, stop) => {
-        // an engine that writes to a full pipe hears of nothing until its reader is gone
-        stop.addEventListener('abort', () => pipe.reader.destroy(stopped(stop)), { once: true });
-        return this.#print(connection, statement, pipe.path, format);
-      })
+    void this.#use(this.#copies, statement, { ...options, signal }, (connection, stop) => {
+      // an engine that writes to a full pipe hears of nothing until its reader is gone
+      stop.addEventListener('abort', () => pipe.reader.destroy(stopped(stop)), { once: true });
+      return this.#print(connection, statement, pipe.path, format);
+    })
       .then(
         () => pipe.finish(),
         (error: unknown) => pipe.fail(error instanceof Error ? error : new Error(String(error))),
@@ -254,7 +270,7 @@ export class DuckDbWarehouse implements Warehouse {
       }
     };
     // batches are copied and let go of one by one: nothing is left to be given back at once, which cost a fifth of the time
-    void this.#reads.connections.use({ ...options, signal }, work).then(
+    void this.#use(this.#reads, statement, { ...options, signal }, work).then(
       () => body.end(),
       (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
     );
@@ -270,12 +286,12 @@ export class DuckDbWarehouse implements Warehouse {
       void unlink(path).catch(() => undefined);
     });
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
-    void this.#copies.connections
-      .use({ ...options, signal }, (connection) => this.#copy(connection, statement, path, 'parquet'))
-      .then(
-        () => body.destroyed || pipeline(createReadStream(path), body, () => undefined),
-        (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
-      );
+    void this.#use(this.#copies, statement, { ...options, signal }, (connection) =>
+      this.#copy(connection, statement, path, 'parquet'),
+    ).then(
+      () => body.destroyed || pipeline(createReadStream(path), body, () => undefined),
+      (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
+    );
     return body;
   }
 }

@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { eventually } from '../support/crashes.ts';
+import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: TestServer;
+let owner: Call;
+let base: string;
+let tableId: string;
+let otherId: string;
+let chart: string;
+let rowId: string;
+beforeAll(async () => {
+  site = await startTestServer({ RESULT_CACHE_MB: '0' });
+  owner = site.as(site.cast.owner);
+  const { id } = (await owner('POST', '/api/v1/experiments', { body: { name: 'Damaged', organizationId: site.cast.leafLab } })).body;
+  base = `/api/v1/experiments/${id}`;
+  const rows = Array.from({ length: 6_000 }, (_, at) => `${at},${Math.sin(at)},leaf ${at % 700}`);
+  tableId = await uploadTable(owner, id, 'waves', `at,sine,leaf\n${rows.join('\n')}\n`);
+  otherId = await uploadTable(owner, id, 'calm', 'at\n1\n2\n');
+  const source = (role: string, columnName: string) => ({ tableName: tableId, columnName, role });
+  const dataConfig = { tableName: tableId, dataSources: [source('x', 'at'), source('y', 'sine')] };
+  const made = await owner('POST', `${base}/visualizations`, {
+    body: { name: 'Line', chartFamily: 'basic', chartType: 'line', dataConfig },
+  });
+  expect(made.status, made.text).toBe(201);
+  chart = `${base}/visualizations/${made.body.id as string}`;
+  rowId = (await page(tableId)).body[0].data.rows[0].id;
+}, 60_000);
+afterAll(() => site.stop());
+
+const page = (tableName: string, query: Record<string, string | number> = {}) =>
+  owner('GET', `${base}/data`, { query: { tableName, ...query } });
+const stream = (accept: string) => owner('GET', `${base}/data`, { query: { tableName: tableId }, headers: { accept } });
+
+const READS: Record<string, () => Promise<Answer>> = {
+  'a page': () => page(tableId, { orderBy: 'sine' }),
+  'many rows': () => page(tableId, { limit: 6_000 }),
+  'an aggregate': () =>
+    page(tableId, { aggregation: JSON.stringify({ groupBy: [], functions: [{ column: 'sine', function: 'avg', alias: 'mean' }] }) }),
+  csv: () => stream('text/csv'),
+  ndjson: () => stream('application/x-ndjson'),
+  arrow: () => stream('application/vnd.apache.arrow.stream'),
+  parquet: () => stream('application/vnd.apache.parquet'),
+  'distinct values': () => owner('GET', `${base}/data/distinct`, { query: { tableName: tableId, column: 'leaf' } }),
+  'a chart': () => owner('GET', `${chart}/data`),
+  'a picture': () => owner('GET', `${chart}/image`),
+  'an annotation': () =>
+    owner('POST', `${base}/data/annotations`, {
+      body: { tableName: tableId, rowId, annotation: { type: 'comment', content: { type: 'comment', text: 'seen' } } },
+    }),
+};
+
+const footerOf = (bytes: Buffer) => bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+/** What becomes of a file; undefined: it is gone. */
+const DAMAGES: Record<string, (bytes: Buffer) => Buffer | undefined> = {
+  missing: () => undefined,
+  cut: (bytes) => bytes.subarray(0, bytes.length / 2),
+  'flipped in its footer': (bytes) => Buffer.from(bytes).fill(0xff, footerOf(bytes), footerOf(bytes) + 64),
+  'flipped in a page': (bytes) => Buffer.from(bytes).fill(0xff, 4, footerOf(bytes)),
+};
+
+const filesOf = (id: string) => readdirSync(join(site.lakeFolder, id)).map((name) => join(site.lakeFolder, id, name));
+
+/** Damages a file while `during` runs; afterwards it is what it was. */
+async function damaged(path: string, how: (bytes: Buffer) => Buffer | undefined, during: () => Promise<void>): Promise<void> {
+  const bytes = readFileSync(path);
+  const made = how(bytes);
+  // the engine knows a footer that it has kept by the second in which the file was changed
+  await sleep(1_100);
+  if (made) writeFileSync(path, made);
+  else rmSync(path);
+  try {
+    await during();
+  } finally {
+    await sleep(1_100);
+    writeFileSync(path, bytes);
+  }
+}
+
+const linesOf = (requestId: string) =>
+  site.server
+    .output()
+    .split('\n')
+    .filter((line) => line.includes(requestId) && line.includes('LAKE_FILE_UNREADABLE'));
+
+describe('a lake file that is damaged', () => {
+  test.each(Object.keys(DAMAGES))(
+    '%s: every read of its table says so, and no other',
+    async (kind) => {
+      const [path] = filesOf(tableId);
+      for (const [name, read] of Object.entries(READS))
+        expect([name, (await read()).status]).toEqual([name, name === 'an annotation' ? 201 : 200]);
+      await damaged(path!, DAMAGES[kind]!, async () => {
+        for (const [name, read] of Object.entries(READS)) {
+          // its first line is sent before the engine has begun
+          if (name === 'csv') {
+            await expect(read()).rejects.toThrow('terminated');
+            continue;
+          }
+          const answer = await read();
+          expect([name, answer.status, answer.body?.code]).toEqual([name, 500, 'LAKE_FILE_UNREADABLE']);
+          expect(answer.body.detail).toContain(`'${tableId}'`);
+          expect(answer.text).not.toContain('.parquet');
+          expect(answer.text).not.toContain(site.dataDir);
+          const requestId = String(answer.body.instance).replace('urn:request:', '');
+          const [line, ...more] = (await eventually(
+            async () => linesOf(requestId),
+            (lines) => lines.length > 0,
+            5_000,
+          ))!;
+          expect(more).toEqual([]);
+          expect(JSON.parse(line!)).toMatchObject({ file: path, problem: expect.any(String) });
+          expect(line).not.toContain('stack');
+        }
+        expect((await page(otherId)).body[0].data.rows).toHaveLength(2);
+        expect((await owner('GET', `${base}/tables`)).status).toBe(200);
+        const verified = await runCommand({ url: site.database.url, dataDir: site.dataDir }, 'lake', 'verify');
+        expect(verified.code).toBe(1);
+        expect(verified.json.problems).toEqual(expect.arrayContaining([expect.objectContaining({ table: tableId })]));
+      });
+      for (const [name, read] of Object.entries(READS))
+        expect([name, (await read()).status]).toEqual([name, name === 'an annotation' ? 201 : 200]);
+    },
+    60_000,
+  );
+
+  test('an export of it fails with the sentence', async () => {
+    const exported = async () => {
+      const { body } = await owner('POST', `${base}/data/exports`, { body: { tableName: tableId, format: 'csv' } });
+      const status = async () => (await owner('GET', `${base}/data/exports/${String(body.exportId)}/status`)).body;
+      return eventually(status, ({ status: is }) => is === 'completed' || is === 'failed', 20_000);
+    };
+    expect(await exported()).toMatchObject({ status: 'completed' });
+    await damaged(filesOf(tableId)[0]!, DAMAGES['cut']!, async () => {
+      expect(await exported()).toMatchObject({ status: 'failed', errorMessage: expect.stringMatching(/^Table .* cannot be read/) });
+    });
+    expect(await exported()).toMatchObject({ status: 'completed' });
+  }, 60_000);
+
+  test('a download that has begun is torn down, never ended as if it were whole', async () => {
+    const rows = Array.from({ length: 250_000 }, (_, at) => `${at},${Math.sin(at)}`);
+    const large = await uploadTable(owner, base.split('/').at(-1)!, 'large', `at,sine\n${rows.join('\n')}\n`);
+    const download = async () => {
+      const answer = await fetch(`${site.server.baseUrl}${base}/data?tableName=${large}`, {
+        headers: { 'x-api-key': site.cast.owner.apiKey, accept: 'text/csv' },
+      });
+      const body = await answer.text().catch(() => null);
+      return { status: answer.status, body };
+    };
+    expect((await download()).body?.trimEnd().split('\n')).toHaveLength(250_001);
+    const files = filesOf(large);
+    expect(files.length).toBeGreaterThan(1);
+
+    let torn = 0;
+    for (const path of files)
+      await damaged(path, DAMAGES['flipped in a page']!, async () => {
+        const { status, body } = await download();
+        if (status === 200) {
+          torn += 1;
+          expect(body).toBeNull();
+        } else expect(JSON.parse(body ?? '{}')).toMatchObject({ status: 500, code: 'LAKE_FILE_UNREADABLE' });
+      });
+    expect(torn).toBeGreaterThan(0);
+    expect((await download()).body?.trimEnd().split('\n')).toHaveLength(250_001);
+  }, 120_000);
+});
