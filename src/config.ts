@@ -100,6 +100,8 @@ const Environment = z.object({
   UPLOAD_RECORD_KIB: number(1, 16_384).default(8_192),
   /** Of one uploaded file; of an ambyte's log at most 10. */
   UPLOAD_FILE_MIB: number(1, 65_536).default(1_024),
+  /** Rows that an uploaded Parquet file of more than five million may have for each of its bytes. */
+  UPLOAD_PARQUET_EXPANSION: number(1, 1_000_000).default(20),
   EXPORTS_PER_CALLER: number(1, 100).default(2),
   EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
@@ -175,6 +177,7 @@ export interface Config {
     bodyStallMs: number;
     bodyMs: number;
     uploadFileBytes: number;
+    parquetExpansion: number;
     cacheBytes: number;
   };
   macros: {
@@ -310,6 +313,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       uploadRecordBytes: env.UPLOAD_RECORD_KIB * 1024,
       bodyStallMs: env.BODY_STALL_SECONDS * 1000,
       bodyMs: env.BODY_SECONDS * 1000,
+      parquetExpansion: env.UPLOAD_PARQUET_EXPANSION,
       uploadFileBytes: env.UPLOAD_FILE_MIB * 1_048_576,
       cacheBytes: env.RESULT_CACHE_MB * 1_048_576,
     },

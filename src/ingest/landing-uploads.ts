@@ -65,7 +65,7 @@ async function readAndWrite(
   try {
     const { fields, rows } = await readSource({
       ...{ session, pipelines: deps.pipelines, kind: kindOf(upload.sourceKind), original, work, path: file.path },
-      ...{ refusals, maxRecordBytes: deps.maxRecordBytes, exact: true },
+      ...{ refusals, maxRecordBytes: deps.maxRecordBytes, parquetExpansion: deps.parquetExpansion, exact: true },
     });
     await refusedFile.close();
     const names = nameColumns(fields.map(({ key }) => key));

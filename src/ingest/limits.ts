@@ -31,3 +31,17 @@ export const MAX_RECORD_BYTES = 8 * MIB;
 export const MAX_ROWS = 1_000_000_000;
 /** Bytes that a Parquet file of `size` bytes may unpack to: a hundred times its own, 1 GiB in any case and 16 GiB at most. */
 export const unpackedLimit = (size: number): number => Math.min(16 * 1_024 * MIB, Math.max(1_024 * MIB, 100 * size));
+
+/** Rows of a Parquet file for each of its bytes, beyond the rows that any file may have. */
+export const PARQUET_EXPANSION = 20;
+const ANY_ROWS = 5_000_000;
+const CELLS_PER_ROW = 20;
+/**
+ * Rows and cells that a Parquet file of `size` bytes may have. They are bound besides the bytes that it unpacks to, because a dictionary and runs make nothing of a column
+ * of one value: two million such rows are 3 kB, twenty million of ten values 49 kB, and each costs as long to ingest as any other. So every file may have five million
+ * rows, which no ratio could allow, and a larger one 20 a byte: a column of numbers that differ needs a byte or so each.
+ */
+export const parquetLimit = (size: number, expansion = PARQUET_EXPANSION): { rows: number; cells: number } => {
+  const rows = Math.min(MAX_ROWS, Math.max(ANY_ROWS, expansion * size));
+  return { rows, cells: CELLS_PER_ROW * rows };
+};

@@ -90,7 +90,16 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     const numbering = new RefusedBefore(before.rows);
     const read = await readSource({
       ...{ session, pipelines, kind: kindOf(upload.sourceKind), original: await fetchOriginal(deps, objectKey, work, signal) },
-      ...{ work, path: file.path, refusals, numbering, maxRecordBytes: deps.maxRecordBytes, exact: true, signal },
+      ...{
+        work,
+        path: file.path,
+        refusals,
+        numbering,
+        maxRecordBytes: deps.maxRecordBytes,
+        parquetExpansion: deps.parquetExpansion,
+        exact: true,
+        signal,
+      },
     });
     await refusedFile.close();
     if (numbering.passed !== there.rowCount)

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { ColumnType } from '../lakehouse/catalog.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
-import { MAX_COLUMNS, MAX_ROWS, unpackedLimit } from './limits.ts';
+import { MAX_COLUMNS, parquetLimit, unpackedLimit } from './limits.ts';
 import { measureParquet, NotParquet, type Unpacked } from './parquet-pages.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
 import { quote } from '../lakehouse/staging.ts';
@@ -17,12 +17,20 @@ const TEXT_IS_TOO_LARGE = 'the text of the file is too large';
 const tooLarge = (limit: number, cause?: unknown) =>
   new FileRefused(
     'unpacks_too_large',
-    `The Parquet file unpacks to more than ${Math.round(limit / 1_048_576)} MiB, which is too much for a file of its size, or to more rows than a table may hold.`,
+    `The Parquet file unpacks to more than ${Math.round(limit / 1_048_576)} MiB, which is too much for a file of its size.`,
     { cause },
   );
 
+const tooMany = (size: number, has: { rows: number; values: number }, may: { rows: number; cells: number }) => {
+  const told = (count: number) => count.toLocaleString('en');
+  return new FileRefused(
+    'unpacks_too_large',
+    `The Parquet file of ${told(size)} bytes has ${told(has.rows)} rows with ${told(has.values)} cells; one of its size may have ${told(may.rows)} rows and ${told(may.cells)} cells. Whoever runs the service can raise UPLOAD_PARQUET_EXPANSION.`,
+  );
+};
+
 /** Looks at a file's ends, its footer and the headers of its pages; nothing is unpacked. Answers its rows, and the bytes that it may unpack to. */
-async function requireParquet(path: string): Promise<{ rows: number; limit: number }> {
+async function requireParquet(path: string, expansion?: number): Promise<{ rows: number; limit: number }> {
   const handle = await open(path, 'r');
   try {
     const { size } = await handle.stat();
@@ -32,8 +40,11 @@ async function requireParquet(path: string): Promise<{ rows: number; limit: numb
     if (ends.toString('latin1', 0, 4) !== MAGIC) throw new FileRefused('wrong_type', 'This is not a Parquet file.');
     if (ends.toString('latin1', 4, 8) !== MAGIC) throw new FileRefused('cut_off', 'The Parquet file has no footer: it was cut off.');
     const limit = unpackedLimit(size);
-    const isTooLarge = ({ rows, values, bytes }: Unpacked) => rows > MAX_ROWS || bytes + values + ROW_BYTES * rows > limit;
+    const most = parquetLimit(size, expansion);
+    const isTooMany = ({ rows, values }: Unpacked) => rows > most.rows || values > most.cells;
+    const isTooLarge = (found: Unpacked) => isTooMany(found) || found.bytes + found.values + ROW_BYTES * found.rows > limit;
     const unpacked = await measureParquet(handle, size, isTooLarge);
+    if (isTooMany(unpacked)) throw tooMany(size, unpacked, most);
     if (isTooLarge(unpacked)) throw tooLarge(limit);
     return { rows: unpacked.rows, limit };
   } catch (error) {
@@ -124,8 +135,9 @@ export async function openParquet(
   session: StagingSession,
   pipelines: Pipelines,
   path: string,
+  expansion?: number,
 ): Promise<{ fields: BronzeField[]; rows: number }> {
-  const { rows, limit } = await requireParquet(path);
+  const { rows, limit } = await requireParquet(path, expansion);
   const ask = (sql: string) => session.rows({ sql, values: [] }).catch(unreadable);
   await session.prepare([variable('records', path)]);
   const described = await ask(`describe select * from read_parquet(getvariable('records'), hive_partitioning = false)`);

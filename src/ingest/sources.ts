@@ -25,6 +25,8 @@ export interface SourceRequest {
   numbering?: Numbering;
   /** Bytes of one record at most. */
   maxRecordBytes?: number;
+  /** Rows of a Parquet file for each of its bytes; 20 by default. */
+  parquetExpansion?: number;
   /** JSON is read the long way, in which every digit is kept. */
   exact?: boolean;
   signal?: AbortSignal;
@@ -48,7 +50,7 @@ export async function readSource(request: SourceRequest): Promise<BronzeSource> 
     case 'ndjson':
       return readJson(request, request.kind);
     case 'parquet':
-      return openParquet(request.session, request.pipelines, request.original);
+      return openParquet(request.session, request.pipelines, request.original, request.parquetExpansion);
     case 'ambyte':
       return readAmbyte(request);
   }

@@ -26,6 +26,8 @@ export interface IngestDeps {
   pipelines: Pipelines;
   /** Bytes of one record at most; 8 MiB by default. */
   maxRecordBytes?: number;
+  /** Rows of a Parquet file for each of its bytes; 20 by default. */
+  parquetExpansion?: number;
   /** Told what happened to a file that could not be read for a reason of ours. */
   log?: (message: string, facts: Readonly<Record<string, unknown>>) => void;
 }

@@ -108,11 +108,11 @@ describe('a lake file that is damaged', () => {
           expect(answer.text).not.toContain('.parquet');
           expect(answer.text).not.toContain(site.dataDir);
           const requestId = String(answer.body.instance).replace('urn:request:', '');
-          const [line, ...more] = (await eventually(
+          const [line, ...more] = await eventually(
             async () => linesOf(requestId),
             (lines) => lines.length > 0,
             5_000,
-          ))!;
+          );
           expect(more).toEqual([]);
           expect(JSON.parse(line!)).toMatchObject({ file: path, problem: expect.any(String) });
           expect(line).not.toContain('stack');

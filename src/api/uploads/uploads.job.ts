@@ -25,6 +25,7 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
         staging: ctx.staging,
         pipelines: ctx.pipelines,
         maxRecordBytes: ctx.config.limits.uploadRecordBytes,
+        parquetExpansion: ctx.config.limits.parquetExpansion,
         log: (message, facts) => ctx.log.warn(facts, message),
       },
       uploadId,
