@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { ColumnType } from '../lakehouse/catalog.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
+import { isStorageFull } from '../storage/full.ts';
 import { MAX_COLUMNS, parquetLimit, unpackedLimit } from './limits.ts';
 import { measureParquet, NotParquet, type Unpacked } from './parquet-pages.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
@@ -105,7 +106,8 @@ function read(column: string, type: string): { expression: string; form: ColumnT
 
 /** The refusal of a Parquet file that the engine could not read. */
 export function unreadable(cause: unknown): never {
-  if (cause instanceof FileRefused || (cause as Error).name === 'AbortError') throw cause;
+  // a disk without room says nothing of the file: the upload is tried again
+  if (cause instanceof FileRefused || isStorageFull(cause) || (cause as Error).name === 'AbortError') throw cause;
   if (/^Out of Memory/i.test((cause as Error).message))
     throw new FileRefused('unpacks_too_large', 'A few rows of the Parquet file unpack to more than the memory that reading may use.', {
       cause,

@@ -3,7 +3,6 @@ import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { LIST, VARCHAR, listValue, type DuckDBConnection } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
-import { isStorageFull } from '../../storage/full.ts';
 
 interface Damage {
   path: string;
@@ -13,7 +12,7 @@ interface Damage {
 const MAGIC = 'PAR1';
 const LEAST_BYTES = 12;
 /** What the engine says of its own limits or of who stopped it, and the machine of its: the files are not asked. */
-const NOT_OF_FILES = /^(Out of Memory|INTERRUPT)|Too many open files|Cannot allocate memory/i;
+const NOT_OF_FILES = /^(Out of Memory|INTERRUPT)|Too many open files|No space left on device|Disk quota exceeded|Cannot allocate memory/i;
 
 /** Each reads more of a file than the one before it: the footer, then every page. The engine leaves a column out that nothing is made of. */
 const READS = [
@@ -66,7 +65,7 @@ export async function explainFailure(
   { files, table }: { files: readonly string[]; table?: string },
 ): Promise<unknown> {
   const failure = firstLine(error);
-  if (files.length === 0 || !(error instanceof Error) || isStorageFull(error) || NOT_OF_FILES.test(failure)) return error;
+  if (files.length === 0 || !(error instanceof Error) || NOT_OF_FILES.test(failure)) return error;
   const damage = await findDamage(connection, [...new Set(files)], failure);
   if (!damage) return error;
   const { path, problem } = damage;
