@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,6 +58,30 @@ describe('the embedded Postgres', () => {
     await third.kill('SIGTERM');
     expect(third.child.exitCode).toBe(0);
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+  }, 120_000);
+
+  test('that cannot be started again ends the process with a sentence and status 1', async () => {
+    const dataDir = folder();
+    const server = await spawnServer({ DATA_DIR: dataDir });
+    const ended = once(server.child, 'exit');
+    // killed with its folder whole, it is started again
+    const first = postgresPid(dataDir);
+    process.kill(first, 'SIGKILL');
+    const ready = async () => (await fetch(`${server.baseUrl}/health/ready`)).status;
+    const isBack = () => existsSync(join(dataDir, 'postgres', 'postmaster.pid')) && postgresPid(dataDir) !== first;
+    for (let tries = 0; tries < 300 && !(isBack() && (await ready()) === 200); tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    expect([isBack(), await ready(), server.child.exitCode]).toEqual([true, 200, null]);
+
+    writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), 'none\n');
+    process.kill(postgresPid(dataDir), 'SIGKILL');
+    for (let tries = 0; tries < 100 && (await ready()) !== 503; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await ready()).toBe(503);
+    expect((await fetch(`${server.baseUrl}/health/live`)).status).toBe(200);
+    expect(await ended).toEqual([1, null]);
+    expect(server.output()).toContain(
+      `fieldlake cannot go on: The embedded Postgres did not start; ${join(dataDir, 'postgres.log')} says why.`,
+    );
   }, 120_000);
 
   test('the sample comes by itself, with a private quickstart file whose keys work', async () => {
