@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectMqtt, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { makeCast, type Cast } from '../support/cast.ts';
@@ -180,5 +181,67 @@ test(`a database that fails in every way, ${ROUNDS} times over`, { timeout: 3_60
     const path = `/api/v1/experiments/${experimentId}/data?tableName=${name}`;
     const { answer } = await untilDone(server.baseUrl, { name: 'stored', method: 'GET', path, person: cast.owner });
     expect(answer.body[0].totalRows, name).toBe(2);
+  }
+});
+
+/** A device with a certificate that stands connected to the broker. */
+async function connected(serialNumber: string): Promise<{ client: MqttClient; credentials: string }> {
+  const say = async (path: string, body: object) => {
+    const { answer } = await untilDone(server.baseUrl, { name: path, method: 'POST', path, body, person: cast.owner });
+    return answer.body;
+  };
+  const { id, thingName } = await say('/api/v1/devices', { serialNumber, deviceType: 'multispeq', organizationId: cast.leafLab });
+  const { certificatePem, privateKey } = await say(`/api/v1/devices/${id}/credentials`, {});
+  const { endpoint } = await say(`/api/v1/devices/${id}/onboard`, { experimentIds: [experimentId] });
+  const client = connectMqtt(`mqtts://${endpoint}`, {
+    clientId: thingName,
+    key: privateKey,
+    cert: certificatePem,
+    rejectUnauthorized: false,
+    reconnectPeriod: 0,
+  });
+  client.on('error', () => undefined);
+  const outcome = await new Promise<string>((resolve) => {
+    client.once('connect', () => resolve('connected'));
+    client.once('close', () => resolve('closed'));
+  });
+  expect(outcome).toBe('connected');
+  return { client, credentials: `/api/v1/devices/${id}/credentials` };
+}
+
+test('a database that goes away and comes back: ready again, and the broker hears at once what others revoke', async () => {
+  // whoever revokes is another process, over a line that does not fail: the broker can only hear of it from the database
+  const other = await spawnServer({ ...site.environment, WORKER: 'off' });
+  const ready = async () => (await ask(server.baseUrl, { name: 'ready', method: 'GET', path: '/health/ready' })).status;
+  try {
+    const devices = await Promise.all(['L-1', 'L-2', 'L-3', 'L-4'].map(connected));
+    const revoke = async ({ client, credentials }: (typeof devices)[number]) => {
+      const closed = new Promise<number>((resolve) => client.once('close', () => resolve(performance.now())));
+      const answer = await ask(other.baseUrl, { name: 'revoke', method: 'DELETE', path: credentials, person: cast.owner });
+      expect(answer.status, answer.text).toBeLessThan(300);
+      const since = performance.now();
+      return (await closed) - since;
+    };
+    const before = await revoke(devices[0]!);
+    await proxy.set({ kind: 'refused' });
+    for (let tries = 0; tries < 100 && (await ready()) !== 503; tries += 1) await sleep(100);
+    expect(await ready()).toBe(503);
+    await sleep(2_000);
+    expect(server.child.exitCode).toBeNull();
+    expect(devices.slice(1).map(({ client }) => client.connected)).toEqual([true, true, true]);
+    const since = performance.now();
+    await proxy.set({ kind: 'none' });
+    for (let tries = 0; tries < 200 && (await ready()) !== 200; tries += 1) await sleep(50);
+    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(await ready()).toBe(200);
+    // it listens again half a second after a line that was refused
+    await sleep(1_000);
+    const after: number[] = [];
+    for (const device of devices.slice(1)) after.push(await revoke(device));
+    console.log(`closed ${before.toFixed(0)} ms after the revocation before, ${after.map((each) => each.toFixed(0)).join(', ')} after`);
+    // sessions are looked up again every 10 s without being told, so that one of these at most could be closed by that
+    expect(Math.max(before, ...after)).toBeLessThan(1_500);
+  } finally {
+    await other.kill('SIGTERM');
   }
 });
