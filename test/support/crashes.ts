@@ -39,7 +39,12 @@ export async function sendCsv(
       body: form,
     });
     const body = (await response.json()) as { uploadId: string; uploadTableId: string };
-    return { code: response.status, uploadId: body.uploadId, uploadTableId: body.uploadTableId };
+    return {
+      code: response.status,
+      retryAfter: response.headers.get('retry-after'),
+      uploadId: body.uploadId,
+      uploadTableId: body.uploadTableId,
+    };
   } catch {
     return undefined;
   }
