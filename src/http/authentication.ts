@@ -118,7 +118,7 @@ export async function expressAuthentication(
 ): Promise<Caller | Delivery> {
   const exchange = exchangeOf(response);
   exchange.route = (request.route as { path?: string } | undefined)?.path ?? request.path;
-  if (name === 'webhook') return admitWebhook(request, response);
+  if (name === 'webhook') return admitWebhook(request);
   const start = performance.now();
   // an unknown type in the path is refused after 401, like a malformed id
   let guard: Guard | null = null;
@@ -149,7 +149,7 @@ export async function expressAuthentication(
   exchange.caller = caller;
   // where a table decides for itself, it does so before its other parameters are looked at
   if (!opensTable(request)) refuseUnknownParameters(request);
-  await readJsonBody(request, response);
+  await readJsonBody(request);
   await claimIdempotencyKey(request, response, caller);
   return caller;
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import express, { type Request, type Response } from 'express';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import type { Request } from 'express';
 import { measureJson, type JsonLimits, type JsonList, type JsonSize } from '../contract/size.ts';
 import { DEEPEST_JSON, exactMember } from '../database/exact-json.ts';
-import { errors } from '../errors.ts';
+import { ApiError, errors } from '../errors.ts';
 import { readJson, readLongJson } from '../json.ts';
 
 interface BodyLimits extends JsonLimits {
@@ -16,10 +18,6 @@ const USUAL: BodyLimits = { megabytes: 10, values: 250_000, members: MEMBERS, de
 const MORE: Readonly<Record<string, BodyLimits>> = {
   '/api/v1/macros/execute-batch': { megabytes: 64, values: 10_000_000, members: MEMBERS, depth: DEEPEST_JSON },
 };
-
-const takers = new Map(
-  [USUAL, ...Object.values(MORE)].map((limits) => [limits, express.raw({ limit: `${limits.megabytes}mb`, type: () => true })]),
-);
 
 type RawRequest = Request & { rawBody?: Buffer; valueCount?: number };
 
@@ -38,23 +36,47 @@ export function exactMemberOf(request: Request, name: string): string | undefine
 /** A character set that JSON is not written in. */
 const FOREIGN_CHARSET = /;\s*charset\s*=\s*"?(?!utf-)/i;
 
-interface ParserError {
-  type?: unknown;
-  status: number;
-  /** Bytes, of a body that is too large. */
-  limit?: number;
-}
-const isParserError = (error: unknown): error is ParserError =>
-  typeof error === 'object' && error !== null && typeof (error as ParserError).status === 'number';
+const DECODERS: Readonly<Record<string, (() => Transform) | null>> = {
+  identity: null,
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
 
-/** What body-parser throws, as an entry of the catalogue. It passes on what zlib threw with status 400 and no type. */
-function refusalOf(error: unknown): Error {
-  if (!isParserError(error)) return error instanceof Error ? error : errors.malformedJson();
-  if (error.type === 'entity.too.large') return errors.payloadTooLarge(`${(error.limit ?? 0) / 1_048_576} MB`);
-  if (error.type === 'encoding.unsupported') return errors.unsupportedEncoding('gzip, deflate, br, zstd or identity');
-  if (error.status === 415) return errors.unsupportedMediaType('application/json in UTF-8');
-  if (error.type === undefined && error.status === 400) return errors.undecodableBody();
-  return errors.malformedJson();
+/**
+ * All bytes of a body, decoded by its Content-Encoding. body-parser takes the body of a caller who has closed its side of the connection for read
+ * (on-finished asks whether the socket is readable), so it is read here. Errors: 413 beyond the limit, 415 another encoding, 400 what cannot be decoded.
+ */
+async function readBytes(request: Request, megabytes: number): Promise<Buffer> {
+  const limit = megabytes * 1_048_576;
+  const encoding = (request.get('content-encoding') ?? 'identity').trim().toLowerCase();
+  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (decoder === undefined) throw errors.unsupportedEncoding('gzip, deflate, br, zstd or identity');
+  if (Number(request.get('content-length') ?? 0) > limit) throw errors.payloadTooLarge(`${megabytes} MB`);
+  const stream = decoder?.();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    if (stream) {
+      request.once('error', (error) => stream.destroy(error));
+      request.pipe(stream);
+    }
+    // the connection outlives a refusal
+    for await (const chunk of (stream ?? request).iterator({ destroyOnReturn: false })) {
+      length += (chunk as Buffer).length;
+      if (length > limit) throw errors.payloadTooLarge(`${megabytes} MB`);
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    if (stream) request.unpipe(stream);
+    stream?.destroy();
+    request.resume();
+    if (error instanceof ApiError) throw error;
+    throw request.complete || stream ? errors.undecodableBody() : errors.malformedJson();
+  }
+  return Buffer.concat(chunks);
 }
 
 export const hasBody = (request: Request) =>
@@ -102,7 +124,7 @@ async function parsePieces(bytes: Buffer, list: JsonList): Promise<unknown> {
 }
 
 /** Parses a JSON body. Called after the access decision; a missing body reads as `{}`, multipart is left to its route. */
-export async function readJsonBody(request: Request, response: Response): Promise<void> {
+export async function readJsonBody(request: Request): Promise<void> {
   if (request.method === 'GET' || request.method === 'HEAD' || request.body !== undefined) return;
   if (!hasBody(request)) {
     request.body = {};
@@ -112,11 +134,7 @@ export async function readJsonBody(request: Request, response: Response): Promis
   if (!request.is(['application/json', 'application/*+json'])) throw errors.unsupportedMediaType('application/json');
   if (FOREIGN_CHARSET.test(request.get('content-type') ?? '')) throw errors.unsupportedMediaType('application/json in UTF-8');
   const limits = MORE[request.path] ?? USUAL;
-  await new Promise<void>((resolve, reject) => {
-    takers.get(limits)?.(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(refusalOf(error))));
-  });
-  const bytes = request.body as Buffer;
-  request.body = undefined;
+  const bytes = await readBytes(request, limits.megabytes);
   (request as RawRequest).rawBody = bytes;
   const size = await measureJson(bytes, limits);
   (request as RawRequest).valueCount = size.values;

@@ -11,5 +11,5 @@ export function publicWrite(request: Request, response: Response, next: NextFunc
     return;
   }
   response.setHeader('Cache-Control', 'no-store');
-  readJsonBody(request, response).then(() => next(), next);
+  readJsonBody(request).then(() => next(), next);
 }

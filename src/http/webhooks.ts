@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { isSigned } from '../auth/webhooks.ts';
 import { errors } from '../errors.ts';
 import { rawBodyOf, readJsonBody } from './body.ts';
@@ -11,11 +11,11 @@ export interface Delivery {
 }
 
 /** Reads the body and checks the signature over it. Errors: the signature is missing, wrong or too old, whatever else is wrong with the call. */
-export async function admitWebhook(request: Request, response: Response): Promise<Delivery> {
+export async function admitWebhook(request: Request): Promise<Delivery> {
   const call = { id: request.get('webhook-id'), timestamp: request.get('webhook-timestamp'), signature: request.get('webhook-signature') };
   if (call.id === undefined || call.timestamp === undefined || call.signature === undefined) throw errors.webhookSignatureInvalid();
   // a body that does not parse is still a body that was or was not signed
-  const unreadable: unknown = await readJsonBody(request, response).then(
+  const unreadable: unknown = await readJsonBody(request).then(
     () => undefined,
     (error: unknown) => error ?? new Error('the body cannot be read'),
   );
