@@ -1,0 +1,31 @@
+"""Puts ids of things that exist into most calls: an id made up by the generator is never found."""
+
+import json
+import os
+import re
+import zlib
+
+import schemathesis
+
+# by the word that stands before the parameter: {"experiments": "<id>", ...}
+EXISTING = json.loads(os.environ["EXISTING_IDS"])
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def word_before(path, name, values):
+    """The word of a path before a parameter; `{resourceType}` is read from the call."""
+    words = path.split("/")
+    word = words[words.index("{%s}" % name) - 1]
+    return str(values.get(word[1:-1])) if word.startswith("{") else word
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    given = case.path_parameters or {}
+    for name, value in list(given.items()):
+        # a malformed id stays; one well-formed id of five stays unknown
+        if not isinstance(value, str) or not UUID.fullmatch(value) or zlib.crc32(value.encode()) % 5 == 0:
+            continue
+        found = EXISTING.get(word_before(case.operation.path, name, given))
+        if found:
+            given[name] = found
