@@ -44,7 +44,7 @@ async function openSite(): Promise<Site> {
     });
     const text = await response.text();
     if (response.status !== 201) throw new Error(`${path}: ${response.status} ${text}`);
-    return String((JSON.parse(text) as { id: string }).id);
+    return (JSON.parse(text) as { id: string }).id;
   };
   const organizationId = cast.leafLab;
   const existing: Record<string, string> = {
