@@ -23,6 +23,7 @@ test('GET /health/live and /health/ready say no more than that; another method i
   const call = site.as(null);
   expect((await call('GET', '/health/live')).body).toEqual({ status: 'ok' });
   expect((await call('GET', '/health/ready')).body).toEqual({ status: 'ready' });
+  expect(await call('GET', '/api/v1/auth/ok')).toMatchObject({ status: 200, body: { ok: true } });
   const refused = await call('POST', '/health/time');
   expect(refused).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
   expect(refused.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
