@@ -52,7 +52,7 @@ export const findVersion = (db: Queryable, tableId: string, version: number) =>
 
 const numberText = (number: number | null) => (number === null ? null : String(number));
 /** A file as JSON that says infinite numbers too, as text. */
-const asJson = (file: NewFile) => ({
+const asJson = ({ columns: _, ...file }: NewFile) => ({
   ...file,
   ranges: file.ranges.map((range) => ({ ...range, low: numberText(range.low), high: numberText(range.high) })),
 });

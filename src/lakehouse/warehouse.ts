@@ -57,6 +57,12 @@ export interface ColumnRange {
   nulls: number;
 }
 
+/** A column as the bytes of a file hold it. */
+export interface PhysicalColumn {
+  name: string;
+  type: ColumnType;
+}
+
 /** One immutable file that has been written, fsynced and renamed, but is not in any table yet. */
 export interface StagedFile {
   /** Relative to the lake folder. */
@@ -72,6 +78,7 @@ export interface StagedFile {
   /** Rows whose sort column is null. */
   nullKeys: number;
   ranges: readonly ColumnRange[];
+  columns: readonly PhysicalColumn[];
 }
 
 /** What a write made: its files, ready for `commit` in the caller's transaction. */

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDuckdbWriter } from '../../src/lakehouse/warehouses/duckdb-write.ts';
 import { cutRowGroups } from '../../src/lakehouse/warehouses/parquet-cut.ts';
+import { typeText } from '../../src/lakehouse/types.ts';
 import { seedRandomTests } from '../support/random.ts';
 
 const ROWS = 20_000;
@@ -33,6 +34,38 @@ afterAll(() => {
 
 const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
 const parts = (of: string) => readdirSync(of).sort((a, b) => Number(/\d+/.exec(a)?.[0]) - Number(/\d+/.exec(b)?.[0]));
+
+test('the columns are read off the footer as the engine wrote them', async () => {
+  const own = mkdtempSync(join(folder, 'schema-'));
+  const select = `${SELECT.replace(
+    ' from range',
+    `, timestamp '2024-01-01' as clock, '{}'::json as free, 1.5::decimal(9, 2) as price,
+    [{'id': 'a', 'at': timestamptz '2024-01-01', 'deep': [[1.5::double]]}] as notes, 1::integer as "a, b (c)" from range`,
+  )}`;
+  await connection.run(`copy (${select}) to '${join(own, 'whole.parquet')}' (format parquet)`);
+  const [file] = await cutRowGroups(own, 'whole.parquet', { rowsPerFile: ROWS, sortColumn: 'n' });
+  const columns = Object.fromEntries((file?.columns ?? []).map(({ name, type }) => [name, typeText(type)]));
+  expect(columns).toEqual({
+    n: 'BIGINT',
+    flag: 'BOOLEAN',
+    small: 'INT',
+    share: 'DOUBLE',
+    txt: 'STRING',
+    colour: 'STRING',
+    day: 'DATE',
+    at: 'TIMESTAMP',
+    dec: 'DECIMAL(38,3)',
+    person: 'STRUCT<id: BIGINT, name: STRING, inner: STRUCT<a: ARRAY<BIGINT>>>',
+    list: 'ARRAY<BIGINT>',
+    nothing: 'STRING',
+    ...{ c1: 'BIGINT', c2: 'BIGINT', c3: 'BIGINT', c4: 'BIGINT' },
+    clock: 'TIMESTAMP_NTZ',
+    free: 'VARIANT',
+    price: 'DECIMAL(9,2)',
+    notes: 'ARRAY<STRUCT<id: STRING, at: TIMESTAMP, deep: ARRAY<ARRAY<DOUBLE>>>>',
+    'a, b (c)': 'INT',
+  });
+});
 
 test.each([1, 3])(
   'every row is in the files as it was in the one, in order, and so are the filters of its columns (groups a file: %i)',

@@ -21,7 +21,7 @@ import { explainFailure } from './damage.ts';
 import { GIVE_BACK } from './duckdb-engine.ts';
 import { valuesOf } from './duckdb-values.ts';
 import { cutRowGroups, type CutFile } from './parquet-cut.ts';
-import type { BoundValue, ColumnRange, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
+import type { BoundValue, ColumnRange, PhysicalColumn, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
 
 interface WriterOptions {
   /** Holds `<table id>/<file id>.parquet`. */
@@ -138,6 +138,7 @@ class DuckdbSession implements StagingSession {
           maxId: part.maxId,
           nullKeys: part.nulls,
           ranges: part.ranges,
+          columns: part.columns,
         });
       }
       if (staged.length > 0) await Promise.all([sync(folder), sync(this.#lakeFolder)]);
@@ -161,11 +162,12 @@ class DuckdbSession implements StagingSession {
       maxId: string | null;
       nulls: number;
       ranges: readonly ColumnRange[];
+      columns: readonly PhysicalColumn[];
     }[] = [];
-    for (const { name: file, ranges, edges } of cut) {
+    for (const { name: file, ranges, columns, edges } of cut) {
       if (edges && !sorted) {
         const { rows, low: min, high: max, nulls, firstId: minId, lastId: maxId } = edges;
-        parts.push({ file, rows, min, max, minId, maxId, nulls, ranges });
+        parts.push({ file, rows, min, max, minId, maxId, nulls, ranges, columns });
         continue;
       }
       const result = await this.#run({
@@ -189,6 +191,7 @@ class DuckdbSession implements StagingSession {
           maxId: row.in_order === true ? (row.last_id as string | null) : null,
           nulls: Number(row.nulls),
           ranges,
+          columns,
         });
     }
     return parts;

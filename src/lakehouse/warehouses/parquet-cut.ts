@@ -2,8 +2,9 @@
 import { open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ColumnRange } from '../warehouse.ts';
+import type { ColumnRange, PhysicalColumn } from '../warehouse.ts';
 import { edgesOf, rangesOf, type FileEdges } from './parquet-ranges.ts';
+import { schemaOf } from './parquet-schema.ts';
 import { CompactReader, CompactWriter, field, structsOf, type ThriftStruct } from './thrift-compact.ts';
 
 const MAGIC = Buffer.from('PAR1');
@@ -143,9 +144,10 @@ const together = (groups: readonly ThriftStruct[], most: number): ThriftStruct[]
   return files;
 };
 
-/** A file that came of a cut, and between which values its columns lie. */
+/** A file that came of a cut, its columns, and between which values they lie. */
 export interface CutFile {
   name: string;
+  columns: PhysicalColumn[];
   ranges: ColumnRange[];
   /** Where its footer says them. */
   edges: FileEdges | undefined;
@@ -165,7 +167,9 @@ export async function cutRowGroups(
   try {
     const footer = await footerOf(from);
     const files = together(structsOf(footer, FILE.groups), rowsPerFile);
+    const columns = schemaOf(footer);
     const cut = files.map((groups, index) => ({
+      columns,
       name: files.length < 2 ? name : `part_${index}.parquet`,
       ranges: rangesOf(footer, groups),
       edges: edgesOf(footer, groups, sortColumn),
