@@ -453,6 +453,14 @@ table lake_files
   CREATE INDEX lake_files_live ON public.lake_files USING btree (table_id, min_key, max_key) WHERE (to_version IS NULL)
   CREATE INDEX lake_files_not_noted ON public.lake_files USING btree (table_id, row_count) WHERE ((to_version IS NULL) AND (NOT values_noted))
   CREATE INDEX lake_files_retired ON public.lake_files USING btree (retired_at) WHERE (to_version IS NOT NULL)
+table lake_log
+  table_id uuid not null
+  version bigint not null
+  entry text not null
+  state jsonb
+  created_at timestamp with time zone not null default now()
+  constraint lake_log_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE CASCADE
+  constraint lake_log_pkey PRIMARY KEY (table_id, version)
 table lake_sources
   table_id uuid not null
   source bytea not null
@@ -478,8 +486,11 @@ table lake_tables
   shared_row_count bigint
   shared_state text
   shared_read_at timestamp with time zone
+  log_state jsonb
+  published_version bigint
   constraint lake_tables_check CHECK (((kind = 'upload'::text) = (name IS NOT NULL)))
   constraint lake_tables_check1 CHECK (((kind <> 'upload'::text) OR ((name ~ '^[A-Za-z][A-Za-z0-9_]{0,62}$'::text) AND (lower(name) <> ALL (ARRAY['raw_data'::text, 'device'::text])))))
+  constraint lake_tables_check2 CHECK ((published_version <= version))
   constraint lake_tables_kind_check CHECK ((kind = ANY (ARRAY['raw_data'::text, 'device'::text, 'macro'::text, 'upload'::text, 'identity'::text, 'annotation'::text, 'metadata_record'::text, 'registry'::text, 'quarantine'::text])))
   constraint lake_tables_row_count_check CHECK ((row_count >= 0))
   constraint lake_tables_shared_row_count_check CHECK ((shared_row_count >= 0))

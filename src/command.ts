@@ -8,9 +8,8 @@ import { importProjectFile, type ImportTools } from './api/imports/imports.servi
 import { readQuickstart } from './api/sample/sample.service.ts';
 import { loadSeason, SEASON_ROWS } from './api/sample/season.service.ts';
 import { compactTables } from './api/data/compaction.service.ts';
-import { exportDelta } from './api/lake/graduation.service.ts';
 import { landMessages } from './api/lake/landing.service.ts';
-import { lakeStatus, replayLake, verifyLake, type LakeTools } from './api/lake/lake.service.ts';
+import { lakeStatus, migrateLake, replayLake, verifyLake, type LakeTools } from './api/lake/lake.service.ts';
 import { askForReadBack } from './api/lake/read-back.service.ts';
 import { readConfig, type Config } from './config.ts';
 import { withLake } from './context.ts';
@@ -29,8 +28,8 @@ const USAGE = `usage:
   npm run lake -- status
   npm run lake -- compact
   npm run lake -- verify
+  npm run lake -- migrate             (a lake of before tables had logs)
   npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
-  npm run lake -- export-delta DIR
   npm run lake -- land-messages DIR
   npm run lake -- land-uploads DIR
   npm run lake -- read-back           (the running server does it)
@@ -117,14 +116,14 @@ async function lake(tools: LakeTools, args: string[]): Promise<void> {
     const found = await verifyLake(tools);
     tell(found);
     if (found.problems.length > 0) process.exitCode = 1;
-  } else if (verb === 'replay') tell(await replayLake(tools, { ...spanOf(values), experimentId: values.experiment }));
-  else if (verb === 'export-delta') tell(await exportDelta(tools, resolve(needed(target, 'DIR'))));
+  } else if (verb === 'migrate') tell(await migrateLake(tools));
+  else if (verb === 'replay') tell(await replayLake(tools, { ...spanOf(values), experimentId: values.experiment }));
   else if (verb === 'land-messages') tell(await landMessages(tools, resolve(needed(target, 'DIR'))));
   else if (verb === 'land-uploads') tell(await landUploads({ ...tools, store: tools.objects }, resolve(needed(target, 'DIR'))));
   else if (verb === 'read-back') {
     await askForReadBack(tools.db);
     say('A running server that reads from Databricks looks at its tables within ten seconds.');
-  } else throw new UsageError('say status, compact, verify, replay, export-delta, land-messages, land-uploads or read-back');
+  } else throw new UsageError('say status, compact, verify, migrate, replay, land-messages, land-uploads or read-back');
 }
 
 /** The text of a file of JSON. */

@@ -60,6 +60,8 @@ export interface Context {
   staging: StagingArea;
   /** Folder that manifest paths are relative to. */
   lakeFolder: string;
+  /** The same as a store: files of tables and their logs. */
+  lake: ObjectStore;
   pipelines: Pipelines;
   /** Uploaded bytes. */
   objects: ObjectStore;
@@ -152,6 +154,10 @@ async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => strin
   return { objects: objectFolder, objectFolder };
 }
 
+/** The lake as a store. Nobody is given a URL of it. */
+const openLake = ({ dataDir, secret }: Config): Promise<ObjectStore> =>
+  openFolderStore({ folder: join(dataDir, 'lake'), secret, baseUrl: () => '' });
+
 /** Two pools of one engine: short reads, and reads that may take long. */
 async function openWarehouses(config: Config, lakeFolder: string): Promise<{ warehouse: Warehouse; exporter: Warehouse }> {
   if (config.databricks) {
@@ -235,6 +241,8 @@ export async function createContext(config: Config): Promise<Context> {
     const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads: config.duckdb.threads });
     opened.push(() => staging.close());
     const links = { baseUrl: config.baseUrl ?? '' };
+    const lake = await openLake(config);
+    opened.push(() => lake.close());
     const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);
     opened.push(() => objects.close());
     const iot = await openDeviceRoom({ config, db, onProblem: (cause, what) => log.warn({ err: cause }, what) });
@@ -277,6 +285,7 @@ export async function createContext(config: Config): Promise<Context> {
       exporter,
       staging,
       lakeFolder,
+      lake,
       iot,
       pipelines,
       objects,

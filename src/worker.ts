@@ -6,6 +6,7 @@ import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { eraseNamedExports } from './api/exports/writing.service.ts';
+import { publishLogs } from './api/lake/publishing.service.ts';
 import { readBackChanges } from './api/lake/read-back.service.ts';
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
@@ -53,6 +54,7 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },
   { everyMs: 500, run: (signal) => refreshChangedRegistries(ctx, signal) },
   { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },
+  { everyMs: 500, run: (signal) => publishLogs(ctx, signal) },
   { everyMs: 10_000, run: (signal) => readBackChanges(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Transaction } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
 import { columnsAt, commit, createTable, findSource, findTableById, fingerprint } from '../lakehouse/manifest.ts';
+import { changeWith } from '../lakehouse/rewriting.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { removeUncommitted } from './attempts.ts';
@@ -12,7 +13,7 @@ import { functionStatements, pipelineVersion, type Pipelines } from './pipeline.
 import { BufferedFile, FileRefused, Refusals } from './record-writer.ts';
 import { replayFile } from './replay-file.ts';
 import { readSource } from './sources.ts';
-import { explain, fetchOriginal, kindOf, stageRows, uploadSource } from './upload-rows.ts';
+import { explain, fetchOriginal, kindOf, stageRows, uploadSource, widenUploadTable } from './upload-rows.ts';
 import type { IngestDeps, Task } from './upload-rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
@@ -126,7 +127,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
   const refusedFile = await BufferedFile.create(join(work, 'refused'));
   const refusals = new Refusals(refusedFile);
   const session = await staging.session({ signal });
-  const written: Staged[] = [];
+  const written: (Staged | undefined)[] = [];
   try {
     await session.prepare(functionStatements(pipelines));
     const read = await readSource({
@@ -140,8 +141,11 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
     const refused = refusedFile.path;
     const { typed, rows } = await stageRows(deps, { upload, file, work }, { session, read, source, tableId: table.id, known, refused });
     written.push(rows);
+    const widened = await widenUploadTable({ db, staging, session }, table, known, typed.columns);
+    written.push(widened.staged);
     const quarantine = refusals.count === 0 ? undefined : await createTable(db, { experimentId: upload.experimentId, kind: 'quarantine' });
-    if (quarantine) written.push(await stageRefusals(session, pipelines, quarantine.id, refusals.count, upload.experimentId));
+    const kept = quarantine && (await stageRefusals(session, pipelines, quarantine.id, refusals.count, upload.experimentId));
+    written.push(kept);
 
     const outcome: FileOutcome = {
       path: file.path,
@@ -155,7 +159,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       const committed = await commit(tx, {
         tableId: table.id,
         cause: 'ingest',
-        files: rows.files,
+        ...changeWith(rows, widened, table.version),
         columns: typed.columns,
         typedBy: fingerprint(known),
         sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count, ...made }],
@@ -165,7 +169,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
         await commit(tx, {
           tableId: quarantine.id,
           cause: 'ingest',
-          files: written[1]?.files,
+          files: kept?.files,
           sources: [{ source, rowCount: refusals.count, quarantinedCount: 0, ...made }],
         });
       await uploads.finishFile(tx, upload.id, outcome);

@@ -15,6 +15,7 @@ import { clean, type MeasuredFacts } from './measurement-cells.ts';
 import { FACTS, factsOf, openTable, keptRecords, type Batch, type Prepared } from './message-tables.ts';
 import type { Transaction } from './messages.queries.ts';
 import { fill, functionStatements, variable } from './pipeline.ts';
+import { changeWith, findWidened, joinColumns, widenFiles } from '../lakehouse/rewriting.ts';
 import { stageWithout } from './replacing.ts';
 import { typeFile } from './typing.ts';
 import type { BronzeField } from './value-classes.ts';
@@ -105,22 +106,16 @@ async function prepareMacro(batch: Batch, macroId: string, all: readonly MacroRo
   const bySource = new Map(all.map((row) => [macroSource(row.rawId, macroId), row]));
   for (const { source } of await knownSources(batch.db, table.id, [...bySource.keys()])) bySource.delete(source);
   if (bySource.size === 0) return undefined;
-  const { staged, columns } = await stageRows(batch, macroId, table, [...bySource.values()]);
+  const { staged: rows, columns } = await stageRows(batch, macroId, table, [...bySource.values()]);
+  const widened = await widenFiles(batch, { ...table, experimentId: batch.experimentId, sortColumn: 'timestamp' }, columns);
+  const change = changeWith(rows, widened, table.version);
   return {
-    staged,
+    staged: { ...rows, files: change.files },
     commit: async (tx) => {
       await table.ensure(tx);
       const sources = [...bySource.keys()].map((source) => ({ source, rowCount: 1, quarantinedCount: 0 }));
-      const change = {
-        tableId: table.id,
-        cause: 'ingest' as const,
-        files: staged.files,
-        columns,
-        typedBy: fingerprint(table.known),
-        sources,
-        onlyNew: true,
-      };
-      if (!(await commit(tx, change)).added) throw errors.sourceChanged();
+      const claimed = { columns, typedBy: fingerprint(table.known), sources, onlyNew: true };
+      if (!(await commit(tx, { tableId: table.id, cause: 'ingest', ...change, ...claimed })).added) throw errors.sourceChanged();
     },
   };
 }
@@ -167,10 +162,12 @@ export async function storeMacroRows(
       await session.prepare(functionStatements(pipelines));
       const batch = { ...deps, session, experimentId, work };
       const table = await openTable(batch, 'macro', macroId);
-      const { retire, staged: rest } = await stageWithout(batch, table, { key: 'raw_id', values: rawIds }, range);
-      written.push(rest);
       const { staged, columns } = await stageRows(batch, macroId, table, rows);
       written.push(staged);
+      const also = await findWidened(batch, table, columns);
+      const joined = { ...table, known: joinColumns(table.known, columns) };
+      const { retire, staged: rest } = await stageWithout(batch, joined, { key: 'raw_id', values: rawIds }, { ...range, also });
+      written.push(rest);
       await db.transaction(async (tx) => {
         await alongside(tx);
         await table.ensure(tx);

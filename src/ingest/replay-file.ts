@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { ApiError, errors } from '../errors.ts';
 import { columnsAt, commit, filesAt, findSource, findTable, findTableById, fingerprint, moveSource } from '../lakehouse/manifest.ts';
+import { changeWith } from '../lakehouse/rewriting.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { removeUncommitted } from './attempts.ts';
@@ -9,7 +10,7 @@ import { functionStatements, variable } from './pipeline.ts';
 import { BufferedFile, FileRefused, RefusedBefore, Refusals } from './record-writer.ts';
 import { readSource } from './sources.ts';
 import type { ColumnReport } from './typing.ts';
-import { explain, fetchOriginal, kindOf, stageRows, uploadSource, type IngestDeps, type Task } from './upload-rows.ts';
+import { explain, fetchOriginal, kindOf, stageRows, uploadSource, widenUploadTable, type IngestDeps, type Task } from './upload-rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { FileOutcome, UploadFileRow } from './uploads.queries.ts';
 
@@ -77,7 +78,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
   const session = await staging.session({ signal });
   const refusedFile = await BufferedFile.create(join(work, 'refused'));
   const refusals = new Refusals(refusedFile);
-  const written: Staged[] = [];
+  const written: (Staged | undefined)[] = [];
   try {
     await session.prepare([
       ...functionStatements(pipelines),
@@ -109,6 +110,8 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     const refused = refusedFile.path;
     const { typed, rows } = await stageRows(deps, task, { session, read, source, tableId: table.id, known, refused });
     written.push(rows);
+    const widened = await widenUploadTable({ db, staging, session }, table, known, typed.columns);
+    written.push(widened.staged);
     await session.prepare([list('quarantine', [...before.files]), variable('table_id', table.id)]);
     const kept = await session.stage({
       tableId: quarantine.id,
@@ -130,7 +133,13 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
       const to = { rowCount: there.rowCount + rows.rowCount, quarantinedCount: refusals.count };
       if ((await moveSource(tx, table.id, { source, from, to })) === 0) throw errors.sourceChanged();
       if (rows.files.length > 0)
-        await commit(tx, { tableId: table.id, cause: 'ingest', files: rows.files, columns: typed.columns, typedBy: fingerprint(known) });
+        await commit(tx, {
+          tableId: table.id,
+          cause: 'ingest',
+          ...changeWith(rows, widened, table.version),
+          columns: typed.columns,
+          typedBy: fingerprint(known),
+        });
       const retire = live.filter(({ path }) => before.files.has(join(staging.lakeFolder, path))).map(({ id }) => id);
       await commit(tx, { tableId: quarantine.id, cause: 'replace', files: kept.files, retire });
       await uploads.finishReplay(tx, upload.id, outcome);

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ColumnState } from '../lakehouse/manifest.ts';
+import type { LakeTable } from '../lakehouse/manifest-rows.ts';
+import { widenFiles, type Rewritten } from '../lakehouse/rewriting.ts';
 import type { StagingArea, StagingSession } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import type { ObjectStore } from '../storage/objects.ts';
@@ -130,6 +132,14 @@ export async function stageRows(
   isWhole(rows);
   return { typed, rows };
 }
+
+/** Writes the table's files anew whose columns have widened by this one. */
+export const widenUploadTable = (
+  deps: Pick<IngestDeps, 'db' | 'staging'> & { session: StagingSession },
+  table: LakeTable,
+  known: readonly ColumnState[],
+  columns: readonly ColumnState[],
+): Promise<Rewritten> => widenFiles(deps, { ...table, known, sortColumn: 'uploaded_at' }, columns);
 
 /** The part of a file's report that says what was refused. */
 export const explain = (stored: number, refusals: Refusals): Pick<FileOutcome, 'status' | 'quarantined' | 'reason' | 'message'> =>

@@ -1,10 +1,12 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { opendir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LOG_FOLDER } from './delta/places.ts';
 import { columnsAt, commit, fingerprint } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
 import type { Database } from './manifest.queries.ts';
 import type { LakeFile } from './manifest-rows.ts';
-import { physicalType, quote, type StagingArea } from './staging.ts';
+import { filesVariable, selectAnew } from './rewriting.ts';
+import type { StagingArea } from './staging.ts';
 import { noteValues } from './value-notes.ts';
 
 interface MaintenanceDeps {
@@ -65,22 +67,13 @@ export async function compactTable(
   if (!table) return { before, after };
   const columns = await columnsAt(db, tableId, table.version);
   for (const group of chooseGroups(await queries.listFiles(db, tableId, table.version))) {
-    const typed = columns.filter(({ hasValues }) => hasValues);
-    const nothing = ['null::varchar as id', ...typed.map(({ name, type }) => `null::${physicalType(type)} as ${quote(name)}`)].join(', ');
-    const casts = typed.map(({ name, type }) => `cast(${quote(name)} as ${physicalType(type)}) as ${quote(name)}`).join(', ');
-    const source = `select ${nothing} where false union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false)`;
     const session = await staging.session({ signal });
     const staged = await session
       .stage({
         tableId,
         experimentId: table.experimentId,
-        prepare: [
-          {
-            sql: 'set variable files = $1',
-            values: [{ type: { kind: 'string' }, value: group.map(({ path }) => join(staging.lakeFolder, path)) }],
-          },
-        ],
-        select: { sql: casts === '' ? source : `select * replace (${casts}) from (${source})`, values: [] },
+        prepare: [filesVariable(group.map(({ path }) => join(staging.lakeFolder, path)))],
+        select: { sql: selectAnew(columns), values: [] },
         sortColumn,
         rowsPerGroup: ROWS_PER_GROUP,
       })
@@ -138,6 +131,15 @@ interface SweepOptions {
   now?: number;
 }
 
+/** Files with rows, in the folders of tables, relative to the lake folder; those of logs are none. */
+async function* dataFiles(lakeFolder: string, folder = ''): AsyncGenerator<string> {
+  for await (const entry of await opendir(join(lakeFolder, folder))) {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) yield path;
+    else if (!entry.name.startsWith('.') && entry.name !== LOG_FOLDER) yield* dataFiles(lakeFolder, path);
+  }
+}
+
 /** Forgets old versions, deletes files that no kept version reads, and removes what crashes left in the lake and work folders. */
 export async function sweepLake(
   { db, staging }: MaintenanceDeps,
@@ -162,20 +164,21 @@ export async function sweepLake(
     const facts = await stat(path).catch(() => undefined);
     return facts !== undefined && now - facts.mtimeMs > graceMs;
   };
-  const folders = await readdir(staging.lakeFolder, { withFileTypes: true });
-  for (const folder of folders) {
-    if (!folder.isDirectory() || folder.name.startsWith('.')) continue;
-    const paths = (await readdir(join(staging.lakeFolder, folder.name))).map((name) => `${folder.name}/${name}`);
-    for (let at = 0; at < paths.length; at += BATCH) {
-      const batch = paths.slice(at, at + BATCH);
-      const known = new Set((await queries.knownPaths(db, batch)).map(({ path }) => path));
-      for (const path of batch) {
-        if (known.has(path) || !(await isOld(join(staging.lakeFolder, path)))) continue;
-        swept.bytes += (await staging.remove([path])).bytes;
-        swept.orphans += 1;
-      }
+  let batch: string[] = [];
+  const removeUnknown = async () => {
+    const known = new Set((await queries.knownPaths(db, batch)).map(({ path }) => path));
+    for (const path of batch) {
+      if (known.has(path) || !(await isOld(join(staging.lakeFolder, path)))) continue;
+      swept.bytes += (await staging.remove([path])).bytes;
+      swept.orphans += 1;
     }
+    batch = [];
+  };
+  for await (const path of dataFiles(staging.lakeFolder)) {
+    batch.push(path);
+    if (batch.length === BATCH) await removeUnknown();
   }
+  await removeUnknown();
   for (const parent of [join(staging.lakeFolder, '.staging'), join(staging.workFolder, 'ingest')]) {
     for (const name of await readdir(parent).catch(() => [])) {
       if (!(await isOld(join(parent, name)))) continue;

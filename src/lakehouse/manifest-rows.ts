@@ -1,4 +1,5 @@
 /** Rows of the manifest, as its statements take and give them. */
+import type { LogState } from './delta/schema.ts';
 import type { ColumnRange, StagedFile } from './warehouse.ts';
 
 /** One row of `lake_tables`. */
@@ -14,6 +15,12 @@ export interface LakeTable {
   createdBy: string | null;
   createdAt: Date;
   updatedAt: Date;
+}
+
+/** A table that nobody else writes until the transaction ends. */
+export interface LockedTable extends LakeTable {
+  /** Null: it has no log. */
+  logState: LogState | null;
 }
 
 /** One live or retired file of a table. */

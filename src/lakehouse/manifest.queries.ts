@@ -2,7 +2,7 @@ import { RowWriter } from '../database/binary-rows.ts';
 import type { Database, Queryable, Transaction } from '../database/database.ts';
 import { fragment, nothing, sql } from '../database/sql.ts';
 import type { KeptValues } from './kept-values.ts';
-import type { CatalogueColumn, FileRange, LakeFile, LakeTable, NewColumn, NewFile, NewSource } from './manifest-rows.ts';
+import type { CatalogueColumn, FileRange, LakeFile, LakeTable, LockedTable, NewColumn, NewFile, NewSource } from './manifest-rows.ts';
 import type { ColumnValues } from './staging.ts';
 
 export type { Database, Queryable, Transaction };
@@ -27,7 +27,9 @@ export const findTableById = (db: Queryable, tableId: string) =>
 
 /** Waits for every other writer of the table; held until the transaction ends. */
 export const lockTable = (tx: Transaction, tableId: string) =>
-  tx.one<LakeTable>(sql('lake.lockTable')`select ${tableColumns} from lake_tables where id = ${tableId} for update`);
+  tx.one<LockedTable>(
+    sql('lake.lockTable')`select ${tableColumns}, log_state as "logState" from lake_tables where id = ${tableId} for update`,
+  );
 
 /** Undefined when the experiment has a table of that identifier already; a taken upload name is `errors.tableNameTaken`. */
 export const insertTable = (
@@ -72,10 +74,12 @@ export const insertFiles = (tx: Transaction, tableId: string, version: number, f
     select f.id, r.name, r."storedAs", r.low, r.high, r.nulls
     from f cross join lateral jsonb_to_recordset(f.ranges) as r(name text, "storedAs" text, low double precision, high double precision, nulls bigint)`);
 
-/** Retires live files; answers the rows they held. Fewer than asked for means that someone else retired one. */
+/** Retires live files; answers what they were. Fewer than asked for means that someone else retired one. */
 export const retireFiles = (tx: Transaction, tableId: string, version: number, fileIds: readonly string[]) =>
-  tx.rows<{ rowCount: number }>(sql('lake.retireFiles')`update lake_files set to_version = ${version}, retired_at = now()
-    where table_id = ${tableId} and to_version is null and id = any (${fileIds}::uuid[]) returning row_count as "rowCount"`);
+  tx.rows<{ path: string; rowCount: number; byteCount: number }>(sql(
+    'lake.retireFiles',
+  )`update lake_files set to_version = ${version}, retired_at = now()
+    where table_id = ${tableId} and to_version is null and id = any (${fileIds}::uuid[]) returning path, row_count as "rowCount", byte_count as "byteCount"`);
 
 export interface KeyRange {
   /** Inclusive bounds of the sort column, ISO 8601. Files that hold only nulls are kept unless `excludeNulls`. */
@@ -295,13 +299,15 @@ export const listFragmentedTables = (db: Queryable, { smallRows, atLeast, limit 
     where f.to_version is null and f.row_count < ${smallRows} group by t.id having count(*) >= ${atLeast}
     order by count(*) desc, t.id limit ${limit}`);
 
-const ofKind = (kind: string | undefined) => (kind === undefined ? nothing : fragment`and t.kind = ${kind}`);
+/** All tables of an experiment, or those of one kind. */
+export const listTablesOf = (db: Queryable, experimentId: string, kind?: string) =>
+  db.rows<{ id: string; experimentId: string }>(sql('lake.listTablesOf')`select id, experiment_id as "experimentId" from lake_tables
+    where experiment_id = ${experimentId} ${kind === undefined ? nothing : fragment`and kind = ${kind}`} order by id`);
 
-/** Live and retired files of all tables of an experiment, or of those of one kind. */
-export const listEveryFile = (db: Queryable, experimentId: string, kind?: string) =>
+/** Live and retired files of a table. */
+export const listEveryFile = (db: Queryable, tableId: string) =>
   db.rows<{ path: string; rowCount: number; live: boolean }>(sql('lake.listEveryFile')`
-    select f.path, f.row_count as "rowCount", f.to_version is null as live
-    from lake_files f join lake_tables t on t.id = f.table_id where t.experiment_id = ${experimentId} ${ofKind(kind)}`);
+    select path, row_count as "rowCount", to_version is null as live from lake_files where table_id = ${tableId}`);
 
-export const deleteTables = (db: Queryable, experimentId: string, kind?: string) =>
-  db.run(sql('lake.deleteTables')`delete from lake_tables t where t.experiment_id = ${experimentId} ${ofKind(kind)}`);
+export const deleteTable = (tx: Transaction, tableId: string) =>
+  tx.run(sql('lake.deleteTable')`delete from lake_tables where id = ${tableId}`);

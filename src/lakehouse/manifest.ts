@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { errors } from '../errors.ts';
+import type { ObjectStore } from '../storage/objects.ts';
+import { logVersion } from './delta/log-version.ts';
+import { removeTable } from './delta/publisher.ts';
 import type { Column, InternalKind, TableKind } from './catalog.ts';
 import * as queries from './manifest.queries.ts';
-import type { Queryable, Transaction } from './manifest.queries.ts';
+import type { Database, Queryable, Transaction } from './manifest.queries.ts';
 import type { CatalogueColumn, LakeTable, NewColumn, NewSource } from './manifest-rows.ts';
 import { parseType, typeText } from './types.ts';
 import type { StagingArea } from './staging.ts';
@@ -19,6 +22,7 @@ export {
   knownSources,
   listSourcesBetween,
   listSourceVersions,
+  lockTable,
   moveSource,
   restampSources,
 } from './manifest.queries.ts';
@@ -146,7 +150,13 @@ export async function createTable(db: Queryable, table: NewTable): Promise<LakeT
 /** The id that a staged file has once it is committed. */
 export const fileId = (path: string): string => basename(path, '.parquet');
 
-async function changeColumns(tx: Transaction, { tableId, columns }: { tableId: string; columns: readonly ColumnState[] }, version: number) {
+/** Brings the catalogue up to date. Answers the names, in lower case, of columns that had values and are of another type now. */
+async function changeColumns(
+  tx: Transaction,
+  { tableId, columns }: { tableId: string; columns: readonly ColumnState[] },
+  version: number,
+): Promise<ReadonlySet<string>> {
+  const retyped = new Set<string>();
   const live = new Map((await queries.listColumns(tx, tableId, version - 1)).map((column) => [column.name.toLowerCase(), column]));
   let ordinal = Math.max(-1, ...[...live.values()].map((column) => column.ordinal));
   const closed: string[] = [];
@@ -169,12 +179,14 @@ async function changeColumns(tx: Transaction, { tableId, columns }: { tableId: s
     if (same) seen.push(known.name);
     else {
       if (known) closed.push(known.name);
+      if (known?.hasValues === true && known.type !== wanted.type) retyped.add(known.name.toLowerCase());
       opened.push(wanted);
     }
   }
   if (closed.length > 0) await queries.closeColumns(tx, tableId, version, closed);
   if (opened.length > 0) await queries.insertColumns(tx, tableId, version, opened);
   if (seen.length > 0) await queries.touchColumns(tx, tableId, seen);
+  return retyped;
 }
 
 /**
@@ -211,9 +223,11 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
   const sum = (rows: readonly { rowCount: number }[]) => rows.reduce((total, { rowCount }) => total + rowCount, 0);
   const rowCount = table.rowCount + sum(files) - sum(retired);
   if (change.cause === 'compact' && rowCount !== table.rowCount) throw new Error('compaction must not change the number of rows');
-  if (change.columns && change.columns.length > 0) await changeColumns(tx, { tableId: table.id, columns: change.columns }, version);
+  const columns = change.columns ?? [];
+  const retyped = columns.length === 0 ? new Set<string>() : await changeColumns(tx, { tableId: table.id, columns }, version);
   await queries.updateTableVersion(tx, { tableId: table.id, version, rowCount });
   await queries.insertVersion(tx, { tableId: table.id, version, rowCount, cause: change.cause });
+  await logVersion(tx, table, { version, cause: change.cause, added: files, retired, retyped });
   return { added: true, version, rowCount };
 }
 
@@ -223,17 +237,26 @@ export async function findUploadTable(db: Queryable, experimentId: string, idOrN
   return table?.kind === 'upload' ? table : undefined;
 }
 
-/** Removes every table of an experiment, or those of one kind: the files first, then what lists them, so that a crash in between leaves nothing unlisted. */
+/**
+ * Removes every table of an experiment, or those of one kind, with their logs: what lies in the lake first, then what lists it, so that a crash in between leaves
+ * nothing unlisted.
+ */
 export async function eraseTables(
-  db: Queryable,
-  staging: Pick<StagingArea, 'remove'>,
+  { db, staging, lake }: { db: Database; staging: Pick<StagingArea, 'remove'>; lake: ObjectStore },
   experimentId: string,
   kind?: TableKind,
 ): Promise<{ rows: number; bytes: number }> {
-  const files = await queries.listEveryFile(db, experimentId, kind);
-  const { bytes } = await staging.remove(files.map(({ path }) => path));
-  await queries.deleteTables(db, experimentId, kind);
-  return { rows: files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0), bytes };
+  const erased = { rows: 0, bytes: 0 };
+  for (const table of await queries.listTablesOf(db, experimentId, kind))
+    await db.transaction(async (tx) => {
+      const files = await queries.listEveryFile(tx, table.id);
+      erased.rows += files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0);
+      // files of before there were folders of experiments lie elsewhere
+      erased.bytes += await removeTable(lake, tx, table);
+      erased.bytes += (await staging.remove(files.map(({ path }) => path))).bytes;
+      await queries.deleteTable(tx, table.id);
+    });
+  return erased;
 }
 
 /** Removes the files of internal tables of one kind that were retired before a time, whatever version they belonged to. Answers how many. */

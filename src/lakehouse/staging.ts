@@ -1,5 +1,5 @@
 import type { Column, ColumnType, TableKind } from './catalog.ts';
-import type { RunOptions, Staged, StageRequest, Statement } from './warehouse.ts';
+import type { PhysicalColumn, RunOptions, Staged, StageRequest, Statement } from './warehouse.ts';
 
 /** One connection of the writing engine with temporary views and macros of its own. Used by one caller at a time; always closed. */
 export interface StagingSession {
@@ -47,6 +47,8 @@ export interface StagingArea {
   readonly lakeFolder: string;
   session(options?: SessionOptions): Promise<StagingSession>;
   stage(request: StageRequest, options?: RunOptions): Promise<Staged>;
+  /** The columns that a file holds; its path is relative to the lake folder. */
+  readColumns(path: string): Promise<PhysicalColumn[]>;
   /** Removes files that were staged or have been retired; a missing file is no error. Paths are relative to the lake folder. */
   remove(paths: readonly string[]): Promise<{ files: number; bytes: number }>;
   close(): Promise<void>;

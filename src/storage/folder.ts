@@ -1,6 +1,6 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { link, mkdir, open, opendir, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { link, mkdir, open, opendir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errors } from '../errors.ts';
 import { Meter } from './metering.ts';
@@ -118,6 +118,26 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
     }
   };
 
+  /** Writes bytes beside the store, durably; `place` puts them where they belong. */
+  const write = async (key: string, bytes: Uint8Array, place: (part: string, path: string) => Promise<void>) => {
+    const path = pathOf(key);
+    const part = join(temporary, randomUUID());
+    const handle = await open(part, 'wx', 0o600);
+    try {
+      try {
+        await handle.writeFile(bytes);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await makeFolder(root, dirname(path));
+      await place(part, path);
+      await syncFolder(dirname(path));
+    } finally {
+      await rm(part, { force: true });
+    }
+  };
+
   const factsOf = async (key: string): Promise<ObjectFacts | undefined> => {
     try {
       const found = await stat(pathOf(key));
@@ -147,6 +167,16 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
   return {
     kind: 'folder',
     put,
+    create: async (key, bytes) => {
+      try {
+        await write(key, bytes, link);
+        return true;
+      } catch (error) {
+        if (exists(error)) return false;
+        throw error;
+      }
+    },
+    replace: (key, bytes) => write(key, bytes, rename),
     get: async (key, range) => {
       const facts = isObjectKey(key) ? await factsOf(key) : undefined;
       if (!facts) throw errors.objectNotFound();

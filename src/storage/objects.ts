@@ -47,13 +47,17 @@ export interface SignedUrl {
 }
 
 /**
- * Where bytes are kept. Keys are ours (`objectKey`), never text of a caller. Objects are immutable: a key is written once.
+ * Where bytes are kept. Keys are ours (`objectKey`), never text of a caller. Objects are immutable but for `replace`: a key is written once.
  * Implementations: `folder.ts`, `s3.ts`; both pass `test/contracts/storage.test.ts`.
  */
 export interface ObjectStore {
   readonly kind: 'folder' | 's3';
   /** Streams a body in; hash, length and limit are checked on the way. On any failure nothing is left under the key. */
   put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<Stored>;
+  /** Writes a small object in one step that makes it or does nothing: false when there is one under the key, whoever wrote it. */
+  create(key: string, bytes: Uint8Array): Promise<boolean>;
+  /** Writes a small object in the place of what is there; the only way to change one. */
+  replace(key: string, bytes: Uint8Array): Promise<void>;
   /** Throws `errors.objectNotFound` before the first byte when there is no such object. */
   get(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
   head(key: string): Promise<ObjectFacts | undefined>;

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -31,6 +32,11 @@ const PART_BYTES = 8 * 1_048_576;
 const statusOf = (error: unknown) => (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 const isMissing = (error: unknown) => statusOf(error) === 404 || ['NotFound', 'NoSuchKey'].includes((error as Error).name);
 const isTaken = (error: unknown) => statusOf(error) === 412 || (error as Error).name === 'PreconditionFailed';
+
+/** Another write of the same key was under way (409 ConditionalRequestConflict): it may have failed, so the store asks to try again. */
+const isContended = (error: unknown) => statusOf(error) === 409;
+const CONTENDED_TRIES = 5;
+const CONTENDED_MS = 50;
 
 /** Milliseconds until a connection stands, until an answer begins, and until more comes of what has begun. */
 const PATIENCE = { connectionTimeout: 3_000, requestTimeout: 10_000, socketTimeout: 10_000, throwOnRequestTimeout: true };
@@ -106,6 +112,23 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       } finally {
         options.signal?.removeEventListener('abort', stop);
       }
+    },
+    create: async (key, bytes) => {
+      requireObjectKey(key);
+      for (let tries = 1; ; tries += 1) {
+        try {
+          await client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes, IfNoneMatch: '*' }));
+          return true;
+        } catch (error) {
+          if (isTaken(error)) return false;
+          if (!isContended(error) || tries === CONTENDED_TRIES) throw away(error);
+          await sleep(tries * CONTENDED_MS);
+        }
+      }
+    },
+    replace: async (key, bytes) => {
+      requireObjectKey(key);
+      await answered(client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes })));
     },
     get: async (key, range) => {
       if (!isObjectKey(key)) throw errors.objectNotFound();

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DatabricksLake } from '../lakehouse/databricks-lake.ts';
 import { settled } from '../lakehouse/databricks-aborts.ts';
+import { dataFiles } from '../support/lake-files.ts';
 import { detailsOf } from '../support/operators.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
@@ -26,9 +27,7 @@ let tableId: string;
 
 /** Rows that were stored here, in the tables there. */
 async function carry(): Promise<void> {
-  const root = site.lakeFolder;
-  for (const file of readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /^[^.].*\.parquet$/.test(name)))
-    await lake.write(`select * from read_parquet('${join(root, file)}')`, file.split('/')[0]);
+  for (const file of dataFiles(site.lakeFolder)) await lake.write(`select * from read_parquet('${file.path}')`, file.tableId);
 }
 
 beforeAll(async () => {

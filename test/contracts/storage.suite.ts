@@ -26,8 +26,15 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** What every object store promises. `checksSignatures`: false where the server at hand does not look at the signature of a GET. */
-export function storageContract(name: string, open: () => Promise<Opened>, checksSignatures = true): void {
+/**
+ * What every object store promises. `checksSignatures`: false where the server at hand does not look at the signature of a GET; `isWhole`: false where it writes
+ * in spite of `If-None-Match`, and cuts answers of what is being replaced.
+ */
+export function storageContract(
+  name: string,
+  open: () => Promise<Opened>,
+  { checksSignatures = true, isWhole = true }: { checksSignatures?: boolean; isWhole?: boolean } = {},
+): void {
   describe(name, () => {
     let opened: Opened;
     let store: ObjectStore;
@@ -36,6 +43,8 @@ export function storageContract(name: string, open: () => Promise<Opened>, check
       ({ store } = opened);
     });
     afterAll(() => opened.close());
+    // what a server at hand does not do is shown by another
+    const whole = isWhole ? test : () => undefined;
     const key = () => objectKey('uploads', randomUUID(), '0');
 
     test('bytes come back as they were, whole and in ranges, with their hash and length', async () => {
@@ -85,6 +94,40 @@ export function storageContract(name: string, open: () => Promise<Opened>, check
       await store.put(at, pieces('first'));
       await expect(store.put(at, pieces('second'))).rejects.toMatchObject({ code: 'OBJECT_EXISTS' });
       expect(await text(await store.get(at))).toBe('first');
+    });
+
+    whole('of forty who create an object at once one does, and nothing of the others is left', async () => {
+      const at = key();
+      const tries = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => store.create(at, Buffer.from(`writer ${index}`.repeat(1_000)))),
+      );
+      expect(tries.filter((made) => made)).toHaveLength(1);
+      expect(await text(await store.get(at))).toBe(`writer ${tries.indexOf(true)}`.repeat(1_000));
+      expect(await store.create(at, Buffer.from('late'))).toBe(false);
+      expect(await text(await store.get(at))).not.toBe('late');
+      await expect(store.create('../x', Buffer.from('x'))).rejects.toMatchObject({ code: 'OBJECT_NOT_FOUND' });
+    });
+
+    whole('an object that is replaced is the one or the other for every reader', async () => {
+      const at = key();
+      const [one, other] = ['1'.repeat(100_000), '2'.repeat(200_000)];
+      await store.replace(at, Buffer.from(one));
+      const seen = new Set<string>();
+      let replacing = true;
+      const reads = (async () => {
+        while (replacing) seen.add(await text(await store.get(at)));
+      })();
+      for (let turn = 0; turn < 10; turn += 1) await store.replace(at, Buffer.from(turn % 2 === 0 ? other : one));
+      replacing = false;
+      await reads;
+      for (const found of seen) expect([one, other]).toContain(found);
+      await expect(store.replace('../x', Buffer.from('x'))).rejects.toMatchObject({ code: 'OBJECT_NOT_FOUND' });
+    });
+
+    test('what is replaced is what was written last', async () => {
+      const at = key();
+      for (const said of ['one', 'two']) await store.replace(at, Buffer.from(said));
+      expect(await text(await store.get(at))).toBe('two');
     });
 
     test('keys that could leave their folder are refused', async () => {

@@ -28,12 +28,13 @@ export async function openLake() {
     secret: Buffer.alloc(32, 7),
     baseUrl: () => 'http://127.0.0.1:1/objects',
   });
+  const lake = await openFolderStore({ folder: join(folder, 'lake'), secret: Buffer.alloc(32, 7), baseUrl: () => '' });
   const staging = await openDuckdbWriter({ lakeFolder: join(folder, 'lake'), workFolder: join(folder, 'work') });
   const pipelines = await loadPipelines(join(ROOT, 'pipelines'));
   const engine = await DuckDBInstance.create(':memory:', { threads: '2' });
   const reader: DuckDBConnection = await engine.connect();
   await reader.run(`set timezone = 'UTC'`);
-  const deps = { db, store, staging, pipelines };
+  const deps = { db, store, lake, staging, pipelines };
 
   const makeTable = (experimentId: string = randomUUID(), name = `t_${randomUUID().slice(0, 8)}`) =>
     createTable(db, { experimentId, kind: 'upload', name });

@@ -167,7 +167,8 @@ test.each(['no', 'some', 'every'])(
   'pages, places and counts are those of a read without notes, whatever the filter (%s file noted)',
   async (which) => {
     if (which === 'some')
-      await lake.db.run(sql('test')`update lake_files set values_noted = true where table_id = ${tableId} and hashtext(path) % 2 = 0`);
+      await lake.db.run(sql('test')`update lake_files set values_noted = true
+        where id in (select id from lake_files where table_id = ${tableId} order by id limit 4)`);
     if (which === 'every') await lake.db.run(sql('test')`update lake_files set values_noted = false where table_id = ${tableId}`);
     if (which === 'every') await lake.db.run(sql('test')`delete from lake_file_values`);
     if (which !== 'no') expect(await noteValues(lake.deps, tableId)).toBeGreaterThan(0);
@@ -245,7 +246,7 @@ test('compaction notes what it writes, larger files are noted as they are, and n
   expect(await noteValues(lake.deps, id)).toBe(0);
   const left = async () => (await lake.db.one<{ n: number }>(sql('test')`select count(*) as n from lake_file_values`))!.n;
   expect(await left()).toBeGreaterThanOrEqual(kept);
-  await eraseTables(lake.db, lake.staging, EXPERIMENT);
+  await eraseTables(lake.deps, EXPERIMENT);
   expect(await left()).toBe(0);
 });
 

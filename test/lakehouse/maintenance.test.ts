@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, mkdirSync, writeFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tableFolder } from '../../src/lakehouse/delta/places.ts';
 import { compactTable, listFragmentedTables, sweepLake } from '../../src/lakehouse/maintenance.ts';
 import { findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
@@ -18,24 +19,25 @@ const files = async (id: string) => {
 
 test('compaction makes few disjoint files of many, keeps every row, also of widened columns, and readers never miss or double one', async () => {
   const table = await lake.makeTable();
-  for (let file = 0; file < 9; file += 1) {
+  for (let file = 0; file < 13; file += 1) {
     const value = file === 4 ? '0.5' : file === 6 ? 'n/a' : String(file);
     await lake.ingest(table, 'csv', [{ path: `${file}.csv`, bytes: `a,b${file}\n${value},x\n${file},\n` }]);
   }
   const before = await lake.rows(table.id);
-  expect(before).toHaveLength(18);
-  expect((await files(table.id)).length).toBe(9);
-  expect(await listFragmentedTables(lake.db)).toMatchObject([{ id: table.id, kind: 'upload', smallFiles: 9 }]);
+  expect(before).toHaveLength(26);
+  // the first four were written anew as one, when the fifth made whole numbers fractions
+  expect((await files(table.id)).length).toBe(10);
+  expect(await listFragmentedTables(lake.db)).toMatchObject([{ id: table.id, kind: 'upload', smallFiles: 10 }]);
 
   const counts = new Set<number>();
   let reading = true;
   const reads = (async () => {
     while (reading) counts.add((await lake.rows(table.id)).length);
   })();
-  expect(await compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' })).toEqual({ before: 9, after: 1 });
+  expect(await compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' })).toEqual({ before: 10, after: 1 });
   reading = false;
   await reads;
-  expect([...counts]).toEqual([18]);
+  expect([...counts]).toEqual([26]);
   expect(await lake.rows(table.id)).toEqual(before);
   expect(await compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' })).toEqual({ before: 0, after: 0 });
 });
@@ -49,7 +51,7 @@ test('compaction that meets another writer leaves the table as that one made it'
   ]);
   expect(first.before + second.before).toBe(3);
   expect((await lake.rows(table.id)).map(({ a }) => a)).toHaveLength(3);
-  expect(readdirSync(join(lake.folder, 'lake', table.id))).toHaveLength(4);
+  expect(readdirSync(join(lake.folder, 'lake', tableFolder(table.experimentId, table.id)))).toHaveLength(4);
 });
 
 test('retired files stay while a version that reads them is kept, then go; what nothing names goes when it is old', async () => {
@@ -58,7 +60,7 @@ test('retired files stay while a version that reads them is kept, then go; what 
   await lake.ingest(table, 'csv', [{ path: 'b.csv', bytes: 'a\n2\n' }]);
   const [one] = await files(table.id);
   await compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' });
-  const orphan = join(lake.folder, 'lake', table.id, 'orphan.parquet');
+  const orphan = join(lake.folder, 'lake', tableFolder(table.experimentId, table.id), 'orphan.parquet');
   writeFileSync(orphan, 'x');
   const fresh = join(lake.folder, 'lake', '.staging', 'fresh');
   mkdirSync(fresh);

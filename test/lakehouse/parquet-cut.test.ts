@@ -37,11 +37,11 @@ const parts = (of: string) => readdirSync(of).sort((a, b) => Number(/\d+/.exec(a
 
 test('the columns are read off the footer as the engine wrote them', async () => {
   const own = mkdtempSync(join(folder, 'schema-'));
-  const select = `${SELECT.replace(
+  const select = SELECT.replace(
     ' from range',
     `, timestamp '2024-01-01' as clock, '{}'::json as free, 1.5::decimal(9, 2) as price,
     [{'id': 'a', 'at': timestamptz '2024-01-01', 'deep': [[1.5::double]]}] as notes, 1::integer as "a, b (c)" from range`,
-  )}`;
+  );
   await connection.run(`copy (${select}) to '${join(own, 'whole.parquet')}' (format parquet)`);
   const [file] = await cutRowGroups(own, 'whole.parquet', { rowsPerFile: ROWS, sortColumn: 'n' });
   const columns = Object.fromEntries((file?.columns ?? []).map(({ name, type }) => [name, typeText(type)]));

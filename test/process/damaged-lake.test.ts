@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { eventually } from '../support/crashes.ts';
+import { dataFilesOf } from '../support/lake-files.ts';
 import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -64,7 +64,7 @@ const DAMAGES: Record<string, (bytes: Buffer) => Buffer | undefined> = {
   'flipped in a page': (bytes) => Buffer.from(bytes).fill(0xff, 4, footerOf(bytes)),
 };
 
-const filesOf = (id: string) => readdirSync(join(site.lakeFolder, id)).map((name) => join(site.lakeFolder, id, name));
+const filesOf = (id: string) => dataFilesOf(site.lakeFolder, id);
 
 /** Damages a file while `during` runs; afterwards it is what it was. */
 async function damaged(path: string, how: (bytes: Buffer) => Buffer | undefined, during: () => Promise<void>): Promise<void> {

@@ -20,8 +20,8 @@ const ERASE: Record<Store, (ctx: Context, experimentId: string) => Promise<Remov
   messages: eraseInbox,
   uploads: eraseUploads,
   exports: eraseExports,
-  annotations: (ctx, experimentId) => eraseTables(ctx.db, ctx.staging, experimentId, 'annotation'),
-  lake: (ctx, experimentId) => eraseTables(ctx.db, ctx.staging, experimentId),
+  annotations: (ctx, experimentId) => eraseTables(ctx, experimentId, 'annotation'),
+  lake: (ctx, experimentId) => eraseTables(ctx, experimentId),
   // those of other processes are asked for by nobody any more, and go with time
   answers: (ctx, experimentId) => Promise.resolve(ctx.pages.forget(experimentId)),
 };

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../../database/database.ts';
+import { findLag, type Lag } from '../../lakehouse/delta/publisher.ts';
 import { findWaiting, type Waiting } from './lake.queries.ts';
 
 const FRESH_MS = 1_000;
@@ -11,6 +12,11 @@ const GAUGES: readonly { name: string; help: string; of: keyof Waiting }[] = [
   { name: 'pipeline_macro_lag_seconds', help: 'How long the oldest of them waits.', of: 'macroLag' },
 ];
 
+const LOG_GAUGES: readonly { name: string; help: string; of: keyof Lag }[] = [
+  { name: 'lake_log_waiting_versions', help: 'Versions of lake tables that are committed and not published yet.', of: 'entries' },
+  { name: 'lake_log_lag_seconds', help: 'How long the oldest of them waits.', of: 'seconds' },
+];
+
 /** How far the pipeline is behind, asked of Postgres when somebody looks: once for all of it. */
 export function registerPipelineGauges(registry: Registry, db: Database): void {
   let asked: { at: number; answer: Promise<Waiting | undefined> } | undefined;
@@ -19,6 +25,22 @@ export function registerPipelineGauges(registry: Registry, db: Database): void {
     if (!asked || now - asked.at > FRESH_MS) asked = { at: now, answer: findWaiting(db).catch(() => undefined) };
     return asked.answer;
   };
+  let lag: Promise<Lag | undefined> | undefined;
+  for (const { name, help, of } of LOG_GAUGES)
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        // both are collected at once, and asked for once
+        lag ??= findLag(db)
+          .catch(() => undefined)
+          .finally(() => (lag = undefined));
+        const found = await lag;
+        if (found) this.set(found[of]);
+        else this.remove();
+      },
+    });
   for (const { name, help, of } of GAUGES)
     new Gauge({
       name,

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { listExperiments, listHandled, reopenMessages } from '../../ingest/messages.ts';
 import { replayMessages } from '../../ingest/replay-messages.ts';
+import { startLogs } from '../../lakehouse/delta/starting.ts';
 import { columnsAt, filesAt } from '../../lakehouse/manifest.ts';
 import { physicalType, quote } from '../../lakehouse/staging.ts';
+import { SORT } from '../data/compaction.service.ts';
 import { decodeStored } from '../iot/reading.service.ts';
 import { findWaiting, listKinds, listMessageStates, listReasons, listTables } from './lake.queries.ts';
 
@@ -24,6 +26,9 @@ export async function lakeStatus({ db }: Pick<LakeTools, 'db'>) {
   ]);
   return { waiting, tables: kinds, messages, setAside };
 }
+
+/** Gives the tables of a lake of before there were logs one each; the running service publishes them. */
+export const migrateLake = (tools: LakeTools) => startLogs(tools, SORT);
 
 export interface LakeProblem {
   table: string;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
   BIGINT,
   BOOLEAN,
@@ -15,16 +15,17 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
+import { tableFolder } from '../delta/places.ts';
 import { literal } from '../staging.ts';
 import type { ColumnValues, SessionOptions, StagingArea, StagingSession, ValuesAsked } from '../staging.ts';
 import { explainFailure } from './damage.ts';
 import { GIVE_BACK } from './duckdb-engine.ts';
 import { valuesOf } from './duckdb-values.ts';
-import { cutRowGroups, type CutFile } from './parquet-cut.ts';
+import { cutRowGroups, readSchema, type CutFile } from './parquet-cut.ts';
 import type { BoundValue, ColumnRange, PhysicalColumn, Staged, StagedFile, StageRequest, Statement } from '../warehouse.ts';
 
 interface WriterOptions {
-  /** Holds `<table id>/<file id>.parquet`. */
+  /** Holds `tables/<experiment id>/<table id>/<file id>.parquet`. */
   lakeFolder: string;
   /** Source files and spill; emptied of what a crash left by `sweepWorkFolder`. */
   workFolder: string;
@@ -109,9 +110,10 @@ class DuckdbSession implements StagingSession {
   }
 
   async stage(request: StageRequest & { sorted?: boolean }): Promise<Staged> {
-    const { tableId, select, sortColumn, sorted = false, rowsPerFile = ROWS_PER_FILE, rowsPerGroup = rowsPerFile } = request;
+    const { tableId, experimentId, select, sortColumn, sorted = false, rowsPerFile = ROWS_PER_FILE, rowsPerGroup = rowsPerFile } = request;
     await this.prepare(request.prepare ?? []);
-    const folder = join(this.#lakeFolder, tableId);
+    const table = tableFolder(experimentId, tableId);
+    const folder = join(this.#lakeFolder, table);
     const temporary = join(this.#lakeFolder, '.staging', randomUUID());
     await mkdir(temporary, { recursive: true });
     try {
@@ -123,7 +125,7 @@ class DuckdbSession implements StagingSession {
       const cut = await cutRowGroups(temporary, WHOLE, { rowsPerFile: vectors(rowsPerFile), sortColumn });
       const staged: StagedFile[] = [];
       for (const part of await this.#describe(temporary, cut, { sortColumn, sorted })) {
-        const path = `${tableId}/${randomUUID()}.parquet`;
+        const path = `${table}/${randomUUID()}.parquet`;
         const written = join(temporary, part.file);
         await sync(written);
         if (staged.length === 0) await mkdir(folder, { recursive: true });
@@ -141,7 +143,7 @@ class DuckdbSession implements StagingSession {
           columns: part.columns,
         });
       }
-      if (staged.length > 0) await Promise.all([sync(folder), sync(this.#lakeFolder)]);
+      if (staged.length > 0) for (let at = folder; at.startsWith(this.#lakeFolder); at = dirname(at)) await sync(at);
       return { tableId, files: staged, rowCount: staged.reduce((sum, { rowCount }) => sum + rowCount, 0) };
     } finally {
       await rm(temporary, { recursive: true, force: true });
@@ -273,6 +275,7 @@ export async function openDuckdbWriter({
         one.close();
       }
     },
+    readColumns: (path) => readSchema(join(lake, path)),
     remove: async (paths) => {
       let files = 0;
       let bytes = 0;

@@ -153,6 +153,16 @@ export interface CutFile {
   edges: FileEdges | undefined;
 }
 
+/** The columns of a Parquet file that the engine wrote. */
+export async function readSchema(path: string): Promise<PhysicalColumn[]> {
+  const file = await open(path, 'r');
+  try {
+    return schemaOf(await footerOf(file));
+  } finally {
+    await file.close();
+  }
+}
+
 /**
  * Replaces a Parquet file of several row groups by files of no more than `rowsPerFile` rows each (but of one row group at least), `part_0.parquet` and on
  * in the same folder, in order; one that needs no cut stays as it is. Answers the files, in order. Throws when it is not laid out as the engine lays files out.

@@ -58,6 +58,7 @@ function leafType(element: ThriftStruct): ColumnType {
     case BYTES:
     case FIXED_BYTES:
       return converted === CONVERTED.json ? VARIANT : STRING;
+    case undefined:
     default:
       throw new Error(`The column ${nameOf(element)} of the Parquet file is of a type that the lake does not have.`);
   }

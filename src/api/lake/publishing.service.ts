@@ -1,0 +1,19 @@
+import type { Context } from '../../context.ts';
+import { publishWaiting } from '../../lakehouse/delta/publisher.ts';
+
+/** Milliseconds until a table that could not be published is spoken of again. */
+const SILENT_MS = 60_000;
+const spoken = new Map<string, number>();
+
+/** Publishes what waits of the tables' logs. A table that cannot be published keeps the others from nothing. */
+export async function publishLogs(ctx: Pick<Context, 'db' | 'lake' | 'staging' | 'log'>, signal: AbortSignal): Promise<void> {
+  await publishWaiting(ctx, {
+    signal,
+    onProblem: (tableId, error) => {
+      const now = Date.now();
+      if (now - (spoken.get(tableId) ?? 0) < SILENT_MS) return;
+      spoken.set(tableId, now);
+      ctx.log.error({ err: error, tableId }, 'the log of a table could not be published');
+    },
+  });
+}

@@ -1,0 +1,13 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { LOG_FOLDER } from '../../src/lakehouse/delta/places.ts';
+
+/** The files with rows that lie in a lake: `tables/<experiment>/<table>/<file>.parquet`. */
+export const dataFiles = (lakeFolder: string): { path: string; tableId: string }[] =>
+  readdirSync(lakeFolder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /^tables\/.*\.parquet$/.test(name) && !name.includes(LOG_FOLDER))
+    .map((name) => ({ path: join(lakeFolder, name), tableId: name.split('/')[2] ?? '' }));
+
+/** The same of one table. */
+export const dataFilesOf = (lakeFolder: string, tableId: string): string[] =>
+  dataFiles(lakeFolder).flatMap((file) => (file.tableId === tableId ? file.path : []));
