@@ -488,6 +488,7 @@ table lake_tables
   shared_read_at timestamp with time zone
   log_state jsonb
   published_version bigint
+  log_from bigint
   constraint lake_tables_check CHECK (((kind = 'upload'::text) = (name IS NOT NULL)))
   constraint lake_tables_check1 CHECK (((kind <> 'upload'::text) OR ((name ~ '^[A-Za-z][A-Za-z0-9_]{0,62}$'::text) AND (lower(name) <> ALL (ARRAY['raw_data'::text, 'device'::text])))))
   constraint lake_tables_check2 CHECK ((published_version <= version))

@@ -98,6 +98,9 @@ const Environment = z.object({
   ...S3_ENVIRONMENT,
   /** Of one record of an uploaded file, such as a CSV record with its quoted line breaks. */
   UPLOAD_RECORD_KIB: number(1, 16_384).default(8_192),
+  /** How long, and how many of a table, older versions are kept; fewer days than other readers are told (delta/schema.ts). */
+  LAKE_VERSION_DAYS: number(1, 50).default(30),
+  LAKE_VERSIONS: number(100, 1_000_000).default(10_000),
   /** Of one uploaded file; of an ambyte's log at most 10. */
   UPLOAD_FILE_MIB: number(1, 65_536).default(1_024),
   /** Rows that an uploaded Parquet file of more than five million may have for each of its bytes. */
@@ -197,6 +200,8 @@ export interface Config {
   places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
   /** How many exports of a person run at once, and how long files are kept. */
   exports: { perCaller: number; keepDays: number };
+  /** Of lake tables: for how many days, and how many of a table, older ones are kept. */
+  versions: { days: number; most: number };
   /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
   secret: Buffer;
 }
@@ -333,6 +338,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
+    versions: { days: env.LAKE_VERSION_DAYS, most: env.LAKE_VERSIONS },
     secret: readSecret(dataDir),
   });
 }

@@ -1,6 +1,8 @@
 import { opendir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ObjectStore } from '../storage/objects.ts';
 import { LOG_FOLDER } from './delta/places.ts';
+import { trimLogs } from './delta/trimming.ts';
 import { columnsAt, commit, fingerprint } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
 import type { Database } from './manifest.queries.ts';
@@ -118,6 +120,8 @@ export const listFragmentedTables = (
 
 export interface Swept {
   versions: number;
+  /** Objects of logs. */
+  entries: number;
   retired: number;
   orphans: number;
   bytes: number;
@@ -126,6 +130,8 @@ export interface Swept {
 interface SweepOptions {
   /** How long old versions and retired files are kept. */
   retentionMs: number;
+  /** How many versions of a table are kept at most. */
+  mostVersions?: number;
   /** How old a file that nothing names must be before it counts as left behind; longer than any write takes. */
   graceMs: number;
   now?: number;
@@ -140,13 +146,19 @@ async function* dataFiles(lakeFolder: string, folder = ''): AsyncGenerator<strin
   }
 }
 
-/** Forgets old versions, deletes files that no kept version reads, and removes what crashes left in the lake and work folders. */
+/** Forgets old versions and their entries in logs, deletes files that no kept version reads, and removes what crashes left in the lake and work folders. */
 export async function sweepLake(
-  { db, staging }: MaintenanceDeps,
-  { retentionMs, graceMs, now = Date.now() }: SweepOptions,
+  { db, staging, lake }: MaintenanceDeps & { lake: ObjectStore },
+  { retentionMs, mostVersions = 10_000, graceMs, now = Date.now() }: SweepOptions,
 ): Promise<Swept> {
   const before = new Date(now - retentionMs);
-  const swept: Swept = { versions: await queries.deleteOldVersions(db, before), retired: 0, orphans: 0, bytes: 0 };
+  const swept: Swept = {
+    versions: await queries.deleteOldVersions(db, { before, most: mostVersions }),
+    entries: await trimLogs(db, lake),
+    retired: 0,
+    orphans: 0,
+    bytes: 0,
+  };
   for (;;) {
     const files = await queries.listDeletableFiles(db, before, BATCH);
     if (files.length === 0) break;

@@ -263,12 +263,13 @@ export const listSourcesBetween = (db: Queryable, tableId: string, { from, to }:
     select encode(source, 'hex') as source, version, origin from lake_sources
     where table_id = ${tableId} and version between ${from} and ${to} and row_count > 0 order by origin, source`);
 
-/** Forgets versions committed before a time, never a table's current one. `asOf` such a version is gone from then on. */
-export const deleteOldVersions = (db: Queryable, before: Date) =>
+/** Forgets versions committed before a time, and those beyond so many of a table, never its current one. `asOf` such a version is gone from then on. */
+export const deleteOldVersions = (db: Queryable, { before, most }: { before: Date; most: number }) =>
   db.run(sql('lake.deleteOldVersions')`delete from lake_versions v using lake_tables t
-    where t.id = v.table_id and v.version < t.version and v.committed_at < ${before.toISOString()}::timestamptz
-      and not exists (select from lake_versions later where later.table_id = v.table_id and later.version = v.version + 1
-        and later.committed_at >= ${before.toISOString()}::timestamptz)`);
+    where t.id = v.table_id and v.version < t.version and (v.version <= t.version - ${most}
+      or v.committed_at < ${before.toISOString()}::timestamptz
+        and not exists (select from lake_versions later where later.table_id = v.table_id and later.version = v.version + 1
+          and later.committed_at >= ${before.toISOString()}::timestamptz))`);
 
 /** Retired files that no kept version reads, oldest first. */
 export const listDeletableFiles = (db: Queryable, retiredBefore: Date, limit: number) =>

@@ -8,7 +8,7 @@ import { sql } from '../../src/database/sql.ts';
 import { findLag, LogTaken, publishTable, publishWaiting } from '../../src/lakehouse/delta/publisher.ts';
 import { entryKey, tableFolder } from '../../src/lakehouse/delta/places.ts';
 import { startLogs } from '../../src/lakehouse/delta/starting.ts';
-import { compactTable } from '../../src/lakehouse/maintenance.ts';
+import { compactTable, sweepLake } from '../../src/lakehouse/maintenance.ts';
 import { filesAt, eraseTables } from '../../src/lakehouse/manifest.ts';
 import { findTableById } from '../../src/lakehouse/manifest.queries.ts';
 import type { ObjectStore } from '../../src/storage/objects.ts';
@@ -220,6 +220,26 @@ test('every fifty versions a checkpoint says what the entries before it say', as
   expect(short.configuration).toEqual(whole.configuration);
   expect([...short.files].sort()).toEqual([...whole.files].sort());
   expect(short.protocol).toMatchObject({ minReaderVersion: 1, minWriterVersion: 7 });
+}, 120_000);
+
+test('entries of versions that are not kept go, back to the checkpoint that a reader of the oldest kept version begins with', async () => {
+  const table = await lake.makeTable();
+  for (let file = 0; file < 110; file += 1) await csv(table, String(file), `n\n${file}\n`);
+  await publish();
+  const last = await versionOf(table);
+  const sweep = (mostVersions: number) => sweepLake(lake.deps, { retentionMs: 86_400_000, mostVersions, graceMs: 86_400_000 });
+  expect((await sweep(1_000)).entries).toBe(0);
+  // kept: the newest 40 and the current one, so that the oldest lies behind version 50
+  expect(await sweep(40)).toMatchObject({ entries: 50 });
+  expect(versionsIn(folderOf(table))).toEqual(Array.from({ length: last - 49 }, (_, at) => 50 + at));
+  const said = await snapshotFromCheckpoint(lake.reader, folderOf(table), last);
+  expect(said.files.size).toBe((await filesAt(lake.db, table.id, last)).length);
+  expect((await sweep(2)).entries).toBe(51);
+  expect(versionsIn(folderOf(table))[0]).toBe(100);
+  expect((await sweep(2)).entries).toBe(0);
+  await csv(table, 'more', 'n\n1\n');
+  await publish();
+  expect(versionsIn(folderOf(table)).at(-1)).toBe(last + 1);
 }, 120_000);
 
 test('whatever is uploaded, widened and compacted: each version of the log is that version of the manifest', async () => {

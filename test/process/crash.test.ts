@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makePerson, type Person } from '../support/cast.ts';
 import { eventually, getJson, numberedCsv, seeded, seedOf, sendCsv } from '../support/crashes.ts';
+import { compareLogs } from '../support/lake-log.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
 const KILLS = Number(process.env['KILLS'] ?? 6);
@@ -115,6 +116,7 @@ test(
       (name) => readdirSync(join(site.folder, 'objects', 'uploads', name)).length > 0,
     );
     expect(folders.filter((name) => !kept.includes(name))).toEqual([]);
+    expect(await compareLogs({ db: site.database.db, dataDir: site.folder })).toBeGreaterThan(0);
   },
   60_000 + KILLS * 15_000,
 );

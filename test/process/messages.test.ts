@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makePerson, type Person } from '../support/cast.ts';
 import { eventually, getJson, seeded, seedOf } from '../support/crashes.ts';
+import { compareLogs } from '../support/lake-log.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
 const KILLS = Number(process.env['KILLS'] ?? 3);
@@ -110,6 +111,7 @@ test(
     );
     const comments = (annotated[0].data.rows as { annotations: unknown[] }[]).map(({ annotations }) => annotations.length);
     expect(comments).toEqual(rows.map(() => 1));
+    expect(await compareLogs({ db: site.database.db, dataDir: site.folder })).toBeGreaterThan(0);
   },
   60_000 + KILLS * 60_000,
 );

@@ -4,8 +4,6 @@ import { sweepLake } from '../../lakehouse/maintenance.ts';
 import { compactTables } from './compaction.service.ts';
 
 const HOUR = 3_600_000;
-/** How long old table versions, and with them retired files, are kept. */
-const VERSIONS_DAYS = 30;
 
 /** Every minute: writes many small files of a table anew as few that do not overlap. */
 export const compactJob = (ctx: Context): JobHandler => ({
@@ -22,7 +20,8 @@ export const sweepLakeJob = (ctx: Context): JobHandler => ({
   name: 'lake.sweep',
   schedule: '40 2 * * *',
   run: async () => {
-    const swept = await sweepLake({ db: ctx.db, staging: ctx.staging }, { retentionMs: VERSIONS_DAYS * 24 * HOUR, graceMs: 24 * HOUR });
+    const { days, most } = ctx.config.versions;
+    const swept = await sweepLake(ctx, { retentionMs: days * 24 * HOUR, mostVersions: most, graceMs: 24 * HOUR });
     ctx.log.info(swept, 'lake swept');
   },
 });

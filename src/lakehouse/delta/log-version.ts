@@ -5,10 +5,7 @@ import type { StagedFile } from '../warehouse.ts';
 import type { Transaction } from '../../database/database.ts';
 import { printEntry, printNothing } from './entry.ts';
 import { insertEntries, keepsFiles, updateState, type NewEntry } from './log.queries.ts';
-import { nextState } from './schema.ts';
-
-/** A reader opens at most so many entries behind a checkpoint. */
-const CHECKPOINT_EVERY = 50;
+import { CHECKPOINT_EVERY, nextState } from './schema.ts';
 
 interface LoggedVersion {
   version: number;

@@ -72,6 +72,17 @@ export const markPublished = (tx: Transaction, tableId: string, version: number)
   tx.run(sql('lakeLog.markPublished')`with gone as (delete from lake_log where table_id = ${tableId} and version <= ${version})
     update lake_tables set published_version = ${version} where id = ${tableId}`);
 
+/** Tables whose log has entries before the checkpoint at or before the oldest kept version. */
+export const listTrimmable = (db: Queryable, every: number) =>
+  db.rows<{ id: string; experimentId: string; from: number; oldestKept: number }>(sql('lakeLog.listTrimmable')`
+    select t.id, t.experiment_id as "experimentId", coalesce(t.log_from, 0) as "from", kept.oldest as "oldestKept"
+    from lake_tables t join lateral (select min(version) as oldest from lake_versions v where v.table_id = t.id) kept on true
+    where t.published_version >= kept.oldest and kept.oldest / ${every} * ${every} > coalesce(t.log_from, 0) order by t.id`);
+
+/** Notes with which version a log begins. */
+export const setLogFrom = (db: Queryable, tableId: string, version: number) =>
+  db.run(sql('lakeLog.setLogFrom')`update lake_tables set log_from = ${version} where id = ${tableId}`);
+
 interface LoggedFileRow {
   path: string;
   byteCount: number;

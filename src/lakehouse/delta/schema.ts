@@ -135,6 +135,9 @@ export function nextState(before: LogState | null, added: readonly (readonly Phy
 export const typesOf = (state: LogState): ReadonlyMap<string, ColumnType> =>
   new Map(state.columns.map(({ name, type }) => [name, parseType(type)]));
 
+/** A reader opens at most so many entries behind a checkpoint. */
+export const CHECKPOINT_EVERY = 50;
+
 /** How many days outsiders may read an older version; longer than we keep any, since Spark refuses those that its own count calls expired. */
 const OUTSIDERS_DAYS = 60;
 

@@ -7,7 +7,7 @@ import { filesVariable, selectAnew } from '../rewriting.ts';
 import type { StagingArea } from '../staging.ts';
 import { typeText } from '../types.ts';
 import { printEntry } from './entry.ts';
-import { insertEntries, listLoggedFiles, listMisplaced, listWithoutLog, movePath, updateState } from './log.queries.ts';
+import { insertEntries, listLoggedFiles, listMisplaced, listWithoutLog, movePath, setLogFrom, updateState } from './log.queries.ts';
 import { tableFolder } from './places.ts';
 import { nextState } from './schema.ts';
 
@@ -81,6 +81,7 @@ async function startLog({ db, staging }: StartDeps, tableId: string): Promise<bo
     });
     await insertEntries(tx, tableId, [{ version: table.version, entry, state: after }]);
     await updateState(tx, tableId, after);
+    await setLogFrom(tx, tableId, table.version);
     return true;
   });
 }
