@@ -48,7 +48,7 @@ const handlers = (ctx: Context): JobHandler[] => [
 /** What is looked after more often than the queue's clock ticks. */
 const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) => Promise<void> }[] => [
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
-  { everyMs: 5_000, run: () => sweepExports(ctx) },
+  { everyMs: 1_000, run: () => sweepExports(ctx) },
   { everyMs: 1_000, run: () => sweepWebhooks(ctx) },
   { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
   { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },

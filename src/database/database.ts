@@ -1,10 +1,10 @@
 import { channel } from 'node:diagnostics_channel';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { copyIn } from './copy.ts';
 import { isConnectionLost, translateDatabaseError } from './errors.ts';
 import { readJson } from '../json.ts';
 import type { Query } from './sql.ts';
+import { standConnected } from './standing.ts';
 
 /** What statements run on: the pool, or one transaction. */
 export interface Queryable {
@@ -100,41 +100,13 @@ function* pieces(bytes: Buffer): Generator<Buffer> {
 const isRetryable = (error: unknown): boolean =>
   error instanceof Error && ['40001', '40P01'].includes(String((error.cause as { code?: unknown } | undefined)?.code));
 
-const LISTEN_AGAIN_MS = 500;
-
 /** Listens with a connection of its own, and with another one whenever that is lost. The first must succeed. */
 async function listenOn(url: string, channel: string, heard: (payload: string) => void): Promise<() => Promise<void>> {
-  const leaving = new AbortController();
-  const begin = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, keepAlive: true });
-    client.on('error', () => undefined);
+  const { stop } = await standConnected(url, async (client) => {
     client.on('notification', (message) => heard(message.payload ?? ''));
-    try {
-      await client.connect();
-      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
-    } catch (error) {
-      await client.end().catch(() => undefined);
-      throw error;
-    }
-    client.once('end', () => {
-      if (!leaving.signal.aborted) current = again();
-    });
-    return client;
-  };
-  const again = async (): Promise<pg.Client | undefined> => {
-    while (!leaving.signal.aborted) {
-      await sleep(LISTEN_AGAIN_MS);
-      const client = await begin().catch(() => undefined);
-      if (client) return client;
-    }
-    return undefined;
-  };
-  let current: Promise<pg.Client | undefined> = begin();
-  await current;
-  return async () => {
-    leaving.abort();
-    await (await current)?.end();
-  };
+    await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+  });
+  return stop;
 }
 
 /** Opens a pool. Nothing connects until the first statement. */

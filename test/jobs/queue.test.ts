@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { APPLICATION_ROLE } from '../../src/database/migrate.ts';
 import { openJobQueue, type JobQueue } from '../../src/jobs/queue.ts';
@@ -45,4 +49,60 @@ test('a key waits or runs once; without a key every job runs; a rolled back tran
   await queue.enqueue('keyed', { n: 9 }, { key: 'one' });
   await until(() => ran.includes('keyed 9'));
   expect(ran).toContain('keyed 9');
+});
+
+const HELD = `select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and database = (select oid from pg_database where datname = current_database())`;
+
+test('the job of a process that is killed runs elsewhere within ten seconds', async () => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'stuck-worker.ts'), database.url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await queue.enqueue('stuck', { n: 1 }, { key: 'stuck' });
+  await once(child.stdout, 'data');
+  const ran: object[] = [];
+  await queue.work([{ name: 'stuck', run: async (payload) => void ran.push(payload) }]);
+  // as long as that process lives, nobody else has its job
+  await sleep(6_000);
+  expect(ran).toEqual([]);
+  child.kill('SIGKILL');
+  const since = performance.now();
+  await until(() => ran.length > 0);
+  expect(ran).toEqual([{ n: 1 }]);
+  expect(performance.now() - since).toBeLessThan(10_000);
+});
+
+test('a process that only loses its connection keeps its job, and says anew that it is at it', async () => {
+  const runs: AbortSignal[] = [];
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  await queue.enqueue('long', {});
+  await queue.work([
+    {
+      name: 'long',
+      run: (_payload, signal) => {
+        runs.push(signal);
+        return ended;
+      },
+    },
+  ]);
+  await until(() => runs.length > 0);
+  const holders = () => database.db.rows<{ pid: number }>({ label: 'test', text: HELD, values: [], name: '' });
+  const [before] = await holders();
+  expect(before).toBeDefined();
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  await admin.query('select pg_terminate_backend($1)', [before!.pid]);
+  await admin.end();
+  let after: { pid: number }[] = [];
+  for (let tries = 0; tries < 100 && after.length === 0; tries += 1) {
+    await sleep(50);
+    after = (await holders()).filter(({ pid }) => pid !== before!.pid);
+  }
+  expect(after).toHaveLength(1);
+  await sleep(6_000);
+  expect(runs.map(({ aborted }) => aborted)).toEqual([false]);
+  end();
+  const isHeld = async () => (await holders()).length > 0;
+  for (let tries = 0; tries < 100 && (await isHeld()); tries += 1) await sleep(50);
+  expect(await isHeld()).toBe(false);
 });

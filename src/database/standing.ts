@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+const AGAIN_MS = 250;
+const SILENT_MS = 5_000;
+
+export interface Standing {
+  /** The connection; undefined while there is none. */
+  client: () => pg.Client | undefined;
+  stop: () => Promise<void>;
+}
+
+/**
+ * A connection beside the pool, for what a session holds: another one is made whenever it is lost, and `begin` is run on each. The first must succeed.
+ */
+export async function standConnected(url: string, begin: (client: pg.Client) => Promise<unknown>): Promise<Standing> {
+  const leaving = new AbortController();
+  let standing: pg.Client | undefined;
+  const connect = async (): Promise<void> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: SILENT_MS, query_timeout: SILENT_MS, keepAlive: true });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      standing = client;
+      await begin(client);
+    } catch (error) {
+      standing = undefined;
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+    client.once('end', () => {
+      standing = undefined;
+      if (!leaving.signal.aborted) connecting = again();
+    });
+  };
+  const again = async (): Promise<void> => {
+    while (!leaving.signal.aborted) {
+      await sleep(AGAIN_MS);
+      const isBack = await connect().then(
+        () => true,
+        () => false,
+      );
+      if (isBack) return;
+    }
+  };
+  let connecting = connect();
+  await connecting;
+  return {
+    client: () => standing,
+    stop: async () => {
+      leaving.abort();
+      await connecting;
+      await standing?.end();
+    },
+  };
+}

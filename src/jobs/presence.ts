@@ -1,0 +1,69 @@
+/** Which jobs a process is at, as Postgres sees it: a lock each, which goes with the process's connection, and so at once with the process. */
+import { standConnected } from '../database/standing.ts';
+
+export interface Presence {
+  /** Says that this process is at a job, until the returned function is called. Waits for nothing. */
+  hold(jobId: string): () => void;
+  /** Jobs that count as running and that no process is at. */
+  listAbandoned(): Promise<{ id: string; name: string }[]>;
+  /** Lets a job that was given back run without the pause that is made after a failure. */
+  hasten(jobId: string): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+const lockOf = (id: string) => `hashtextextended('job ' || ${id}, 0)`;
+
+/** A lock of one number of 64 bits shows its halves: https://www.postgresql.org/docs/current/view-pg-locks.html */
+const ABANDONED = `
+  select id, name from pgboss.job where state = 'active' and policy = 'exclusive' and ${lockOf('id')} not in (
+    select (classid::bigint << 32) | objid::bigint from pg_locks
+    where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database()))`;
+
+/** Connects; the locks of a connection that is lost are taken again by the next one. */
+export async function openPresence(url: string): Promise<Presence> {
+  const held = new Set<string>();
+  let turn: Promise<unknown> = Promise.resolve();
+  /** One statement after the other. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(work);
+    turn = mine.catch(() => undefined);
+    return mine;
+  };
+  // shared, so that nobody waits for a process that does not know that it was given up
+  const { client, stop } = await standConnected(url, (fresh) =>
+    inTurn(async () => {
+      await fresh.query('select pg_advisory_unlock_all()');
+      await fresh.query(`select pg_advisory_lock_shared(${lockOf('id')}) from unnest($1::text[]) id`, [[...held]]);
+    }),
+  );
+  /** A connection that does not answer is given up: the next one takes what is held then. */
+  const ask = <T extends Record<string, unknown>>(text: string, values: unknown[] = []): Promise<T[]> =>
+    inTurn(async () => {
+      const asked = client();
+      try {
+        return (await asked?.query<T>(text, values))?.rows ?? [];
+      } catch (error) {
+        void asked?.end();
+        throw error;
+      }
+    });
+  const say = (verb: 'lock' | 'unlock', jobId: string) => {
+    ask(`select pg_advisory_${verb}_shared(${lockOf('$1::text')})`, [jobId]).catch(() => undefined);
+  };
+  return {
+    hold: (jobId) => {
+      held.add(jobId);
+      say('lock', jobId);
+      return () => {
+        held.delete(jobId);
+        say('unlock', jobId);
+      };
+    },
+    listAbandoned: () => ask(ABANDONED),
+    hasten: (jobId) => ask("update pgboss.job set start_after = now() where id = $1 and state = 'retry'", [jobId]),
+    stop: async () => {
+      await turn;
+      await stop();
+    },
+  };
+}
