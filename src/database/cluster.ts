@@ -168,12 +168,22 @@ export function launch(binaries: Cluster, socket: string, dataDir: string, setti
   return child;
 }
 
+/** Whether a process has ended and only its parent has not heard of it yet: so it stays where the first process of a container looks after no others. */
+function isZombie(pid: number): boolean {
+  try {
+    // the name of the program stands in brackets and may hold anything
+    return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.startsWith('Z') === true;
+  } catch {
+    return false;
+  }
+}
+
 /** Pid of the running server, as its own lock file says. */
 export function serverPid(cluster: string): number | undefined {
   try {
     const pid = Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0]);
     process.kill(pid, 0);
-    return pid;
+    return isZombie(pid) ? undefined : pid;
   } catch {
     return undefined;
   }

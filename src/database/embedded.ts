@@ -92,7 +92,9 @@ async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?
     if (client) return client;
     signal?.throwIfAborted();
     const child = serverPid(binaries.cluster) === undefined ? launch(binaries, socket, dataDir, settings) : undefined;
-    const ended = () => child && (child.exitCode !== null || child.signalCode !== null || child.pid === undefined);
+    // one that was only just killed may have looked alive when nothing was started in its place
+    const ended = () =>
+      child ? child.exitCode !== null || child.signalCode !== null || child.pid === undefined : serverPid(binaries.cluster) === undefined;
     const reached = await waitFor(async () => (await connect(url)) ?? (ended() || signal?.aborted ? null : undefined), START_MS);
     if (reached) return reached;
   }
