@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectAsync as connectMqttAsync } from 'mqtt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, getJson, numberedCsv, seeded, sendCsv } from '../support/crashes.ts';
 import { runCommand } from '../support/command.ts';
@@ -12,8 +13,6 @@ const KILLS = Number(process.env['HEALS'] ?? 2);
 const SEED = Number(process.env['SEED'] ?? (process.env['SOAK'] === undefined ? 22 : Math.floor(Math.random() * 1_000_000_000)));
 const ROWS = 500;
 const HEALED_MS = 10_000;
-/** A heartbeat is missed after 10 s and seen within as many; with the work that waited meanwhile. */
-const GIVEN_BACK_MS = 45_000;
 
 const dataDir = mkdtempSync(join(tmpdir(), 'fieldlake-heals-'));
 let server: ServerProcess;
@@ -86,7 +85,7 @@ interface Load {
 let file = 0;
 
 /** People who upload and read without pause, and whoever asks for a wrong answer: 503 must say when to come back, and nothing is 500. */
-function underLoad(fields: Record<string, string>): Load {
+function underLoad(fields: Record<string, string>, everyMs = 300): Load {
   const load: Load = { accepted: new Set(), wrong: [], statuses: {}, stop: () => Promise.resolve() };
   let going = true;
   const note = (status: number, retryAfter: string | null, what: string) => {
@@ -102,7 +101,7 @@ function underLoad(fields: Record<string, string>): Load {
       if (answer === undefined) load.wrong.push('upload: no answer');
       else note(answer.code, answer.retryAfter, 'upload');
       if (answer?.code === 201) load.accepted.add(mine);
-      await sleep(answer?.code === 201 ? 300 : 50);
+      await sleep(answer?.code === 201 ? everyMs : 50);
     }
   };
   const reads = async () => {
@@ -176,22 +175,25 @@ test.each(VICTIMS)(
     const tableId = await newTable(victim.replaceAll(' ', '_'));
     const load = underLoad({ targetKind: 'existing', uploadTableId: tableId });
     const took: number[] = [];
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      await sleep(300 + random() * 700);
-      const candidates = pids();
-      const pid = candidates[Math.floor(random() * candidates.length)]!;
-      process.kill(pid, 'SIGKILL');
-      took.push(
-        await healing(() => {
-          try {
-            return !pids().includes(pid);
-          } catch {
-            return true;
-          }
-        }),
-      );
+    try {
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        await sleep(300 + random() * 700);
+        const candidates = pids();
+        const pid = candidates[Math.floor(random() * candidates.length)]!;
+        process.kill(pid, 'SIGKILL');
+        took.push(
+          await healing(() => {
+            try {
+              return !pids().includes(pid);
+            } catch {
+              return true;
+            }
+          }),
+        );
+      }
+    } finally {
+      await load.stop();
     }
-    await load.stop();
     process.stdout.write(`${victim}: ${KILLS} kills, healed in ms ${took.join(' ')}, answers ${JSON.stringify(load.statuses)}\n`);
     expect(load.wrong).toEqual([]);
     expect(load.accepted.size).toBeGreaterThan(0);
@@ -252,52 +254,169 @@ test(
   60_000 + KILLS * 20_000,
 );
 
+interface Sending {
+  /** Ids of the measurements that were acknowledged. */
+  accepted: Set<string>;
+  stop(): Promise<void>;
+}
+
+/** A device that publishes to a broker which comes and goes, and a person whose objects are put through a process that stays. */
+async function sendMessages(broker: ServerProcess): Promise<Sending & { port: number }> {
+  const sending: Sending = { accepted: new Set(), stop: () => Promise.resolve() };
+  let going = true;
+  let sent = 0;
+  const measurement = (kind: string) => {
+    const id = `${kind}-${(sent += 1)}`;
+    return {
+      id,
+      text: JSON.stringify({ id, device_id: kind, workbook_run_id: id, timestamp: new Date().toISOString(), sample: { n: sent } }),
+    };
+  };
+  const say = async (path: string, body: object) => {
+    const headers = { 'x-api-key': owner.apiKey, 'content-type': 'application/json' };
+    const response = await fetch(`${broker.baseUrl}/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    expect(response.status).toBeLessThan(300);
+    return (await response.json()) as any;
+  };
+  const { id, thingName } = await say('devices', { serialNumber: 'H-1', deviceType: 'multispeq' });
+  const { certificatePem, privateKey } = await say(`devices/${id}/credentials`, {});
+  const { endpoint, experiments } = await say(`devices/${id}/onboard`, { experimentIds: [experimentId] });
+  const client = await connectMqttAsync(`mqtts://${endpoint}`, {
+    clientId: thingName,
+    key: privateKey,
+    cert: certificatePem,
+    rejectUnauthorized: false,
+    reconnectPeriod: 200,
+  });
+  client.on('error', () => undefined);
+  const publishes = async () => {
+    while (going) {
+      const { id: one, text } = measurement('mqtt');
+      // sent again by the client on its next connection until it is acknowledged
+      void client.publishAsync(`${experiments[0].topicPrefix}/2.0/sensor-1`, text, { qos: 1 }).then(
+        () => sending.accepted.add(one),
+        () => undefined,
+      );
+      await sleep(100);
+    }
+  };
+  const puts = async () => {
+    while (going) {
+      const lines = Array.from({ length: 20 }, () => measurement('object'));
+      const { uploadUrl, headers } = (await (await post('/api/v1/iot/upload-url', { experimentId })).json()) as any;
+      const body = lines.map(({ text }) => text).join('\n');
+      if ((await fetch(uploadUrl, { method: 'PUT', headers, body })).ok) for (const line of lines) sending.accepted.add(line.id);
+      await sleep(1_000);
+    }
+  };
+  const running = [publishes(), puts()];
+  sending.stop = async () => {
+    going = false;
+    await Promise.all(running);
+    await client.endAsync(true);
+  };
+  return { ...sending, stop: () => sending.stop(), port: Number(endpoint.split(':')[1]) };
+}
+
+/** How many rows there are of each measurement. */
+async function perMeasurement(): Promise<Map<string, number>> {
+  const aggregation = encodeURIComponent(
+    JSON.stringify({ groupBy: [{ column: 'workbook_run_id' }], functions: [{ column: 'id', function: 'count' }] }),
+  );
+  const path = `/api/v1/experiments/${experimentId}/data?tableName=raw_data&aggregation=${aggregation}&limit=100000`;
+  const answer = await getJson(server, owner, path);
+  const rows = answer[0].data.rows as { workbook_run_id: string; id_count: number }[];
+  return new Map(rows.map((row) => [row.workbook_run_id, row.id_count]));
+}
+
 test(
-  `kill -9 of the worker ${KILLS} times under load: a new one works within ten seconds, nothing lost or doubled`,
+  `kill -9 of the worker ${KILLS} times under load: what was begun and what comes new has rows within ten seconds, nothing lost or doubled`,
   async () => {
     const site = await sharedSite();
     const started = [server, owner, experimentId] as const;
-    const worker = { process: await spawnServer({ ...site.environment, WORKER: 'on', BROKER: 'off' }) };
+    const worker = { process: await spawnServer({ ...site.environment, WORKER: 'on' }) };
     const api = await spawnServer({ ...site.environment, WORKER: 'off', BROKER: 'off' });
+    let stopLoad = () => Promise.resolve();
     try {
       const random = seeded(SEED);
       server = api;
       owner = await makePerson(site.database.db, 'owner');
       experimentId = ((await (await post('/api/v1/experiments', { name: 'Worked' })).json()) as { id: string }).id;
       const tableId = await newTable('worked');
-      const load = underLoad({ targetKind: 'existing', uploadTableId: tableId });
-      const took: number[] = [];
-      const again: number[] = [];
-      const hasRows = (files: ReadonlySet<number>) => (rows: { file: number }[]) =>
-        [...files].every((each) => rows.some((row) => row.file === each));
+      const messages = await sendMessages(worker.process);
+      const fields = { targetKind: 'existing', uploadTableId: tableId };
+      // a file takes a worker on a machine that others use too up to a second: more would wait behind each other whether it is killed or not
+      const load = underLoad(fields, 1_000);
+      stopLoad = async () => {
+        await Promise.all([load.stop(), messages.stop()]);
+      };
+      const taken: Record<'ready' | 'uploads' | 'messages' | 'a new upload', number[]> = {
+        ready: [],
+        uploads: [],
+        messages: [],
+        'a new upload': [],
+      };
+      const missing = async (files: ReadonlySet<number>) => {
+        const rows = await perFile(tableId);
+        return [...files].filter((each) => !rows.some((row) => row.file === each));
+      };
+      const unstored = async (ids: ReadonlySet<string>) => {
+        const rows = await perMeasurement();
+        return [...ids].filter((id) => !rows.has(id));
+      };
       for (let kill = 0; kill < KILLS; kill += 1) {
         await sleep(300 + random() * 1_500);
         await worker.process.kill('SIGKILL');
-        // nobody else works: what has rows now had them before the kill
-        const before = new Set(load.accepted);
-        const had = new Set((await perFile(tableId)).map((row) => row.file));
-        const isNew = (rows: { file: number }[]) => rows.some((row) => !had.has(row.file));
+        const before = { files: new Set(load.accepted), ids: new Set(messages.accepted) };
         const restarted = performance.now();
-        worker.process = await spawnServer({ ...site.environment, WORKER: 'on', BROKER: 'off' });
-        expect(isNew(await eventually(() => perFile(tableId), isNew, 2 * HEALED_MS))).toBe(true);
-        took.push(Math.round(performance.now() - restarted));
-        // what the killed one had begun is given back by its missing heartbeat
-        expect(hasRows(before)(await eventually(() => perFile(tableId), hasRows(before), 60_000))).toBe(true);
-        again.push(Math.round(performance.now() - restarted));
+        const until = async (what: keyof typeof taken, left: () => Promise<unknown[]>) => {
+          expect(await eventually(left, ({ length }) => length === 0, 3 * HEALED_MS), what).toEqual([]);
+          taken[what].push(Math.round(performance.now() - restarted));
+        };
+        worker.process = await spawnServer({ ...site.environment, WORKER: 'on', BROKER_PORT: String(messages.port) });
+        taken.ready.push(Math.round(performance.now() - restarted));
+        file += 1;
+        const fresh = file;
+        const answer = await sendCsv(server, owner, { experimentId, fields }, `new-${fresh}.csv`, numberedCsv(fresh, ROWS));
+        expect(answer?.code).toBe(201);
+        load.accepted.add(fresh);
+        await Promise.all([
+          until('uploads', () => missing(before.files)),
+          until('messages', () => unstored(before.ids)),
+          until('a new upload', () => missing(new Set([fresh]))),
+        ]);
       }
-      await load.stop();
-      const rows = await eventually(() => perFile(tableId), hasRows(load.accepted), 60_000);
+      await stopLoad();
+      await eventually(
+        () => missing(load.accepted),
+        ({ length }) => length === 0,
+        60_000,
+      );
+      await eventually(
+        () => unstored(messages.accepted),
+        ({ length }) => length === 0,
+        60_000,
+      );
+      const [rows, measured] = [await perFile(tableId), await perMeasurement()];
       process.stdout.write(
-        `the worker: ${KILLS} kills, works in ms ${took.join(' ')}, what was begun in ms ${again.join(' ')}, answers ${JSON.stringify(load.statuses)}\n`,
+        `the worker: ${KILLS} kills, after the restart in ms ${JSON.stringify(taken)}; ${load.accepted.size} uploads, ${messages.accepted.size} messages, answers ${JSON.stringify(load.statuses)}\n`,
       );
       expect(load.wrong).toEqual([]);
       expect(load.accepted.size).toBeGreaterThan(KILLS);
+      for (const kind of ['mqtt', 'object'])
+        expect([...messages.accepted].filter((id) => id.startsWith(kind)).length, kind).toBeGreaterThan(KILLS);
       expect([...load.accepted].filter((each) => !rows.some((row) => row.file === each))).toEqual([]);
       expect(rows.filter((row) => row.row_count !== ROWS || row.row_count_distinct !== ROWS)).toEqual([]);
-      expect(Math.max(...took)).toBeLessThan(HEALED_MS);
-      expect(Math.max(...again)).toBeLessThan(GIVEN_BACK_MS);
+      expect([...messages.accepted].filter((id) => !measured.has(id))).toEqual([]);
+      expect([...measured].filter(([, count]) => count !== 1)).toEqual([]);
+      // a process is ready 2 s after its start on a quiet machine, and 6 s on a crowded one
+      for (const [what, took] of Object.entries(taken)) {
+        const sinceReady = took.map((ms, kill) => ms - taken.ready[kill]!);
+        expect(Math.max(...sinceReady), what).toBeLessThan(HEALED_MS);
+      }
       expect(api.child.exitCode).toBeNull();
     } finally {
+      await stopLoad();
       [server, owner, experimentId] = started;
       await Promise.all([worker.process, api].map((each) => each.kill('SIGTERM')));
       await site.remove();
