@@ -29,7 +29,9 @@ export function objectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Router
     if (grant.contentLength !== undefined && announced !== undefined && Number(announced) !== grant.contentLength)
       throw errors.objectMismatch('length');
     const { signal } = exchangeOf(response);
-    const stored = await store.redeem(grant, request, { maxBytes, signal });
+    // what is left of a refused body is read and thrown away, or the next request on its connection would never be heard
+    const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    const stored = await store.redeem(grant, body, { maxBytes, signal }).finally(() => request.resume());
     await arrived(grant.key, stored);
     response.status(200).end();
   };
