@@ -1,5 +1,5 @@
 /** Bytes around rows that the engine printed: JSON arrays from lines, CSV headers. */
-import type { Readable } from 'node:stream';
+import { Transform, pipeline, type Readable } from 'node:stream';
 
 const NEWLINE = 0x0a;
 const COMMA = 0x2c;
@@ -73,3 +73,21 @@ export const csvHeader = (names: readonly string[], guard: boolean): string =>
     .map((name) => (guard && FORMULA.test(name) ? `'${name}` : name))
     .map((name) => (/[",\r\n]|^\s|\s$|^$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
     .join(',')}\n`;
+
+/** The header goes out with the first rows, or at the end of none: what fails before them has not begun yet, and can still be said. */
+export const headed = (header: string, source: Readable): Readable => {
+  let held: string | null = header;
+  const body = new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      if (held !== null) this.push(held);
+      held = null;
+      next(null, chunk);
+    },
+    flush(done) {
+      done(null, held);
+    },
+  });
+  // a failure on either side destroys both, so that a broken stream never looks complete
+  pipeline(source, body, () => undefined);
+  return body;
+};

@@ -1,11 +1,11 @@
 /** The door to reading: plan, compile, run, frame. */
-import { PassThrough, Readable, pipeline } from 'node:stream';
+import { Readable } from 'node:stream';
 import { readJson } from '../json.ts';
 import { compile } from './compile.ts';
 import { count, knownRows, withoutEmpty } from './count.ts';
 import type { Counted, KnownRows } from './count.ts';
 import type { Dialect } from './dialect.ts';
-import { countRecords, csvHeader, joinLines, jsonArray } from './frame.ts';
+import { countRecords, csvHeader, headed, joinLines, jsonArray } from './frame.ts';
 import type { LineCount } from './frame.ts';
 import type { Output, Plan, TableSource } from './plan.ts';
 import { keptOf, planDistinct, planRead } from './planner.ts';
@@ -237,14 +237,6 @@ export const readPage = async (warehouse: Warehouse, source: TableSource, reques
   });
   const counts = () => ({ rows: seen.rows, totalRows: total, truncated: seen.cut, page: 1, pageSize: seen.rows, totalPages: 1 });
   return { columns: columnInfo(plan), rows, counts, edges: null };
-};
-
-const headed = (header: string, source: Readable): Readable => {
-  const body = new PassThrough();
-  body.write(header);
-  // a failure on either side destroys both, so that a broken stream never looks complete
-  pipeline(source, body, () => undefined);
-  return body;
 };
 
 const counting = (source: Readable, format: StreamFormat, seen: LineCount | undefined): Readable => {
