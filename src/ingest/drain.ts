@@ -1,8 +1,10 @@
 /** The waiting messages of one experiment, batch after batch: one is taken apart while the one before it is written, and the one before that is committed. */
+import { ApiError } from '../errors.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
+import { isStorageFull } from '../storage/full.ts';
 import { newTables } from './message-tables.ts';
 import { ingestMessages, type MessageDeps, type ReadMessage, type Storing } from './messages.ts';
-import { forgetTries, listPending, noteTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
+import { forgetTries, listPending, noteTry, takeBackTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
 
 /** What one batch takes at most: few messages wait in an idle service, and make a small one; of many a large one costs far less each. */
 const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
@@ -33,7 +35,13 @@ interface Taken {
   after: number;
   /** Whether one of it has failed more than once. */
   suspect: boolean;
+  /** The note of this try. */
+  tryId?: number;
 }
+
+/** Whether a failure is of what is around the service, and says nothing of the messages that met it: a full disk, or a store or database that is away. */
+export const isAround = (error: unknown): boolean =>
+  isStorageFull(error) || (error instanceof ApiError && (error.status === 503 || error.status === 504));
 
 /** The first messages of a list that go together: nobody waits for a message that failed more often. */
 function takeTogether(waiting: readonly InboxMessage[], most: number): InboxMessage[] {
@@ -54,12 +62,22 @@ export async function drainMessages(
   // most messages come once; where one has come twice, more will
   let looksFirst = false;
   const tables = newTables();
-  const store = (messages: readonly ReadMessage[], before?: Storing): Storing => {
+  /** Whatever fails for another reason than the messages is no try of theirs. */
+  const excusing = async <T>(tryId: number | undefined, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (tryId !== undefined && (signal?.aborted === true || isAround(error))) await takeBackTry(db, tryId).catch(() => undefined);
+      throw error;
+    }
+  };
+  const store = ({ messages, tryId }: Taken, before?: Storing): Storing => {
     let onDevices: (staged: Staged | undefined) => void = () => undefined;
     const devices = new Promise<Staged | undefined>((resolve) => (onDevices = resolve));
     const ended = (async () => {
       try {
-        const reports = await ingestMessages(deps, experimentId, messages, { signal, before, looksFirst, onDevices, tables });
+        const options = { signal, before, looksFirst, onDevices, tables };
+        const reports = await excusing(tryId, () => ingestMessages(deps, experimentId, messages, options));
         looksFirst ||= reports.some(({ alreadyThere }) => alreadyThere > 0);
         onReports?.(reports);
       } finally {
@@ -73,8 +91,13 @@ export async function drainMessages(
     signal?.throwIfAborted();
     const batch = takeTogether(await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after }), most);
     const [from, to] = [batch.at(0), batch.at(-1)];
-    if (from && to) await noteTry(db, experimentId, { first: from.ordinal, last: to.ordinal });
-    return { messages: await read(batch), after: to?.ordinal ?? 0, suspect: batch.some(({ tries }) => tries > 1) };
+    const tryId = from && to && (await noteTry(db, experimentId, { first: from.ordinal, last: to.ordinal }));
+    return {
+      messages: await excusing(tryId, () => read(batch)),
+      after: to?.ordinal ?? 0,
+      suspect: batch.some(({ tries }) => tries > 1),
+      tryId,
+    };
   };
   /** In order. */
   const underWay: Storing[] = [];
@@ -92,7 +115,7 @@ export async function drainMessages(
       // one that failed before may fail again
       const alone = isEmpty || batch.suspect;
       if (alone) await Promise.all(underWay.map(({ ended }) => ended));
-      const one = store(batch.messages, underWay.at(-1));
+      const one = store(batch, underWay.at(-1));
       underWay.push(one);
       if (alone) await one.ended;
       // what has become visible meanwhile, with an earlier place, is found from the beginning

@@ -230,10 +230,18 @@ export const nextAnnotationChange = async (db: Queryable) =>
   (await db.one<{ sequence: number }>(sql('messages.nextAnnotationChange')`select nextval('annotation_changes') as sequence`))?.sequence ??
   0;
 
-/** Notes a try of messages before it is made, so that one that ends the process is found out: of all that have these places in the order of arrival, or one between them. */
-export const noteTry = (db: Queryable, experimentId: string, { first, last }: { first: number; last: number }) =>
-  db.run(sql('messages.noteTry')`
-    insert into message_tries (experiment_id, first_ordinal, last_ordinal) values (${experimentId}, ${first}, ${last})`);
+/**
+ * Notes a try of messages before it is made, so that one that ends the process is found out: of all that have these places in the order of arrival, or one between
+ * them. Answers its id.
+ */
+export const noteTry = async (db: Queryable, experimentId: string, { first, last }: { first: number; last: number }) =>
+  (
+    await db.one<{ id: number }>(sql('messages.noteTry')`
+      insert into message_tries (experiment_id, first_ordinal, last_ordinal) values (${experimentId}, ${first}, ${last}) returning id`)
+  )?.id;
+
+/** Takes a try back. */
+export const takeBackTry = (db: Queryable, id: number) => db.run(sql('messages.takeBackTry')`delete from message_tries where id = ${id}`);
 
 export const insertContributors = (db: Queryable, experimentId: string, userIds: readonly string[]) =>
   db.rows<{ userId: string }>(sql('messages.insertContributors')`

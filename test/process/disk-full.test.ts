@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, statSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
+import { storeMessages } from '../../src/ingest/messages.ts';
 import { eventually } from '../support/crashes.ts';
 import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
@@ -11,18 +14,45 @@ import { uploadTable } from '../support/uploads.ts';
 let site: TestServer;
 let owner: Call;
 let folder: string;
+let experimentId: string;
 let base: string;
 let tableId: string;
 let rowId: string;
 
+/** A file system of its own, whose end is soon met; Postgres lies elsewhere. */
+function mountSmall(megabytes: number): string {
+  const mounted = mkdtempSync(join(tmpdir(), 'fieldlake-small-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', mounted]);
+  return mounted;
+}
+
+function unmountSmall(mounted: string): void {
+  execFileSync('umount', [mounted]);
+  rmSync(mounted, { recursive: true });
+}
+
+const ballastIn = (mounted: string) => join(mounted, 'ballast');
+
+/** Takes all the room there is. */
+function fillUp(mounted: string): void {
+  writeFileSync(ballastIn(mounted), '');
+  for (const bytes of [1_048_576, 4_096])
+    for (;;)
+      try {
+        appendFileSync(ballastIn(mounted), Buffer.alloc(bytes));
+      } catch (error) {
+        expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
+        break;
+      }
+}
+
 describe.runIf(process.getuid?.() === 0)('on a file system of its own, which only root can mount', () => {
   beforeAll(async () => {
-    // a file system of its own, whose end is soon met; Postgres lies elsewhere
-    folder = mkdtempSync(join(tmpdir(), 'fieldlake-small-'));
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=700', 'tmpfs', folder]);
-    site = await startTestServer({ DATA_DIR: join(folder, 'data') });
+    folder = mountSmall(24);
+    site = await startTestServer({ DATA_DIR: join(folder, 'data'), MACRO_LANGUAGES: 'javascript' });
     owner = site.as(site.cast.owner);
     const { id } = (await owner('POST', '/api/v1/experiments', { body: { name: 'Full', organizationId: site.cast.leafLab } })).body;
+    experimentId = id;
     base = `/api/v1/experiments/${id}`;
     const rows = Array.from({ length: 20_000 }, (_, at) => `${at},${Math.sin(at)}`);
     tableId = await uploadTable(owner, id, 'waves', `at,sine\n${rows.join('\n')}\n`);
@@ -30,24 +60,11 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
   }, 60_000);
   afterAll(async () => {
     await site.stop();
-    execFileSync('umount', [folder]);
-    rmSync(folder, { recursive: true });
+    unmountSmall(folder);
   });
 
-  const ballast = () => join(folder, 'ballast');
-
-  /** Takes all the room there is. */
-  function fill(): void {
-    writeFileSync(ballast(), '');
-    for (const bytes of [1_048_576, 4_096])
-      for (;;)
-        try {
-          appendFileSync(ballast(), Buffer.alloc(bytes));
-        } catch (error) {
-          expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
-          break;
-        }
-  }
+  const ballast = () => ballastIn(folder);
+  const fill = () => fillUp(folder);
 
   const filesIn = (name: string): string[] => {
     const path = join(folder, 'data', name);
@@ -74,6 +91,12 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
   const WRITES: Record<string, () => Promise<Answer>> = {
     'a CSV upload': () => upload('csv', `a,b\n${'1,2\n'.repeat(5_000)}`),
     'a JSON upload': () => upload('json', JSON.stringify(Array.from({ length: 2_000 }, (_, at) => ({ at })))),
+    'an object by its URL': async () => {
+      const { body } = await owner('POST', '/api/v1/iot/upload-url', { body: { experimentId } });
+      const { pathname, search } = new URL(body.uploadUrl);
+      const text = JSON.stringify({ timestamp: new Date().toISOString(), device_id: 'd', sample: { text: 'x'.repeat(200_000) } });
+      return site.as(null)('PUT', `${pathname}${search}`, { body: text, headers: body.headers });
+    },
     'an annotation': () =>
       owner('POST', `${base}/data/annotations`, {
         body: { tableName: tableId, rowId, annotation: { type: 'comment', content: { type: 'comment', text: 'seen' } } },
@@ -81,9 +104,13 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     'a Parquet download': () =>
       owner('GET', `${base}/data`, { query: { tableName: tableId }, headers: { accept: 'application/vnd.apache.parquet' } }),
   };
+  const waiting = async () =>
+    (await site.db.one<{ count: number }>(sql('test')`
+      select (select count(*) from pending_messages) + (select count(*) from macro_work) + (select count(*) from macro_reprocesses where status <> 'completed') as count`))!
+      .count;
   const settled = async () => {
     const { body } = await owner('GET', `${base}/data/uploads`, {});
-    return !JSON.stringify(body).match(/"status":"(pending|running)"/);
+    return !JSON.stringify(body).match(/"status":"(pending|running)"/) && (await waiting()) === 0;
   };
 
   test.each(Object.keys(WRITES))(
@@ -139,4 +166,178 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     expect(await ended(id)).toBe('completed');
     expect((await owner('GET', `${base}/data/exports/${id}`)).text).toBe(whole.text);
   }, 90_000);
+
+  const rowsOf = async (tableName: string, column: string) =>
+    (await owner('GET', `${base}/data`, { query: { tableName, pageSize: 100 } })).body[0].data.rows.map(
+      (row: Record<string, unknown>) => row[column],
+    ) as unknown[];
+  const send = (name: string, macroId: string, count: number) =>
+    storeMessages(
+      site.db,
+      Array.from({ length: count }, (_, n) => {
+        const said = { timestamp: new Date().toISOString(), device_id: `${name}-${n}`, sample: { n }, macros: [macroId] };
+        return { experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(said)) };
+      }),
+    );
+
+  test('messages and outputs of macros without room wait, and are rows once there is room', async () => {
+    const made = await owner('POST', '/api/v1/macros', {
+      body: { name: 'twice', language: 'javascript', code: 'return { twice: json.n * 2 };', organizationId: site.cast.leafLab },
+    });
+    const macroId = String(made.body.id);
+    await send('room', macroId, 3);
+    await eventually(settled, (is) => is, 30_000);
+    const macroTable = (await owner('GET', `${base}/tables`)).body.find((table: { displayName: string }) =>
+      table.displayName.includes('twice'),
+    ).identifier;
+    const stored = async (name: string) => {
+      const raw = (await rowsOf('raw_data', 'device_id')).filter((id) => String(id).startsWith(`${name}-`));
+      const outputs = (await rowsOf(macroTable, 'device_id')).filter((id) => String(id).startsWith(`${name}-`));
+      return [raw.sort(), outputs.sort()];
+    };
+    const three = (name: string) => [0, 1, 2].map((n) => `${name}-${n}`);
+    expect(await stored('room')).toEqual([three('room'), three('room')]);
+    const before = kept();
+    fill();
+    try {
+      await send('full', macroId, 3);
+      // a batch would be set aside after 7 tries, which 300 ms lie between
+      await sleep(8_000);
+      expect(await waiting()).toBe(3);
+      expect(await stored('full')).toEqual([[], []]);
+      expect(kept()).toEqual(before);
+    } finally {
+      rmSync(ballast());
+    }
+    expect(await eventually(waiting, (count) => count === 0, 10_000)).toBe(0);
+    expect(await stored('full')).toEqual([three('full'), three('full')]);
+    const { quarantined } = (await site.db.one<{ quarantined: number }>(
+      sql('test')`select count(*) as quarantined from messages where experiment_id = ${experimentId} and status <> 'stored'`,
+    ))!;
+    expect(quarantined).toBe(0);
+  }, 90_000);
+
+  test('a macro that is run again without room waits, and its rows are the new ones once there is room', async () => {
+    const made = await owner('POST', '/api/v1/macros', {
+      body: { name: 'again', language: 'javascript', code: 'return { version: 1 };', organizationId: site.cast.leafLab },
+    });
+    const macroId = String(made.body.id);
+    await send('again', macroId, 3);
+    await eventually(settled, (is) => is, 30_000);
+    const macroTable = (await owner('GET', `${base}/tables`)).body.find((table: { displayName: string }) =>
+      table.displayName.includes('again'),
+    ).identifier;
+    const runAgain = async (version: number) => {
+      const edited = await owner('PUT', `/api/v1/macros/${macroId}`, { body: { code: `return { version: ${version} };` } });
+      expect(edited.status, edited.text).toBe(200);
+      const answer = await owner('POST', `${base}/data/macros/${macroId}/reprocess`, { body: {} });
+      expect(answer.status, answer.text).toBeLessThan(300);
+    };
+    expect(await rowsOf(macroTable, 'version')).toEqual([1, 1, 1]);
+    await runAgain(2);
+    await eventually(settled, (is) => is, 30_000);
+    expect(await rowsOf(macroTable, 'version')).toEqual([2, 2, 2]);
+    const before = kept();
+    fill();
+    try {
+      await runAgain(3);
+      await sleep(8_000);
+      expect(await waiting()).toBeGreaterThan(0);
+      expect(await rowsOf(macroTable, 'version')).toEqual([2, 2, 2]);
+      expect(kept()).toEqual(before);
+    } finally {
+      rmSync(ballast());
+    }
+    expect(await eventually(waiting, (count) => count === 0, 10_000)).toBe(0);
+    expect(await rowsOf(macroTable, 'version')).toEqual([3, 3, 3]);
+  }, 90_000);
+
+  test('a picture of a chart needs no room', async () => {
+    const visualization = {
+      name: 'Waves',
+      chartFamily: 'basic',
+      chartType: 'line',
+      dataConfig: {
+        tableName: tableId,
+        dataSources: [
+          { role: 'x', tableName: tableId, columnName: 'at' },
+          { role: 'y', tableName: tableId, columnName: 'sine' },
+        ],
+      },
+    };
+    const made = await owner('POST', `${base}/visualizations`, { body: visualization });
+    expect(made.status, made.text).toBe(201);
+    const drawn = (format: string) =>
+      owner('GET', `${base}/visualizations/${made.body.id}/image`, { query: { format }, headers: { 'cache-control': 'no-cache' } });
+    const before = { svg: await drawn('svg'), png: await drawn('png') };
+    expect([before.svg.status, before.png.status]).toEqual([200, 200]);
+    fill();
+    try {
+      const changed = await owner('PATCH', `${base}/visualizations/${made.body.id}`, { body: { name: 'Waves again' } });
+      expect(changed.status, changed.text).toBe(200);
+      const png = await drawn('png');
+      expect([png.status, png.bytes.subarray(1, 4).toString()]).toEqual([200, 'PNG']);
+      expect((await drawn('svg')).text).toContain('Waves again');
+    } finally {
+      rmSync(ballast());
+    }
+  }, 60_000);
+});
+
+describe.runIf(process.getuid?.() === 0)('with little memory, so that a sort needs the disk', () => {
+  let small: string;
+  let place: TestServer;
+  beforeAll(() => {
+    small = mountSmall(400);
+  });
+  afterAll(async () => {
+    await place.stop();
+    unmountSmall(small);
+  });
+
+  test('a sort without room is 503, gives its scratch back, and succeeds with room again', async () => {
+    place = await startTestServer({ DATA_DIR: join(small, 'data'), DUCKDB_MEMORY_MB: '128' });
+    const say = place.as(place.cast.owner);
+    const { id } = (await say('POST', '/api/v1/experiments', { body: { name: 'Sorted', organizationId: place.cast.leafLab } })).body;
+    const line = (at: number) => `${(at * 7_919) % 600_000},${createHash('sha256').update(String(at)).digest('hex')}`;
+    const table = await uploadTable(say, id, 'long', `at,text\n${Array.from({ length: 600_000 }, (_, at) => line(at)).join('\n')}\n`);
+    const sorted = () =>
+      say('GET', `/api/v1/experiments/${id}/data`, {
+        query: { tableName: table, orderBy: 'text', orderDirection: 'ASC' },
+        headers: { accept: 'text/csv' },
+      });
+    /** Bytes that the engine's spill takes of the disk. */
+    const spill = () => {
+      const path = join(small, 'data', 'tmp');
+      const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter(
+        (entry) => entry.isFile() && entry.parentPath.includes('spill'),
+      );
+      return files.reduce(
+        (sum, { parentPath, name }) => sum + (statSync(join(parentPath, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
+        0,
+      );
+    };
+    let spilled = 0;
+    const watching = setInterval(() => (spilled = Math.max(spilled, spill())), 20);
+    const first = await sorted();
+    clearInterval(watching);
+    expect([first.status, first.text.split('\n').length]).toEqual([200, 600_002]);
+    expect(spilled).toBeGreaterThan(10_000_000);
+    expect(spill()).toBe(0);
+    fillUp(small);
+    try {
+      const refused = await sorted();
+      expect([refused.status, refused.body?.code]).toEqual([503, 'STORAGE_FULL']);
+      // DuckDB 1.5 keeps the blocks of the write that failed until it is closed
+      expect(spill()).toBeLessThan(1_000_000);
+      const page = await say('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: table } });
+      expect(page.status).toBe(200);
+    } finally {
+      rmSync(ballastIn(small));
+    }
+    const again = await sorted();
+    expect(again.status).toBe(200);
+    expect(again.text === first.text).toBe(true);
+    expect(spill()).toBeLessThan(1_000_000);
+  }, 120_000);
 });

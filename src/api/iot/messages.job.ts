@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { decide } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import { drainMessages, MOST_TRIES } from '../../ingest/drain.ts';
+import { drainMessages, isAround, MOST_TRIES } from '../../ingest/drain.ts';
 import { contributorsOf, forgetMessages, insertContributors, listWaiting } from '../../ingest/messages.ts';
 import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
@@ -14,6 +14,8 @@ import { decodeStored } from './reading.service.ts';
 
 /** Messages that are taken apart before others have their turn in this process. */
 const AT_ONCE = 250;
+/** How long nothing is tried again once something around the service has failed. */
+const AROUND_MS = 2_000;
 const DAY = 86_400_000;
 const QUARANTINE_DAYS = 90;
 
@@ -74,12 +76,15 @@ export async function ingestExperiment(ctx: Context, experimentId: string, signa
  * for the next time.
  */
 export async function ingestWaiting(ctx: Context, signal: AbortSignal): Promise<void> {
+  let failedAround = false;
   for (const { experimentId } of await listWaiting(ctx.db, 100)) {
     if (signal.aborted) return;
     await ingestExperiment(ctx, experimentId, signal).catch((error: unknown) => {
+      failedAround ||= isAround(error);
       if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
     });
   }
+  if (failedAround) await sleep(AROUND_MS, undefined, { signal }).catch(() => undefined);
 }
 
 /** Every minute: takes in objects whose arrival was not noticed. */

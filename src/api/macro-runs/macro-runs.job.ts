@@ -6,11 +6,13 @@ import { ApiError } from '../../errors.ts';
 import { findNaming, readMeasured } from '../../ingest/measured.ts';
 import { storeMacroRows, type MacroRow } from '../../ingest/macro-tables.ts';
 import type { ItemResult } from '../../sandbox/job.ts';
+import { isStorageFull } from '../../storage/full.ts';
 import {
   claimWork,
   completeReprocess,
   countDone,
   endWork,
+  excuseWork,
   findKeptCode,
   findLiveCode,
   holdWork,
@@ -26,8 +28,8 @@ import { PIECE } from './macro-runs.service.ts';
 import { batchesOf, contextOf, elementsOf, errorOf, isTransient, macroRow, type Element } from './running.ts';
 
 /** A worker that is gone is missed after so long. */
-const LEASE_SECONDS = 20;
-const HOLD_MS = 5_000;
+const LEASE_SECONDS = 8;
+const HOLD_MS = 2_000;
 /** One call of the sandbox. */
 const BATCH = { items: 250, bytes: 4_194_304 };
 const ITEM_MS = 1_000;
@@ -37,6 +39,8 @@ const TURN_MS = 30_000;
 const PIECE_MS = 120_000;
 /** Bytes of outputs after which a piece is stored. */
 const OUTPUT_BYTES = 33_554_432;
+/** How long a piece waits for room on the disk before it is begun again. */
+const FULL_SECONDS = 2;
 /** So often a piece is begun, and a run that was lost or too slow is run. */
 const TRIES = { piece: 8, run: 3 };
 
@@ -164,7 +168,7 @@ async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<voi
       outcome = await runPiece(ctx, piece, code, elements, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (piece.tries < TRIES.piece) throw error;
+      if (piece.tries < TRIES.piece || isStorageFull(error)) throw error;
       const why = error instanceof ApiError ? error.message : 'The macro could not be run.';
       outcome = refuse(piece, elements, why, code.version);
     }
@@ -181,7 +185,9 @@ async function runOne(ctx: Context, experimentId: string, signal: AbortSignal): 
   } catch (error) {
     if (error instanceof Superseded) return true;
     clearInterval(hold);
-    await holdWork(ctx.db, piece.id, signal.aborted ? 0 : backoff(piece.tries));
+    if (signal.aborted) await excuseWork(ctx.db, piece.id, 0);
+    else if (isStorageFull(error)) await excuseWork(ctx.db, piece.id, FULL_SECONDS);
+    else await holdWork(ctx.db, piece.id, backoff(piece.tries));
     if (!signal.aborted)
       ctx.log.warn({ err: error, experimentId, macroId: piece.macroId, tries: piece.tries }, 'a macro could not be run yet');
   } finally {

@@ -58,6 +58,11 @@ export const claimWork = (db: Queryable, experimentId: string, seconds: number) 
 export const holdWork = (db: Queryable, id: string, seconds: number) =>
   db.run(sql('macroRuns.hold')`update macro_work set next_at = now() + make_interval(secs => ${seconds}) where id = ${id}`);
 
+/** Gives a piece back for a reason that is not its own: it does not count as begun. */
+export const excuseWork = (db: Queryable, id: string, seconds: number) =>
+  db.run(sql('macroRuns.excuse')`
+    update macro_work set tries = greatest(tries - 1, 0), next_at = now() + make_interval(secs => ${seconds}) where id = ${id}`);
+
 /** Ends a piece of work; false when somebody else has. */
 export const endWork = async (tx: Transaction, id: string) =>
   (await tx.run(sql('macroRuns.endWork')`delete from macro_work where id = ${id}`)) > 0;
