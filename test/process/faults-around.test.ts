@@ -323,7 +323,15 @@ test('a Databricks warehouse behind a failing line', { timeout: 3_600_000 }, asy
       for (const operation of reads()) await untilDone(reader.baseUrl, operation);
       if ('method' in fault) lake.server.inject(fault);
       else await proxy.set(fault);
-      for (const answer of await Promise.all(reads().map((operation) => ask(reader.baseUrl, operation)))) {
+      const [page, csv, distinct] = reads().map((operation) => ask(reader.baseUrl, operation));
+      await Promise.all([page, distinct]);
+      // a download waits for minutes where a line is silent or the warehouse starts; in a short run the fault is over before
+      if (process.env['SOAK'] === undefined) {
+        await Promise.race([csv, sleep(2_000)]);
+        lake.server.clearFaults();
+        await proxy.set({ kind: 'none' });
+      }
+      for (const answer of await Promise.all([page!, csv!, distinct!])) {
         const label = answer.status === 0 ? 'torn' : judge(what, answer) === 'done' ? 'done' : String(answer.body.code);
         seen.set(label, (seen.get(label) ?? 0) + 1);
       }
@@ -334,6 +342,8 @@ test('a Databricks warehouse behind a failing line', { timeout: 3_600_000 }, asy
     }
     console.log(`seed ${SEED}: ${JSON.stringify([...seen])}; met ${JSON.stringify([...proxy.met])}`);
     expect([...seen].filter(([label]) => label !== 'done').length).toBeGreaterThan(0);
+    // a small table is whole before its first byte goes out: whatever fails is said
+    expect(seen.get('torn')).toBeUndefined();
   } finally {
     await reader.kill('SIGKILL');
     await proxy.close();

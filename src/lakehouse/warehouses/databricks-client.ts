@@ -28,7 +28,7 @@ export interface DatabricksOptions {
   longestStatementSeconds?: number;
   /** Where Parquet files lie while they are written. The system's folder by default. */
   temporaryFolder?: string;
-  /** How long a connection may be silent. 2 minutes by default. */
+  /** How long a connection may be silent; no call waits for a statement. 30 s by default. */
   socketTimeoutMs?: number;
 }
 
@@ -58,7 +58,7 @@ const SILENT = { log: () => undefined };
 
 /** Makes a client; nothing is sent before the first session is opened. */
 export async function connect(options: DatabricksOptions): Promise<DBSQLClient> {
-  const { host, port = 443, path, credentials, authority, socketTimeoutMs = 120_000 } = options;
+  const { host, port = 443, path, credentials, authority, socketTimeoutMs = 30_000 } = options;
   const client = new DBSQLClient({ logger: SILENT });
   // an error of the connection is also thrown where it is waited for
   client.on('error', () => undefined);
