@@ -12,7 +12,16 @@ const SEED = Number(process.env['FAULT_SEED'] ?? 22);
 // one is the full size
 const ROUNDS = Math.max(1, Math.round(10 * Number(process.env['SOAK'] ?? 0.1)));
 
+/** Most of a fault is waiting: each has a process of its own on one database, and they share out the faults. */
+const LANES = 4;
+
+interface Lane {
+  proxy: FaultProxy;
+  server: ServerProcess;
+}
+
 let site: Awaited<ReturnType<typeof sharedSite>>;
+let lanes: Lane[];
 let proxy: FaultProxy;
 let server: ServerProcess;
 let cast: Cast;
@@ -29,12 +38,14 @@ const upload = (name: string): Operation => {
 beforeAll(async () => {
   site = await sharedSite();
   const [, name = '', socket = ''] = /\/([^/?]+)\?host=(.+)$/.exec(site.database.url) ?? [];
-  proxy = await startFaultProxy({ path: `${decodeURIComponent(socket)}/.s.PGSQL.5432` });
-  server = await spawnServer({
-    ...site.environment,
-    DATABASE_URL: `postgres://postgres@127.0.0.1:${proxy.port}/${name}`,
-    SIGN_INS_PER_MINUTE: '100000',
-  });
+  const startLane = async (): Promise<Lane> => {
+    const between = await startFaultProxy({ path: `${decodeURIComponent(socket)}/.s.PGSQL.5432` });
+    const DATABASE_URL = `postgres://postgres@127.0.0.1:${between.port}/${name}`;
+    return { proxy: between, server: await spawnServer({ ...site.environment, DATABASE_URL, SIGN_INS_PER_MINUTE: '100000' }) };
+  };
+  const first = await startLane();
+  lanes = [first, ...(await Promise.all(Array.from({ length: LANES - 1 }, startLane)))];
+  ({ proxy, server } = first);
   cast = await makeCast(site.database.db);
   const made = await ask(server.baseUrl, {
     name: 'first',
@@ -59,13 +70,15 @@ beforeAll(async () => {
   }
 }, 120_000);
 afterAll(async () => {
-  await server?.kill('SIGKILL');
-  await proxy?.close();
+  for (const lane of lanes ?? []) {
+    await lane.server.kill('SIGKILL');
+    await lane.proxy.close();
+  }
   await site?.remove();
 });
 
 let asked = 0;
-function operations(mark: string): Operation[] {
+function operations(mark: string, origin: string): Operation[] {
   const person = cast.owner;
   const under = `/api/v1/experiments/${experimentId}`;
   const filters = encodeURIComponent(JSON.stringify([{ column: 'a', operator: 'less_than', value: (asked += 1) + 100 }]));
@@ -98,7 +111,7 @@ function operations(mark: string): Operation[] {
       method: 'POST',
       path: '/api/v1/auth/email-otp/send-verification-otp',
       body: { email: `${mark}@example.com`, type: 'sign-in' },
-      headers: { origin: server.baseUrl },
+      headers: { origin },
       person: null,
     },
     { name: 'ready', method: 'GET', path: '/health/ready', person: null },
@@ -117,53 +130,60 @@ const settleUploads = async () => {
 };
 
 test(`a database that fails in every way, ${ROUNDS} times over`, { timeout: 3_600_000 }, async () => {
-  const roll = random(SEED);
+  const throwDice = random(SEED);
   const seen = new Map<string, number>();
   let slowest = 0;
   let marks = 0;
   const uploads: string[] = [];
-  for (let round = 0; round < ROUNDS; round += 1)
-    for (const fault of faultsOf(roll, { lateMs: 8_000 }))
-      // in a short run each fault comes before the requests or between them, in a long one both
-      for (const isMidway of ROUNDS > 1 ? [false, true] : [roll() < 0.5]) {
-        const mark = `m${(marks += 1)}_${fault.kind}`;
-        const what = JSON.stringify({ ...fault, isMidway });
-        // the same requests succeed while nothing fails
-        for (const operation of operations(`${mark}_before`))
-          expect(judge(operation.name, await ask(server.baseUrl, operation)), operation.name).toBe('done');
-        const all = operations(mark);
-        if (!isMidway) await proxy.set(fault);
-        const answering = Promise.all(all.map((operation) => ask(server.baseUrl, operation)));
-        if (isMidway) {
-          await sleep(roll() * 40);
-          await proxy.set(fault);
-        }
-        const live = await ask(server.baseUrl, { name: 'live', method: 'GET', path: '/health/live' });
-        expect(live.status, what).toBe(200);
-        const answers = await answering;
-        answers.forEach((answer, at) => {
-          const name = `${what} ${all[at]!.name}`;
-          // a download that has begun is torn off, never ended as if it were whole
-          const outcome = answer.status === 0 && all[at]!.name === 'csv' ? 'torn' : judge(name, answer);
-          const label = outcome === 'later' ? String(answer.status) : outcome;
-          seen.set(label, (seen.get(label) ?? 0) + 1);
-        });
-        expect(server.child.exitCode, server.output().slice(-2_000)).toBeNull();
-        await proxy.set({ kind: 'none' });
-        for (const [at, operation] of all.entries()) {
-          if (operation.name === 'upload') {
-            // an upload has no key: whoever was refused takes another name
-            const name = judge('', answers[at]!) === 'done' ? mark : `${mark}_again`;
-            if (name !== mark) await untilDone(server.baseUrl, upload(name));
-            uploads.push(name);
-            continue;
-          }
-          const { milliseconds } = await untilDone(server.baseUrl, operation);
-          slowest = Math.max(slowest, milliseconds);
-        }
+  // in a short run each fault comes before the requests or between them, in a long one both
+  const orders = Array.from({ length: ROUNDS }, () => faultsOf(throwDice, { lateMs: 8_000 }))
+    .flat()
+    .flatMap((fault) => (ROUNDS > 1 ? [false, true] : [throwDice() < 0.5]).map((isMidway) => ({ fault, isMidway })));
+  const work = async ({ server, proxy }: Lane, roll: () => number) => {
+    for (let order = orders.shift(); order; order = orders.shift()) {
+      const { fault, isMidway } = order;
+      const mark = `m${(marks += 1)}_${fault.kind}`;
+      const what = JSON.stringify({ ...fault, isMidway });
+      // the same requests succeed while nothing fails
+      for (const operation of operations(`${mark}_before`, server.baseUrl))
+        expect(judge(operation.name, await ask(server.baseUrl, operation)), operation.name).toBe('done');
+      const all = operations(mark, server.baseUrl);
+      if (!isMidway) await proxy.set(fault);
+      const answering = Promise.all(all.map((operation) => ask(server.baseUrl, operation)));
+      if (isMidway) {
+        await sleep(roll() * 40);
+        await proxy.set(fault);
       }
+      const live = await ask(server.baseUrl, { name: 'live', method: 'GET', path: '/health/live' });
+      expect(live.status, what).toBe(200);
+      const answers = await answering;
+      answers.forEach((answer, at) => {
+        const name = `${what} ${all[at]!.name}`;
+        // a download that has begun is torn off, never ended as if it were whole
+        const outcome = answer.status === 0 && all[at]!.name === 'csv' ? 'torn' : judge(name, answer);
+        const label = outcome === 'later' ? String(answer.status) : outcome;
+        seen.set(label, (seen.get(label) ?? 0) + 1);
+      });
+      expect(server.child.exitCode, server.output().slice(-2_000)).toBeNull();
+      await proxy.set({ kind: 'none' });
+      for (const [at, operation] of all.entries()) {
+        if (operation.name === 'upload') {
+          // an upload has no key: whoever was refused takes another name
+          const name = judge('', answers[at]!) === 'done' ? mark : `${mark}_again`;
+          if (name !== mark) await untilDone(server.baseUrl, upload(name));
+          uploads.push(name);
+          continue;
+        }
+        const { milliseconds } = await untilDone(server.baseUrl, operation);
+        slowest = Math.max(slowest, milliseconds);
+      }
+    }
+  };
+  await Promise.all(lanes.map((lane, at) => work(lane, random(SEED + at))));
+  const met = new Map<string, number>();
+  for (const lane of lanes) for (const [kind, count] of lane.proxy.met) met.set(kind, (met.get(kind) ?? 0) + count);
   console.log(
-    `seed ${SEED}: ${[...seen].map(([status, count]) => `${count} ${status}`).join(', ')}; met ${JSON.stringify([...proxy.met])}; ` +
+    `seed ${SEED}: ${[...seen].map(([status, count]) => `${count} ${status}`).join(', ')}; met ${JSON.stringify([...met])}; ` +
       `the slowest recovery took ${slowest.toFixed(0)} ms`,
   );
   expect(seen.get('503') ?? 0).toBeGreaterThan(0);
