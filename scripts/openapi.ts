@@ -1,6 +1,7 @@
 // Makes the generated document stable and complete: keys in order, the errors that every operation can give, the version of package.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RESOURCE_TYPES } from '../src/authorization/roles.ts';
 
 const root = join(import.meta.dirname, '..');
 const file = join(root, 'src/generated/openapi.json');
@@ -47,11 +48,32 @@ document.components.schemas.Problem = {
     },
   },
 };
-for (const item of Object.values<Record<string, { responses: Record<string, unknown> }>>(document.paths))
-  for (const operation of Object.values(item))
+/** Whether `{}` fits: a missing JSON body is read as `{}`. */
+function takesNothing(schema: Schema): boolean {
+  const { $ref, ...own } = schema;
+  const found = $ref === undefined ? own : (document.components.schemas[$ref.split('/').at(-1)!] as Schema);
+  return found.type === 'object' && ((found['required'] as string[] | undefined) ?? []).length === 0;
+}
+
+interface Operation {
+  parameters?: { in: string; name: string; schema: Schema }[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
+  responses: Record<string, unknown>;
+}
+
+for (const item of Object.values<Record<string, Operation>>(document.paths))
+  for (const operation of Object.values(item)) {
+    // src/http/authentication.ts refuses an id in a path that is no UUID
+    for (const { in: place, name, schema } of operation.parameters ?? [])
+      if (place === 'path' && schema.type === 'string')
+        if (/(^id|Id)$/.test(name)) schema['format'] = 'uuid';
+        else if (name === 'resourceType') schema.enum = [...RESOURCE_TYPES];
+    const json = operation.requestBody?.content['application/json'];
+    if (operation.requestBody && json && takesNothing(json.schema)) operation.requestBody.required = false;
     operation.responses['default'] = {
       description: 'A problem',
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
     };
+  }
 document.servers = [{ url: '/' }];
 writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
