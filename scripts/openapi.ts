@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RESOURCE_TYPES } from '../src/authorization/roles.ts';
+import { addRules, shapedSchemas, uploadBody } from './shapes.ts';
 
 const root = join(import.meta.dirname, '..');
 const file = join(root, 'src/generated/openapi.json');
@@ -31,6 +32,13 @@ function modernise(schema: unknown): unknown {
 document.openapi = '3.1.0';
 document.paths = modernise(document.paths);
 document.components = modernise(document.components);
+Object.assign(document.components.schemas, shapedSchemas(document.components.schemas));
+addRules(document.components.schemas);
+const DATA = '/api/v1/experiments/{id}/data';
+for (const type of ['text/csv', 'application/x-ndjson', 'application/vnd.apache.arrow.stream', 'application/vnd.apache.parquet'])
+  document.paths[DATA].get.responses['200'].content[type] = { schema: { type: 'string' } };
+document.paths[`${DATA}/exports/{exportId}`].get.responses['200'].content['application/json'].schema = {};
+document.paths[`${DATA}/uploads`].post.requestBody = uploadBody();
 document.components.schemas.Problem = {
   type: 'object',
   description: 'RFC 9457 problem document.',
@@ -75,5 +83,14 @@ for (const item of Object.values<Record<string, Operation>>(document.paths))
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
     };
   }
+/** Takes out the schemas that nothing names any more, and those that only they named. */
+function removeUnnamed(): void {
+  const text = JSON.stringify(document);
+  const unnamed = Object.keys(document.components.schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`));
+  for (const name of unnamed) Reflect.deleteProperty(document.components.schemas, name);
+  if (unnamed.length > 0) removeUnnamed();
+}
+
+removeUnnamed();
 document.servers = [{ url: '/' }];
 writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);

@@ -161,6 +161,7 @@ const catalogue = {
   namesDenied: say(403, 'Only who manages the experiment may export real names; leave anonymizeContributors out, or set it to true.'),
   // input
   invalidInput: say(400, 'The request is not valid; see errors.'),
+  textHoldsNul: say(400, 'Text may not hold the NUL character.'),
   malformedJson: say(400, 'The request body is not valid JSON.'),
   undecodableBody: say(400, 'The request body is not what its Content-Encoding says.'),
   queryRefused: say(400, (sentence: string) => sentence),

@@ -50,12 +50,19 @@ const ROOT = 'document';
 const pointerTo = (...tokens: readonly (string | number)[]) =>
   `${ROOT}#${tokens.map((token) => `/${encodeURIComponent(String(token).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`;
 
-const missing = ({ keyword, params }: ErrorObject) =>
-  keyword === 'required' ? `/${(params as { missingProperty: string }).missingProperty.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
+/** The member that a rule of an object is about. */
+function memberOf({ keyword, params }: ErrorObject): string {
+  const names: Readonly<Record<string, string>> = { required: 'missingProperty', discriminator: 'tag' };
+  const name = (params as Record<string, string>)[names[keyword] ?? ''];
+  return name === undefined ? '' : `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** Why single items are not what a list must contain: the list is told instead. */
+const isOfContained = ({ schemaPath }: ErrorObject) => /(?<!\/properties)\/contains\//.test(schemaPath);
 
 function problemsOf(failures: readonly ErrorObject[] | null | undefined): Problem[] {
-  const problems = joinUnions(failures ?? []).map((error) => ({
-    path: `${error.instancePath}${missing(error)}`,
+  const problems = joinUnions((failures ?? []).filter((failure) => !isOfContained(failure))).map((error) => ({
+    path: `${error.instancePath}${memberOf(error)}`,
     message: sentenceOf(error),
   }));
   return [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()].slice(0, MOST_PROBLEMS);
@@ -72,7 +79,15 @@ function valueOf(text: unknown, { type }: Schema): unknown {
 }
 
 function openValidator(document: OpenApiDocument, allErrors: boolean): Ajv2020 {
-  const ajv = new Ajv2020({ strict: false, allErrors, validateSchema: false, verbose: true, messages: false, logger: false });
+  const ajv = new Ajv2020({
+    strict: false,
+    discriminator: true,
+    allErrors,
+    validateSchema: false,
+    verbose: true,
+    messages: false,
+    logger: false,
+  });
   formats.default(ajv);
   return ajv.addSchema(document, ROOT);
 }

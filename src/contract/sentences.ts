@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { didYouMean } from '../lakehouse/near.ts';
 
 const NOUNS: Readonly<Record<string, string>> = {
   string: 'text',
@@ -18,6 +19,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'an absolute URL',
 };
 
+const NOT_BLANK = '\\S';
+
 const either = (names: readonly string[]) => [...new Set(names)].join(' or ');
 
 const typesOf = ({ params }: ErrorObject): string[] => [(params as { type: string | string[] }).type].flat();
@@ -26,20 +29,35 @@ const count = (params: unknown) => (params as { limit: number }).limit;
 
 const several = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 
+const oneOf = (values: readonly unknown[]) => `must be one of ${values.map(String).join(', ')}`;
+
+/** The types that a union told apart by a member knows. */
+const tagsOf = ({ parentSchema, params }: ErrorObject): unknown[] =>
+  (parentSchema?.['oneOf'] as { properties: Record<string, { const: unknown }> }[]).map(
+    ({ properties }) => properties[(params as { tag: string }).tag]?.const,
+  );
+
+function unknownMember({ params, parentSchema }: ErrorObject): string {
+  const name = (params as { additionalProperty: string }).additionalProperty;
+  return `has no member '${name.slice(0, 64)}'.${didYouMean(name, Object.keys((parentSchema?.['properties'] as object | undefined) ?? {}))}`;
+}
+
 const formatted = (format: string) => `must be ${FORMATS[format] ?? `in the format ${format}`}`;
 
 /** What each rule of a schema asks for, as the rest of a sentence that begins with the place. */
 const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
   required: () => 'is required',
   type: (error) => `must be ${either(typesOf(error).map((type) => NOUNS[type] ?? type))}`,
-  enum: ({ params }) => `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.map(String).join(', ')}`,
+  enum: ({ params }) => oneOf((params as { allowedValues: unknown[] }).allowedValues),
   const: ({ params }) => `must be ${String((params as { allowedValue: unknown }).allowedValue)}`,
   format: ({ params }) => formatted((params as { format: string }).format),
   // a pattern beside a format says the same
   pattern: ({ params, parentSchema }) =>
-    typeof parentSchema?.['format'] === 'string'
-      ? formatted(parentSchema['format'])
-      : `must match ${(params as { pattern: string }).pattern}`,
+    (params as { pattern: string }).pattern === NOT_BLANK
+      ? 'must not be blank'
+      : typeof parentSchema?.['format'] === 'string'
+        ? formatted(parentSchema['format'])
+        : `must match ${(params as { pattern: string }).pattern}`,
   minLength: ({ params }) => (count(params) === 1 ? 'must not be empty' : `must have ${several(count(params), 'character')} or more`),
   maxLength: ({ params }) => `must have at most ${several(count(params), 'character')}`,
   minItems: ({ params }) => (count(params) === 1 ? 'must not be empty' : `must have ${several(count(params), 'item')} or more`),
@@ -49,7 +67,10 @@ const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
   maximum: ({ params }) => `must be at most ${count(params)}`,
   exclusiveMinimum: ({ params }) => `must be more than ${count(params)}`,
   exclusiveMaximum: ({ params }) => `must be less than ${count(params)}`,
-  additionalProperties: ({ params }) => `has no member '${(params as { additionalProperty: string }).additionalProperty.slice(0, 64)}'`,
+  additionalProperties: unknownMember,
+  discriminator: (error) => oneOf(tagsOf(error)),
+  contains: ({ parentSchema }) => `must hold exactly one ${(parentSchema?.['contains'] as { description: string }).description}`,
+  dependentRequired: ({ params }) => `needs ${(params as { missingProperty: string }).missingProperty} beside it`,
 };
 
 /** What a broken rule asks for. */

@@ -17,8 +17,8 @@ const byState: Readonly<Record<string, () => ApiError>> = {
   '40001': () => errors.conflict(),
   '40P01': () => errors.conflict(),
   // text with NUL, and its JSON escape
-  '22021': () => errors.queryRefused('Text may not hold the NUL character.'),
-  '22P05': () => errors.queryRefused('Text may not hold the NUL character.'),
+  '22021': () => errors.textHoldsNul(),
+  '22P05': () => errors.textHoldsNul(),
   '57014': () => errors.databaseTimeout(),
   '53300': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
   '57P01': () => errors.databaseUnavailable().with({ retryAfter: 1 }),

@@ -1,6 +1,7 @@
 import { LIMITS, type SourceKind } from './limits.ts';
 
-const TABLE_NAME = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
+/** What the name of an upload's table is made of. */
+export const TABLE_NAME = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 const RESERVED_TABLES = ['raw_data', 'device'];
 
 /** Upload tables: 1 to 63 characters, a letter first, then letters, digits and underscores; `raw_data` and `device` are taken. */

@@ -186,7 +186,7 @@ describe('annotations', () => {
     expect(await problem(comment('nul \0'))).toEqual([`${content}/text`]);
     expect(await problem(flag('odd'))).toEqual([`${content}/flagType`]);
     expect(await problem({ type: 'flag', content: { type: 'flag' } })).toEqual([`${content}/flagType`]);
-    expect(await problem({ type: 'flag', content: { type: 'comment', text: 'x' } })).toEqual([`${content}/type`]);
+    expect(await problem({ type: 'flag', content: { type: 'comment', text: 'x' } })).toEqual([`${content}/flagType`, `${content}/type`]);
     expect((await post({ ...good, rowId: '' })).status).toBe(400);
     expect((await post({ ...good, tableName: 'device' })).body).toMatchObject({ status: 400, errors: [{ path: '/tableName' }] });
     expect((await post({ ...good, tableName: 'raw_data' })).status).toBe(404);

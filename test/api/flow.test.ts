@@ -134,6 +134,7 @@ describe('the flow of an experiment', () => {
     ).toEqual(['/nodes/0/content/options']);
     expect(await send({ nodes: [nodeOf('a', { ...start, type: 'measurement', content: { protocolId: 'x' } })], edges: [] })).toEqual([
       '/nodes/0/content/protocolId',
+      '/nodes/0/content/command',
     ]);
     const branch = (content: object) => send({ nodes: [nodeOf('a', { ...start, type: 'branch', content })], edges: [] });
     expect(await branch({ paths: [] })).toEqual(['/nodes/0/content/paths']);

@@ -8,15 +8,39 @@ import { measureJson } from '../../src/contract/size.ts';
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
 const contract = openContract(document);
 const flow = (body: unknown, valueCount = 10) => contract.checkBody('post /api/v1/experiments/:id/flow', body, valueCount).problems;
-const node = { id: 'a', type: 'question', name: 'Plot', content: {} };
+const node = { id: 'a', isStart: true, type: 'question', name: 'Plot', content: { kind: 'number', text: 'Which?' } };
 
 test('a body is told where it differs from the document, and what is allowed there', () => {
   expect(flow({ nodes: [node], edges: [] })).toEqual([]);
-  const problems = flow({ nodes: [{ ...node, type: 'riddle', isStart: 'true' }, { id: 7 }] });
+  const problems = flow({
+    nodes: [node, { ...node, isStart: 'true' }, { ...node, isStart: false, id: 7 }, { ...node, isStart: false, type: 'riddle' }, 5],
+  });
   expect(problems).toContainEqual({ path: '/edges', message: 'is required' });
-  expect(problems).toContainEqual({ path: '/nodes/0/isStart', message: 'must be true or false' });
-  expect(problems).toContainEqual({ path: '/nodes/1/id', message: 'must be text' });
-  expect(problems.find(({ path }) => path === '/nodes/0/type')?.message).toMatch(/^must be one of question, /);
+  expect(problems).toContainEqual({ path: '/nodes/1/isStart', message: 'must be true or false' });
+  expect(problems).toContainEqual({ path: '/nodes/2/id', message: 'must be text' });
+  expect(problems).toContainEqual({
+    path: '/nodes/3/type',
+    message: 'must be one of question, instruction, measurement, analysis, branch',
+  });
+  expect(problems).toContainEqual({ path: '/nodes/4', message: 'must be an object' });
+  expect(problems).toHaveLength(5);
+  expect(flow({ nodes: [node, { ...node, id: 'b' }], edges: [] })).toEqual([
+    { path: '/nodes', message: 'must hold exactly one node with isStart' },
+  ]);
+  expect(flow({ nodes: [], edges: [] })).toHaveLength(1);
+});
+
+test('a member that is not known is told with those that it may stand for', () => {
+  const chart = (source: object) =>
+    contract.checkBody(
+      'post /api/v1/experiments/:id/visualizations',
+      { name: 'A', chartFamily: 'basic', chartType: 'line', dataConfig: { tableName: '', dataSources: [source] } },
+      10,
+    ).problems;
+  expect(chart({ tableName: '', columnName: '', role: 'x' })).toEqual([]);
+  expect(chart({ tableName: '', columnName: '', role: 'x', serieName: 'A' })).toEqual([
+    { path: '/dataConfig/dataSources/0', message: "has no member 'serieName'. Did you mean 'seriesName'?" },
+  ]);
 });
 
 test('of a large body the first problem is told', () => {

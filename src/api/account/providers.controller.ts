@@ -80,8 +80,10 @@ export class ProvidersController extends ApiController {
 
   /** A page that says why a sign-in at a provider failed. */
   @Get('error')
-  public error(@Query() error?: string): void {
+  @SuccessResponse(200, 'The page', 'text/html')
+  public error(@Query() error?: string): string {
     failurePage(this.response, error ?? '');
+    return '';
   }
 
   /** Accounts at providers that are joined to yours. */

@@ -4,14 +4,13 @@ export type FlagType = 'outlier' | 'needs_review';
 /** A comment has a text of 1 to 255 characters; a flag has a flagType and may have a text. */
 export interface AnnotationContent {
   type: AnnotationType;
-  /** @maxLength 255 */
   text?: string;
   flagType?: FlagType;
 }
 
 export interface NewAnnotation {
-  /** The same as `content.type`. */
   type: AnnotationType;
+  /** Of the same type. */
   content: AnnotationContent;
 }
 

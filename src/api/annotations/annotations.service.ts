@@ -13,28 +13,17 @@ import { findInternalFiles } from '../../lakehouse/manifest.ts';
 import { sourceOf } from '../data/data.service.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
-import type { AnnotationContent, AnnotationRemoval, NewAnnotation, RowsAffected, RowsAnnotation } from './annotations.model.ts';
+import type { AnnotationContent, AnnotationRemoval, RowsAffected, RowsAnnotation } from './annotations.model.ts';
 import { markAnnotatorNamed, nextSequence, noteAnnotator } from './annotations.queries.ts';
 
 const refuse = (problems: Problem[]) => errors.invalidInput().with({ problems });
 const MOST_NAMED = 20;
 
-/** What is stored of a content; refuses one that is not what its type asks for. */
+/** What is stored of a content. */
 function checkedContent({ type, text, flagType }: AnnotationContent, path: string): { text: string | null; flagType: string | null } {
   if (text !== undefined && (text.includes('\0') || !text.isWellFormed()))
     throw refuse([{ path: `${path}/text`, message: 'must be text without NUL characters and lone surrogates' }]);
-  if (type === 'flag') {
-    if (flagType === undefined) throw refuse([{ path: `${path}/flagType`, message: 'is required for a flag: outlier or needs_review' }]);
-    return { text: text ?? null, flagType };
-  }
-  if (text === undefined || text === '')
-    throw refuse([{ path: `${path}/text`, message: 'is required for a comment: 1 to 255 characters' }]);
-  return { text, flagType: null };
-}
-
-function checkedAnnotation({ type, content }: NewAnnotation) {
-  if (type !== content.type) throw refuse([{ path: '/annotation/content/type', message: 'must be the same as /annotation/type' }]);
-  return checkedContent(content, '/annotation/content');
+  return { text: text ?? null, flagType: type === 'flag' ? (flagType ?? null) : null };
 }
 
 /** The table that is annotated, by its own action; not every kind shows annotations. */
@@ -93,7 +82,7 @@ const write = <T>(
 /** Annotates rows of a table, one annotation each. Errors: rowsNotFound, which names them; then nothing has changed. */
 export async function annotateRows(ctx: Context, caller: Caller, experimentId: string, body: RowsAnnotation): Promise<RowsAffected> {
   const table = await annotatedTable(ctx, caller, experimentId, body.tableName);
-  const content = checkedAnnotation(body.annotation);
+  const content = checkedContent(body.annotation.content, '/annotation/content');
   const rowIds = [...new Set(body.rowIds)];
   await requireRows(ctx, table, rowIds);
   await nameAnnotator(ctx, caller, experimentId);

@@ -24,52 +24,19 @@ export interface DashboardLayout {
 }
 
 export interface DashboardLayoutInput {
-  /**
-   * 12 unless stated.
-   * @isInt
-   * @minimum 1
-   * @maximum 24
-   */
+  /** 12 unless stated. */
   columns?: number;
-  /**
-   * 80 unless stated.
-   * @isInt
-   * @minimum 20
-   * @maximum 400
-   */
+  /** 80 unless stated. */
   rowHeight?: number;
-  /**
-   * 16 unless stated.
-   * @isInt
-   * @minimum 0
-   * @maximum 64
-   */
+  /** 16 unless stated. */
   gap?: number;
 }
 
 /** Where a widget stands, in cells of the grid. */
 export interface WidgetLayout {
-  /**
-   * @isInt
-   * @minimum 0
-   */
   col: number;
-  /**
-   * @isInt
-   * @minimum 0
-   */
   row: number;
-  /**
-   * @isInt
-   * @minimum 1
-   * @maximum 24
-   */
   colSpan: number;
-  /**
-   * @isInt
-   * @minimum 1
-   * @maximum 48
-   */
   rowSpan: number;
 }
 

@@ -31,15 +31,16 @@ const text = z.string().max(10_000).optional();
 const titled = { title: text, description: text, showTitle: z.boolean().default(true), showDescription: z.boolean().default(true) };
 
 const placed = {
-  id: z.uuid(),
+  id: z.guid(),
   layout: z.object({ col: whole(0, 10_000), row: whole(0, 100_000), colSpan: whole(1, 24), rowSpan: whole(1, 48) }),
 };
 
-const widget = z.discriminatedUnion('type', [
+/** A widget, by type; the published document is made from it. */
+export const widgetShape = z.discriminatedUnion('type', [
   z.object({
     ...placed,
     type: z.literal('visualization'),
-    config: z.object({ visualizationId: z.uuid().optional(), ...titled, showDescription: z.boolean().default(false) }),
+    config: z.object({ visualizationId: z.guid().optional(), ...titled, showDescription: z.boolean().default(false) }),
   }),
   z.object({
     ...placed,
@@ -72,7 +73,7 @@ const widget = z.discriminatedUnion('type', [
 
 /** Shape and bounds of a dashboard's widgets, with their defaults. */
 export const widgetsShape: z.ZodType<DashboardWidget[]> = z
-  .array(widget)
+  .array(widgetShape)
   .max(200)
   .superRefine((widgets, context) => {
     const seen = new Set<string>();

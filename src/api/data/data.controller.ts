@@ -23,7 +23,11 @@ const OFFERED = ['application/json', ...Object.keys(FORMATS), PLAN];
 const STREAM_TIMEOUT_MS = 600_000;
 
 interface ReadQuery {
-  /** `raw_data`, `device`, a macro's id, or an upload table's id or name. */
+  /**
+   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
+   * @minLength 1
+   * @maxLength 256
+   */
   tableName: string;
   /** Columns to send, separated by commas, or a JSON array of names. A name with a comma or dot is quoted: `"a.b"`. A dot reaches into a struct: `contributor.name`. */
   columns?: string;
@@ -70,6 +74,10 @@ interface ReadQuery {
 }
 
 interface DistinctQuery {
+  /**
+   * @minLength 1
+   * @maxLength 256
+   */
   tableName: string;
   /** @minLength 1 */
   column: string;

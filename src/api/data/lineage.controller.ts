@@ -6,7 +6,11 @@ import type { Lineage } from './lineage.model.ts';
 import { lineageOf } from './lineage.service.ts';
 
 interface LineageQuery {
-  /** `raw_data`, `device`, a macro's id, or an upload table's id or name. */
+  /**
+   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
+   * @minLength 1
+   * @maxLength 256
+   */
   tableName: string;
 }
 

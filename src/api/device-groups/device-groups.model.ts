@@ -26,6 +26,7 @@ export interface NewDeviceGroup {
    * Trimmed.
    * @minLength 1
    * @maxLength 255
+   * @pattern \S
    */
   name: string;
   /** @maxLength 2000 */
@@ -39,6 +40,7 @@ export interface DeviceGroupPatch {
    * Trimmed.
    * @minLength 1
    * @maxLength 255
+   * @pattern \S
    */
   name?: string;
   /**

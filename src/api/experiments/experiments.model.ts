@@ -87,6 +87,7 @@ export interface NewExperiment {
    * Trimmed.
    * @minLength 1
    * @maxLength 255
+   * @pattern \S
    */
   name: string;
   /** @maxLength 100000 */
@@ -114,6 +115,7 @@ export interface ExperimentPatch {
    * Trimmed.
    * @minLength 1
    * @maxLength 255
+   * @pattern \S
    */
   name?: string;
   /** @maxLength 100000 */

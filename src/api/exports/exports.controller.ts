@@ -23,7 +23,11 @@ import type { ExportList, ExportStarted, ExportStatus, NewExport } from './expor
 import { exportFile, exportsOf, exportStatus, removeExport, startExport } from './exports.service.ts';
 
 interface ExportListQuery {
-  /** `raw_data`, `device`, a macro's id, or an upload table's id or name. */
+  /**
+   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
+   * @minLength 1
+   * @maxLength 256
+   */
   tableName: string;
   /**
    * @isInt
@@ -71,7 +75,11 @@ export class ExportsController extends ApiController {
    */
   @Get('{exportId}')
   @Security('caller', ['experiment:read'])
-  @Produces('application/octet-stream')
+  @Produces('text/csv')
+  @Produces('application/json')
+  @Produces('application/x-ndjson')
+  @Produces('application/vnd.apache.parquet')
+  @Produces('application/vnd.apache.arrow.stream')
   public async download(@Request() request: HttpRequest, @Path() id: string, @Path() exportId: string): Promise<string> {
     const file = await exportFile(this.ctx, this.caller, { experimentId: id, exportId });
     await sendFile(request, this.response, {

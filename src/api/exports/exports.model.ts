@@ -1,5 +1,13 @@
+import type { ChartAggregation, ChartFilter } from '../visualizations/visualizations.model.ts';
+
 export type ExportFormat = 'csv' | 'ndjson' | 'json' | 'parquet' | 'arrow';
 export type ExportState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+
+/**
+ * @minLength 1
+ * @maxLength 1024
+ */
+export type ExportedColumn = string;
 
 export interface NewExport {
   /**
@@ -10,11 +18,11 @@ export interface NewExport {
   tableName: string;
   format: ExportFormat;
   /** Column names, or their text as a read takes it; every column when absent. */
-  columns?: string | string[];
-  /** Array of `{column, operator, value}`, or its JSON text; integers beyond 2^53 need the text. */
-  filters?: unknown;
-  /** Object `{groupBy, functions}`, or its JSON text. */
-  aggregation?: unknown;
+  columns?: string | ExportedColumn[];
+  /** What the rows are narrowed by, or its JSON text; integers beyond 2^53 need the text. */
+  filters?: ChartFilter[] | string;
+  /** What is grouped and computed, or its JSON text. */
+  aggregation?: ChartAggregation | string;
   orderBy?: string;
   orderDirection?: 'ASC' | 'DESC';
   /**

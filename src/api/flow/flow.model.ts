@@ -8,18 +8,10 @@ export interface FlowPosition {
 
 /** A step of the flow. */
 export interface FlowNode {
-  /**
-   * Unique in the flow.
-   * @minLength 1
-   * @maxLength 255
-   */
+  /** Unique in the flow. */
   id: string;
   type: FlowNodeType;
-  /**
-   * For a question, the label whose canonical form is the column of its answers.
-   * @minLength 1
-   * @maxLength 64
-   */
+  /** For a question, the label whose canonical form is the column of its answers. */
   name: string;
   /**
    * By type. question: `kind` (yes_no, open_ended, number, multi_choice), `text` (0 to 64), `required`, and for multi_choice `options` (1 or more texts of 1 to 64).
@@ -34,22 +26,14 @@ export interface FlowNode {
 
 /** A way from one node to another. */
 export interface FlowEdge {
-  /**
-   * Unique in the flow.
-   * @minLength 1
-   * @maxLength 255
-   */
+  /** Unique in the flow. */
   id: string;
   /** Id of the node that it leaves. */
   source: string;
   /** Id of the node that it enters. */
   target: string;
-  /** @maxLength 64 */
   label?: string | null;
-  /**
-   * Of a branch: the path that it belongs to.
-   * @maxLength 64
-   */
+  /** Of a branch: the path that it belongs to. */
   sourceHandle?: string | null;
 }
 

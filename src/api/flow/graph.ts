@@ -17,12 +17,12 @@ const content = {
   instruction: z.object({ text: z.string().min(1).max(100_000) }),
   measurement: z.union(
     [
-      z.object({ protocolId: z.uuid(), params }),
+      z.object({ protocolId: z.guid(), params }),
       z.object({ command: z.object({ format: z.enum(['string', 'json', 'yaml']), content: z.string().min(1).max(1_000_000) }), params }),
     ],
     { error: 'must have a protocolId, or a command with format (string, json or yaml) and content' },
   ),
-  analysis: z.object({ macroId: z.uuid(), params }),
+  analysis: z.object({ macroId: z.guid(), params }),
   branch: z.object({
     paths: z
       .array(z.object({ id, label: z.string().max(64), color: z.string().max(64) }))
@@ -39,7 +39,8 @@ const common = {
   position: z.object({ x: z.number(), y: z.number() }).optional(),
 };
 
-const node = z.discriminatedUnion('type', [
+/** A node, by type; the published document is made from it. */
+export const nodeShape = z.discriminatedUnion('type', [
   z.object({ ...common, type: z.literal('question'), content: content.question }),
   z.object({ ...common, type: z.literal('instruction'), content: content.instruction }),
   z.object({ ...common, type: z.literal('measurement'), content: content.measurement }),
@@ -47,7 +48,7 @@ const node = z.discriminatedUnion('type', [
   z.object({ ...common, type: z.literal('branch'), content: content.branch }),
 ]);
 
-const edge = z.object({
+export const edgeShape = z.object({
   id,
   source: id,
   target: id,
@@ -56,7 +57,10 @@ const edge = z.object({
 });
 
 /** Shape and bounds of a graph; what a shape cannot say is in `graphProblems`. */
-export const graphShape: z.ZodType<FlowGraph> = z.object({ nodes: z.array(node).max(1_000), edges: z.array(edge).max(5_000) });
+export const graphShape: z.ZodType<FlowGraph> = z.object({
+  nodes: z.array(nodeShape).max(1_000),
+  edges: z.array(edgeShape).max(5_000),
+});
 
 function repeated(items: readonly { id: string }[], where: string): Problem[] {
   const seen = new Set<string>();
@@ -97,11 +101,10 @@ function branchProblems(nodes: readonly FlowNode[], root: string): Problem[] {
 }
 
 /**
- * What is wrong with a graph of the right shape: no node, not exactly one start, ids that repeat, edges that lead nowhere, question names that
+ * What is wrong with a graph of the right shape: not exactly one start, ids that repeat, edges that lead nowhere, question names that
  * clash with each other or with a column of every measurement. Loops are allowed: a person may measure again.
  */
 export function graphProblems({ nodes, edges }: FlowGraph, root: string): Problem[] {
-  if (nodes.length === 0) return [{ path: `${root}/nodes`, message: 'must hold at least one node' }];
   const starts = nodes.filter(({ isStart }) => isStart === true).length;
   const ids = new Set(nodes.map((given) => given.id));
   const dangling = edges.flatMap((given, index) =>

@@ -21,11 +21,13 @@ export interface NewTransferRequest {
    * Trimmed.
    * @minLength 1
    * @maxLength 255
+   * @pattern \S
    */
   projectIdOld: string;
   /**
    * An absolute http or https URL.
    * @maxLength 2000
+   * @pattern ^https?://[^\s/?#@]+([/?#]\S*)?$
    */
   projectUrlOld: string;
 }

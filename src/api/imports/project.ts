@@ -3,7 +3,7 @@ import { canonicalQuestion, isReservedColumn } from '../flow/flow.service.ts';
 import type { WorkbookCell } from '../workbooks/workbooks.model.ts';
 import type { ImportedQuestion, ProjectImport } from './imports.model.ts';
 
-const id = z.uuid().toLowerCase();
+const id = z.guid().toLowerCase();
 const named = { name: z.string().trim().min(1).max(255), description: z.string().max(100_000).nullable().optional(), createdBy: id };
 const part = (most: number) => z.string().max(most).optional();
 

@@ -11,10 +11,13 @@ export const filterValue = z.union([operand, z.array(operand).max(MAX_VALUES), z
 });
 export const aggregateFunction = z.enum(FUNCTIONS);
 
-/** Filters as a chart or a widget keeps them: those of a read, strict about unknown keys. */
-export const filtersShape: z.ZodType<Filter[]> = z
-  .array(z.strictObject({ column: column.min(1), operator: filterOperator, value: filterValue.optional() }))
-  .max(MAX_FILTERS);
+/** A filter as a chart or a widget keeps it: as in a read, strict about unknown keys. */
+export const filterShape: z.ZodType<Filter> = z.strictObject({
+  column: column.min(1),
+  operator: filterOperator,
+  value: filterValue.optional(),
+});
+export const filtersShape = z.array(filterShape).max(MAX_FILTERS);
 
 /** An aggregation as a chart keeps it. */
 export const aggregationShape: z.ZodType<Aggregation> = z.strictObject({

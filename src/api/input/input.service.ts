@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { errors, type Problem } from '../../errors.ts';
-import { didYouMean } from '../../lakehouse/near.ts';
 
 /** How deep a JSON value that we keep may nest. */
 const DEEPEST = 64;
@@ -18,11 +17,11 @@ function depthOf(value: unknown): number {
 const pathOf = (root: string, path: readonly PropertyKey[]) =>
   path.reduce<string>((text, part) => `${text}/${String(part).slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')}`, root);
 
-function problemsOf(root: string, issues: readonly z.core.$ZodIssue[], known: readonly string[]): Problem[] {
+function problemsOf(root: string, issues: readonly z.core.$ZodIssue[]): Problem[] {
   return issues.slice(0, 20).flatMap((issue): Problem[] => {
     const path = pathOf(root, issue.path);
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.slice(0, 5).map((key) => ({ path, message: `unknown key '${key.slice(0, 64)}'.${didYouMean(key, known)}` }));
+      return issue.keys.slice(0, 5).map((key) => ({ path, message: `has no member '${key.slice(0, 64)}'.` }));
     if (issue.code === 'invalid_value') return [{ path, message: `must be one of ${issue.values.map(String).join(', ')}` }];
     return [{ path, message: issue.message }];
   });
@@ -32,12 +31,12 @@ function problemsOf(root: string, issues: readonly z.core.$ZodIssue[], known: re
 export const refusal = (problems: readonly Problem[]) => errors.invalidInput().with({ problems });
 
 /**
- * Checks a JSON value against a bounded schema, for the shapes that the published document only describes loosely. `root` is the path that problems
- * start with (`/widgets`), `known` are the keys that a misspelt one may have meant. Errors: invalid input, naming up to twenty places and never a value.
+ * Reads a JSON value by a bounded shape: what a body is checked by already (the published document is made from the shape), with its defaults and without
+ * what it does not know. `root` is the path that problems start with (`/widgets`). Errors: invalid input, naming up to twenty places and never a value.
  */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, root = '', known: readonly string[] = []): T {
+export function checked<T>(schema: z.ZodType<T>, value: unknown, root = ''): T {
   if (depthOf(value) > DEEPEST) throw refusal([{ path: root, message: `is nested deeper than ${DEEPEST} levels` }]);
   const result = schema.safeParse(value);
-  if (!result.success) throw refusal(problemsOf(root, result.error.issues, known));
+  if (!result.success) throw refusal(problemsOf(root, result.error.issues));
   return result.data;
 }

@@ -1,34 +1,21 @@
 export type MetadataColumnType = 'string' | 'number' | 'date';
 
 export interface MetadataColumn {
-  /**
-   * @minLength 1
-   * @maxLength 255
-   */
   id: string;
-  /**
-   * Letters, digits and underscores; unique without regard to case, and not the name of a column that every measurement has.
-   * @pattern ^[A-Za-z0-9_]{1,64}$
-   */
+  /** Letters, digits and underscores; unique without regard to case, and not the name of a column that every measurement has. */
   name: string;
   type: MetadataColumnType;
 }
 
 /** A row: `_id`, and a value for each column under the column's id or name. */
 export interface MetadataRow {
-  /** @minLength 1 */
   _id: string;
   [column: string]: unknown;
 }
 
 /** A table that is joined to measurements: a row meets those whose answer to a question (or whose device) equals its identifier. */
 export interface Metadata {
-  /** @maxLength 120 */
   name: string;
-  /**
-   * @minItems 1
-   * @maxItems 500
-   */
   columns: MetadataColumn[];
   rows: MetadataRow[];
   /** The id of the column that identifies a row. */

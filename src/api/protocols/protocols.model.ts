@@ -1,9 +1,12 @@
 import type { ProtocolFamily } from '../resources/links.model.ts';
 import type { LibraryResource, LibraryResourcePatch, NewLibraryResource } from '../resources/resources.model.ts';
 
+/** Any JSON value but null. */
+export type ProtocolCode = string | number | boolean | unknown[] | Record<string, unknown>;
+
 export interface Protocol extends LibraryResource {
-  /** Any JSON value but null, as it was sent. */
-  code: unknown;
+  /** As it was sent. */
+  code: ProtocolCode;
   /** Raised with every change of code or family. */
   codeVersion: number;
   family: ProtocolFamily;
@@ -11,13 +14,12 @@ export interface Protocol extends LibraryResource {
 }
 
 export interface NewProtocol extends NewLibraryResource {
-  /** Any JSON value but null; it comes back as it was sent, numbers included. */
-  code: unknown;
+  /** It comes back as it was sent, numbers included. */
+  code: ProtocolCode;
   family: ProtocolFamily;
 }
 
 export interface ProtocolPatch extends LibraryResourcePatch {
-  /** Any JSON value but null. */
-  code?: unknown;
+  code?: ProtocolCode;
   family?: ProtocolFamily;
 }

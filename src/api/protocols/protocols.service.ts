@@ -4,23 +4,18 @@ import type { Transaction } from '../../database/database.ts';
 import { exactJson } from '../../json.ts';
 import { errors } from '../../errors.ts';
 import { keepCodeVersion, lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
-import type { NewProtocol, Protocol, ProtocolPatch } from './protocols.model.ts';
+import type { NewProtocol, Protocol, ProtocolCode, ProtocolPatch } from './protocols.model.ts';
 import { findProtocol, insertProtocol, updateProtocol, type ProtocolRow } from './protocols.queries.ts';
 
 export type VersionedProtocol = Protocol & { version: number };
 
 /** A row with its code as JSON that prints as it was sent. */
-export const shownProtocol = ({ code, ...row }: ProtocolRow): VersionedProtocol => ({ ...row, code: exactJson(code) });
+export const shownProtocol = ({ code, ...row }: ProtocolRow): VersionedProtocol => ({ ...row, code: exactJson(code) as ProtocolCode });
 
 async function mustFind(tx: Transaction, id: string): Promise<ProtocolRow> {
   const row = await findProtocol(tx, id);
   if (!row) throw errors.resourceNotFound('protocol');
   return row;
-}
-
-function checkCode(code: string): string {
-  if (code === 'null') throw errors.invalidInput().with({ problems: [{ path: '/code', message: 'must not be null' }] });
-  return code;
 }
 
 /** Creates a protocol inside a transaction. `code` is JSON text. */
@@ -30,10 +25,9 @@ export async function addProtocol(
   body: Omit<NewProtocol, 'code'>,
   code: string,
 ): Promise<VersionedProtocol> {
-  const checked = checkCode(code);
   const id = await settleResource(tx, maker, 'protocol', body);
-  await insertProtocol(tx, { id, code: checked, family: body.family, forkedFrom: body.forkedFrom ?? null });
-  await keepCodeVersion(tx, { resourceId: id, version: 1, code: checked, kind: body.family, createdBy: maker.userId });
+  await insertProtocol(tx, { id, code, family: body.family, forkedFrom: body.forkedFrom ?? null });
+  await keepCodeVersion(tx, { resourceId: id, version: 1, code, kind: body.family, createdBy: maker.userId });
   return shownProtocol(await mustFind(tx, id));
 }
 
@@ -56,7 +50,7 @@ export const patchProtocol = (
     const { organizationId } = await lockForChange(tx, 'protocol', id, versions);
     const before = await mustFind(tx, id);
     const { name, description, family } = body;
-    const given = { name, description, family, code: code === undefined ? undefined : checkCode(code) };
+    const given = { name, description, family, code: code };
     if (Object.values(given).every((value) => value === undefined)) return shownProtocol(before);
     const next = { code: given.code ?? before.code, family: family ?? before.family };
     if (next.code !== before.code || next.family !== before.family) {

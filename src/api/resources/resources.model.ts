@@ -78,6 +78,7 @@ export interface NewLibraryResource {
    * Trimmed. Names need not be unique.
    * @minLength 1
    * @maxLength 255
+   * @pattern \S
    */
   name: string;
   /** @maxLength 100000 */
@@ -95,6 +96,7 @@ export interface LibraryResourcePatch {
    * Trimmed.
    * @minLength 1
    * @maxLength 255
+   * @pattern \S
    */
   name?: string;
   /** @maxLength 100000 */

@@ -1,18 +1,18 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { LIMITS, SOURCE_KINDS, mostFileBytes, type SourceKind } from '../../ingest/limits.ts';
-import { isTableName, nameFile } from '../../ingest/names.ts';
+import { LIMITS, mostFileBytes, type SourceKind } from '../../ingest/limits.ts';
+import { nameFile } from '../../ingest/names.ts';
 import { createTable, findUploadTable } from '../../lakehouse/manifest.ts';
 import { objectKey } from '../../storage/objects.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
+import { fieldsShape, type Fields } from './fields.ts';
 import type { UploadReport } from './uploads.model.ts';
 import {
   beatReceiving,
@@ -40,24 +40,12 @@ const BEAT_MS = 5_000;
 /** Parts as they arrive; the structure of a multipart body, whoever parsed it. */
 export type UploadPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; name: string; filename: string; body: Readable };
 
-const Fields = z.discriminatedUnion('targetKind', [
-  z.object({ sourceKind: z.enum(SOURCE_KINDS), targetKind: z.literal('new'), targetName: z.string() }),
-  z.object({ sourceKind: z.enum(SOURCE_KINDS), targetKind: z.literal('existing'), uploadTableId: z.uuid() }),
-]);
-type Fields = z.infer<typeof Fields>;
-
 function checkFields(given: Record<string, string>): Fields {
-  const parsed = Fields.safeParse(given);
+  const parsed = fieldsShape.safeParse(given);
   if (!parsed.success)
     throw errors
       .invalidInput()
       .with({ problems: parsed.error.issues.map((issue) => ({ path: `/${issue.path.join('/')}`, message: issue.message })) });
-  if (parsed.data.targetKind === 'new' && !isTableName(parsed.data.targetName))
-    throw errors.invalidInput().with({
-      problems: [
-        { path: '/targetName', message: 'must be 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device' },
-      ],
-    });
   return parsed.data;
 }
 

@@ -53,7 +53,7 @@ export class PlotController extends ApiController {
     @Path() id: string,
     @Path() visualizationId: string,
     @Queries() query: ImageQuery,
-  ): Promise<void> {
+  ): Promise<string> {
     const found = await this.#find(id, visualizationId);
     const data = await plotVisualization(this.ctx, this.caller, found, this.exchange.signal);
     const { drawPng, drawSvg } = await loadDrawing();
@@ -64,6 +64,7 @@ export class PlotController extends ApiController {
     this.response.setHeader('Vary', 'Accept');
     if (wanted === 'png') this.response.type('image/png').send(await drawPng(chart, { width, height }));
     else this.response.type('image/svg+xml').send(await drawSvg(chart, { width, height }));
+    return '';
   }
 
   async #find(experimentId: string, id: string): Promise<VersionedVisualization> {

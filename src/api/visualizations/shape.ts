@@ -16,38 +16,13 @@ const source = z.strictObject({
   errorColumn: column.optional(),
 });
 
-/** Shape and bounds of a data config, strict about keys that it does not know. */
+/** Shape and bounds of a data config, strict about keys that it does not know; the published document is made from it. */
 export const dataConfigShape = z.strictObject({
   tableName: z.string().max(255),
   dataSources: z.array(source).min(1).max(50),
   filters: filtersShape.optional(),
   aggregation: aggregationShape.optional(),
 }) as unknown as z.ZodType<DataConfig>;
-
-/** Keys that a misspelt one may have meant. */
-export const DATA_CONFIG_KEYS = [
-  'tableName',
-  'dataSources',
-  'filters',
-  'aggregation',
-  'columnName',
-  'role',
-  'seriesName',
-  'alias',
-  'traceType',
-  'axis',
-  'aggregate',
-  'errorColumn',
-  'column',
-  'operator',
-  'value',
-  'groupBy',
-  'functions',
-  'timeBucket',
-  'timezone',
-  'function',
-  'secondColumn',
-];
 
 /** A client's own settings of a chart: any object, bounded. */
 export const configShape = z

@@ -102,10 +102,6 @@ export interface ChartAggregation {
 export interface DataConfig {
   /** May be empty in a draft. */
   tableName: string;
-  /**
-   * @minItems 1
-   * @maxItems 50
-   */
   dataSources: DataSource[];
   filters?: ChartFilter[];
   aggregation?: ChartAggregation;
@@ -133,6 +129,7 @@ export interface NewVisualization {
    * Not blank.
    * @minLength 1
    * @maxLength 255
+   * @pattern \S
    */
   name: string;
   /** @maxLength 10000 */
@@ -149,6 +146,7 @@ export interface VisualizationPatch {
    * Not blank.
    * @minLength 1
    * @maxLength 255
+   * @pattern \S
    */
   name?: string;
   /** @maxLength 10000 */

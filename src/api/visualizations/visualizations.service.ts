@@ -7,7 +7,7 @@ import { errors } from '../../errors.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { checked, refusal } from '../input/input.service.ts';
 import { roleProblems } from './roles.ts';
-import { configShape, DATA_CONFIG_KEYS, dataConfigShape } from './shape.ts';
+import { configShape, dataConfigShape } from './shape.ts';
 import type { ChartType, DataConfig, NewVisualization, VisualizationPatch } from './visualizations.model.ts';
 import {
   deleteVisualization,
@@ -25,12 +25,8 @@ export interface VisualizationTarget {
   versions: number[] | null;
 }
 
-function checkName(name: string): void {
-  if (name.trim() === '') throw refusal([{ path: '/name', message: 'must not be blank' }]);
-}
-
 function checkDataConfig(type: ChartType, given: DataConfig): DataConfig {
-  const config = checked(dataConfigShape, given, '/dataConfig', DATA_CONFIG_KEYS);
+  const config = checked(dataConfigShape, given, '/dataConfig');
   const problems = roleProblems(type, config);
   if (problems.length > 0) throw refusal(problems);
   return config;
@@ -57,7 +53,6 @@ export async function createVisualization(
   experimentId: string,
   body: NewVisualization,
 ): Promise<VersionedVisualization> {
-  checkName(body.name);
   const dataConfig = checkDataConfig(body.chartType, body.dataConfig);
   const config = checked(configShape, body.config ?? {}, '/config');
   return ctx.db.transaction(async (tx) => {
@@ -89,7 +84,6 @@ export async function patchVisualization(
   target: VisualizationTarget,
   body: VisualizationPatch,
 ): Promise<VersionedVisualization> {
-  if (body.name !== undefined) checkName(body.name);
   const config = body.config === undefined ? undefined : checked(configShape, body.config, '/config');
   const given = Object.entries(body).filter(([, value]) => value !== undefined);
   return ctx.db.transaction(async (tx) => {

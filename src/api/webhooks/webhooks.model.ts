@@ -27,8 +27,8 @@ export interface CreatedWebhook extends Webhook {
 export interface NewWebhook {
   /**
    * An https URL of a public host.
-   * @minLength 1
    * @maxLength 2000
+   * @pattern ^https?://[^\x00-\x20\x7f/?#@]+([/?][^\x00-\x20\x7f#]*)?$
    */
   url: string;
   /** @maxLength 1000 */
@@ -43,8 +43,8 @@ export interface NewWebhook {
 /** Absent fields keep their value. */
 export interface WebhookChanges {
   /**
-   * @minLength 1
    * @maxLength 2000
+   * @pattern ^https?://[^\x00-\x20\x7f/?#@]+([/?][^\x00-\x20\x7f#]*)?$
    */
   url?: string;
   /** @maxLength 1000 */

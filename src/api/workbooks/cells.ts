@@ -41,11 +41,12 @@ const device = z.object({
   error: z.string().max(10_000).optional(),
 });
 
-const cell = z.discriminatedUnion('type', [
+/** A cell, by type; the published document is made from it. */
+export const cellShape = z.discriminatedUnion('type', [
   z.object({
     ...common,
     type: z.literal('protocol'),
-    payload: z.strictObject({ protocolId: z.uuid().toLowerCase(), version: z.number().int().min(1).max(2_147_483_647), name }),
+    payload: z.strictObject({ protocolId: z.guid().toLowerCase(), version: z.number().int().min(1).max(2_147_483_647), name }),
   }),
   z.object({
     ...common,
@@ -55,7 +56,7 @@ const cell = z.discriminatedUnion('type', [
   z.object({
     ...common,
     type: z.literal('macro'),
-    payload: z.strictObject({ macroId: z.uuid().toLowerCase(), language: z.enum(['python', 'r', 'javascript']), name }),
+    payload: z.strictObject({ macroId: z.guid().toLowerCase(), language: z.enum(['python', 'r', 'javascript']), name }),
   }),
   z.object({
     ...common,
@@ -84,10 +85,10 @@ const cell = z.discriminatedUnion('type', [
   z.object({ ...common, type: z.literal('markdown'), content: z.string().max(1_000_000) }),
 ]);
 
-export type Cell = z.infer<typeof cell>;
+export type Cell = z.infer<typeof cellShape>;
 
 /** Cells of a workbook: seven kinds, at most 1,000. */
-export const cellsShape: z.ZodType<Cell[]> = z.array(cell).max(1_000);
+export const cellsShape: z.ZodType<Cell[]> = z.array(cellShape).max(1_000);
 
 /** What a shape cannot say: question names whose canonical forms are the same. */
 export function cellProblems(cells: readonly Cell[]): Problem[] {

@@ -11,7 +11,6 @@ export type WorkbookCellType = 'protocol' | 'command' | 'macro' | 'question' | '
  * `evaluatedPathId`. output: `producedBy`, `data`, `executionTime`, `messages`, `deviceResults`. markdown: `content`.
  */
 export interface WorkbookCell {
-  /** @minLength 1 */
   id: string;
   type: WorkbookCellType;
   isCollapsed?: boolean;

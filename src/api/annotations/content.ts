@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+const flagType = z.enum(['outlier', 'needs_review']);
+const comment = z.object({ type: z.literal('comment'), text: z.string().min(1).max(255), flagType: flagType.optional() });
+const flag = z.object({ type: z.literal('flag'), flagType, text: z.string().max(255).optional() });
+
+/** What an annotation says, by type; the published document is made from it. */
+export const contentShape = z.discriminatedUnion('type', [comment, flag]);
+
+/** An annotation: its type, and a content of that type. */
+export const annotationShape = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('comment'), content: comment }),
+  z.object({ type: z.literal('flag'), content: flag }),
+]);
