@@ -8,7 +8,7 @@ export default defineConfig({
     include: [
       'test/soak/**/*.test.ts',
       'test/process/{crash,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
-      'test/conformance/strange-clients.test.ts',
+      'test/conformance/{strange-clients,schemathesis/schemathesis}.test.ts',
       'test/api/identities.test.ts',
       'test/auth/revocation.test.ts',
       'test/lakehouse/{oracle,seek}.test.ts',

@@ -12,6 +12,11 @@ EXISTING = json.loads(os.environ["EXISTING_IDS"])
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
+def stays(value):
+    """What is malformed stays, and one of five values that may be unknown."""
+    return not isinstance(value, str) or zlib.crc32(value.encode(errors="surrogatepass")) % 5 == 0
+
+
 def word_before(path, name, values):
     """The word of a path before a parameter; `{resourceType}` is read from the call."""
     words = path.split("/")
@@ -23,9 +28,12 @@ def word_before(path, name, values):
 def before_call(context, case, kwargs):
     given = case.path_parameters or {}
     for name, value in list(given.items()):
-        # a malformed id stays; one well-formed id of five stays unknown
-        if not isinstance(value, str) or not UUID.fullmatch(value) or zlib.crc32(value.encode()) % 5 == 0:
+        if stays(value) or not UUID.fullmatch(value):
             continue
         found = EXISTING.get(word_before(case.operation.path, name, given))
         if found:
             given[name] = found
+    for place in (case.query, case.body):
+        table = place.get("tableName") if isinstance(place, dict) else None
+        if "/data" in case.operation.path and not stays(table) and 0 < len(table) <= 256:
+            place["tableName"] = "raw_data"
