@@ -75,6 +75,15 @@ describe('one macro', () => {
 });
 
 describe('GET /api/v1/macros', () => {
+  test('a page far behind the last is empty', async () => {
+    for (const path of ['macros', 'protocols', 'workbooks'])
+      for (const page of [1, 21_474_837, 2_147_483_647])
+        expect(await owner()('GET', `/api/v1/${path}?page=${page}`), path).toMatchObject({
+          status: 200,
+          body: page === 1 ? expect.any(Array) : [],
+        });
+  });
+
   test('filters by language and finds by language, maker and name', async () => {
     const viewer = site.as(site.cast.viewer);
     for (const language of ['python', 'r', 'javascript'])

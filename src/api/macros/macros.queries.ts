@@ -24,7 +24,7 @@ export interface MacroFilter {
 }
 
 const matching = ({ userId, scope, search, language }: MacroFilter, most: number) =>
-  fragment`listed_ids(${userId}, 'macro', ${scope === 'related'}, ${search ?? null}, ${language ?? null}, ${most})`;
+  fragment`listed_ids(${userId}, 'macro', ${scope === 'related'}, ${search ?? null}, ${language ?? null}, least(${most}::bigint, 2147483647)::integer)`;
 
 // a search ranks what it finds, so it must see more than one page
 const SEARCHED = 10_001;

@@ -24,7 +24,7 @@ export interface ProtocolFilter {
 }
 
 const matching = ({ userId, scope, search }: ProtocolFilter, most: number) =>
-  fragment`listed_ids(${userId}, 'protocol', ${scope === 'related'}, ${search ?? null}, null, ${most})`;
+  fragment`listed_ids(${userId}, 'protocol', ${scope === 'related'}, ${search ?? null}, null, least(${most}::bigint, 2147483647)::integer)`;
 
 // a search ranks what it finds, so it must see more than one page
 const SEARCHED = 10_001;

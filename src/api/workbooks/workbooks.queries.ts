@@ -24,7 +24,7 @@ export interface WorkbookFilter {
 }
 
 const matching = ({ userId, scope, search }: WorkbookFilter, most: number) =>
-  fragment`listed_ids(${userId}, 'workbook', ${scope === 'related'}, ${search ?? null}, null, ${most})`;
+  fragment`listed_ids(${userId}, 'workbook', ${scope === 'related'}, ${search ?? null}, null, least(${most}::bigint, 2147483647)::integer)`;
 
 // a search ranks what it finds, so it must see more than one page
 const SEARCHED = 10_001;
