@@ -69,6 +69,10 @@ export function addRules(models: Readonly<Record<string, Model>>): void {
   for (const name of ['FlowGraph', 'FlowReplacement'])
     Object.assign(models[name]?.properties?.['nodes'] ?? {}, { contains: start, minContains: 1, maxContains: 1 });
   Object.assign(models['FlowReplacement'] ?? {}, { dependentRequired: { nodes: ['edges'], edges: ['nodes'] } });
+  Object.assign(models['NewInvitation'] ?? {}, {
+    if: { properties: { resourceType: { const: 'platform' } } },
+    else: { properties: { resourceId: { type: 'string' } }, required: ['resourceId'] },
+  });
 }
 
 /** The schemas that take the place of those of tsoa, with the descriptions that those have. */

@@ -57,11 +57,11 @@ function memberOf({ keyword, params }: ErrorObject): string {
   return name === undefined ? '' : `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Why single items are not what a list must contain: the list is told instead. */
-const isOfContained = ({ schemaPath }: ErrorObject) => /(?<!\/properties)\/contains\//.test(schemaPath);
+/** Why single items are not what a list must contain, where the list is told; and that a condition fails, where its rules are told. */
+const isToldElsewhere = ({ keyword, schemaPath }: ErrorObject) => keyword === 'if' || /(?<!\/properties)\/contains\//.test(schemaPath);
 
 function problemsOf(failures: readonly ErrorObject[] | null | undefined): Problem[] {
-  const problems = joinUnions((failures ?? []).filter((failure) => !isOfContained(failure))).map((error) => ({
+  const problems = joinUnions((failures ?? []).filter((failure) => !isToldElsewhere(failure))).map((error) => ({
     path: `${error.instancePath}${memberOf(error)}`,
     message: sentenceOf(error),
   }));

@@ -9,7 +9,7 @@ type TableRequest = Request & { table?: OpenTable };
 async function open(request: TableRequest, response: Response, where: 'query' | 'body'): Promise<void> {
   const { caller } = exchangeOf(response);
   const tableName = (request[where] as { tableName?: unknown } | undefined)?.tableName;
-  if (typeof tableName !== 'string' || tableName === '' || tableName.length > 256 || tableName.includes('\0'))
+  if (typeof tableName !== 'string' || tableName === '' || tableName.length > 256)
     throw errors.invalidInput().with({
       problems: [
         {
@@ -18,6 +18,7 @@ async function open(request: TableRequest, response: Response, where: 'query' | 
         },
       ],
     });
+  if (tableName.includes('\0')) throw errors.textHoldsNul();
   const start = performance.now();
   request.table = await openTable(contextOf(request).admission, caller?.userId ?? '', String(request.params['id']), tableName);
   timed(exchangeOf(response), 'access', performance.now() - start);
