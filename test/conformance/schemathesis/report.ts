@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
 
 /** An answer that broke a rule. */
 export interface Finding {
@@ -39,7 +40,7 @@ interface Scenario {
   };
 }
 
-/** What stopped the program from sending cases to an operation. */
+/** What went wrong in the program itself. */
 export interface Failure {
   operation: string;
   message: string;
@@ -50,12 +51,6 @@ interface Events {
   NonFatalError?: { label: string; value: { type: string; message: string } };
 }
 
-const eventsOf = (report: string): Events[] =>
-  readFileSync(report, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('{"ScenarioFinished"') || line.startsWith('{"NonFatalError"'))
-    .map((line) => JSON.parse(line) as Events);
-
 function problemOf(answer: Answer | null | undefined): Pick<Finding, 'code' | 'problems'> {
   const text = answer?.content ? Buffer.from(answer.content.$base64, 'base64').toString() : '';
   if (!text.startsWith('{"type":"https://fieldlake.dev/errors#')) return { code: '', problems: [] };
@@ -63,30 +58,40 @@ function problemOf(answer: Answer | null | undefined): Pick<Finding, 'code' | 'p
   return { code, problems: errors.map(({ path, message }) => `${path} ${message}`) };
 }
 
-const findingsOf = ({ label, recorder }: Scenario): Finding[] =>
-  Object.entries(recorder.checks ?? {}).flatMap(([id, checks]) => {
-    const answer = recorder.interactions?.[id]?.response;
+const operationOf = ({ label, recorder }: Scenario): string => label ?? recorder.label ?? '';
+
+const findingsOf = (scenario: Scenario): Finding[] =>
+  Object.entries(scenario.recorder.checks ?? {}).flatMap(([id, checks]) => {
+    const answer = scenario.recorder.interactions?.[id]?.response;
     return checks
       .filter(({ status }) => status !== 'success')
       .map(({ name }) => ({
         check: name,
-        operation: label ?? recorder.label ?? '',
+        operation: operationOf(scenario),
         status: answer?.status_code ?? 0,
         ...problemOf(answer),
       }));
   });
 
-/** How many requests a report tells of, what they broke, and what was not sent. */
-export function readReport(report: string): { cases: number; findings: Finding[]; failures: Failure[] } {
-  const events = eventsOf(report);
-  const scenarios = events.flatMap(({ ScenarioFinished: scenario }) => scenario ?? []);
-  return {
-    cases: scenarios.reduce((sum, { recorder }) => sum + Object.keys(recorder.interactions ?? {}).length, 0),
-    findings: scenarios.flatMap(findingsOf),
-    failures: events.flatMap(({ NonFatalError: error }) =>
-      error ? { operation: error.label, message: `${error.value.type}: ${error.value.message}` } : [],
-    ),
-  };
+/** What a run sent and what came of it. */
+export interface Outcome {
+  /** Requests by operation: `POST /api/v1/macros`. */
+  cases: Map<string, number>;
+  findings: Finding[];
+  failures: Failure[];
+}
+
+/** Adds what a report tells to an outcome. A line of a report is one scenario; the file of a long run is larger than a text may be. */
+export async function readReport(report: string, { cases, findings, failures }: Outcome): Promise<void> {
+  for await (const line of createInterface({ input: createReadStream(report) })) {
+    if (!line.startsWith('{"ScenarioFinished"') && !line.startsWith('{"NonFatalError"')) continue;
+    const { ScenarioFinished: scenario, NonFatalError: error } = JSON.parse(line) as Events;
+    if (error) failures.push({ operation: error.label, message: `${error.value.type}: ${error.value.message}` });
+    if (!scenario) continue;
+    const operation = operationOf(scenario);
+    cases.set(operation, (cases.get(operation) ?? 0) + Object.keys(scenario.recorder.interactions ?? {}).length);
+    findings.push(...findingsOf(scenario));
+  }
 }
 
 export const isWithin = (finding: Finding, { check, code, problems, operations }: Exception): boolean =>
