@@ -14,7 +14,8 @@ export const filesVariable = (paths: readonly string[]): Statement => ({
 
 /** Every row of the files of `filesVariable`, with the types that these columns have; columns that are not named keep theirs. */
 export function selectAnew(columns: readonly ColumnState[], where?: string): string {
-  const typed = columns.filter(({ hasValues }) => hasValues);
+  // the id is text, and named first
+  const typed = columns.filter(({ name, hasValues }) => hasValues && name !== 'id');
   const empty = ['null::varchar as id', ...typed.map(({ name, type }) => `null::${physicalType(type)} as ${quote(name)}`)].join(', ');
   const casts = typed.map(({ name, type }) => `cast(${quote(name)} as ${physicalType(type)}) as ${quote(name)}`).join(', ');
   const source = `select ${empty} where false union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false)`;

@@ -1,11 +1,12 @@
 /** What a version adds to its table's Delta log: the bytes of the entry, fixed in the transaction that makes the version. */
 import { basename } from 'node:path';
+import type { TableKind } from '../catalog.ts';
 import type { LockedTable } from '../manifest-rows.ts';
 import type { StagedFile } from '../warehouse.ts';
 import type { Transaction } from '../../database/database.ts';
 import { printEntry, printNothing } from './entry.ts';
 import { insertEntries, keepsFiles, updateState, type NewEntry } from './log.queries.ts';
-import { CHECKPOINT_EVERY, nextState } from './schema.ts';
+import { CHECKPOINT_EVERY, firstState, nextState } from './schema.ts';
 
 interface LoggedVersion {
   version: number;
@@ -31,7 +32,7 @@ export async function logVersion(
   const at = Date.now();
   const files = retired.length === 0 || (await keepsFiles(tx, table.id, version));
   const after = nextState(
-    table.logState,
+    table.logState ?? firstState(table.kind as TableKind),
     added.map(({ columns }) => columns),
     { files, retyped },
   );

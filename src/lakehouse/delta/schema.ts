@@ -1,5 +1,5 @@
 /** A lake table's columns in Delta's words, and how they change from version to version. */
-import type { ColumnType } from '../catalog.ts';
+import { fixedColumns, physicalColumns, type ColumnType, type TableKind } from '../catalog.ts';
 import { parseType, typeText } from '../types.ts';
 import type { PhysicalColumn } from '../warehouse.ts';
 
@@ -109,12 +109,16 @@ interface Kept {
   retyped: ReadonlySet<string>;
 }
 
+/** What a log says at its beginning: the columns that every table of the kind has, whether the first files hold them or not. */
+export const firstState = (kind: TableKind): LogState =>
+  nextState({ columns: [], features: [], greatestId: 0 }, [physicalColumns(fixedColumns(kind))], { files: true, retyped: new Set() });
+
 /** What the log says from a version on. Throws TypesDiffer where a new file has another type of a column that kept files may hold. */
-export function nextState(before: LogState | null, added: readonly (readonly PhysicalColumn[])[], kept: Kept): LogState {
-  const known = new Map((before?.columns ?? []).map((column) => [column.name.toLowerCase(), column]));
+export function nextState(before: LogState, added: readonly (readonly PhysicalColumn[])[], kept: Kept): LogState {
+  const known = new Map(before.columns.map((column) => [column.name.toLowerCase(), column]));
   const columns = new Map<string, LoggedColumn>(kept.files ? [...known].filter(([name]) => !kept.retyped.has(name)) : []);
-  const features = new Set(before?.features);
-  let greatestId = before?.greatestId ?? 0;
+  const features = new Set(before.features);
+  let greatestId = before.greatestId;
   for (const column of added.flat()) {
     const key = column.name.toLowerCase();
     const there = columns.get(key);

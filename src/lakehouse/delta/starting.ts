@@ -2,6 +2,7 @@
 import { link, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Database } from '../../database/database.ts';
+import { fixedColumns, physicalColumns, type TableKind } from '../catalog.ts';
 import { columnsAt, commit, filesAt, findTableById, lockTable } from '../manifest.ts';
 import { filesVariable, selectAnew } from '../rewriting.ts';
 import type { StagingArea } from '../staging.ts';
@@ -9,7 +10,7 @@ import { typeText } from '../types.ts';
 import { printEntry } from './entry.ts';
 import { insertEntries, listLoggedFiles, listMisplaced, listWithoutLog, movePath, setLogFrom, updateState } from './log.queries.ts';
 import { tableFolder } from './places.ts';
-import { nextState } from './schema.ts';
+import { firstState, nextState } from './schema.ts';
 
 interface StartDeps {
   db: Database;
@@ -38,7 +39,9 @@ async function rewriteOlder({ db, staging }: StartDeps, tableId: string, sortCol
   const table = await findTableById(db, tableId);
   if (!table) return 0;
   const columns = await columnsAt(db, tableId, table.version);
-  const types = new Map(columns.filter(({ hasValues }) => hasValues).map(({ name, type }) => [name, typeText(type)]));
+  const fixed = physicalColumns(fixedColumns(table.kind as TableKind)).map((column) => ({ ...column, hasValues: true, exactDouble: true }));
+  const known = [...fixed, ...columns.filter(({ hasValues }) => hasValues)];
+  const types = new Map(known.map(({ name, type }) => [name, typeText(type)]));
   const older: { id: string; path: string }[] = [];
   for (const file of await filesAt(db, tableId, table.version)) {
     const held = await staging.readColumns(file.path);
@@ -51,7 +54,7 @@ async function rewriteOlder({ db, staging }: StartDeps, tableId: string, sortCol
       tableId,
       experimentId: table.experimentId,
       prepare: [filesVariable(older.map(({ path }) => join(staging.lakeFolder, path)))],
-      select: { sql: selectAnew(columns), values: [] },
+      select: { sql: selectAnew(known), values: [] },
       sortColumn,
     })
     .finally(() => session.close());
@@ -68,7 +71,7 @@ async function startLog({ db, staging }: StartDeps, tableId: string): Promise<bo
     if (!table || table.logState !== null || table.rowCount === 0) return false;
     const files = await listLoggedFiles(tx, tableId, table.version);
     const schemas = await Promise.all(files.map(({ path }) => staging.readColumns(path)));
-    const after = nextState(null, schemas, { files: true, retyped: new Set() });
+    const after = nextState(firstState(table.kind as TableKind), schemas, { files: true, retyped: new Set() });
     const entry = printEntry({
       table: { id: table.id, name: table.name ?? table.identifier, createdAt: table.createdAt.getTime() },
       before: null,
