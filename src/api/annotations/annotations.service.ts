@@ -21,7 +21,8 @@ const MOST_NAMED = 20;
 
 /** What is stored of a content. */
 function checkedContent({ type, text, flagType }: AnnotationContent, path: string): { text: string | null; flagType: string | null } {
-  if (text?.includes('\0') === true) throw errors.textHoldsNul();
+  if (text?.includes('\0') === true)
+    throw errors.textHoldsNul().with({ problems: [{ path: `${path}/text`, message: 'must be text without NUL characters' }] });
   if (text?.isWellFormed() === false) throw refuse([{ path: `${path}/text`, message: 'must be text without lone surrogates' }]);
   return { text: text ?? null, flagType: type === 'flag' ? (flagType ?? null) : null };
 }

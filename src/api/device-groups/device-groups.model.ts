@@ -24,7 +24,6 @@ export interface DeviceGroupDetail extends CountedDeviceGroup {
 export interface NewDeviceGroup {
   /**
    * Trimmed.
-   * @minLength 1
    * @maxLength 255
    * @pattern \S
    */
@@ -38,7 +37,6 @@ export interface NewDeviceGroup {
 export interface DeviceGroupPatch {
   /**
    * Trimmed.
-   * @minLength 1
    * @maxLength 255
    * @pattern \S
    */

@@ -85,7 +85,6 @@ export interface ExperimentMember {
 export interface NewExperiment {
   /**
    * Trimmed.
-   * @minLength 1
    * @maxLength 255
    * @pattern \S
    */
@@ -113,7 +112,6 @@ export interface NewExperiment {
 export interface ExperimentPatch {
   /**
    * Trimmed.
-   * @minLength 1
    * @maxLength 255
    * @pattern \S
    */

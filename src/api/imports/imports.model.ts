@@ -19,7 +19,6 @@ export interface TransferRequest {
 export interface NewTransferRequest {
   /**
    * Trimmed.
-   * @minLength 1
    * @maxLength 255
    * @pattern \S
    */

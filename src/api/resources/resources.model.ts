@@ -76,7 +76,6 @@ export interface LibraryResource {
 export interface NewLibraryResource {
   /**
    * Trimmed. Names need not be unique.
-   * @minLength 1
    * @maxLength 255
    * @pattern \S
    */
@@ -94,7 +93,6 @@ export interface NewLibraryResource {
 export interface LibraryResourcePatch {
   /**
    * Trimmed.
-   * @minLength 1
    * @maxLength 255
    * @pattern \S
    */

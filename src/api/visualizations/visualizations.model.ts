@@ -127,7 +127,6 @@ export interface Visualization {
 export interface NewVisualization {
   /**
    * Not blank.
-   * @minLength 1
    * @maxLength 255
    * @pattern \S
    */
@@ -144,7 +143,6 @@ export interface NewVisualization {
 export interface VisualizationPatch {
   /**
    * Not blank.
-   * @minLength 1
    * @maxLength 255
    * @pattern \S
    */
