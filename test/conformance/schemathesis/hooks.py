@@ -18,10 +18,10 @@ def stays(value):
 
 
 def word_before(path, name, values):
-    """The word of a path before a parameter; `{resourceType}` is read from the call."""
+    """The word of a path before a parameter; of `{resourceType}` the plural of what the call says: `device_group` is under `device-groups`."""
     words = path.split("/")
     word = words[words.index("{%s}" % name) - 1]
-    return str(values.get(word[1:-1])) if word.startswith("{") else word
+    return str(values.get(word[1:-1])).replace("_", "-") + "s" if word.startswith("{") else word
 
 
 @schemathesis.hook

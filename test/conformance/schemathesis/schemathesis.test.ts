@@ -13,7 +13,7 @@ import { pythonWith } from '../../support/python.ts';
 import { isWithin, readReport, type Exception, type Outcome } from './report.ts';
 
 const SOAK = process.env['SOAK'] === '1';
-const SEED = SOAK ? Math.floor(Math.random() * 2 ** 31) : 20_261_101;
+const SEED = Number(process.env['SEED'] ?? (SOAK ? Math.floor(Math.random() * 2 ** 31) : 20_261_101));
 const LEAST_CASES = SOAK ? 100_000 : 10_000;
 /** Cases of each operation and phase. The phase that walks the rules of the schemas adds some of its own. */
 const EXAMPLES = Number(process.env['EXAMPLES'] ?? (SOAK ? 120 : 1));
