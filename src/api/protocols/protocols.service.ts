@@ -50,7 +50,7 @@ export const patchProtocol = (
     const { organizationId } = await lockForChange(tx, 'protocol', id, versions);
     const before = await mustFind(tx, id);
     const { name, description, family } = body;
-    const given = { name, description, family, code: code };
+    const given = { name, description, family, code };
     if (Object.values(given).every((value) => value === undefined)) return shownProtocol(before);
     const next = { code: given.code ?? before.code, family: family ?? before.family };
     if (next.code !== before.code || next.family !== before.family) {
