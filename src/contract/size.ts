@@ -7,13 +7,17 @@ export interface JsonLimits {
   values: number;
   /** Members of one object. */
   members: number;
+  /** Items of a list that is a member of the text's outermost object. */
+  items: number;
   /** Levels of lists and objects within each other. */
   depth: number;
 }
 
 export interface JsonSize {
   values: number;
-  /** The longest list that is a member of the text's outermost object: where each of its items begins and ends; undefined where there is none. */
+  /** False: the text breaks off, and is no JSON. */
+  isWhole: boolean;
+  /** The longest list that is a member of the text's outermost object: where it can be cut between items; undefined where there is none. */
   list: JsonList | undefined;
 }
 
@@ -21,9 +25,12 @@ export interface JsonList {
   /** Byte of the opening bracket, and of the closing one. */
   start: number;
   end: number;
-  /** Bytes of the commas between its items. */
+  /** Bytes of some of the commas between its items, each at least `PIECE` behind the one before. */
   commas: number[];
 }
+
+/** Bytes of neighbouring items that are parsed together. */
+const PIECE = 65_536;
 
 /** Bytes that are counted before the event loop gets its turn: about 2 ms. */
 const SLICE = 1_000_000;
@@ -43,6 +50,7 @@ class Counter {
   /** For each level: the members so far, or -1 for a list. */
   readonly #members: Int32Array;
   #list: JsonList | undefined;
+  #items = 0;
 
   constructor(limits: JsonLimits) {
     this.limits = limits;
@@ -73,15 +81,24 @@ class Counter {
     if (this.#depth > this.limits.depth) throw refusal(`must nest at most ${this.limits.depth} levels deep`);
     this.#members[this.#depth] = isList ? -1 : 1;
     this.#addValue();
-    if (isList && this.#depth === 2 && (this.#members[1] ?? -1) >= 0) this.#list = { start: at, end: at, commas: [] };
+    if (isList && this.#depth === 2 && (this.#members[1] ?? -1) >= 0) {
+      this.#list = { start: at, end: at, commas: [] };
+      this.#items = 0;
+    }
   }
 
   #separate(at: number): void {
     const members = this.#members[this.#depth] ?? -1;
     if (members >= this.limits.members) throw refusal(`has an object of more than ${this.limits.members} members`);
     if (members >= 0) this.#members[this.#depth] = members + 1;
-    else if (this.#depth === 2) this.#list?.commas.push(at);
+    else if (this.#depth === 2 && this.#list) this.#countItem(at, this.#list);
     this.#addValue();
+  }
+
+  #countItem(at: number, { commas, start }: JsonList): void {
+    this.#items += 1;
+    if (this.#items >= this.limits.items) throw refusal(`has a list of more than ${this.limits.items} items`);
+    if (at - (commas.at(-1) ?? start) >= PIECE) commas.push(at);
   }
 
   #close(at: number): void {
@@ -92,6 +109,11 @@ class Counter {
     }
     this.#depth = Math.max(0, this.#depth - 1);
   }
+
+  /** Whether everything that was opened has been closed. */
+  get isWhole(): boolean {
+    return this.#depth === 0 && !this.#inString;
+  }
 }
 
 /** Counts what a JSON text holds, 1 MB at a time. Of a text that is no JSON the counts mean nothing. Errors: bad input beyond the limits. */
@@ -101,5 +123,5 @@ export async function measureJson(bytes: Uint8Array, limits: JsonLimits): Promis
     if (at > 0) await setImmediate();
     counter.count(bytes, at, Math.min(at + SLICE, bytes.length));
   }
-  return { values: counter.values, list: counter.longest };
+  return { values: counter.values, list: counter.longest, isWhole: counter.isWhole };
 }

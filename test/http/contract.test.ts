@@ -71,7 +71,7 @@ test('a query is typed by the document; a name that is given twice, or a number 
 });
 
 test('what a JSON text holds is counted in its bytes, and refused beyond each limit', async () => {
-  const limits = { values: 20, members: 5, depth: 4 };
+  const limits = { values: 20, members: 5, items: 12, depth: 4 };
   const measure = (text: string) => measureJson(Buffer.from(text), limits);
   await expect(measure('{"a":[[[1]]],"b":"[[[[[["}')).resolves.toMatchObject({ values: 6 });
   await expect(measure('[[[[[1]]]]]')).rejects.toMatchObject({ details: { problems: [{ message: 'must nest at most 4 levels deep' }] } });
@@ -79,6 +79,11 @@ test('what a JSON text holds is counted in its bytes, and refused beyond each li
   await expect(measure('{"a":1,"b":1,"c":1,"d":1,"e":"\\",","f":1}')).rejects.toMatchObject({
     details: { problems: [{ message: /5 members/ }] },
   });
-  const { list } = await measure('{"s":[1],"items":[{"a":[1,2]},"],",3]}');
-  expect(list?.commas).toHaveLength(2);
+  await expect(measure(`{"a":[${'1,'.repeat(11)}1]}`)).resolves.toMatchObject({ values: 14, isWhole: true });
+  await expect(measure(`{"a":[${'1,'.repeat(12)}1]}`)).rejects.toMatchObject({ details: { problems: [{ message: /12 items/ }] } });
+  for (const broken of ['{"a":[1,2', '{"a":"', '[']) await expect(measure(broken)).resolves.toMatchObject({ isWhole: false });
+  // a list can be cut at the commas of its own, wherever a piece is long enough
+  const text = `{"s":[1],"items":[{"a":[1,2],"t":"${'],'.repeat(40_000)}"},2,3,"${'x'.repeat(70_000)}",5]}`;
+  const { list } = await measure(text);
+  expect(list?.commas.map((at) => text.slice(at - 1, at + 2))).toEqual(['},2', '",5']);
 });
