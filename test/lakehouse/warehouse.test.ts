@@ -269,6 +269,22 @@ describe('cancelling', () => {
     expect(lake.warehouse.running).toBe(0);
   });
 
+  test('bytes of a Parquet file come while its rows are still made, and one that fails midway is destroyed', async () => {
+    const columns = [{ as: 'line', name: 'line', type: STRING }];
+    const body = await lake.warehouse.typed(flood, 'parquet', columns);
+    const first = await new Promise<Buffer>((resolve, reject) => body.once('data', resolve).once('error', reject));
+    expect(first.toString('latin1', 0, 4)).toBe('PAR1');
+    expect(lake.warehouse.running).toBe(1);
+    body.destroy();
+    await settled();
+    expect(lake.warehouse.running).toBe(0);
+    const lines = (sql: string): Statement => ({ sql: `select ${sql} as line from range(4000000) t(i)`, values: [] });
+    const whole = await buffer(await lake.warehouse.typed(lines(`'row'`), 'parquet', columns));
+    expect(whole.toString('latin1', whole.length - 4)).toBe('PAR1');
+    const failing = lines(`case when i = 3000000 then error('midway') else 'row' end`);
+    await expect(buffer(await lake.warehouse.typed(failing, 'parquet', columns))).rejects.toThrow('midway');
+  });
+
   test('a page that nobody reads to its end frees the engine', async () => {
     const { rows: body } = await readPage(lake.warehouse, rows(), { limit: 100_000 });
     body.destroy();
