@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     include: [
       'test/soak/**/*.test.ts',
-      'test/process/{crash,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
+      'test/process/{crash,downloads,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
       'test/conformance/{strange-clients,schemathesis/schemathesis}.test.ts',
       'test/api/identities.test.ts',
       'test/auth/revocation.test.ts',
