@@ -111,7 +111,7 @@ test(
   async () => {
     await load({ senders: AT_ONCE / 4 }, 3);
     // as many senders as fill the machine and are all let in
-    const usual = await beside(load({ senders: (AT_ONCE * 3) / 4 - 4 }, Math.max(5, SECONDS / 3)));
+    const usual = await beside(load({ senders: Math.floor((AT_ONCE * 5) / 8) }, Math.max(5, SECONDS / 3)));
     const perSecond = (usual.result.statuses['200'] ?? 0) / usual.result.seconds;
     const usualP95 = p95(usual.seen.accepted);
     console.log(`at capacity (${perSecond.toFixed(0)} reads a second): ${shown(usual.result)}; beside it p95 ${usualP95.toFixed(0)} ms`);
