@@ -52,10 +52,11 @@ function guardOf(request: Request, scopes: readonly string[] | undefined): Guard
 
 const pathId = (request: Request, name: string) => String(request.params[name]);
 
-/** Every id in the path is a UUID, or 400; only after the caller is known. */
-function refuseMalformedIds(request: Request): void {
+/** Every id in the path is a UUID, and a type one that there is, or 400; only after the caller is known. */
+function refuseMalformedPath(request: Request): void {
   for (const [name, value] of Object.entries(request.params))
-    if (/(^id|Id)$/.test(name) && !isUuid(String(value))) throw errors.invalidId(name);
+    if (name === 'resourceType') checkedType(String(value));
+    else if (/(^id|Id)$/.test(name) && !isUuid(String(value))) throw errors.invalidId(name);
 }
 
 function decisionOf(admission: Admission | SessionAdmission): Decision {
@@ -133,7 +134,7 @@ export async function expressAuthentication(
   const admission = await admit(request, response, question, name === 'session' ? 'session' : 'any');
   timed(exchange, 'auth', performance.now() - start);
   if (badType !== undefined) throw badType as Error;
-  refuseMalformedIds(request);
+  refuseMalformedPath(request);
   if (guard) granted(decisionOf(admission), guard.type, guard.action);
 
   const caller: Caller = {
