@@ -11,7 +11,7 @@ import { openLake, type Lake } from '../ingest/setup.ts';
 import { pythonWith } from '../support/python.ts';
 
 /** What opening a table costs a reader of `deltalake` after many versions, beside what it cost after a hundred. */
-const VERSIONS = process.env['SOAK'] === undefined ? 1_000 : 10_000;
+const VERSIONS = Math.round(10_000 * Number(process.env['SOAK'] ?? 1));
 const FEW = 100;
 const COMPACTED_EVERY = 60;
 const MOST_RATIO = 1.5;
