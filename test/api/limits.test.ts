@@ -78,7 +78,9 @@ function beyond({ anyOf, ...rest }: Schema, value: unknown): [string, unknown][]
   const schema = anyOf?.[0] ?? rest;
   const found: [string, unknown][] = [];
   if (schema.enum) found.push(['none of its names', 'nonsense']);
-  if (schema.pattern !== undefined) found.push(['not of its form', 'not valid!']);
+  const form = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, 'u');
+  // what may be anything but blank is refused when it is blank
+  if (form) found.push(['not of its form', ['not valid!', '   '].find((text) => !form.test(text))]);
   if (schema.minimum !== undefined) found.push(['too low', schema.minimum - 1]);
   if (schema.maximum !== undefined) found.push(['too high', schema.maximum + 1]);
   if (schema.minLength === 1) found.push(['empty', '']);
