@@ -88,9 +88,9 @@ export class DevicesController extends ApiController {
   @Get('{deviceId}')
   @Security('caller', ['device:read'])
   public async get(@Path() deviceId: string): Promise<DeviceDetail> {
-    const [{ version, ...device }, capabilities] = await Promise.all([
-      mustFindDevice(this.ctx, deviceId),
+    const [capabilities, { version, ...device }] = await Promise.all([
       capabilitiesOf(this.ctx.db, this.caller.userId, 'device', deviceId),
+      mustFindDevice(this.ctx, deviceId),
     ]);
     const [connected] = await withConnectivity(this.ctx, [device]);
     return tagged(this.response, { ...device, connectivity: connected?.connectivity ?? null, capabilities }, version);
