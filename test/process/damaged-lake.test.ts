@@ -146,9 +146,12 @@ describe('a lake file that is damaged', () => {
     const large = await uploadTable(owner, id, 'large', `at,sine\n${rows.join('\n')}\n`);
     /** Downloads the table: how many lines came, and whether its end did. */
     const download = async () => {
-      const answer = await fetch(`${site.server.baseUrl}/api/v1/experiments/${id}/data?tableName=${large}&orderBy=uploaded_at&orderDirection=ASC`, {
-        headers: { 'x-api-key': site.cast.owner.apiKey, accept: 'text/csv' },
-      });
+      const answer = await fetch(
+        `${site.server.baseUrl}/api/v1/experiments/${id}/data?tableName=${large}&orderBy=uploaded_at&orderDirection=ASC`,
+        {
+          headers: { 'x-api-key': site.cast.owner.apiKey, accept: 'text/csv' },
+        },
+      );
       expect(answer.status).toBe(200);
       let lines = 0;
       try {
@@ -161,7 +164,9 @@ describe('a lake file that is damaged', () => {
     const whole = { lines: ROWS + 1, end: 'whole' };
     expect(await download()).toEqual(whole);
     const [lastFile] = await site.db.rows<{ id: string; files: number }>(
-      sql('test')`select id, count(*) over () as files from lake_files where table_id = ${large} and to_version is null order by min_id desc limit 1`,
+      sql(
+        'test',
+      )`select id, count(*) over () as files from lake_files where table_id = ${large} and to_version is null order by min_id desc limit 1`,
     );
     expect(lastFile!.files).toBeGreaterThan(5);
     const last = filesOf(large).find((path) => path.includes(lastFile!.id))!;
