@@ -442,10 +442,12 @@ table lake_files
   max_id text
   null_keys bigint
   values_noted boolean not null default false
+  sha256 bytea
   constraint lake_files_byte_count_check CHECK ((byte_count > 0))
   constraint lake_files_check CHECK (((to_version IS NULL) OR (to_version > from_version)))
   constraint lake_files_check1 CHECK (((null_keys >= 0) AND (null_keys <= row_count)))
   constraint lake_files_row_count_check CHECK ((row_count > 0))
+  constraint lake_files_sha256_check CHECK ((octet_length(sha256) = 32))
   constraint lake_files_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE CASCADE
   constraint lake_files_pkey PRIMARY KEY (id)
   constraint lake_files_path_key UNIQUE (path)
@@ -461,6 +463,13 @@ table lake_log
   created_at timestamp with time zone not null default now()
   constraint lake_log_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE CASCADE
   constraint lake_log_pkey PRIMARY KEY (table_id, version)
+table lake_place
+  is_only boolean not null default true
+  place text not null
+  noted_at timestamp with time zone not null default now()
+  constraint lake_place_is_only_check CHECK (is_only)
+  constraint lake_place_place_check CHECK (((place = 'folder'::text) OR (place ~~ 's3://%'::text)))
+  constraint lake_place_pkey PRIMARY KEY (is_only)
 table lake_sources
   table_id uuid not null
   source bytea not null

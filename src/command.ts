@@ -12,13 +12,13 @@ import { landMessages } from './api/lake/landing.service.ts';
 import { lakeStatus, migrateLake, replayLake, verifyLake, type LakeTools } from './api/lake/lake.service.ts';
 import { askForReadBack } from './api/lake/read-back.service.ts';
 import { readConfig, type Config } from './config.ts';
-import { withLake } from './context.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { ApiError, StartError } from './errors.ts';
 import { landUploads } from './ingest/landing-uploads.ts';
 import { openJobQueue } from './jobs/queue.ts';
+import { withLake, withLakeStore } from './with-lake.ts';
 
 const USAGE = `usage:
   npm run user -- create --email ADDRESS --first-name NAME --last-name NAME [--rate-limit N] [--key-name NAME]
@@ -28,7 +28,7 @@ const USAGE = `usage:
   npm run lake -- status
   npm run lake -- compact
   npm run lake -- verify
-  npm run lake -- migrate             (a lake of before tables had logs)
+  npm run lake -- migrate             (a lake of before tables had logs, or one that LAKE or S3_BUCKET want elsewhere; no server runs then)
   npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
   npm run lake -- land-messages DIR
   npm run lake -- land-uploads DIR
@@ -180,14 +180,13 @@ async function main([command, ...args]: string[]): Promise<void> {
     else if (command === 'import') await withJobs(config, db, url, (tools) => importFile(tools, args));
     else if (command === 'lake') await withLake(config, db, (tools) => lake(tools, args));
     else if (command === 'backup') {
-      const { madeAt, tables, lakeFiles, otherFiles, missing } = await makeBackup(
-        { url, dataDir: config.dataDir },
-        resolve(needed(args[0], 'DIR')),
+      const { madeAt, tables, lakeFiles, otherFiles, missing } = await withLakeStore(config, db, (store) =>
+        makeBackup({ url, dataDir: config.dataDir, lake: store }, resolve(needed(args[0], 'DIR'))),
       );
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       say(JSON.stringify({ madeAt, tables: tables.length, rows, lakeFiles, otherFiles, missing }, null, 2));
     } else if (command === 'restore') {
-      const { madeAt } = await restoreBackup({ url, dataDir: config.dataDir }, resolve(needed(args[0], 'DIR')));
+      const { madeAt } = await restoreBackup({ url, dataDir: config.dataDir, db }, resolve(needed(args[0], 'DIR')));
       say(JSON.stringify({ restored: madeAt, dataDir: config.dataDir }, null, 2));
     } else throw new UsageError(`there is no command ${command ?? ''}`);
   } finally {

@@ -8,6 +8,7 @@ import { readSecret } from './storage/secret.ts';
 import { S3_ENVIRONMENT, s3Settings, type S3Settings } from './storage/s3-settings.ts';
 import { databricksSettings, databricksVariables } from './lakehouse/databricks-settings.ts';
 import type { DatabricksSettings } from './lakehouse/databricks-settings.ts';
+import { LAKE_ENVIRONMENT, lakeSettings, type LakeSettings } from './lakehouse/files/lake-settings.ts';
 
 /** A setting that is wrong. */
 export class ConfigError extends StartError {}
@@ -98,6 +99,7 @@ const Environment = z.object({
   ...S3_ENVIRONMENT,
   /** Of one record of an uploaded file, such as a CSV record with its quoted line breaks. */
   UPLOAD_RECORD_KIB: number(1, 16_384).default(8_192),
+  ...LAKE_ENVIRONMENT,
   /** How long, and how many of a table, older versions are kept; fewer days than other readers are told (delta/schema.ts). */
   LAKE_VERSION_DAYS: number(1, 50).default(30),
   LAKE_VERSIONS: number(100, 1_000_000).default(10_000),
@@ -200,6 +202,7 @@ export interface Config {
   places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
   /** How many exports of a person run at once, and how long files are kept. */
   exports: { perCaller: number; keepDays: number };
+  lake: LakeSettings;
   /** Of lake tables: for how many days, and how many of a table, older ones are kept. */
   versions: { days: number; most: number };
   /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
@@ -338,6 +341,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
+    lake: lakeSettings(env, env.S3_BUCKET),
     versions: { days: env.LAKE_VERSION_DAYS, most: env.LAKE_VERSIONS },
     secret: readSecret(dataDir),
   });

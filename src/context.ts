@@ -7,7 +7,6 @@ import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.servic
 import { claimInvitations } from './api/invitations/invitations.service.ts';
 import { openDeviceRoom, type DeviceRoom } from './api/devices/room.service.ts';
 import { registerPipelineGauges } from './api/lake/gauges.service.ts';
-import type { LakeTools } from './api/lake/lake.service.ts';
 import type { Config } from './config.ts';
 import { openContract, type Contract } from './contract/contract.ts';
 import { openDatabase, type Database } from './database/database.ts';
@@ -21,6 +20,8 @@ import type { Places } from './places/places.ts';
 import { openProvidedPlaces } from './places/provider.ts';
 import type { StartError } from './errors.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import type { LakeFiles } from './lakehouse/files/files.ts';
+import { requireConditionalPuts, requirePlace } from './lakehouse/files/place.ts';
 import { PageCache } from './lakehouse/page-cache.ts';
 import { Versions } from './lakehouse/versions.ts';
 import { FairShares } from './lakehouse/shares.ts';
@@ -28,7 +29,7 @@ import type { StagingArea } from './lakehouse/staging.ts';
 import type { Warehouse } from './lakehouse/warehouse.ts';
 import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
 import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
-import { openFolderStore, type FolderStore } from './storage/folder.ts';
+import type { FolderStore } from './storage/folder.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import { sweepScratch } from './lakehouse/warehouses/scratch.ts';
 import { makePrivate } from './storage/private.ts';
@@ -36,6 +37,7 @@ import type { Mailer } from './mail/mailer.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
 import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
 
 /** Everything that the product is handed. Built here, and nowhere else. */
 export interface Context {
@@ -58,9 +60,11 @@ export interface Context {
   exporter: Warehouse;
   /** Writes of the lake. */
   staging: StagingArea;
-  /** Folder that manifest paths are relative to. */
+  /** Folder that manifest paths are relative to: of the lake, or of this process's copies of one in a bucket. */
   lakeFolder: string;
-  /** The same as a store: files of tables and their logs. */
+  /** The lake's files, as they are in that folder. */
+  lakeFiles: LakeFiles;
+  /** The lake as a store: files of tables and their logs. */
   lake: ObjectStore;
   pipelines: Pipelines;
   /** Uploaded bytes. */
@@ -138,35 +142,23 @@ function sandboxOnce(config: Config) {
 
 const CLOSE_MS = 25_000;
 const CACHE_MS = 600_000;
+/** Between two looks for copies of what was erased, in every process. */
+const TIDY_MS = 30_000;
 
 const late = () =>
   new Promise<never>((_resolve, reject) => {
     setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
   });
 
-/** The bucket of the configuration, or the folder. Clients of a cloud take tens of megabytes: each is loaded only where it is used. */
-async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => string): Promise<Pick<Context, 'objects' | 'objectFolder'>> {
-  if (s3 !== undefined) {
-    const { openS3Store } = await import('./storage/s3.ts');
-    return { objects: openS3Store(s3), objectFolder: undefined };
-  }
-  const objectFolder = await openFolderStore({ folder: join(dataDir, 'objects'), secret, baseUrl });
-  return { objects: objectFolder, objectFolder };
-}
-
-/** The lake as a store. Nobody is given a URL of it. */
-const openLake = ({ dataDir, secret }: Config): Promise<ObjectStore> =>
-  openFolderStore({ folder: join(dataDir, 'lake'), secret, baseUrl: () => '' });
-
 /** Two pools of one engine: short reads, and reads that may take long. */
-async function openWarehouses(config: Config, lakeFolder: string): Promise<{ warehouse: Warehouse; exporter: Warehouse }> {
+async function openWarehouses(config: Config, files: LakeFiles): Promise<{ warehouse: Warehouse; exporter: Warehouse }> {
   if (config.databricks) {
     const { DatabricksWarehouse } = await import('./lakehouse/warehouses/databricks.ts');
     const warehouse = await DatabricksWarehouse.open({ ...config.databricks, temporaryFolder: join(config.dataDir, 'tmp') });
     return { warehouse, exporter: warehouse.beside(4) };
   }
   const { threads, memoryMb } = config.duckdb;
-  const options = { lakeFolder, temporaryFolder: join(config.dataDir, 'tmp'), threads };
+  const options = { lakeFolder: files.folder, files, temporaryFolder: join(config.dataDir, 'tmp'), threads };
   const warehouse = await DuckDbWarehouse.open({ ...options, memoryLimit: `${memoryMb}MB` });
   const memoryLimit = `${Math.max(128, Math.floor(memoryMb / 4))}MB`;
   const exporter = await DuckDbWarehouse.open({ ...options, memoryLimit, connections: 4, wideStreams: 0, tellsReading: true }).catch(
@@ -233,16 +225,30 @@ export async function createContext(config: Config): Promise<Context> {
         log.warn({ err: error }, 'the job queue reported an error');
       },
     });
-    const lakeFolder = join(config.dataDir, 'lake');
-    const { warehouse, exporter } = await openWarehouses(config, lakeFolder);
+    const { place } = config.lake;
+    await requirePlace(db, place);
+    const lake = await openLakeStore(config, place);
+    opened.push(() => lake.close());
+    if (place !== 'folder') await requireConditionalPuts(lake);
+    const lakeFiles = await openLakeFiles(config, db, { place, store: lake, isKept: true });
+    opened.push(() => lakeFiles.close());
+    const lakeFolder = lakeFiles.folder;
+    const tidying = setInterval(() => {
+      lakeFiles.tidy().catch((error: unknown) => log.warn({ err: error }, 'copies of erased experiments could not be removed'));
+    }, TIDY_MS).unref();
+    opened.push(() => Promise.resolve(clearInterval(tidying)));
+    const { warehouse, exporter } = await openWarehouses(config, lakeFiles);
     opened.push(() => warehouse.close());
     opened.push(() => exporter.close());
     if (config.databricks) log.warn('measurements are read from Databricks; what is uploaded or annotated here has to be carried there');
-    const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads: config.duckdb.threads });
+    const staging = await openDuckdbWriter({
+      lakeFolder,
+      files: lakeFiles,
+      workFolder: join(config.dataDir, 'work'),
+      threads: config.duckdb.threads,
+    });
     opened.push(() => staging.close());
     const links = { baseUrl: config.baseUrl ?? '' };
-    const lake = await openLake(config);
-    opened.push(() => lake.close());
     const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);
     opened.push(() => objects.close());
     const iot = await openDeviceRoom({ config, db, onProblem: (cause, what) => log.warn({ err: cause }, what) });
@@ -285,6 +291,7 @@ export async function createContext(config: Config): Promise<Context> {
       exporter,
       staging,
       lakeFolder,
+      lakeFiles,
       lake,
       iot,
       pipelines,
@@ -322,18 +329,5 @@ export async function createContext(config: Config): Promise<Context> {
   } catch (error) {
     await close();
     throw error;
-  }
-}
-
-/** Opens the lake for one command, beside a service that may be running, and closes it again. */
-export async function withLake<T>(config: Config, db: Database, work: (tools: LakeTools) => Promise<T>): Promise<T> {
-  const lakeFolder = join(config.dataDir, 'lake');
-  const objects = await openFolderStore({ folder: join(config.dataDir, 'objects'), secret: config.secret, baseUrl: () => '' });
-  const staging = await openDuckdbWriter({ lakeFolder, workFolder: join(config.dataDir, 'work'), threads: config.duckdb.threads });
-  try {
-    return await work({ db, staging, pipelines: await loadPipelines(join(config.root, 'pipelines')), objects, lakeFolder });
-  } finally {
-    await staging.close();
-    await objects.close();
   }
 }

@@ -274,6 +274,11 @@ const catalogue = {
     (table: string) =>
       `Table '${table}' cannot be read: a file of it, or of what is shown beside it, is damaged or missing. Whoever runs the service has to restore it.`,
   ),
+  lakeCacheTooSmall: say(
+    422,
+    (needed: number, most: number) =>
+      `This reads files of ${needed} MiB, and this machine keeps copies of ${most} MiB at most. Ask for less, or let whoever runs the service raise LAKE_CACHE_MB.`,
+  ),
   mailUnavailable: say(503, 'The mail server cannot be reached right now.'),
   mailRefused: say(503, 'The mail server refuses this letter.'),
   warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),

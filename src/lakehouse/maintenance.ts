@@ -1,4 +1,4 @@
-import { opendir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectStore } from '../storage/objects.ts';
 import { LOG_FOLDER } from './delta/places.ts';
@@ -137,13 +137,10 @@ interface SweepOptions {
   now?: number;
 }
 
-/** Files with rows, in the folders of tables, relative to the lake folder; those of logs are none. */
-async function* dataFiles(lakeFolder: string, folder = ''): AsyncGenerator<string> {
-  for await (const entry of await opendir(join(lakeFolder, folder))) {
-    const path = join(folder, entry.name);
-    if (entry.isFile()) yield path;
-    else if (!entry.name.startsWith('.') && entry.name !== LOG_FOLDER) yield* dataFiles(lakeFolder, path);
-  }
+/** Files with rows that are older than `before`, by their paths; those of logs are none. In a folder they may lie where they did before tables had logs. */
+async function* oldFiles(lake: ObjectStore, before: number): AsyncGenerator<string> {
+  for await (const { key, modifiedAt } of lake.list(lake.kind === 'folder' ? '' : 'tables/'))
+    if (!key.includes(`/${LOG_FOLDER}/`) && modifiedAt.getTime() < before) yield key;
 }
 
 /** Forgets old versions and their entries in logs, deletes files that no kept version reads, and removes what crashes left in the lake and work folders. */
@@ -180,13 +177,13 @@ export async function sweepLake(
   const removeUnknown = async () => {
     const known = new Set((await queries.knownPaths(db, batch)).map(({ path }) => path));
     for (const path of batch) {
-      if (known.has(path) || !(await isOld(join(staging.lakeFolder, path)))) continue;
+      if (known.has(path)) continue;
       swept.bytes += (await staging.remove([path])).bytes;
       swept.orphans += 1;
     }
     batch = [];
   };
-  for await (const path of dataFiles(staging.lakeFolder)) {
+  for await (const path of oldFiles(lake, now - graceMs)) {
     batch.push(path);
     if (batch.length === BATCH) await removeUnknown();
   }

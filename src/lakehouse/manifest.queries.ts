@@ -64,11 +64,11 @@ export const insertFiles = (tx: Transaction, tableId: string, version: number, f
   tx.run(sql('lake.insertFiles')`
     with f as (
       select * from jsonb_to_recordset(${JSON.stringify(files.map(asJson))}::jsonb)
-        as f(id uuid, path text, "rowCount" bigint, "byteCount" bigint, "minKey" timestamptz, "maxKey" timestamptz,
+        as f(id uuid, path text, "rowCount" bigint, "byteCount" bigint, sha256 text, "minKey" timestamptz, "maxKey" timestamptz,
           "minId" text, "maxId" text, "nullKeys" bigint, ranges jsonb)
     ), added as (
-      insert into lake_files (id, table_id, path, row_count, byte_count, min_key, max_key, min_id, max_id, null_keys, from_version)
-      select f.id, ${tableId}, f.path, f."rowCount", f."byteCount", f."minKey", f."maxKey", f."minId", f."maxId", f."nullKeys", ${version} from f
+      insert into lake_files (id, table_id, path, row_count, byte_count, sha256, min_key, max_key, min_id, max_id, null_keys, from_version)
+      select f.id, ${tableId}, f.path, f."rowCount", f."byteCount", decode(f.sha256, 'hex'), f."minKey", f."maxKey", f."minId", f."maxId", f."nullKeys", ${version} from f
     )
     insert into lake_file_ranges (file_id, name, stored_as, low, high, nulls)
     select f.id, r.name, r."storedAs", r.low, r.high, r.nulls

@@ -22,21 +22,20 @@ export async function noteValues(
   const files = await queries.listFilesWithoutNotes(db, tableId);
   if (files.length === 0) return 0;
   const columns = [...fixedColumns(table.kind), ...(await columnsAt(db, tableId, table.version))];
-  const session = await staging.session({ signal });
   let noted = 0;
-  try {
-    for (const { id, path } of files) {
-      signal?.throwIfAborted();
-      const { experimentId, kind } = table;
-      const values = await session.values({ path: join(staging.lakeFolder, path), experimentId, kind, columns });
-      noted += await db.transaction(async (tx) => {
-        const isNew = await queries.markNoted(tx, id);
-        if (isNew > 0) await queries.insertFileValues(tx, id, values);
-        return isNew;
-      });
-    }
-  } finally {
-    session.close();
+  for (const { id, path } of files) {
+    signal?.throwIfAborted();
+    const { experimentId, kind } = table;
+    // a session keeps its files on this machine: one for each lets go of it
+    const session = await staging.session({ signal });
+    const values = await session
+      .values({ path: join(staging.lakeFolder, path), experimentId, kind, columns })
+      .finally(() => session.close());
+    noted += await db.transaction(async (tx) => {
+      const isNew = await queries.markNoted(tx, id);
+      if (isNew > 0) await queries.insertFileValues(tx, id, values);
+      return isNew;
+    });
   }
   return noted;
 }

@@ -63,12 +63,14 @@ export interface PhysicalColumn {
   type: ColumnType;
 }
 
-/** One immutable file that has been written, fsynced and renamed, but is not in any table yet. */
+/** One immutable file that lies in the lake, durably, but is not in any table yet. */
 export interface StagedFile {
   /** Relative to the lake folder. */
   path: string;
   rowCount: number;
   byteCount: number;
+  /** 64 lower-case hex digits. */
+  sha256: string;
   /** ISO 8601 with microseconds, of the table's default sort column; null when every value is null. */
   minKey: string | null;
   maxKey: string | null;

@@ -6,6 +6,7 @@ import { errors } from '../errors.ts';
 import { Meter } from './metering.ts';
 import {
   isObjectKey,
+  requireFolder,
   requireObjectKey,
   type ObjectFacts,
   type ObjectStore,
@@ -192,6 +193,10 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
         if (missing(error)) return false;
         throw error;
       }
+    },
+    erase: async (prefix) => {
+      requireFolder(prefix);
+      await rm(join(root, prefix), { recursive: true, force: true });
     },
     list: async function* (prefix) {
       if (prefix !== '' && !/^[A-Za-z0-9_./-]*$/.test(prefix)) return;

@@ -63,6 +63,8 @@ export interface ObjectStore {
   head(key: string): Promise<ObjectFacts | undefined>;
   /** True when there was something to delete. */
   delete(key: string): Promise<boolean>;
+  /** Removes everything whose key starts with a prefix that ends with `/`: every version of it, and what writes left that were never ended. */
+  erase(prefix: string): Promise<void>;
   /** Every object whose key starts with the prefix, in no particular order. */
   list(prefix: string): AsyncIterable<ObjectFacts>;
   /** A URL by which one object can be written once, without any other credential. */
@@ -87,6 +89,12 @@ export const isObjectKey = (key: string): boolean => key.length <= 512 && key.sp
 
 export function requireObjectKey(key: string): void {
   if (!isObjectKey(key)) throw errors.objectNotFound();
+}
+
+/** A prefix that `erase` takes. */
+export function requireFolder(prefix: string): void {
+  if (!prefix.endsWith('/')) throw errors.objectNotFound();
+  requireObjectKey(prefix.slice(0, -1));
 }
 
 const readable = (bytes: number) => (bytes >= 1_048_576 ? `${Math.floor(bytes / 1_048_576)} MiB` : `${bytes} bytes`);

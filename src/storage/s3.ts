@@ -1,10 +1,13 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectVersionsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -14,7 +17,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ApiError, errors } from '../errors.ts';
 import { Meter } from './metering.ts';
-import { isObjectKey, requireObjectKey, type ObjectFacts, type ObjectStore } from './objects.ts';
+import { isObjectKey, requireFolder, requireObjectKey, type ObjectFacts, type ObjectStore } from './objects.ts';
 
 interface S3Options {
   bucket: string;
@@ -145,6 +148,23 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       if (!(await head(key))) return false;
       await answered(client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })));
       return true;
+    },
+    erase: async (Prefix) => {
+      requireFolder(Prefix);
+      const place = { Bucket: bucket, Prefix };
+      // first, so that none of them becomes an object meanwhile
+      for (let more = true; more;) {
+        const { Uploads = [] } = await answered(client.send(new ListMultipartUploadsCommand(place)));
+        for (const { Key, UploadId } of Uploads)
+          await answered(client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId })));
+        more = Uploads.length > 0;
+      }
+      for (let more = true; more;) {
+        const { Versions = [], DeleteMarkers = [] } = await answered(client.send(new ListObjectVersionsCommand(place)));
+        for (const { Key, VersionId } of [...Versions, ...DeleteMarkers])
+          await answered(client.send(new DeleteObjectCommand({ Bucket: bucket, Key, VersionId })));
+        more = Versions.length + DeleteMarkers.length > 0;
+      }
     },
     list: async function* (prefix) {
       let token: string | undefined;

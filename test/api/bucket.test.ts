@@ -25,6 +25,8 @@ beforeAll(async () => {
   });
   const { port } = await bucket.run();
   site = await startTestServer({
+    // s3rver writes over what is there
+    LAKE: 'folder',
     S3_BUCKET: 'field-objects',
     S3_REGION: 'us-east-1',
     S3_ENDPOINT: `http://127.0.0.1:${port}`,

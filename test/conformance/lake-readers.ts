@@ -88,10 +88,18 @@ def read(folder, version):
     return newest if version is None else version, frame.schema.jsonValue()["fields"], rows
 ${LOOP}`;
 
-async function open(name: string, program: string, script: (work: string) => string): Promise<LakeReader> {
+async function open(
+  name: string,
+  program: string,
+  script: (work: string) => string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<LakeReader> {
   const work = mkdtempSync(join(tmpdir(), 'fieldlake-reader-'));
   writeFileSync(join(work, 'read.py'), script(work));
-  const child = spawn(program, [join(work, 'read.py')], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(program, [join(work, 'read.py')], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { ...process.env, ...environment },
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (prefix: string): Promise<string> => {
     for (;;) {
@@ -121,7 +129,8 @@ async function open(name: string, program: string, script: (work: string) => str
   };
 }
 
-export const openDeltalake = (): Promise<LakeReader> =>
-  open('deltalake', join(pythonWith('deltalake==1.6.3', 'pyarrow'), 'python'), () => DELTALAKE);
+/** `environment`: how it reaches a bucket, in the names of AWS. */
+export const openDeltalake = (environment?: Readonly<Record<string, string>>): Promise<LakeReader> =>
+  open('deltalake', join(pythonWith('deltalake==1.6.3', 'pyarrow'), 'python'), () => DELTALAKE, environment);
 
 export const openSpark = (): Promise<LakeReader> => open('spark', join(pythonWith('pyspark==4.0.1'), 'python'), spark);

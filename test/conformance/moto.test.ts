@@ -1,7 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
 import {
   DescribeCertificateCommand,
   DescribeThingCommand,
@@ -20,49 +16,16 @@ import { storageContract } from '../contracts/storage.suite.ts';
 import { stsCredentials } from '../../src/iot/registries/sts.ts';
 import { openS3Store } from '../../src/storage/s3.ts';
 import { makePerson } from '../support/cast.ts';
+import { startMoto } from '../support/moto.ts';
 import { sharedSite, spawnServer } from '../support/process.ts';
-import { pythonWith } from '../support/python.ts';
 
-/**
- * The AWS implementations against moto, an AWS-API server from PyPI, installed from there (or MOTO_ENDPOINT, if one runs already).
- * Not part of `npm test`: it needs Python and a package index.
- */
-let endpoint = process.env['MOTO_ENDPOINT'] ?? '';
-let stop: () => Promise<unknown> = () => Promise.resolve();
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
+/** The AWS implementations against moto. Not part of `npm test`: it needs Python and a package index. */
+let endpoint: string;
+let stop: () => Promise<unknown>;
 beforeAll(async () => {
-  if (endpoint) return;
-  const programs = pythonWith('moto[server,iot,sts,s3]');
-  const port = await freePort();
-  endpoint = `http://127.0.0.1:${port}`;
-  const server = spawn(join(programs, 'moto_server'), ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
-  stop = () => {
-    server.kill();
-    return once(server, 'exit');
-  };
-  for (let tries = 0; ; tries++) {
-    const up = await fetch(`${endpoint}/moto-api/`).then(
-      (answer) => answer.ok,
-      () => false,
-    );
-    if (up) return;
-    if (tries > 100) throw new Error('moto did not start');
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  ({ endpoint, stop } = await startMoto());
 }, 300_000);
-
-afterAll(async () => {
-  await stop();
-});
+afterAll(() => stop());
 
 const access = () => ({ region: 'eu-central-1', endpoint, credentials: { accessKeyId: 'testing', secretAccessKey: 'testing' } });
 

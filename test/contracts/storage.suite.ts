@@ -147,6 +147,17 @@ export function storageContract(
       expect(await keys(store, `${root}/../`)).toEqual([]);
     });
 
+    whole('what is erased is gone whatever it was, and what lies beside it stays', async () => {
+      const root = randomUUID();
+      for (const name of ['a', 'a/deep', 'ab']) await store.put(`${root}/${name}/0`, pieces(name));
+      await store.erase(`${root}/a/`);
+      expect(await keys(store, `${root}/`)).toEqual([`${root}/ab/0`]);
+      await store.erase(`${root}/a/`);
+      for (const bad of ['', root, '../', `${root}/../`])
+        await expect(store.erase(bad)).rejects.toMatchObject({ code: 'OBJECT_NOT_FOUND' });
+      expect(await keys(store, `${root}/`)).toEqual([`${root}/ab/0`]);
+    });
+
     test('a signed URL writes and another reads, until they expire', async () => {
       const at = key();
       const put = await store.signPut(at, { expiresInSeconds: 60, contentLength: 5, contentType: 'text/plain', sha256: sha256('hello') });

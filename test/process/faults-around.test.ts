@@ -75,6 +75,8 @@ beforeAll(async () => {
   site = await sharedSite();
   server = await spawnServer({
     ...site.environment,
+    // s3rver writes over what is there
+    LAKE: 'folder',
     S3_BUCKET: 'field-objects',
     S3_REGION: 'us-east-1',
     S3_ENDPOINT: `http://127.0.0.1:${proxies.s3.port}`,

@@ -5,7 +5,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Runs a command of the built program, as a person would, over a data folder and a database, or the Postgres in the folder. */
 export async function runCommand(
-  site: { url?: string; dataDir: string },
+  site: { url?: string; dataDir: string; environment?: Readonly<Record<string, string>> },
   ...args: string[]
 ): Promise<{ code: number; text: string; problem: string; json: any }> {
   const child = spawn(process.execPath, ['--no-experimental-webstorage', 'build/src/command.js', ...args], {
@@ -15,6 +15,7 @@ export async function runCommand(
       HOME: process.env['HOME'] ?? '',
       DATA_DIR: site.dataDir,
       ...(site.url === undefined ? {} : { DATABASE_URL: site.url }),
+      ...site.environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,11 +1,15 @@
 /** Everything that the service keeps, in one folder, and back. */
-import { constants } from 'node:fs';
+import { constants, createWriteStream } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Database } from '../../database/database.ts';
 import type { Snapshot } from '../../database/snapshot.ts';
 import { isUnused, migrationsOf, readSnapshot, writeSnapshot } from '../../database/snapshot.ts';
 import { StartError } from '../../errors.ts';
+import { setPlace } from '../../lakehouse/files/place.ts';
 import { readJson } from '../../json.ts';
+import type { ObjectStore } from '../../storage/objects.ts';
 
 interface Backup extends Snapshot {
   madeAt: string;
@@ -16,13 +20,13 @@ interface Backup extends Snapshot {
 }
 
 /** Of the data folder: the tables have the one, the manifest names the other, and the rest is made anew. */
-const NOT_COPIED = new Set(['postgres', 'postgres.log', 'lake', 'work', 'tmp', 'macros']);
+const NOT_COPIED = new Set(['postgres', 'postgres.log', 'lake', 'cache', 'work', 'tmp', 'macros']);
 const TABLES = 'tables';
 const FILES = 'files';
 const ABOUT = 'backup.json';
 
 const copy = (from: string, to: string) => copyFile(from, to, constants.COPYFILE_FICLONE);
-const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
+const isGone = (error: unknown) => ['ENOENT', 'OBJECT_NOT_FOUND'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** Copies a folder; files that go away meanwhile are passed over. Answers how many were copied. */
 async function copyFolder(from: string, to: string, skip: ReadonlySet<string> = new Set()): Promise<number> {
@@ -51,7 +55,10 @@ async function requireEmpty(folder: string): Promise<void> {
  * Writes all tables as one moment had them, the lake files that they list and everything else of the data folder, while the service runs. `backup.json` comes last: a folder without
  * it is no backup. Errors: StartError.
  */
-export async function makeBackup({ url, dataDir }: { url: string; dataDir: string }, folder: string): Promise<Backup> {
+export async function makeBackup(
+  { url, dataDir, lake }: { url: string; dataDir: string; lake: ObjectStore },
+  folder: string,
+): Promise<Backup> {
   await requireEmpty(folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const missing: string[] = [];
@@ -62,7 +69,8 @@ export async function makeBackup({ url, dataDir }: { url: string; dataDir: strin
       const to = join(folder, FILES, 'lake', path);
       await mkdir(dirname(to), { recursive: true, mode: 0o700 });
       try {
-        await copy(join(dataDir, 'lake', path), to);
+        if (lake.kind === 'folder') await copy(join(dataDir, 'lake', path), to);
+        else await pipeline(await lake.get(path), createWriteStream(to, { mode: 0o600 }));
         lakeFiles += 1;
       } catch (error) {
         if (!isGone(error)) throw error;
@@ -92,8 +100,8 @@ export async function requireFresh(dataDir: string): Promise<void> {
     throw new StartError(`${dataDir} is in use; set DATA_DIR to an empty folder.`);
 }
 
-/** Puts a backup into an empty data folder and a database that is migrated and has no account. Errors: StartError. */
-export async function restoreBackup({ url, dataDir }: { url: string; dataDir: string }, folder: string): Promise<Backup> {
+/** Puts a backup into an empty data folder and a database that is migrated and has no account; the lake then lies in the folder. Errors: StartError. */
+export async function restoreBackup({ url, dataDir, db }: { url: string; dataDir: string; db: Database }, folder: string): Promise<Backup> {
   const backup = await readBackup(folder);
   if (!(await isUnused(url))) throw new StartError('The database is in use; restore into one that has no account.');
   const here = await migrationsOf(url);
@@ -101,5 +109,6 @@ export async function restoreBackup({ url, dataDir }: { url: string; dataDir: st
     throw new StartError('The backup was made by another version: restore it with that one, then start this one on what it restored.');
   await copyFolder(join(folder, FILES), dataDir);
   await readSnapshot(url, join(folder, TABLES), backup);
+  await setPlace(db, 'folder');
   return backup;
 }

@@ -1,6 +1,7 @@
 import { audit } from '../../auth/audit.ts';
 import type { Context } from '../../context.ts';
 import { eraseTables } from '../../lakehouse/manifest.ts';
+import { objectKey } from '../../storage/objects.ts';
 import { eraseExports } from '../exports/exports.service.ts';
 import { eraseInbox } from '../iot/arrivals.service.ts';
 import { eraseUploads } from '../uploads/uploads.service.ts';
@@ -15,13 +16,21 @@ export interface Removed {
   bytes: number;
 }
 
+/** With what a write that was ended midway left in the lake, older versions that a bucket keeps, and copies on this machine. */
+async function eraseLake(ctx: Context, experimentId: string): Promise<Removed> {
+  const removed = await eraseTables(ctx, experimentId);
+  await ctx.lake.erase(`${objectKey('tables', experimentId)}/`);
+  await ctx.lakeFiles.tidy();
+  return removed;
+}
+
 /** How each store forgets an experiment. Each may run again after a crash, and then removes what is left. */
 const ERASE: Record<Store, (ctx: Context, experimentId: string) => Promise<Removed>> = {
   messages: eraseInbox,
   uploads: eraseUploads,
   exports: eraseExports,
   annotations: (ctx, experimentId) => eraseTables(ctx, experimentId, 'annotation'),
-  lake: (ctx, experimentId) => eraseTables(ctx, experimentId),
+  lake: eraseLake,
   // those of other processes are asked for by nobody any more, and go with time
   answers: (ctx, experimentId) => Promise.resolve(ctx.pages.forget(experimentId)),
 };

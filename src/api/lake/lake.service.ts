@@ -1,18 +1,26 @@
 /** What an operator asks of the lake from the command line. */
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { listExperiments, listHandled, reopenMessages } from '../../ingest/messages.ts';
 import { replayMessages } from '../../ingest/replay-messages.ts';
-import { startLogs } from '../../lakehouse/delta/starting.ts';
+import { startLogs, type Started } from '../../lakehouse/delta/starting.ts';
+import type { LakePlace } from '../../lakehouse/files/lake-settings.ts';
+import { copyLake, requireConditionalPuts, setPlace } from '../../lakehouse/files/place.ts';
 import { columnsAt, filesAt } from '../../lakehouse/manifest.ts';
+import type { ObjectStore } from '../../storage/objects.ts';
 import { physicalType, quote } from '../../lakehouse/staging.ts';
 import { SORT } from '../data/compaction.service.ts';
 import { decodeStored } from '../iot/reading.service.ts';
 import { findWaiting, listKinds, listMessageStates, listReasons, listTables } from './lake.queries.ts';
 
 /** The parts of the service that a command works with. */
-export type LakeTools = Pick<Context, 'db' | 'staging' | 'pipelines' | 'objects' | 'lakeFolder'>;
+export interface LakeTools extends Pick<Context, 'db' | 'staging' | 'pipelines' | 'objects' | 'lake' | 'lakeFolder'> {
+  /** Where the lake lies. */
+  place: LakePlace;
+  /** Where the settings want it. */
+  wanted: LakePlace;
+  openStore: (place: LakePlace) => Promise<ObjectStore>;
+}
 
 const SMALL_ROWS = 50_176;
 
@@ -27,8 +35,21 @@ export async function lakeStatus({ db }: Pick<LakeTools, 'db'>) {
   return { waiting, tables: kinds, messages, setAside };
 }
 
-/** Gives the tables of a lake of before there were logs one each; the running service publishes them. */
-export const migrateLake = (tools: LakeTools) => startLogs(tools, SORT);
+/**
+ * Gives the tables of a lake of before there were logs one each; the running service publishes them. A lake that the settings want elsewhere is copied there, while
+ * no service runs; what it was copied from stays.
+ */
+export async function migrateLake(tools: LakeTools): Promise<Started & { copied: number; place: LakePlace }> {
+  const started = await startLogs(tools, SORT);
+  const { db, lake, place, wanted, openStore } = tools;
+  if (place === wanted) return { ...started, copied: 0, place };
+  const target = await openStore(wanted);
+  if (wanted !== 'folder') await requireConditionalPuts(target);
+  const copied = await copyLake(lake, target);
+  // last: a move that is stopped before is begun again, from where the lake still lies
+  await setPlace(db, wanted);
+  return { ...started, copied, place: wanted };
+}
 
 export interface LakeProblem {
   table: string;
@@ -41,7 +62,10 @@ const KEYED = new Set(['raw_data', 'device', 'macro', 'upload', 'quarantine']);
 
 type TableRow = Awaited<ReturnType<typeof listTables>>[number];
 
-async function verifyTable({ db, staging, lakeFolder }: LakeTools, table: TableRow): Promise<{ files: number; problems: LakeProblem[] }> {
+async function verifyTable(
+  { db, staging, lake, lakeFolder }: LakeTools,
+  table: TableRow,
+): Promise<{ files: number; problems: LakeProblem[] }> {
   const files = await filesAt(db, table.id, table.version);
   const problems: LakeProblem[] = [];
   const say = (path: string | null, problem: string) => problems.push({ table: table.id, path, problem });
@@ -54,10 +78,7 @@ async function verifyTable({ db, staging, lakeFolder }: LakeTools, table: TableR
   try {
     for (const { path, byteCount, rowCount } of files) {
       const full = join(lakeFolder, path);
-      const size = await stat(full).then(
-        (found) => found.size,
-        () => null,
-      );
+      const size = (await lake.head(path))?.byteCount ?? null;
       if (size === null) say(path, 'the file is missing');
       else if (size !== byteCount) say(path, `the file has ${size} bytes, not ${byteCount}`);
       else
@@ -76,8 +97,8 @@ async function verifyTable({ db, staging, lakeFolder }: LakeTools, table: TableR
       const columns = (await columnsAt(db, table.id, table.version)).filter(({ hasValues }) => hasValues);
       const read = columns.map(({ name, type }) => `bit_xor(hash(cast(${quote(name)} as ${physicalType(type)})))`);
       const empty = ['null::varchar as id', ...columns.map(({ name, type }) => `null::${physicalType(type)} as ${quote(name)}`)].join(', ');
-      await session.prepare([files$(whole)]);
       try {
+        await session.prepare([files$(whole)]);
         const [row] = await session.rows({
           sql: `select ${['(count(*) - count(distinct id))::varchar as doubled', ...read].join(', ')} from
             (select ${empty} where false union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false))`,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import {
   BIGINT,
   BOOLEAN,
@@ -16,6 +16,8 @@ import {
 } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import { tableFolder } from '../delta/places.ts';
+import type { Added, LakeFiles } from '../files/files.ts';
+import { folderFiles } from '../files/folder.ts';
 import { literal } from '../staging.ts';
 import type { ColumnValues, SessionOptions, StagingArea, StagingSession, ValuesAsked } from '../staging.ts';
 import { explainFailure } from './damage.ts';
@@ -27,6 +29,8 @@ import type { BoundValue, ColumnRange, PhysicalColumn, Staged, StagedFile, Stage
 interface WriterOptions {
   /** Holds `tables/<experiment id>/<table id>/<file id>.parquet`. */
   lakeFolder: string;
+  /** The files in it; when not given, they are of this machine alone. */
+  files?: LakeFiles;
   /** Source files and spill; emptied of what a crash left by `sweepWorkFolder`. */
   workFolder: string;
   threads?: number;
@@ -58,27 +62,17 @@ function bound({ type, value }: BoundValue): { value: DuckDBValue; type: DuckDBT
     : { value: one(value as string | number | bigint | boolean | null), type: kind };
 }
 
-/** Makes bytes and names durable before anybody is told of them. */
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 class DuckdbSession implements StagingSession {
   readonly #connection: DuckDBConnection;
-  readonly #lakeFolder: string;
+  readonly #lake: LakeFiles;
   readonly #signal: AbortSignal | undefined;
   /** Files of the lake in the lists that were bound, by the statement that bound them: the last of a variable is what it is. */
-  readonly #files = new Map<string, string[]>();
+  readonly #files = new Map<string, { paths: string[]; release: () => void }>();
   readonly #onAbort = () => this.#connection.interrupt();
 
-  constructor(connection: DuckDBConnection, lakeFolder: string, signal: AbortSignal | undefined) {
+  constructor(connection: DuckDBConnection, lake: LakeFiles, signal: AbortSignal | undefined) {
     this.#connection = connection;
-    this.#lakeFolder = lakeFolder;
+    this.#lake = lake;
     this.#signal = signal;
     signal?.addEventListener('abort', this.#onAbort);
   }
@@ -87,8 +81,11 @@ class DuckdbSession implements StagingSession {
     this.#signal?.throwIfAborted();
     const all = values.map(bound);
     const lists = values.flatMap(({ value }) => (Array.isArray(value) ? (value as readonly unknown[]) : []));
-    const files = lists.filter((each): each is string => typeof each === 'string' && each.startsWith(`${this.#lakeFolder}/`));
-    if (lists.length > 0) this.#files.set(sql, files);
+    if (lists.length > 0)
+      await this.#hold(
+        sql,
+        lists.filter((each): each is string => typeof each === 'string' && each.startsWith(`${this.#lake.folder}/`)),
+      );
     try {
       return await this.#connection.runAndReadAll(
         sql,
@@ -97,8 +94,15 @@ class DuckdbSession implements StagingSession {
       );
     } catch (error) {
       this.#signal?.throwIfAborted();
-      throw await explainFailure(this.#connection, error, { files: [...this.#files.values()].flat() });
+      throw await explainFailure(this.#connection, error, { files: [...this.#files.values()].flatMap(({ paths }) => paths) });
     }
+  }
+
+  /** Keeps the files that a statement bound, instead of those that it bound before. */
+  async #hold(sql: string, paths: string[]): Promise<void> {
+    this.#files.get(sql)?.release();
+    this.#files.delete(sql);
+    this.#files.set(sql, { paths, release: await this.#lake.hold(paths, { signal: this.#signal }) });
   }
 
   async prepare(statements: readonly Statement[]): Promise<void> {
@@ -113,8 +117,7 @@ class DuckdbSession implements StagingSession {
     const { tableId, experimentId, select, sortColumn, sorted = false, rowsPerFile = ROWS_PER_FILE, rowsPerGroup = rowsPerFile } = request;
     await this.prepare(request.prepare ?? []);
     const table = tableFolder(experimentId, tableId);
-    const folder = join(this.#lakeFolder, table);
-    const temporary = join(this.#lakeFolder, '.staging', randomUUID());
+    const temporary = join(this.#lake.folder, '.staging', randomUUID());
     await mkdir(temporary, { recursive: true });
     try {
       const vectors = (rows: number) => Math.max(VECTOR, Math.round(rows / VECTOR) * VECTOR);
@@ -123,27 +126,24 @@ class DuckdbSession implements StagingSession {
       const options = `format parquet, compression zstd, row_group_size ${vectors(rowsPerGroup)}, preserve_order true`;
       await this.#run({ sql: `copy (${ordered}) to ${literal(join(temporary, WHOLE))} (${options})`, values: select.values });
       const cut = await cutRowGroups(temporary, WHOLE, { rowsPerFile: vectors(rowsPerFile), sortColumn });
-      const staged: StagedFile[] = [];
-      for (const part of await this.#describe(temporary, cut, { sortColumn, sorted })) {
-        const path = `${table}/${randomUUID()}.parquet`;
-        const written = join(temporary, part.file);
-        await sync(written);
-        if (staged.length === 0) await mkdir(folder, { recursive: true });
-        await rename(written, join(this.#lakeFolder, path));
-        staged.push({
-          path,
-          rowCount: part.rows,
-          byteCount: (await stat(join(this.#lakeFolder, path))).size,
-          minKey: part.min,
-          maxKey: part.max,
-          minId: part.minId,
-          maxId: part.maxId,
-          nullKeys: part.nulls,
-          ranges: part.ranges,
-          columns: part.columns,
-        });
-      }
-      if (staged.length > 0) for (let at = folder; at.startsWith(this.#lakeFolder); at = dirname(at)) await sync(at);
+      const parts = (await this.#describe(temporary, cut, { sortColumn, sorted })).map((part) => ({
+        ...part,
+        written: join(temporary, part.file),
+        path: `${table}/${randomUUID()}.parquet`,
+      }));
+      const stored = await this.#lake.add(parts);
+      const staged = parts.map((part, index): StagedFile => ({
+        path: part.path,
+        rowCount: part.rows,
+        ...(stored[index] as Added),
+        minKey: part.min,
+        maxKey: part.max,
+        minId: part.minId,
+        maxId: part.maxId,
+        nullKeys: part.nulls,
+        ranges: part.ranges,
+        columns: part.columns,
+      }));
       return { tableId, files: staged, rowCount: staged.reduce((sum, { rowCount }) => sum + rowCount, 0) };
     } finally {
       await rm(temporary, { recursive: true, force: true });
@@ -206,6 +206,8 @@ class DuckdbSession implements StagingSession {
   close(): void {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#connection.closeSync();
+    for (const { release } of this.#files.values()) release();
+    this.#files.clear();
   }
 }
 
@@ -241,6 +243,7 @@ async function openEngine(
 /** Opens the engines that write tables on one machine. */
 export async function openDuckdbWriter({
   lakeFolder,
+  files = folderFiles(lakeFolder),
   workFolder,
   threads = 2,
   memoryLimit = '400MB',
@@ -261,7 +264,7 @@ export async function openDuckdbWriter({
   const session = async (options: SessionOptions = {}): Promise<StagingSession> => {
     if (closed) throw errors.shuttingDown();
     const instance = options.small === true ? await openSmall() : whole;
-    return new DuckdbSession(await instance.connect(), lake, options.signal);
+    return new DuckdbSession(await instance.connect(), files, options.signal);
   };
   return {
     workFolder: work,
@@ -275,24 +278,15 @@ export async function openDuckdbWriter({
         one.close();
       }
     },
-    readColumns: (path) => readSchema(join(lake, path)),
-    remove: async (paths) => {
-      let files = 0;
-      let bytes = 0;
-      for (const path of paths) {
-        const full = resolve(lake, path);
-        if (!full.startsWith(`${lake}/`)) throw new Error('a lake path must stay in the lake folder');
-        const size = await stat(full).then(
-          (found) => found.size,
-          () => undefined,
-        );
-        if (size === undefined) continue;
-        await rm(full, { force: true });
-        files += 1;
-        bytes += size;
+    readColumns: async (path) => {
+      const release = await files.hold([join(lake, path)]);
+      try {
+        return await readSchema(join(lake, path));
+      } finally {
+        release();
       }
-      return { files, bytes };
     },
+    remove: (paths) => files.remove(paths),
     close: async () => {
       closed = true;
       whole.closeSync();

@@ -8,6 +8,8 @@ import { BIGINT, BOOLEAN, DOUBLE, INTEGER, LIST, VARCHAR, listValue } from '@duc
 import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { errors } from '../../errors.ts';
 import { duckdb } from '../dialects/duckdb.ts';
+import type { LakeFiles } from '../files/files.ts';
+import { folderFiles } from '../files/folder.ts';
 import { literal } from '../staging.ts';
 import type {
   BoundValue,
@@ -31,6 +33,8 @@ import { Pipes } from './pipe.ts';
 export interface DuckDbOptions {
   /** Where the lake's files are. */
   lakeFolder: string;
+  /** The files in it; when not given, they are of this machine alone. */
+  files?: LakeFiles;
   /** Where a private folder for spilling and pipes is made. */
   temporaryFolder: string;
   /** Threads of each of the two engines, shared by its statements. */
@@ -60,6 +64,12 @@ const filesOf = (statement: Statement, lake: string): string[] =>
   statement.values.flatMap(({ value }) =>
     typeof value === 'object' && value !== null ? value.map((path) => resolve(lake, String(path))) : [],
   );
+
+/** A statement whose files are on this machine until `release` is called. */
+interface Held extends Statement {
+  files: readonly string[];
+  release: () => void;
+}
 
 const bindings = (statement: Statement, lake: string): [DuckDBValue[], DuckDBType[]] => {
   const bound = statement.values.map((value) => valueOf(value, lake));
@@ -117,20 +127,27 @@ export class DuckDbWarehouse implements Warehouse {
   readonly #scratch: string;
   readonly #pipes: Pipes;
   readonly #lake: string;
+  readonly #files: LakeFiles;
   #wideLeft: number;
 
-  private constructor(engines: Record<'reads' | 'copies', Engine>, folders: Record<'scratch' | 'lake', string>, wide: number) {
+  private constructor(
+    engines: Record<'reads' | 'copies', Engine>,
+    { scratch, lake, files }: Record<'scratch' | 'lake', string> & { files: LakeFiles },
+    wide: number,
+  ) {
     this.#reads = engines.reads;
     this.#copies = engines.copies;
-    this.#scratch = folders.scratch;
-    this.#pipes = new Pipes(folders.scratch);
-    this.#lake = folders.lake;
+    this.#scratch = scratch;
+    this.#pipes = new Pipes(scratch);
+    this.#lake = lake;
+    this.#files = files;
     this.#wideLeft = wide;
   }
 
   /** Opens an engine for rows that are handed out and one for those that it writes itself, so that neither waits for what the other works on. */
   static async open({
     lakeFolder,
+    files = folderFiles(lakeFolder),
     temporaryFolder,
     threads = 2,
     memoryLimit = '1GB',
@@ -147,7 +164,7 @@ export class DuckDbWarehouse implements Warehouse {
       reads.close();
       throw error;
     });
-    return new DuckDbWarehouse({ reads, copies }, { scratch, lake }, wideStreams);
+    return new DuckDbWarehouse({ reads, copies }, { scratch, lake, files }, wideStreams);
   }
 
   get running(): number {
@@ -155,14 +172,14 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
-    return this.#use(this.#reads, statement, options, async (connection) => {
+    return this.#use(this.#reads, await this.#hold(statement, options), options, async (connection) => {
       const reader = await connection.runAndReadAll(statement.sql, ...bindings(statement, this.#lake));
       return reader.getRowObjectsJson();
     });
   }
 
   async stream(statement: Statement, format: StreamFormat, options: RunOptions = {}): Promise<Readable> {
-    return this.#pipe(statement, format, options);
+    return this.#pipe(await this.#hold(statement, options), format, options);
   }
 
   async typed(
@@ -171,9 +188,10 @@ export class DuckDbWarehouse implements Warehouse {
     columns: readonly NamedType[],
     { onRows, ...options }: TypedOptions = {},
   ): Promise<Readable> {
-    if (format === 'arrow') return this.#arrow(statement, columns, { ...options, onRows });
+    if (format === 'arrow') return this.#arrow(await this.#hold(statement, options), columns, { ...options, onRows });
     const names = columns.map(({ as, name }) => `${duckdb.quote(as)} as ${duckdb.quote(name)}`).join(', ');
-    return this.#pipe({ sql: `select ${names} from (\n${statement.sql}\n)`, values: statement.values }, 'parquet', options);
+    const named = { sql: `select ${names} from (\n${statement.sql}\n)`, values: statement.values };
+    return this.#pipe(await this.#hold(named, options), 'parquet', options);
   }
 
   async stage(): Promise<Staged> {
@@ -186,14 +204,21 @@ export class DuckDbWarehouse implements Warehouse {
     await removeScratch(this.#scratch);
   }
 
-  /** Runs a statement on a connection of an engine; a failure that a file of the lake is to blame for is said to be that. */
-  #use<T>(engine: Engine, statement: Statement, options: RunOptions, work: Work<T>): Promise<T> {
+  /** Brings a statement's files to this machine, before anything of an answer goes out. */
+  async #hold(statement: Statement, options: RunOptions): Promise<Held> {
     const files = filesOf(statement, this.#lake);
-    return engine.connections.use(options, (connection, stop) =>
-      work(connection, stop).catch(async (error: unknown) => {
-        throw stop.aborted ? error : await explainFailure(connection, error, { files, table: options.table });
-      }),
-    );
+    return { ...statement, files, release: await this.#files.hold(files, options) };
+  }
+
+  /** Runs a statement on a connection of an engine and lets go of its files; a failure that a file of the lake is to blame for is said to be that. */
+  #use<T>(engine: Engine, { files, release }: Held, options: RunOptions, work: Work<T>): Promise<T> {
+    return engine.connections
+      .use(options, (connection, stop) =>
+        work(connection, stop).catch(async (error: unknown) => {
+          throw stop.aborted ? error : await explainFailure(connection, error, { files, table: options.table });
+        }),
+      )
+      .finally(release);
   }
 
   async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: CopyFormat): Promise<void> {
@@ -213,8 +238,11 @@ export class DuckDbWarehouse implements Warehouse {
     }
   }
 
-  async #pipe(statement: Statement, format: CopyFormat, options: RunOptions): Promise<Readable> {
-    const pipe = await this.#pipes.open();
+  async #pipe(statement: Held, format: CopyFormat, options: RunOptions): Promise<Readable> {
+    const pipe = await this.#pipes.open().catch((error: unknown) => {
+      statement.release();
+      throw error;
+    });
     heldFor(pipe.reader);
     const gone = new AbortController();
     pipe.reader.once('close', () => gone.abort());
@@ -233,7 +261,7 @@ export class DuckDbWarehouse implements Warehouse {
     return pipe.reader;
   }
 
-  #arrow(statement: Statement, columns: readonly NamedType[], { onRows, ...options }: TypedOptions): Readable {
+  #arrow(statement: Held, columns: readonly NamedType[], { onRows, ...options }: TypedOptions): Readable {
     const body = heldFor(new PassThrough({ highWaterMark: AHEAD_BYTES }));
     const gone = new AbortController();
     finished(body, () => gone.abort());

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isAlive } from '../files/claiming.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -21,16 +22,6 @@ export async function removeScratch(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
   made.delete(path);
 }
-
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // of another account
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
 
 /** Whether a folder's process has ended. A folder of another machine is never judged here; one without a name, from before they had any, after a day. */
 async function isAbandoned(path: string, name: string): Promise<boolean> {

@@ -1,0 +1,45 @@
+/** Where bytes are kept, as the settings say. */
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import type { Database } from './database/database.ts';
+import { StartError } from './errors.ts';
+import type { LakeFiles } from './lakehouse/files/files.ts';
+import { folderFiles } from './lakehouse/files/folder.ts';
+import type { LakePlace } from './lakehouse/files/lake-settings.ts';
+import { openFolderStore, type FolderStore } from './storage/folder.ts';
+import type { ObjectStore } from './storage/objects.ts';
+
+interface OpenedObjects {
+  objects: ObjectStore;
+  objectFolder: FolderStore | undefined;
+}
+
+/** The bucket of the configuration, or the folder. Clients of a cloud take tens of megabytes: each is loaded only where it is used. */
+export async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => string): Promise<OpenedObjects> {
+  if (s3 !== undefined) {
+    const { openS3Store } = await import('./storage/s3.ts');
+    return { objects: openS3Store(s3), objectFolder: undefined };
+  }
+  const objectFolder = await openFolderStore({ folder: join(dataDir, 'objects'), secret, baseUrl });
+  return { objects: objectFolder, objectFolder };
+}
+
+/** The lake as a store. Nobody is given a URL of it. Errors: StartError where the settings do not say how to reach it. */
+export async function openLakeStore({ s3, dataDir, secret }: Config, place: LakePlace): Promise<ObjectStore> {
+  if (place === 'folder') return openFolderStore({ folder: join(dataDir, 'lake'), secret, baseUrl: () => '' });
+  const bucket = place.slice('s3://'.length);
+  if (s3 === undefined) throw new StartError(`The lake of this database lies in ${place}: set S3_BUCKET=${bucket} and S3_REGION.`);
+  const { openS3Store } = await import('./storage/s3.ts');
+  return openS3Store({ ...s3, bucket });
+}
+
+/** The lake's files for the engines of this process. `isKept`: whether copies stay for the next one. */
+export async function openLakeFiles(
+  config: Config,
+  db: Database,
+  { place, store, isKept }: { place: LakePlace; store: ObjectStore; isKept: boolean },
+): Promise<LakeFiles> {
+  if (place === 'folder') return folderFiles(join(config.dataDir, 'lake'));
+  const { openBucketFiles } = await import('./lakehouse/files/bucket.ts');
+  return openBucketFiles({ store, db, cacheFolder: join(config.dataDir, 'cache'), cacheBytes: config.lake.cacheBytes, isKept });
+}

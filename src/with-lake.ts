@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import type { LakeTools } from './api/lake/lake.service.ts';
+import type { Config } from './config.ts';
+import type { Database } from './database/database.ts';
+import { loadPipelines } from './ingest/pipeline.ts';
+import type { LakePlace } from './lakehouse/files/lake-settings.ts';
+import { findPlace } from './lakehouse/files/place.ts';
+import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
+import type { ObjectStore } from './storage/objects.ts';
+import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
+
+/** Opens the lake's store where it lies, and closes it again. */
+export async function withLakeStore<T>(config: Config, db: Database, work: (store: ObjectStore) => Promise<T>): Promise<T> {
+  const store = await openLakeStore(config, await findPlace(db, config.lake.place));
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Opens the lake where it lies for one command, beside a service that may be running, and closes it again. */
+export async function withLake<T>(config: Config, db: Database, work: (tools: LakeTools) => Promise<T>): Promise<T> {
+  const closing: { close(): Promise<unknown> }[] = [];
+  const closed = <O extends { close(): Promise<unknown> }>(opened: O): O => {
+    closing.push(opened);
+    return opened;
+  };
+  const openStore = async (at: LakePlace) => closed(await openLakeStore(config, at));
+  try {
+    const place = await findPlace(db, config.lake.place);
+    const lake = await openStore(place);
+    const files = closed(await openLakeFiles(config, db, { place, store: lake, isKept: false }));
+    const { objects } = await openObjects(config, () => '');
+    closed(objects);
+    const { threads } = config.duckdb;
+    const staging = closed(await openDuckdbWriter({ lakeFolder: files.folder, files, workFolder: join(config.dataDir, 'work'), threads }));
+    const pipelines = await loadPipelines(join(config.root, 'pipelines'));
+    return await work({ db, staging, pipelines, objects, lake, lakeFolder: files.folder, place, wanted: config.lake.place, openStore });
+  } finally {
+    for (const each of closing.reverse()) await each.close();
+  }
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import S3rver from 's3rver';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { StartError } from '../../src/errors.ts';
+import { copyLake, findPlace, requireConditionalPuts, requirePlace, setPlace } from '../../src/lakehouse/files/place.ts';
+import { openFolderStore } from '../../src/storage/folder.ts';
+import type { ObjectStore } from '../../src/storage/objects.ts';
+import { openS3Store } from '../../src/storage/s3.ts';
+import { pieces } from '../contracts/storage.suite.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'fieldlake-place-'));
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+  rmSync(root, { recursive: true, force: true });
+});
+const openStore = (name: string) => openFolderStore({ folder: join(root, name), secret: Buffer.alloc(32, 5), baseUrl: () => '' });
+
+test('the first start says where the lake lies, and a start that names another place is refused', async () => {
+  const { db } = database;
+  await requirePlace(db, 'folder');
+  await requirePlace(db, 'folder');
+  expect(await findPlace(db, 's3://other')).toBe('folder');
+  await expect(requirePlace(db, 's3://lake')).rejects.toThrow(StartError);
+  await expect(requirePlace(db, 's3://lake')).rejects.toThrow(/npm run lake -- migrate .*LAKE=folder/);
+  await setPlace(db, 's3://lake');
+  await requirePlace(db, 's3://lake');
+  await expect(requirePlace(db, 'folder')).rejects.toThrow(/S3_BUCKET=lake/);
+  await expect(requirePlace(db, 's3://another')).rejects.toThrow(/S3_BUCKET=lake/);
+});
+
+test('a store that makes an object only where there is none is taken; s3rver, which writes over it, is refused with a sentence', async () => {
+  const store = await openStore('good');
+  await requireConditionalPuts(store);
+  for await (const { key } of store.list('')) expect(key).toBe('nothing is left');
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: join(root, 's3'),
+    configureBuckets: [{ name: 'lake', configs: [] }],
+  });
+  const { port } = await server.run();
+  const access = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+  const s3 = openS3Store({ bucket: 'lake', region: 'us-east-1', endpoint: `http://127.0.0.1:${port}`, credentials: access });
+  await expect(requireConditionalPuts(s3)).rejects.toThrow(/If-None-Match/);
+  await server.close();
+  await expect(requireConditionalPuts(s3)).rejects.toThrow(/cannot be written/);
+  await s3.close();
+});
+
+test('a lake that is copied brings its logs last, and may be stopped and begun again', async () => {
+  const [from, to] = [await openStore('from'), await openStore('to')];
+  const tables = [randomUUID(), randomUUID()].map((id) => `tables/${randomUUID()}/${id}`);
+  for (const table of tables) {
+    for (const name of ['a', 'b']) await from.put(`${table}/${name}.parquet`, pieces(`${table} ${name}`));
+    for (const version of [1, 2]) await from.put(`${table}/_delta_log/0000000000000000000${version}.json`, pieces(`entry ${version}`));
+    await from.replace(`${table}/_delta_log/_last_checkpoint`, Buffer.from('{"version":1}'));
+  }
+  await from.put('elsewhere/x', pieces('no table'));
+  const order: string[] = [];
+  let left = 5;
+  const failing: ObjectStore = {
+    ...to,
+    put: async (key, body, options) => {
+      if (left === 0) throw new Error('stopped');
+      left -= 1;
+      order.push(key);
+      return to.put(key, body, options);
+    },
+  };
+  await expect(copyLake(from, failing)).rejects.toThrow('stopped');
+  left = 100;
+  expect(await copyLake(from, failing)).toBe(5);
+  expect(order.slice(0, 4).every((key) => key.endsWith('.parquet'))).toBe(true);
+  expect(order).toHaveLength(8);
+  await from.replace(`${tables[0]}/_delta_log/_last_checkpoint`, Buffer.from('{"version":2}'));
+  expect(await copyLake(from, to)).toBe(2);
+  const contents = async (store: ObjectStore) => {
+    const found: Record<string, string> = {};
+    for await (const { key } of store.list('tables/')) found[key] = String(await buffer(await store.get(key)));
+    return found;
+  };
+  expect(await contents(to)).toEqual(await contents(from));
+  expect(await to.head('elsewhere/x')).toBeUndefined();
+});
