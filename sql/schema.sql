@@ -492,9 +492,6 @@ table lake_tables
   created_by uuid
   created_at timestamp with time zone not null default now()
   updated_at timestamp with time zone not null default now()
-  shared_row_count bigint
-  shared_state text
-  shared_read_at timestamp with time zone
   log_state jsonb
   published_version bigint
   log_from bigint
@@ -503,7 +500,6 @@ table lake_tables
   constraint lake_tables_check2 CHECK ((published_version <= version))
   constraint lake_tables_kind_check CHECK ((kind = ANY (ARRAY['raw_data'::text, 'device'::text, 'macro'::text, 'upload'::text, 'identity'::text, 'annotation'::text, 'metadata_record'::text, 'registry'::text, 'quarantine'::text])))
   constraint lake_tables_row_count_check CHECK ((row_count >= 0))
-  constraint lake_tables_shared_row_count_check CHECK ((shared_row_count >= 0))
   constraint lake_tables_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint lake_tables_pkey PRIMARY KEY (id)
   constraint lake_tables_experiment_id_identifier_key UNIQUE (experiment_id, identifier)
@@ -951,11 +947,6 @@ table sessions
   constraint sessions_token_hash_key UNIQUE (token_hash)
   CREATE INDEX sessions_by_expiry ON public.sessions USING btree (expires_at)
   CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id, created_at DESC)
-table shared_looks
-  is_only boolean not null default true
-  looked_at timestamp with time zone not null
-  constraint shared_looks_is_only_check CHECK (is_only)
-  constraint shared_looks_pkey PRIMARY KEY (is_only)
 table sign_in_codes
   address text not null
   browser bytea not null
@@ -1033,8 +1024,6 @@ table uploads
   started_at timestamp with time zone
   completed_at timestamp with time zone
   heartbeat_at timestamp with time zone not null default now()
-  landed_at timestamp with time zone
-  shared_at timestamp with time zone
   constraint uploads_check CHECK ((rows_in = ((stored + quarantined) + already_there)))
   constraint uploads_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'partial'::text, 'failed'::text]))))
   constraint uploads_file_count_check CHECK ((file_count >= 0))
@@ -1043,7 +1032,6 @@ table uploads
   constraint uploads_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint uploads_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE SET NULL
   constraint uploads_pkey PRIMARY KEY (id)
-  CREATE INDEX uploads_awaited ON public.uploads USING btree (landed_at) WHERE ((landed_at IS NOT NULL) AND (shared_at IS NULL))
   CREATE INDEX uploads_by_creator ON public.uploads USING btree (created_by)
   CREATE INDEX uploads_by_experiment ON public.uploads USING btree (experiment_id, created_at DESC, id DESC)
   CREATE INDEX uploads_by_table ON public.uploads USING btree (table_id, created_at DESC)

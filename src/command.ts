@@ -8,17 +8,15 @@ import { importProjectFile, type ImportTools } from './api/imports/imports.servi
 import { readQuickstart } from './api/sample/sample.service.ts';
 import { loadSeason, SEASON_ROWS } from './api/sample/season.service.ts';
 import { compactTables } from './api/data/compaction.service.ts';
-import { landMessages } from './api/lake/landing.service.ts';
+import { checkDatabricks, registerTables } from './api/lake/databricks.service.ts';
 import { lakeStatus, migrateLake, replayLake, verifyLake, type LakeTools } from './api/lake/lake.service.ts';
-import { askForReadBack } from './api/lake/read-back.service.ts';
 import { readConfig, type Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { ApiError, StartError } from './errors.ts';
-import { landUploads } from './ingest/landing-uploads.ts';
 import { openJobQueue } from './jobs/queue.ts';
-import { withLake, withLakeStore } from './with-lake.ts';
+import { withDatabricks, withLake, withLakeStore } from './with-lake.ts';
 
 const USAGE = `usage:
   npm run user -- create --email ADDRESS --first-name NAME --last-name NAME [--rate-limit N] [--key-name NAME]
@@ -29,10 +27,9 @@ const USAGE = `usage:
   npm run lake -- compact
   npm run lake -- verify
   npm run lake -- migrate             (a lake of before tables had logs, or one that LAKE or S3_BUCKET want elsewhere; no server runs then)
+  npm run lake -- register [--schema NAME]   (names for the tables in DATABRICKS_CATALOG)
+  npm run lake -- check-databricks
   npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
-  npm run lake -- land-messages DIR
-  npm run lake -- land-uploads DIR
-  npm run lake -- read-back           (the running server does it)
   npm run import -- FILE [--owner ADDRESS]
   npm run backup -- DIR               (beside a running server)
   npm run restore -- DIR              (into an empty DATA_DIR)
@@ -105,10 +102,16 @@ function spanOf({ day, from, to }: { day?: string; from?: string; to?: string })
   return { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
 }
 
-async function lake(tools: LakeTools, args: string[]): Promise<void> {
-  const options = { experiment: { type: 'string' }, day: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' } } as const;
+async function lake(config: Config, tools: LakeTools, args: string[]): Promise<void> {
+  const options = {
+    experiment: { type: 'string' },
+    day: { type: 'string' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    schema: { type: 'string', default: 'fieldlake' },
+  } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
-  const [verb, target] = positionals;
+  const [verb] = positionals;
   const tell = (answer: unknown) => say(JSON.stringify(answer, null, 2));
   if (verb === 'status') tell(await lakeStatus(tools));
   else if (verb === 'compact') tell(await compactTables(tools, { atLeast: 2, limit: 100_000 }));
@@ -118,12 +121,17 @@ async function lake(tools: LakeTools, args: string[]): Promise<void> {
     if (found.problems.length > 0) process.exitCode = 1;
   } else if (verb === 'migrate') tell(await migrateLake(tools));
   else if (verb === 'replay') tell(await replayLake(tools, { ...spanOf(values), experimentId: values.experiment }));
-  else if (verb === 'land-messages') tell(await landMessages(tools, resolve(needed(target, 'DIR'))));
-  else if (verb === 'land-uploads') tell(await landUploads({ ...tools, store: tools.objects }, resolve(needed(target, 'DIR'))));
-  else if (verb === 'read-back') {
-    await askForReadBack(tools.db);
-    say('A running server that reads from Databricks looks at its tables within ten seconds.');
-  } else throw new UsageError('say status, compact, verify, migrate, replay, land-messages, land-uploads or read-back');
+  else if (verb === 'register') {
+    const catalog = config.engines.databricks?.catalog;
+    tell(
+      await withDatabricks(config, (warehouse, lakeUrl) => registerTables(tools, warehouse, { catalog, schema: values.schema, lakeUrl })),
+    );
+  } else if (verb === 'check-databricks') {
+    const findings = await withDatabricks(config, (warehouse) => checkDatabricks(tools, warehouse));
+    for (const { what, holds, found } of findings)
+      say(`${holds ? 'holds' : 'DOES NOT HOLD'}: ${what}${holds ? '' : `, but: ${found ?? ''}`}`);
+    if (findings.some(({ holds }) => !holds)) process.exitCode = 1;
+  } else throw new UsageError('say status, compact, verify, migrate, replay, register or check-databricks');
 }
 
 /** The text of a file of JSON. */
@@ -178,7 +186,7 @@ async function main([command, ...args]: string[]): Promise<void> {
   try {
     if (command === 'user') await user(db, args);
     else if (command === 'import') await withJobs(config, db, url, (tools) => importFile(tools, args));
-    else if (command === 'lake') await withLake(config, db, (tools) => lake(tools, args));
+    else if (command === 'lake') await withLake(config, db, (tools) => lake(config, tools, args));
     else if (command === 'backup') {
       const { madeAt, tables, lakeFiles, otherFiles, missing } = await withLakeStore(config, db, (store) =>
         makeBackup({ url, dataDir: config.dataDir, lake: store }, resolve(needed(args[0], 'DIR'))),

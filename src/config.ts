@@ -6,8 +6,7 @@ import { originList, relyingParty, sharedDomain } from './auth/web-settings.ts';
 import { StartError } from './errors.ts';
 import { readSecret } from './storage/secret.ts';
 import { S3_ENVIRONMENT, s3Settings, type S3Settings } from './storage/s3-settings.ts';
-import { databricksSettings, databricksVariables } from './lakehouse/databricks-settings.ts';
-import type { DatabricksSettings } from './lakehouse/databricks-settings.ts';
+import { ENGINE_ENVIRONMENT, engineSettings, type EngineSettings } from './lakehouse/engine-settings.ts';
 import { LAKE_ENVIRONMENT, lakeSettings, type LakeSettings } from './lakehouse/files/lake-settings.ts';
 
 /** A setting that is wrong. */
@@ -41,7 +40,7 @@ const Environment = z.object({
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
   /** Answers to reads that are kept in memory for those who ask the same; 0 keeps none. */
   RESULT_CACHE_MB: number(0, 65_536).default(64),
-  ...databricksVariables,
+  ...ENGINE_ENVIRONMENT,
   /** Languages that macros run in, or `none`. */
   MACRO_LANGUAGES: z
     .string()
@@ -156,7 +155,7 @@ export interface Config {
   /** Undefined: the object folder. */
   s3: S3Settings | undefined;
   /** Undefined: measurements are read by DuckDB. */
-  databricks: DatabricksSettings | undefined;
+  engines: EngineSettings;
   iot: IotSettings;
   firmware: { apiUrl: string; token: string | undefined; repositories: Readonly<Record<FirmwareFamilyName, string | undefined>> };
   mail: { smtpUrl: string | undefined; from: string };
@@ -275,6 +274,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const baseUrl = env.BASE_URL?.replace(/\/$/, '');
   const trustedOrigins = originList(env.TRUSTED_ORIGINS);
   const cookieDomain = sharedDomain(env.COOKIE_DOMAIN, baseUrl);
+  const lake = lakeSettings(env, env.S3_BUCKET);
   return Object.freeze({
     root: packageRoot(),
     port: env.PORT,
@@ -290,7 +290,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logFile: env.LOG_FILE,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
     s3: s3Settings(env),
-    databricks: databricksSettings(env),
+    engines: engineSettings(env, lake.place),
     iot: iotSettings(env),
     firmware: {
       apiUrl: withoutSlash(env.GITHUB_API_URL),
@@ -341,7 +341,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
     exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
-    lake: lakeSettings(env, env.S3_BUCKET),
+    lake,
     versions: { days: env.LAKE_VERSION_DAYS, most: env.LAKE_VERSIONS },
     secret: readSecret(dataDir),
   });

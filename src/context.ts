@@ -20,13 +20,15 @@ import type { Places } from './places/places.ts';
 import { openProvidedPlaces } from './places/provider.ts';
 import type { StartError } from './errors.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { waitPublished } from './lakehouse/delta/awaiting.ts';
+import { Engines } from './lakehouse/engines.ts';
 import type { LakeFiles } from './lakehouse/files/files.ts';
 import { requireConditionalPuts, requirePlace } from './lakehouse/files/place.ts';
+import type { LiveTable } from './lakehouse/plan.ts';
 import { PageCache } from './lakehouse/page-cache.ts';
 import { Versions } from './lakehouse/versions.ts';
 import { FairShares } from './lakehouse/shares.ts';
 import type { StagingArea } from './lakehouse/staging.ts';
-import type { Warehouse } from './lakehouse/warehouse.ts';
 import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
 import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
 import type { FolderStore } from './storage/folder.ts';
@@ -55,9 +57,9 @@ export interface Context {
   sandbox(): Promise<Sandbox>;
   places: Places;
   /** Reads of the lake. */
-  warehouse: Warehouse;
-  /** Reads of the lake that may take long: a pool of their own, so that nobody's page waits for a file. */
-  exporter: Warehouse;
+  reads: Engines;
+  /** Reads of the lake that may take long: pools of their own, so that nobody's page waits for a file. */
+  exporting: Engines;
   /** Writes of the lake. */
   staging: StagingArea;
   /** Folder that manifest paths are relative to: of the lake, or of this process's copies of one in a bucket. */
@@ -150,24 +152,35 @@ const late = () =>
     setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
   });
 
-/** Two pools of one engine: short reads, and reads that may take long. */
-async function openWarehouses(config: Config, files: LakeFiles): Promise<{ warehouse: Warehouse; exporter: Warehouse }> {
-  if (config.databricks) {
+/** Two pools of each engine: short reads, and reads that may take long. */
+async function openEngines(config: Config, files: LakeFiles, db: Database): Promise<{ reads: Engines; exporting: Engines }> {
+  const { choice, databricks, mostBytes } = config.engines;
+  const published = (tables: readonly LiveTable[]) => waitPublished(db, tables);
+  const temporaryFolder = join(config.dataDir, 'tmp');
+  const openTables = async () => {
+    if (choice === 'duckdb' || !databricks) return [];
     const { DatabricksWarehouse } = await import('./lakehouse/warehouses/databricks.ts');
-    const warehouse = await DatabricksWarehouse.open({ ...config.databricks, temporaryFolder: join(config.dataDir, 'tmp') });
-    return { warehouse, exporter: warehouse.beside(4) };
-  }
-  const { threads, memoryMb } = config.duckdb;
-  const options = { lakeFolder: files.folder, files, temporaryFolder: join(config.dataDir, 'tmp'), threads };
-  const warehouse = await DuckDbWarehouse.open({ ...options, memoryLimit: `${memoryMb}MB` });
-  const memoryLimit = `${Math.max(128, Math.floor(memoryMb / 4))}MB`;
-  const exporter = await DuckDbWarehouse.open({ ...options, memoryLimit, connections: 4, wideStreams: 0, tellsReading: true }).catch(
-    async (error: unknown) => {
-      await warehouse.close();
-      throw error;
-    },
-  );
-  return { warehouse, exporter };
+    const warehouse = await DatabricksWarehouse.open({ ...databricks, temporaryFolder });
+    return [warehouse, warehouse.beside(4)];
+  };
+  const openFiles = async () => {
+    if (choice === 'databricks') return [];
+    const { threads, memoryMb } = config.duckdb;
+    const options = { lakeFolder: files.folder, files, temporaryFolder, threads };
+    const warehouse = await DuckDbWarehouse.open({ ...options, memoryLimit: `${memoryMb}MB` });
+    const memoryLimit = `${Math.max(128, Math.floor(memoryMb / 4))}MB`;
+    const exporter = await DuckDbWarehouse.open({ ...options, memoryLimit, connections: 4, wideStreams: 0, tellsReading: true }).catch(
+      async (error: unknown) => {
+        await warehouse.close();
+        throw error;
+      },
+    );
+    return [warehouse, exporter];
+  };
+  const tables = await openTables();
+  const opened = await openFiles();
+  const engines = (at: 0 | 1) => new Engines({ files: opened[at], tables: tables[at], mostBytes, published });
+  return { reads: engines(0), exporting: engines(1) };
 }
 
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
@@ -237,10 +250,9 @@ export async function createContext(config: Config): Promise<Context> {
       lakeFiles.tidy().catch((error: unknown) => log.warn({ err: error }, 'copies of erased experiments could not be removed'));
     }, TIDY_MS).unref();
     opened.push(() => Promise.resolve(clearInterval(tidying)));
-    const { warehouse, exporter } = await openWarehouses(config, lakeFiles);
-    opened.push(() => warehouse.close());
-    opened.push(() => exporter.close());
-    if (config.databricks) log.warn('measurements are read from Databricks; what is uploaded or annotated here has to be carried there');
+    const { reads, exporting } = await openEngines(config, lakeFiles, db);
+    opened.push(() => reads.close());
+    opened.push(() => exporting.close());
     const staging = await openDuckdbWriter({
       lakeFolder,
       files: lakeFiles,
@@ -287,8 +299,8 @@ export async function createContext(config: Config): Promise<Context> {
       mailer,
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
       places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
-      warehouse,
-      exporter,
+      reads,
+      exporting,
       staging,
       lakeFolder,
       lakeFiles,
@@ -308,7 +320,7 @@ export async function createContext(config: Config): Promise<Context> {
         macros: macros.levels,
         objects: () => objects.check(),
         warehouse: () =>
-          Promise.resolve({ running: warehouse.running, exporting: exporter.running, waiting: shares.waiting, answers: pages.usage }),
+          Promise.resolve({ running: reads.running, exporting: exporting.running, waiting: shares.waiting, answers: pages.usage }),
         // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
         mail: () =>
           mailer.check().then(

@@ -284,7 +284,11 @@ const catalogue = {
   warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),
   warehouseStarting: say(503, 'The warehouse is starting; try again in a minute or two.'),
   warehouseRefused: say(500, 'The warehouse does not accept our credentials or configuration.'),
-  warehouseTableMissing: say(500, 'The warehouse does not have the table that this reads; whoever runs the service has to make it.'),
+  lakeNotPublished: say(503, 'The newest version of this table is not published to the warehouse yet; try again in a few seconds.'),
+  warehouseTableMissing: say(
+    500,
+    'The warehouse does not find the table that this reads; whoever runs the service has to see that it reaches the lake.',
+  ),
   warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
   callerBusy: say(429, 'You have too many statements running; wait for one to finish.'),
   macroQueueFull: say(429, (bound: number) => `You have ${bound} macro runs waiting already; wait for one to finish.`),

@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import type { LakeTools } from './api/lake/lake.service.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
+import { StartError } from './errors.ts';
 import { loadPipelines } from './ingest/pipeline.ts';
 import type { LakePlace } from './lakehouse/files/lake-settings.ts';
 import { findPlace } from './lakehouse/files/place.ts';
+import type { Warehouse } from './lakehouse/warehouse.ts';
 import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
@@ -39,5 +41,18 @@ export async function withLake<T>(config: Config, db: Database, work: (tools: La
     return await work({ db, staging, pipelines, objects, lake, lakeFolder: files.folder, place, wanted: config.lake.place, openStore });
   } finally {
     for (const each of closing.reverse()) await each.close();
+  }
+}
+
+/** Opens the Databricks that the settings name, and closes it again. Errors: StartError where they name none. */
+export async function withDatabricks<T>(config: Config, work: (warehouse: Warehouse, lakeUrl: string) => Promise<T>): Promise<T> {
+  const { databricks } = config.engines;
+  if (!databricks) throw new StartError('Databricks is not set up: DATABRICKS_HOST, DATABRICKS_HTTP_PATH and credentials are missing.');
+  const { DatabricksWarehouse } = await import('./lakehouse/warehouses/databricks.ts');
+  const warehouse = await DatabricksWarehouse.open(databricks);
+  try {
+    return await work(warehouse, databricks.lakeUrl);
+  } finally {
+    await warehouse.close();
   }
 }

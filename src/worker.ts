@@ -7,7 +7,6 @@ import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { eraseNamedExports } from './api/exports/writing.service.ts';
 import { publishLogs } from './api/lake/publishing.service.ts';
-import { readBackChanges } from './api/lake/read-back.service.ts';
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { runBroker } from './api/measurements/broker.service.ts';
 import { refreshChangedRegistries } from './api/measurements/registry.service.ts';
@@ -55,7 +54,6 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 500, run: (signal) => refreshChangedRegistries(ctx, signal) },
   { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },
   { everyMs: 500, run: (signal) => publishLogs(ctx, signal) },
-  { everyMs: 10_000, run: (signal) => readBackChanges(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 

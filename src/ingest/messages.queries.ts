@@ -148,10 +148,6 @@ export async function listPending(db: Queryable, experimentId: string, most: Ask
 const messageColumns = fragment`id, ordinal, client_id as "clientId", user_id as "userId", protocol_id as "protocolId", arrived_at as "arrivedAt", body,
   object_key as "objectKey", byte_count as "byteCount", tries`;
 
-/** Messages by id, oldest first. */
-export const listMessages = (db: Queryable, ids: readonly string[]) =>
-  db.rows<InboxMessage>(sql('messages.list')`select ${messageColumns} from messages where id = any (${ids}::uuid[]) order by ordinal`);
-
 /** Messages of an experiment that have been handled and arrived in a time, from one of them on, oldest first. */
 export const listHandled = (
   db: Queryable,

@@ -42,18 +42,6 @@ export const startUpload = (db: Queryable, uploadId: string) =>
     returning id, experiment_id as "experimentId", table_id as "tableId", source_kind as "sourceKind", status, created_by as "createdBy",
       to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt"`);
 
-/** Uploads that have ended and whose table is there, in the order in which they came. */
-export const listUploadsToLand = (db: Queryable) =>
-  db.rows<UploadRow & { tableName: string }>(sql(
-    'ingest.listUploadsToLand',
-  )`select u.id, u.experiment_id as "experimentId", u.table_id as "tableId", u.source_kind as "sourceKind", u.status, u.created_by as "createdBy",
-      to_char(u.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt", t.name as "tableName"
-    from uploads u join lake_tables t on t.id = u.table_id where u.completed_at is not null order by u.created_at, u.id`);
-
-/** From now on the pipeline on Databricks is waited for to say what became of it. */
-export const noteLanded = (db: Queryable, uploadId: string) =>
-  db.run(sql('ingest.noteLanded')`update uploads set landed_at = now(), shared_at = null where id = ${uploadId}`);
-
 export const beatUpload = (db: Queryable, uploadId: string) =>
   db.run(sql('ingest.beatUpload')`update uploads set heartbeat_at = now() where id = ${uploadId} and status in ('pending', 'running')`);
 

@@ -7,7 +7,8 @@ import { ANNOTATIONS, BIGINT, BOOLEAN, STRING, TIMESTAMP, array, fixedColumns, s
 import type { ColumnType } from './catalog.ts';
 import { compile } from './compile.ts';
 import { dimension } from './identity.ts';
-import type { Expr, Output, Plan, ScanColumn, TableSource, ValueExpr } from './plan.ts';
+import type { Expr, Output, Plan, ScanColumn, TableRows, TableSource, ValueExpr } from './plan.ts';
+import { scanColumns } from './scan-columns.ts';
 import type { ExperimentScope } from './scope.ts';
 import type { RunOptions, Warehouse } from './warehouse.ts';
 
@@ -35,7 +36,7 @@ const FIELDS = STATE.kind === 'struct' ? STATE.fields : [];
 const ENTRY = ANNOTATIONS.kind === 'array' ? ANNOTATIONS.element : ANNOTATIONS;
 const CONTENT = struct({ text: STRING, flagType: STRING });
 
-const log = (scope: ExperimentScope, files: readonly string[]): Plan => {
+const log = (scope: ExperimentScope, rows: TableRows): Plan => {
   const columns = fixedColumns('annotation').map((each): ScanColumn => ({ kind: 'column', name: each.name, type: each.type }));
   return {
     kind: 'scan',
@@ -43,12 +44,12 @@ const log = (scope: ExperimentScope, files: readonly string[]): Plan => {
     table: { kind: 'annotation', identifier: 'annotation' },
     columns,
     needed: columns.map(({ name }) => name).filter((name) => name !== 'experiment_id'),
-    files,
+    rows,
   };
 };
 
 /** The annotations that stand: one row each, with `id` and the fields of its last change. `where` sees the columns that never change. */
-const standing = (scope: ExperimentScope, files: readonly string[], where: Expr): Plan => {
+const standing = (scope: ExperimentScope, rows: TableRows, where: Expr): Plan => {
   const packed: Expr = {
     kind: 'struct',
     fields: FIELDS.map(({ name, type }) => ({ name, expr: column(name, type) })),
@@ -63,7 +64,7 @@ const standing = (scope: ExperimentScope, files: readonly string[], where: Expr)
     type: STATE,
   };
   const ended: Expr = { kind: 'aggregate', how: 'max', of: column('deleted', BOOLEAN), type: BOOLEAN };
-  const changes: Plan = { kind: 'filter', from: log(scope, files), where };
+  const changes: Plan = { kind: 'filter', from: log(scope, rows), where };
   const latest: Plan = { kind: 'group', from: changes, keys: [as('id', column('id'))], measures: [as('last', last), as('ended', ended)] };
   const stands: Expr = {
     kind: 'compare',
@@ -88,8 +89,8 @@ export const withAnnotations = (left: Plan, source: TableSource): Plan => {
   // the author's id is read from the dimension too, so that the rewrite of an anonymised experiment reaches it
   const named: Plan = {
     kind: 'join',
-    left: standing(source.scope, source.annotations.files, of),
-    right: dimension(source.scope, 'identity', source.identity?.files ?? [], 'user_id', ['name']),
+    left: standing(source.scope, source.annotations, of),
+    right: dimension(source.scope, 'identity', source.identity, 'user_id', ['name']),
     leftKey: 'created_by',
     rightKey: 'user_id',
     adds: [as('author_id', column('user_id')), as('author_name', column('name'))],
@@ -165,7 +166,7 @@ const parts = (values: readonly string[]): string[][] =>
 /** Annotations that stand now, as the service needs them to decide about a change. */
 export async function findAnnotations(
   warehouse: Warehouse,
-  log: { scope: ExperimentScope; files: readonly string[] },
+  log: { scope: ExperimentScope; rows: TableRows },
   asked: AnnotationsAsked,
   options: RunOptions = {},
 ): Promise<StandingAnnotation[]> {
@@ -179,7 +180,7 @@ export async function findAnnotations(
   const found: StandingAnnotation[] = [];
   for (const where of wheres) {
     const outputs = [as('id', column('id')), ...FIELDS.map(({ name, type }) => as(name, column(name, type)))];
-    const plan: Plan = { kind: 'print', from: standing(log.scope, log.files, where), format: 'json', outputs, guard: false };
+    const plan: Plan = { kind: 'print', from: standing(log.scope, log.rows, where), format: 'json', outputs, guard: false };
     for (const { line } of await warehouse.rows(compile(plan, warehouse.dialect), options))
       found.push(readJson(String(line)) as StandingAnnotation);
   }
@@ -195,13 +196,9 @@ export async function missingRows(
 ): Promise<string[]> {
   const there = new Set<string>();
   for (const some of parts(rowIds)) {
-    const columns = source.columns
-      .filter(({ derived }) => !derived)
-      .map(({ name, type, origin }): ScanColumn =>
-        origin === 'base' ? { kind: 'column', name, type } : { kind: 'expanded', name, type, origin },
-      );
-    const { scope, table, files } = source;
-    const scan: Plan = { kind: 'scan', scope, table, columns, needed: ['id'], files };
+    const { scope, table, files, live } = source;
+    const rows = { files, ...(live ? { live } : {}) };
+    const scan: Plan = { kind: 'scan', scope, table, columns: scanColumns(source.columns), needed: ['id'], rows };
     const plan: Plan = { kind: 'filter', from: scan, where: among('id', some) };
     for (const { id } of await warehouse.rows(compile(plan, warehouse.dialect), { ...options, table: table.identifier }))
       there.add(String(id));

@@ -1,22 +1,21 @@
 /** Relations over one table, from the columns that expressions name. */
 import { DEFAULT_SORT, physicalColumns } from './catalog.ts';
+import { scanColumns } from './scan-columns.ts';
 import type { Column } from './catalog.ts';
 import { withDerived } from './derived.ts';
-import type { Expr, Places, Plan, ScanColumn, Sort, TableSource } from './plan.ts';
+import type { Expr, Places, Plan, Sort, TableSource } from './plan.ts';
 import { columnExpr, resolver } from './resolve.ts';
 import type { Resolve, Resolved } from './resolve.ts';
 
-const scan = ({ scope, table, columns, files }: TableSource, used: ReadonlySet<string>, places?: Places): Plan => ({
+const scan = ({ scope, table, columns, files, live }: TableSource, used: ReadonlySet<string>, places?: Places): Plan => ({
   kind: 'scan',
   scope,
   table,
-  columns: physicalColumns(columns).map(({ name, type, origin }): ScanColumn =>
-    origin === 'base' ? { kind: 'column', name, type } : { kind: 'expanded', name, type, origin },
-  ),
+  columns: scanColumns(columns),
   needed: physicalColumns(columns)
     .map((column) => column.name)
     .filter((name) => used.has(name)),
-  files,
+  rows: { files, ...(live ? { live } : {}) },
   ...(places ? { places } : {}),
 });
 
@@ -86,7 +85,7 @@ export const columnNames = (exprs: readonly Expr[]): Set<string> => {
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) value.forEach(visit);
     else if (typeof value === 'object' && value !== null) {
-      if ('kind' in value && (value.kind === 'column' || value.kind === 'expanded') && 'name' in value) names.add(String(value.name));
+      if ('kind' in value && value.kind === 'column' && 'name' in value) names.add(String(value.name));
       Object.values(value).forEach(visit);
     }
   };

@@ -19,6 +19,8 @@ export interface Column {
   origin: ColumnOrigin;
   /** The key in the source file or message, when `name` had to differ from it. */
   originalKey?: string;
+  /** False where no row of this version has a value: no file need have the column, nor a table of another engine. */
+  hasValues?: boolean;
   /** Hidden columns can be filtered on by us, never named by a caller. */
   hidden?: boolean;
   /** Made at read time from a hidden column and a dimension or change log; no file holds it. */
@@ -212,9 +214,3 @@ export const DEFAULT_SORT: Record<ReadableKind, string> = {
 
 /** The column that holds what went wrong with a row, where a kind has one. */
 export const ERROR_COLUMN: Partial<Record<ReadableKind, string>> = { macro: 'macro_error' };
-
-/** The member of a VARIANT column that holds a column on Databricks. Paths know no escapes and refuse `?`: any name that is not a plain word is stored under its UTF-8 bytes in hexadecimal, after a tilde. */
-export const memberOf = (name: string): string => {
-  const hex = () => `~${[...new TextEncoder().encode(name)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : hex();
-};

@@ -5,7 +5,7 @@ import type { ColumnType } from './catalog.ts';
 import { bound, joined, q, raw } from './dialect.ts';
 import { constantJson } from './constants.ts';
 import type { Dialect, Fragment } from './dialect.ts';
-import type { Beyond, Expr, ExprKind, Output, Plan, PlanKind, Sort } from './plan.ts';
+import type { Beyond, Expr, ExprKind, Output, Plan, PlanKind, ScanColumn, Sort } from './plan.ts';
 import { exprType } from './types.ts';
 import type { Statement } from './warehouse.ts';
 
@@ -16,7 +16,6 @@ const ORDERINGS = { less: '<', at_most: '<=', greater: '>', at_least: '>=' } as 
 
 const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
   column: ({ name }, dialect) => raw(dialect.quote(name)),
-  expanded: ({ name }, dialect) => raw(dialect.quote(name)),
   field: ({ of, name }, dialect) => dialect.field(expression(of, dialect), name),
   value: ({ value, type }, dialect) => dialect.value(value, type),
   struct: ({ fields, unless }, dialect) => {
@@ -135,20 +134,25 @@ const joinInOrder = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, 
   return q`select l.* exclude (${known}), ${list(names)}${line}from (${marked}) as l${line}join (${added}) as r on l.${known} is not distinct from r.${key}${line}qualify ${lined}`;
 };
 
+const nothing = ({ type }: ScanColumn): Expr => ({ kind: 'value', value: null, type });
+
+/** A relation of these columns that has no row. */
+const emptyRows = (columns: readonly ScanColumn[], dialect: Dialect): Fragment => {
+  const typed = columns.map(({ name, type }) => raw(`cast(null as ${dialect.cast(type)}) as ${dialect.quote(name)}`));
+  return q`(select ${joined(typed, ', ')} where false)`;
+};
+
 const PLANS: { [K in PlanKind]: Print<K> } = {
-  scan: ({ scope, table, columns, needed, files, places }, { dialect, line }) => {
+  scan: ({ scope, table, columns, needed, rows, places }, { dialect, line }) => {
     if (scope.anonymised && table.kind === 'identity' && needed.some((name) => name === 'name' || name === 'avatar')) {
       throw errors.internal().with({ cause: new Error('An anonymised plan reads real names.') });
     }
-    const wanted = columns.filter((column) => needed.includes(column.name));
-    const read = wanted.map((column) =>
-      named(column.kind === 'expanded' ? dialect.expanded(column, table.kind) : expression(column, dialect), column.name, dialect),
-    );
-    const typed = columns.filter(({ name }) => name === 'experiment_id' || needed.includes(name));
+    const wanted = columns.filter(({ name }) => needed.includes(name));
+    const read = wanted.map((column) => named(expression(column.isEmpty ? nothing(column) : column, dialect), column.name, dialect));
+    const typed = columns.filter(({ name, isEmpty }) => name === 'experiment_id' || (needed.includes(name) && !isEmpty));
     const only = q`${raw(dialect.quote('experiment_id'))} = ${dialect.value(scope.experimentId, STRING)}`;
-    const partition = dialect.partition(table);
-    const where = partition ? q`${only} and ${partition}` : only;
-    return q`select ${read.length === 0 ? raw('1 as one') : list(read)}${line}from ${dialect.rows(table, typed, files, places)}${line}where ${where}`;
+    const from = rows.files.length === 0 ? emptyRows(typed, dialect) : dialect.rows(typed, rows, places);
+    return q`select ${read.length === 0 ? raw('1 as one') : list(read)}${line}from ${from}${line}where ${only}`;
   },
   join: (plan, place) => (plan.inOrder && place.dialect.lined ? joinInOrder(plan, place, place.dialect.lined) : join(plan, place)),
   among: ({ left, right, key }, { dialect, line, nested }) => {

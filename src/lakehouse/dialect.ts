@@ -1,5 +1,5 @@
-import type { ColumnType, TableKind } from './catalog.ts';
-import type { Expr, Places, ScanColumn } from './plan.ts';
+import type { ColumnType } from './catalog.ts';
+import type { Expr, Places, ScanColumn, TableRows } from './plan.ts';
 import type { BoundValue } from './warehouse.ts';
 
 /** SQL text whose `?` markers stand for `values`, in order. Composed with `q`, so that the order never goes wrong. */
@@ -50,12 +50,8 @@ export interface Dialect {
   cast(type: ColumnType): string;
   /** A bound value that the engine reads as `type`, whatever its driver made of it. */
   value(value: BoundValue['value'], type: ColumnType): Fragment;
-  /** The table's rows before the experiment predicate: a list of Parquet files, or a Delta table. `columns` are those that are read, and the experiment's. */
-  rows(table: { kind: TableKind; identifier: string }, columns: readonly ScanColumn[], files: readonly string[], places?: Places): Fragment;
-  /** Further predicates that a shared table needs (one Delta table holds every macro). */
-  partition(table: { kind: TableKind; identifier: string }): Fragment | null;
-  /** A column that one experiment's table has: physical here, a field of a VARIANT there. */
-  expanded(column: Extract<Expr, { kind: 'expanded' }>, kind: TableKind): Fragment;
+  /** A table's rows before the experiment predicate: its files, of which there are some, or a version of its Delta table. `columns` are those that are read, and the experiment's. */
+  rows(columns: readonly ScanColumn[], rows: TableRows, places?: Places): Fragment;
   /** Struct field access. */
   field(of: Fragment, name: string): Fragment;
   /** A condition that every row meets and that the engine tests one by one in the order of files, which it else gives up at a join; null where rows have none. */

@@ -4,6 +4,7 @@
 export interface FileExtent {
   path: string;
   rowCount: number;
+  byteCount?: number;
   /** ISO 8601, UTC, microseconds; null when every key is null. */
   minKey: string | null;
   maxKey: string | null;

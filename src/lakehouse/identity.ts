@@ -4,17 +4,20 @@
  */
 import { CONTRIBUTOR, DEVICE, STRING, fixedColumns } from './catalog.ts';
 import type { ColumnType, TableKind } from './catalog.ts';
-import type { Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
+import type { Expr, Output, Plan, ScanColumn, TableRows, TableSource } from './plan.ts';
 import type { ExperimentScope } from './scope.ts';
 
 const text = (name: string): Expr => ({ kind: 'column', name, type: STRING });
 const greatest = (name: string): Output => ({ as: name, name, expr: { kind: 'aggregate', how: 'max', of: text(name), type: STRING } });
 
+const NO_ROWS: TableRows = { files: [] };
+const hasRows = (rows: TableRows | undefined) => rows !== undefined && rows.files.length > 0;
+
 /** Every dimension row once per key, whatever its files hold: a join with it never multiplies rows. */
 export const dimension = (
   scope: ExperimentScope,
   kind: TableKind,
-  files: readonly string[],
+  rows: TableRows | undefined,
   key: string,
   columns: readonly string[],
 ): Plan => ({
@@ -25,7 +28,7 @@ export const dimension = (
     table: { kind, identifier: kind },
     columns: fixedColumns(kind).map((column): ScanColumn => ({ kind: 'column', name: column.name, type: column.type })),
     needed: [key, ...columns],
-    files,
+    rows: rows ?? NO_ROWS,
   },
   keys: [{ as: key, name: key, expr: text(key) }],
   measures: columns.map(greatest),
@@ -41,7 +44,7 @@ const withNothing = (left: Plan, name: string, type: ColumnType): Plan => ({
 
 /** Adds `contributor`, a struct of id, name and avatar, or null where the id is unknown to the dimension. */
 export const withContributor = (left: Plan, source: TableSource, inOrder = false): Plan => {
-  if (source.lacks?.includes('identity')) return withNothing(left, 'contributor', CONTRIBUTOR);
+  if (!hasRows(source.identity)) return withNothing(left, 'contributor', CONTRIBUTOR);
   const fields = ['id', 'name', 'avatar'].map((name) => ({ name, expr: text(name === 'id' ? 'user_id' : name) }));
   const contributor: Output = {
     as: 'contributor',
@@ -51,7 +54,7 @@ export const withContributor = (left: Plan, source: TableSource, inOrder = false
   return {
     kind: 'join',
     left,
-    right: dimension(source.scope, 'identity', source.identity?.files ?? [], 'user_id', ['name', 'avatar']),
+    right: dimension(source.scope, 'identity', source.identity, 'user_id', ['name', 'avatar']),
     leftKey: 'contributor_id',
     rightKey: 'user_id',
     adds: [contributor],
@@ -61,16 +64,10 @@ export const withContributor = (left: Plan, source: TableSource, inOrder = false
 
 /** Adds `device`: what the registry says of the client that sent a row, or null. Its owner is a person, and shown as one may be. */
 export const withDevice = (left: Plan, source: TableSource, inOrder = false): Plan => {
-  if (source.lacks?.includes('registry')) return withNothing(left, 'device', DEVICE);
+  if (!hasRows(source.registry)) return withNothing(left, 'device', DEVICE);
   const { scope } = source;
-  const facts = dimension(scope, 'registry', source.registry?.files ?? [], 'client_id', [
-    'id',
-    'serial_number',
-    'owner_id',
-    'status',
-    'device_type',
-  ]);
-  const owners = dimension(scope, 'identity', source.identity?.files ?? [], 'user_id', ['pseudonym']);
+  const facts = dimension(scope, 'registry', source.registry, 'client_id', ['id', 'serial_number', 'owner_id', 'status', 'device_type']);
+  const owners = dimension(scope, 'identity', source.identity, 'user_id', ['pseudonym']);
   const shown = { as: 'owner_pseudonym', name: 'owner_pseudonym', expr: text('pseudonym') };
   const right: Plan = scope.anonymised
     ? { kind: 'join', left: facts, right: owners, leftKey: 'owner_id', rightKey: 'user_id', adds: [shown] }
@@ -115,12 +112,12 @@ export const anonymise = (plan: Plan): Plan => {
   if (plan.kind === 'among') return { ...plan, left: anonymise(plan.left), right: anonymise(plan.right) };
   if (plan.kind !== 'join') return { ...plan, from: anonymise(plan.from) };
   const left = anonymise(plan.left);
-  const { scope, table, files } = scanOf(plan.right);
+  const { scope, table, rows } = scanOf(plan.right);
   if (table.kind !== 'identity' || !scope.anonymised) return { ...plan, left, right: anonymise(plan.right) };
   return {
     ...plan,
     left,
-    right: dimension(scope, 'identity', files, plan.rightKey, ['pseudonym']),
+    right: dimension(scope, 'identity', rows, plan.rightKey, ['pseudonym']),
     adds: plan.adds.map((output) => ({ ...output, expr: pseudonymous(output.expr) })),
   };
 };

@@ -140,7 +140,9 @@ export const listRanges = (db: Queryable, { tableId, version }: { tableId: strin
 
 /** The current files of tables that only the service reads, with the version of each table; a path of null is a table without files. */
 export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>
-  db.rows<{ kind: string; version: number; path: string | null }>(sql('lake.listInternalFiles')`select t.kind, t.version, f.path
+  db.rows<{ id: string; kind: string; version: number; path: string | null }>(sql(
+    'lake.listInternalFiles',
+  )`select t.id, t.kind, t.version, f.path
     from lake_tables t left join lake_files f on f.table_id = t.id and f.to_version is null
     where t.experiment_id = ${experimentId} and t.kind = any (${kinds}::text[])
     order by t.kind, f.min_key nulls last, f.id`);
@@ -251,17 +253,6 @@ export const knownSources = (db: Queryable, tableId: string, sources: readonly s
     'lake.knownSources',
   )`select encode(s.source, 'hex') as source, s.origin from lake_sources s
     where s.table_id = ${tableId} and s.source = any (array(select decode(asked, 'hex') from unnest(${together(sources)}) as asked))`);
-
-/** The versions of a table in which sources came or were made anew, with the rows of these, in order. */
-export const listSourceVersions = (db: Queryable, tableId: string) =>
-  db.rows<{ version: number; rowCount: number }>(sql('lake.listSourceVersions')`select version, sum(row_count)::bigint as "rowCount"
-    from lake_sources where table_id = ${tableId} group by version order by version`);
-
-/** The sources of some versions of a table that brought rows, with what each came in, in the order of that. */
-export const listSourcesBetween = (db: Queryable, tableId: string, { from, to }: { from: number; to: number }) =>
-  db.rows<{ source: string; version: number; origin: string | null }>(sql('lake.listSourcesBetween')`
-    select encode(source, 'hex') as source, version, origin from lake_sources
-    where table_id = ${tableId} and version between ${from} and ${to} and row_count > 0 order by origin, source`);
 
 /** Forgets versions committed before a time, and those beyond so many of a table, never its current one. `asOf` such a version is gone from then on. */
 export const deleteOldVersions = (db: Queryable, { before, most }: { before: Date; most: number }) =>

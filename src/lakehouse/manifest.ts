@@ -3,11 +3,13 @@ import { basename } from 'node:path';
 import { errors } from '../errors.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { logVersion } from './delta/log-version.ts';
+import { tableFolder } from './delta/places.ts';
 import { removeTable } from './delta/publisher.ts';
 import type { Column, InternalKind, TableKind } from './catalog.ts';
 import * as queries from './manifest.queries.ts';
 import type { Database, Queryable, Transaction } from './manifest.queries.ts';
 import type { CatalogueColumn, LakeTable, NewColumn, NewSource } from './manifest-rows.ts';
+import type { LiveTable, TableRows } from './plan.ts';
 import { parseType, typeText } from './types.ts';
 import type { StagingArea } from './staging.ts';
 import type { StagedFile } from './warehouse.ts';
@@ -17,11 +19,8 @@ export {
   findSource,
   findTable,
   findTableById,
-  findVersion,
   knownPaths,
   knownSources,
-  listSourcesBetween,
-  listSourceVersions,
   lockTable,
   moveSource,
   restampSources,
@@ -84,21 +83,33 @@ export async function columnsAt(db: Queryable, tableId: string, version: number)
 export const filesAt = (db: Queryable, tableId: string, version: number, range: queries.KeyRange = {}) =>
   queries.listFiles(db, tableId, version, range);
 
+/** A version of a table, as its Delta log has it. */
+export const liveTable = (experimentId: string, tableId: string, version: number): LiveTable => ({
+  tableId,
+  folder: tableFolder(experimentId, tableId),
+  version,
+});
+
 /**
- * Tables that only the service reads, as they stood at one moment: paths of the current files by kind (none for a table that does not exist), the kinds whose table
- * exists, and a text that changes with any of them.
+ * Tables that only the service reads, as they stood at one moment: their rows by kind, with paths relative to the lake folder (no files for a table that does not
+ * exist), the kinds whose table exists, and a text that changes with any of them.
  */
-export async function findInternalFiles<K extends InternalKind>(
+export async function findInternalTables<K extends InternalKind>(
   db: Queryable,
   experimentId: string,
   kinds: readonly K[],
-): Promise<{ files: Record<K, string[]>; existing: ReadonlySet<string>; versions: string }> {
-  const rows = await queries.listInternalFiles(db, experimentId, kinds);
-  const pathsOf = (kind: K) => rows.flatMap((row) => (row.kind === kind && row.path !== null ? [row.path] : []));
+): Promise<{ tables: Record<K, TableRows>; existing: ReadonlySet<string>; versions: string }> {
+  const found = await queries.listInternalFiles(db, experimentId, kinds);
+  const rowsOf = (kind: K): TableRows => {
+    const own = found.filter((row) => row.kind === kind);
+    const [table] = own;
+    const files = own.flatMap(({ path }) => path ?? []);
+    return table ? { files, live: liveTable(experimentId, table.id, table.version) } : { files };
+  };
   return {
-    files: Object.fromEntries(kinds.map((kind) => [kind, pathsOf(kind)])) as Record<K, string[]>,
-    existing: new Set(rows.map(({ kind }) => kind)),
-    versions: [...new Set(rows.map(({ kind, version }) => `${kind}${version}`))].join(),
+    tables: Object.fromEntries(kinds.map((kind) => [kind, rowsOf(kind)])) as Record<K, TableRows>,
+    existing: new Set(found.map(({ kind }) => kind)),
+    versions: [...new Set(found.map(({ kind, version }) => `${kind}${version}`))].join(),
   };
 }
 

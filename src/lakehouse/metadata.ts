@@ -4,7 +4,8 @@
  */
 import { STRING, fixedColumns, physicalColumns } from './catalog.ts';
 import type { Column, ColumnType } from './catalog.ts';
-import type { Expr, Output, Plan, ScanColumn, TableSource } from './plan.ts';
+import type { Expr, Output, Plan, ScanColumn, TableRows, TableSource } from './plan.ts';
+import { scanColumns } from './scan-columns.ts';
 import type { ExperimentScope } from './scope.ts';
 
 /** A column that metadata adds to a table. */
@@ -18,15 +19,15 @@ export interface MetadataColumn {
   matchedBy: readonly string[];
 }
 
-export interface MetadataSource {
-  /** Files of the dimension. */
-  files: readonly string[];
+export interface MetadataSource extends TableRows {
   columns: readonly MetadataColumn[];
   /** For rows of a macro: the measurements that they were made from, which hold the answers. */
-  answers?: { files: readonly string[]; columns: readonly Column[] };
+  answers?: TableRows & { columns: readonly Column[] };
 }
 
 const RAW_ID = 'raw_id';
+
+const rowsOf = ({ files, live }: TableRows): TableRows => ({ files, ...(live ? { live } : {}) });
 
 /** What the dimension adds to a table that has these columns. A name that the table has already is told apart by `metadata_` before it. */
 export function metadataColumns(
@@ -54,17 +55,16 @@ const as = (name: string, expr: Expr): Output => ({ as: name, name, expr });
 
 /** The dimension's rows for one matched column, each key once. */
 function entries(scope: ExperimentScope, source: MetadataSource, matched: string, wanted: readonly MetadataColumn[]): Plan {
-  const expanded = (each: MetadataColumn): ScanColumn => ({ kind: 'expanded', name: each.stored, type: each.type, origin: 'metadata' });
   const scan: Plan = {
     kind: 'scan',
     scope,
     table: { kind: 'metadata_record', identifier: 'metadata_record' },
     columns: [
       ...fixedColumns('metadata_record').map(({ name, type }): ScanColumn => ({ kind: 'column', name, type })),
-      ...wanted.map(expanded),
+      ...wanted.map(({ stored, type }): ScanColumn => ({ kind: 'column', name: stored, type })),
     ],
     needed: ['matched_column', 'key', ...wanted.map(({ stored }) => stored)],
-    files: source.files,
+    rows: rowsOf(source),
   };
   const where: Expr = {
     kind: 'compare',
@@ -84,11 +84,9 @@ function withAnswer(
   matched: string,
   name: string,
 ): Plan {
-  const columns = physicalColumns(answers.columns).map(({ name: each, type, origin }): ScanColumn =>
-    origin === 'base' ? { kind: 'column', name: each, type } : { kind: 'expanded', name: each, type, origin },
-  );
+  const columns = scanColumns(answers.columns);
   const table = { kind: 'raw_data', identifier: 'raw_data' } as const;
-  const right: Plan = { kind: 'scan', scope, table, columns, needed: ['id', matched], files: answers.files };
+  const right: Plan = { kind: 'scan', scope, table, columns, needed: ['id', matched], rows: rowsOf(answers) };
   return { kind: 'join', left, right, leftKey: RAW_ID, rightKey: 'id', adds: [as(name, column(matched))] };
 }
 

@@ -3,7 +3,7 @@
  * Nothing in a plan is SQL text; whatever a caller sent is in a `value` node or was found in the catalogue.
  */
 import type { MetadataSource } from './metadata.ts';
-import type { Column, ColumnOrigin, ColumnType, ReadableKind, TableKind } from './catalog.ts';
+import type { Column, ColumnType, ReadableKind, TableKind } from './catalog.ts';
 import type { FileExtent } from './extents.ts';
 import type { KeptRanges } from './kept-ranges.ts';
 import type { KeptValues } from './kept-values.ts';
@@ -15,14 +15,27 @@ export interface Kept {
   ranges: KeptRanges | null;
 }
 
+/** A version of a table as its Delta log has it, for engines that open tables. */
+export interface LiveTable {
+  tableId: string;
+  /** Relative to the lake folder. */
+  folder: string;
+  version: number;
+}
+
+/** The rows of one version of a table. */
+export interface TableRows {
+  /** Paths that an engine can open which opens files, newest first. No files, no rows. */
+  files: readonly string[];
+  live?: LiveTable;
+}
+
 /** One version of one table, as the manifest lists it: what a read stands on. There is no read without one. */
-export interface TableSource {
+export interface TableSource extends TableRows {
   scope: ExperimentScope;
   table: { kind: ReadableKind; identifier: string };
   /** The catalogue of that version: `fixedColumns(kind)` and the expanded ones, hidden columns included. */
   columns: readonly Column[];
-  /** Paths that the warehouse can open, newest first; pruned by the caller where the sort key allows. */
-  files: readonly string[];
   version: string;
   /** The same files with what the manifest knows of each, so that a page in the default order opens few of them. */
   extents?: readonly FileExtent[];
@@ -30,14 +43,12 @@ export interface TableSource {
   rowCount?: number;
   /** Rows that a filter keeps, of each of those files of which the manifest knows, by path. */
   keptRows?: (kept: Kept) => Promise<ReadonlyMap<string, number>>;
-  /** Files of the experiment's identity dimension; without them every contributor is null. */
-  identity?: { files: readonly string[] };
-  /** Files of the device registry dimension; without them every device is null. */
-  registry?: { files: readonly string[] };
-  /** Dimensions that are known to hold nothing: what they would say is null, and nothing is joined for it. */
-  lacks?: readonly ('identity' | 'registry')[];
-  /** Files of the experiment's annotation log; without them every row has no annotations. */
-  annotations?: { files: readonly string[] };
+  /** The experiment's identity dimension; without rows every contributor is null, and nothing is joined for it. */
+  identity?: TableRows;
+  /** The device registry dimension; without rows every device is null. */
+  registry?: TableRows;
+  /** The experiment's annotation log; without it every row has no annotations. */
+  annotations?: TableRows;
   /** What people have said of plots, plants and devices; its columns are among `columns`, derived. */
   metadata?: MetadataSource;
 }
@@ -64,8 +75,6 @@ export interface Sort {
 
 export type Expr =
   | { kind: 'column'; name: string; type: ColumnType }
-  /** A column that one experiment's table has: a physical column on DuckDB, a field of a VARIANT on Databricks. Only a scan reads it. */
-  | { kind: 'expanded'; name: string; type: ColumnType; origin: ColumnOrigin }
   | { kind: 'field'; of: Expr; name: string; type: ColumnType }
   | ValueExpr
   /** Null as a whole when `unless` is null. */
@@ -113,7 +122,8 @@ export interface Places {
   to: number;
 }
 
-export type ScanColumn = Extract<Expr, { kind: 'column' | 'expanded' }>;
+/** A column of a table; `isEmpty`: null in every row, and perhaps in no file. */
+export type ScanColumn = Extract<Expr, { kind: 'column' }> & { isEmpty?: true };
 
 export type Plan =
   /** Rows of one experiment in one table. The files say it, and a predicate on the hidden experiment column says it again. */
@@ -125,7 +135,7 @@ export type Plan =
       columns: readonly ScanColumn[];
       /** The names that are read. */
       needed: readonly string[];
-      files: readonly string[];
+      rows: TableRows;
       /** Of the one file: rows elsewhere are of no use, whether they are read or not. */
       places?: Places;
     }

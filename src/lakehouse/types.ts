@@ -150,7 +150,6 @@ export const exprType = (expr: Expr): ColumnType => {
     case 'instant':
       return TIMESTAMP;
     case 'column':
-    case 'expanded':
     case 'field':
     case 'value':
     case 'struct':

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DatabricksLake } from '../lakehouse/databricks-lake.ts';
+import { DatabricksLake, LAKE_URL } from '../lakehouse/databricks-lake.ts';
+import { publishedUnder } from '../lakehouse/published-lake.ts';
 import { settled } from '../lakehouse/databricks-aborts.ts';
-import { dataFiles } from '../support/lake-files.ts';
 import { detailsOf } from '../support/operators.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { uploadTable } from '../support/uploads.ts';
+import { appendTo, uploadTable } from '../support/uploads.ts';
 
 const CSV = `plot,spad,big,note
 1,41.5,9007199254740993,ok
@@ -25,19 +25,17 @@ let folder: string;
 let path: string;
 let tableId: string;
 
-/** Rows that were stored here, in the tables there. */
-async function carry(): Promise<void> {
-  for (const file of dataFiles(site.lakeFolder)) await lake.write(`select * from read_parquet('${file.path}')`, file.tableId);
-}
-
 beforeAll(async () => {
-  lake = await DatabricksLake.open();
+  lake = await DatabricksLake.open(
+    {},
+    publishedUnder(LAKE_URL, () => site.lakeFolder),
+  );
   folder = mkdtempSync(join(tmpdir(), 'fieldlake-databricks-'));
   writeFileSync(join(folder, 'ca.pem'), lake.server.authority);
   site = await startTestServer({
     DATABRICKS_HOST: `localhost:${lake.server.port}`,
     DATABRICKS_HTTP_PATH: '/sql/1.0/warehouses/test',
-    DATABRICKS_CATALOG: 'field',
+    DATABRICKS_LAKE: LAKE_URL,
     DATABRICKS_TOKEN: 'dapi-secret',
     DATABRICKS_CA_FILE: join(folder, 'ca.pem'),
     STATEMENT_TIMEOUT_SECONDS: '2',
@@ -46,7 +44,6 @@ beforeAll(async () => {
   const experiment = await call('POST', '/api/v1/experiments', { body: { name: 'Drought', organizationId: site.cast.leafLab } });
   path = `/api/v1/experiments/${String(experiment.body.id)}/data`;
   tableId = await uploadTable(call, String(experiment.body.id), 'spad', CSV);
-  await carry();
 });
 afterAll(async () => {
   await site.stop();
@@ -68,7 +65,7 @@ test('a page comes from Databricks, named by its request', async () => {
     [3, null, 2, '=1+1'],
   ]);
   const sent = lake.server.statements.slice(-2);
-  expect(sent.map(({ sql }) => sql).join(' ')).toContain('from `gold`.`upload`');
+  expect(sent.map(({ sql }) => sql).join(' ')).toMatch(/from delta\.`s3:\/\/field-lake\/tables\/[0-9a-f-]+\/[0-9a-f-]+` version as of 1\b/);
   for (const { overlay } of sent) expect(overlay).toEqual({ query_tags: `request:${answer.headers.get('x-request-id') ?? ''}` });
 });
 
@@ -95,38 +92,86 @@ test('a filter, an aggregate and downloads are answered too', async () => {
   expect(await cursor.next()).toMatchObject({ plot: 1, note: 'ok' });
 });
 
-test('rows that came since are seen: no answer is taken for unchanged', async () => {
-  const before = await ask();
-  await lake.engine.run(
-    `delete from gold.upload where upload_table_id = '${tableId}' and variant_extract(uploaded_data, 'plot')::integer = 3`,
-  );
-  const after = await ask({}, { 'if-none-match': before.headers.get('etag') ?? '' });
-  expect([after.status, after.body[0].totalRows]).toEqual([200, 2]);
+/** A filter that keeps every row and was never asked before, so that no answer is at hand. */
+let asks = 1_000;
+const another = () => JSON.stringify([{ column: 'plot', operator: 'less_than', value: (asks += 1) }]);
+const askAnew = () => ask({ filters: another() });
+
+/** Statements that were sent after so many. */
+const statementsSince = (count: number) => lake.server.statements.slice(count).map(({ sql }) => sql);
+
+test('what is written shows at the next read, and every statement is pinned to its versions', async () => {
+  const call = site.as(site.cast.owner);
+  const before = lake.server.statements.length;
+  const [page] = (await ask({ columns: 'id,plot,annotations' })).body;
+  const [first] = page.data.rows;
+  expect(first.annotations).toEqual([]);
+  const made = await call('POST', `${path}/annotations`, {
+    body: { tableName: tableId, rowId: first.id, annotation: { type: 'comment', content: { type: 'comment', text: 'seen there' } } },
+  });
+  expect(made.status, made.text).toBe(201);
+  const noted = (await ask({ columns: 'id,plot,annotations' })).body[0].data.rows;
+  expect(noted[0].annotations).toMatchObject([{ content: { text: 'seen there' } }]);
+  const changed = await call('PATCH', `${path}/annotations/${String(noted[0].annotations[0].id)}`, {
+    body: { content: { type: 'comment', text: 'changed there' } },
+  });
+  expect(changed.status, changed.text).toBe(200);
+  expect((await ask({ columns: 'plot,annotations' })).body[0].data.rows[0].annotations).toMatchObject([
+    { content: { text: 'changed there' } },
+  ]);
+  expect((await call('DELETE', `${path}/annotations/${String(noted[0].annotations[0].id)}`)).status).toBe(200);
+  expect((await ask({ columns: 'plot,annotations' })).body[0].data.rows[0].annotations).toEqual([]);
+  await appendTo(call, path.split('/')[4]!, tableId, 'plot,spad,big,note\n4,40,3,late\n');
+  const now = await ask();
+  expect([now.body[0].totalRows, now.headers.get('x-table-version')]).toEqual([4, '2']);
+  const then = await ask({ asOf: 1 });
+  expect([then.body[0].totalRows, then.headers.get('x-table-version')]).toEqual([3, '1']);
+  const read = statementsSince(before).flatMap((sql) => [...sql.matchAll(/delta\.`[^`]+`(?<pin> version as of \d+)?/g)]);
+  expect(read.length).toBeGreaterThan(8);
+  expect(read.filter(({ groups }) => groups?.['pin'] === undefined)).toEqual([]);
+});
+
+test('an unchanged answer is known by its tag, and costs no statement', async () => {
+  const first = await ask({ columns: 'plot' });
+  const sent = lake.server.statements.length;
+  expect((await ask({ columns: 'plot' }, { 'if-none-match': first.headers.get('etag') ?? '' })).status).toBe(304);
+  expect((await ask({ columns: 'plot' })).text).toBe(first.text);
+  expect(lake.server.statements.length).toBe(sent);
+});
+
+test('an export of a version is written from Databricks', async () => {
+  const call = site.as(site.cast.owner);
+  const sent = lake.server.statements.length;
+  const { body } = await call('POST', `${path}/exports`, { body: { tableName: tableId, format: 'csv' } });
+  const state = async () => (await call('GET', `${path}/exports/${String(body.exportId)}/status`)).body;
+  await expect.poll(async () => (await state()).status, { timeout: 20_000 }).toBe('completed');
+  expect((await state()).rowCount).toBe(4);
+  expect(statementsSince(sent).join()).toContain('version as of 2');
 });
 
 test('a failure tells its caller what to do, and nothing of the warehouse', async () => {
   lake.server.inject({ method: 'GetOperationStatus', times: 2, how: { kind: 'status', message: WORDS } });
-  const failed = await ask();
+  const failed = await askAnew();
   expect([failed.status, failed.body.code]).toEqual([500, 'INTERNAL']);
   lake.server.clearFaults();
   await lake.server.stopFor(60_000, 'status');
-  const starting = await ask();
+  const starting = await askAnew();
   expect([starting.status, starting.body.code, starting.headers.get('retry-after')]).toEqual([503, 'WAREHOUSE_STARTING', '30']);
   await lake.server.stopFor(0, 'status');
   lake.server.accepted.delete('dapi-secret');
-  const refused = await ask();
+  const refused = await askAnew();
   expect([refused.status, refused.body.code]).toEqual([500, 'WAREHOUSE_REFUSED']);
   lake.server.accepted.add('dapi-secret');
   for (const { text } of [failed, starting, refused]) expect(text).not.toMatch(/secret|hidden|session|thrift|driver|localhost/i);
-  expect((await ask()).status).toBe(200);
+  expect((await askAnew()).status).toBe(200);
 });
 
 test('a caller who goes away takes the statement along', async () => {
-  const url = `${site.server.baseUrl}${path}?tableName=${tableId}`;
   for (let turn = 0; turn < 5; turn += 1) {
     const [cancelled, sent] = [lake.server.count('CancelOperation'), lake.server.statements.length];
     lake.server.inject({ method: 'GetOperationStatus', times: 2, how: { kind: 'slow', ms: 1_500 } });
     const gone = new AbortController();
+    const url = `${site.server.baseUrl}${path}?${new URLSearchParams({ tableName: tableId, filters: another() }).toString()}`;
     const asked = fetch(url, { headers: { 'x-api-key': site.cast.owner.apiKey }, signal: gone.signal }).catch(() => null);
     while (lake.server.statements.length === sent) await sleep(5);
     gone.abort();

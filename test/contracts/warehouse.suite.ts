@@ -8,7 +8,7 @@ import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BIGINT, DOUBLE, STRING, decimal } from '../../src/lakehouse/catalog.ts';
 import type { Column } from '../../src/lakehouse/catalog.ts';
-import type { TableSource } from '../../src/lakehouse/plan.ts';
+import type { TableRows, TableSource } from '../../src/lakehouse/plan.ts';
 import { readDistinct, readPage, readStream } from '../../src/lakehouse/read.ts';
 import type { Statement, Warehouse } from '../../src/lakehouse/warehouse.ts';
 import { thereAndBack } from '../lakehouse/paging.ts';
@@ -19,7 +19,7 @@ export interface WarehouseSite {
   /** Puts the rows of a SELECT, in DuckDB's words, in an uploaded table of its own. */
   put(select: string, expanded: readonly Column[], more?: Partial<TableSource> & { anonymised?: boolean }): Promise<TableSource>;
   /** Puts the rows of a SELECT in a dimension. */
-  dimension(select: string): Promise<{ files: readonly string[] }>;
+  dimension(select: string): Promise<TableRows>;
   /** In the engine's own words: never ends, never runs dry. */
   statements: { endless: Statement; flood: Statement };
   /** A statement whose rows break off after some have come. */

@@ -11,7 +11,7 @@ warehouseContract('DuckDB', async () => {
   return {
     warehouse: lake.warehouse,
     put: async (select, expanded, more = {}) => source([await lake.write(select)], { expanded, ...more }),
-    dimension: async (select) => ({ files: [await lake.write(select)] }),
+    dimension: async (select) => lake.rows([await lake.write(select)]),
     statements,
     failing: () => ({
       sql: `select case when i = 300000 then error('midway') else 'row' end as line from range(400000) as t(i)`,
@@ -24,14 +24,13 @@ warehouseContract('DuckDB', async () => {
 
 warehouseContract('Databricks, through its driver', async () => {
   const lake = await DatabricksLake.open();
-  let tables = 0;
   return {
     warehouse: lake.warehouse,
     put: async (select, expanded, more = {}) => {
-      const identifier = `table ${(tables += 1)}`;
-      return source([await lake.write(select, identifier)], { expanded, table: { kind: 'upload', identifier }, ...more });
+      const rows = lake.rows([await lake.write(select)], 'upload', expanded);
+      return source(rows.files, { expanded, ...rows, ...more });
     },
-    dimension: async (select) => ({ files: [await lake.write(select)] }),
+    dimension: async (select) => lake.rows([await lake.write(select)], 'identity'),
     statements,
     failing: () => {
       lake.server.inject({ method: 'FetchResults', after: 3, how: { kind: 'status', message: 'org.apache.spark.SparkException: midway' } });

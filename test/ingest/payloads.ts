@@ -25,9 +25,6 @@ export const MACROS = [randomUUID(), randomUUID()];
 export const payloads = (random: () => number, count: number): Buffer[] =>
   Array.from({ length: count }, (_, n) => payload(random, n, count));
 
-/** A payload whose sample says a key twice, and a number that no double holds. */
-export const AWKWARD = Buffer.from('{"timestamp":"2026-05-01T10:00:00Z","sample":{"a":1,"b":1e400,"a":[2,-1e309]}}');
-
 function payload(random: () => number, n: number, count: number): Buffer {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const sample = () =>

@@ -1,94 +1,77 @@
-/** A lake behind the driver: the tables of `sql/databricks`, rows put in by DuckDB, statements over TLS and Thrift. */
-import { readFileSync } from 'node:fs';
+/** A lake behind the driver: tables that DuckDB wrote, statements over TLS and Thrift. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixedColumns, physicalColumns } from '../../src/lakehouse/catalog.ts';
-import type { TableKind } from '../../src/lakehouse/catalog.ts';
+import type { Column, TableKind } from '../../src/lakehouse/catalog.ts';
+import type { TableRows } from '../../src/lakehouse/plan.ts';
 import { physicalType } from '../../src/lakehouse/staging.ts';
-import { parseType } from '../../src/lakehouse/types.ts';
 import { DatabricksWarehouse } from '../../src/lakehouse/warehouses/databricks.ts';
 import type { DatabricksOptions } from '../../src/lakehouse/warehouses/databricks-client.ts';
 import { DuckDbEngine } from '../support/databricks-engine.ts';
+import type { FindVersion } from '../support/databricks-engine.ts';
 import { ThriftServer } from '../support/thrift-server.ts';
 
-export interface DeltaTable {
-  kind: TableKind;
-  columns: readonly { name: string; type: string; notNull: boolean }[];
-}
+export const LAKE_URL = 's3://field-lake';
 
-/** The tables that the script makes. */
-export const deltaTables = (): DeltaTable[] => {
-  const script = readFileSync(join(import.meta.dirname, '../../sql/databricks/2_tables.sql'), 'utf8');
-  return [...script.matchAll(/CREATE TABLE IF NOT EXISTS gold\.(\w+) \(\n([\s\S]*?)\n\) USING DELTA/g)].map(([, kind, body = '']) => ({
-    kind: kind as TableKind,
-    columns: body.split(/,\n/).map((line) => {
-      const [, name = '', type = '', not] = /^ {2}(\w+) (.+?)( NOT NULL)?$/.exec(line) ?? [];
-      return { name, type, notNull: not !== undefined };
-    }),
-  }));
-};
-
-const duckType = (text: string) => {
-  const type = parseType(text);
-  return type.kind === 'variant' ? 'variant' : physicalType(type);
-};
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
-const stored = (name: string) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : `~${Buffer.from(name, 'utf8').toString('hex')}`);
 
-export const UPLOAD_TABLE = '01990000-0000-7000-8000-0000000000aa';
-
-/** Kinds by a column that only they have. */
-const KINDS: readonly (readonly [string, TableKind])[] = [
-  ['user_id', 'identity'],
-  ['serial_number', 'registry'],
-  ['sequence', 'annotation'],
-  ['uploaded_at', 'upload'],
-  ['data', 'raw_data'],
-];
+/** The rows of files, with every column that a Delta table of them has. */
+export const selectFiles = (files: readonly string[], columns: readonly { name: string; type: string }[]): string => {
+  const empty = columns.map(({ name, type }) => `null::${type} as ${quote(name)}`).join(', ');
+  if (files.length === 0) return `select ${empty} where false`;
+  const list = files.map((file) => `'${file}'`).join(', ');
+  return `select ${empty} where false union all by name select * from read_parquet([${list}], union_by_name = true)`;
+};
 
 export class DatabricksLake {
   readonly engine: DuckDbEngine;
   readonly server: ThriftServer;
   readonly warehouse: DatabricksWarehouse;
+  readonly #folder: string;
+  readonly #tables: Map<string, string>;
+  #files = 0;
 
-  private constructor(engine: DuckDbEngine, server: ThriftServer, warehouse: DatabricksWarehouse) {
-    this.engine = engine;
-    this.server = server;
-    this.warehouse = warehouse;
+  private constructor(opened: { engine: DuckDbEngine; server: ThriftServer; warehouse: DatabricksWarehouse }, tables: Map<string, string>) {
+    ({ engine: this.engine, server: this.server, warehouse: this.warehouse } = opened);
+    this.#tables = tables;
+    this.#folder = mkdtempSync(join(tmpdir(), 'databricks-lake-'));
   }
 
-  static async open(options: Partial<DatabricksOptions> = {}): Promise<DatabricksLake> {
-    const engine = await DuckDbEngine.open();
-    for (const { kind, columns } of deltaTables())
-      await engine.run(`create table gold.${kind} (${columns.map(({ name, type }) => `${quote(name)} ${duckType(type)}`).join(', ')})`);
+  /** `find`: where the tables are somebody else's. */
+  static async open(options: Partial<DatabricksOptions> = {}, find?: FindVersion): Promise<DatabricksLake> {
+    const tables = new Map<string, string>();
+    const own: FindVersion = (url) => {
+      const found = tables.get(url);
+      if (found === undefined) throw new Error(`[DELTA_TABLE_NOT_FOUND] ${url}`);
+      return found;
+    };
+    const engine = await DuckDbEngine.open(find ?? own);
     const server = await ThriftServer.start(engine);
     const warehouse = await DatabricksWarehouse.open({ ...addressOf(server), ...options });
-    return new DatabricksLake(engine, server, warehouse);
+    return new DatabricksLake({ engine, server, warehouse }, tables);
   }
 
-  /** Puts the rows of a SELECT in the table that has such columns; what is not among them goes into the VARIANT. The answer names the rows. */
-  async write(select: string, uploadTable = UPLOAD_TABLE): Promise<string> {
-    const names = await this.engine.columns(select);
-    const [, kind] = KINDS.find(([column]) => names.includes(column)) ?? [];
-    if (!kind) throw new Error(`No table has ${names.join(', ')}.`);
-    const fixed = physicalColumns(fixedColumns(kind)).filter(({ name }) => names.includes(name));
-    const reads = fixed.map(
-      ({ name, type }) => `${type.kind === 'variant' ? `${quote(name)}::json::variant` : quote(name)} as ${quote(name)}`,
-    );
-    if (kind === 'upload') {
-      const expanded = names.filter((name) => !fixed.some((column) => column.name === name));
-      const members = expanded.map((name) => `${literal(stored(name))}: ${name === 'json' ? `${quote(name)}::json` : quote(name)}`);
-      reads.push(`${literal(uploadTable)} as upload_table_id`, `{${members.join(', ')}}::variant as uploaded_data`);
-    }
-    await this.engine.run(`insert into gold.${kind} by name select ${reads.join(', ')} from (${select})`);
-    return uploadTable;
+  /** Writes the rows of a SELECT as one file. */
+  async write(select: string): Promise<string> {
+    const path = join(this.#folder, `${(this.#files += 1)}.parquet`);
+    await this.engine.run(`copy (${select}) to '${path}' (format parquet)`);
+    return path;
+  }
+
+  /** A table of such files, at its only version. */
+  rows(files: readonly string[], kind: TableKind, expanded: readonly Column[] = []): TableRows {
+    const folder = `tables/${this.#tables.size + 1}`;
+    const columns = physicalColumns([...fixedColumns(kind), ...expanded]).map(({ name, type }) => ({ name, type: physicalType(type) }));
+    this.#tables.set(`${LAKE_URL}/${folder}`, selectFiles(files, columns));
+    return { files, live: { tableId: folder, folder, version: 1 } };
   }
 
   async close(): Promise<void> {
     await this.warehouse.close();
     await this.server.close();
     this.engine.close();
+    rmSync(this.#folder, { recursive: true });
   }
 }
 
@@ -98,6 +81,7 @@ export const addressOf = (server: ThriftServer): DatabricksOptions => ({
   port: server.port,
   path: '/sql/1.0/warehouses/test',
   catalog: 'field',
+  lakeUrl: LAKE_URL,
   credentials: { token: 'dapi-secret' },
   authority: server.authority,
   startPauseMs: 20,

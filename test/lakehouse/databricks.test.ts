@@ -1,8 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BIGINT, fixedColumns, physicalColumns } from '../../src/lakehouse/catalog.ts';
-import { typeText } from '../../src/lakehouse/types.ts';
+import { BIGINT } from '../../src/lakehouse/catalog.ts';
 import type { Statement } from '../../src/lakehouse/warehouse.ts';
 import { DatabricksWarehouse } from '../../src/lakehouse/warehouses/databricks.ts';
 import type { DatabricksOptions } from '../../src/lakehouse/warehouses/databricks-client.ts';
@@ -10,7 +9,7 @@ import { problemDocument } from '../../src/http/errors.ts';
 import { ApiError } from '../../src/errors.ts';
 import type { Fault, Method } from '../support/thrift-server.ts';
 import { abortMany, settled as settledAt } from './databricks-aborts.ts';
-import { DatabricksLake, addressOf, deltaTables } from './databricks-lake.ts';
+import { DatabricksLake, addressOf } from './databricks-lake.ts';
 import { layBench, put } from './oracle/bench.ts';
 import type { Bench } from './oracle/bench.ts';
 import { random } from './oracle/data.ts';
@@ -51,24 +50,6 @@ test('generated requests are answered as the oracle answers them', async () => {
     expect(found, `FC_SEED=${seed}, request ${index}: ${JSON.stringify(asked)}`).toBeNull();
   }
   expect(await settled()).toEqual([0, 0, 0]);
-});
-
-test('the script makes the tables that the catalogue and the dialect read', () => {
-  const shared: Record<string, string[]> = {
-    raw_data: ['questions_data VARIANT', 'custom_metadata VARIANT'],
-    macro: ['macro_output VARIANT'],
-    upload: ['upload_table_id STRING', 'uploaded_data VARIANT'],
-  };
-  expect(
-    deltaTables()
-      .map(({ kind }) => kind)
-      .sort(),
-  ).toEqual(['raw_data', 'device', 'macro', 'upload', 'identity', 'registry', 'annotation', 'metadata_record', 'quarantine'].sort());
-  for (const { kind, columns } of deltaTables())
-    expect(columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
-      ...physicalColumns(fixedColumns(kind)).map(({ name, type }) => `${name} ${typeText(type)}`),
-      ...(shared[kind] ?? []),
-    ]);
 });
 
 describe('what goes over the wire', () => {

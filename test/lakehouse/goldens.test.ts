@@ -25,7 +25,8 @@ afterAll(() => lake.close());
 
 /** Plans as they are sent: the file list is the fixture's for the engine and a plain name in the golden. */
 const plans = (files: readonly string[], anonymised = false): Record<string, Plan> => {
-  const from = source(files, { anonymised, identity: { files: [] } });
+  const live = (folder: string) => ({ live: { tableId: folder, folder: `tables/${folder}`, version: 7 } });
+  const from = source(files, { anonymised, ...live('rows'), identity: { files, ...live('people') } });
   const json = (rows: Plan, outputs: readonly Output[]): Plan => ({ kind: 'print', from: rows, format: 'json', outputs, guard: false });
   const made: Record<string, Plan> = {};
   for (const [name, parameters] of Object.entries(QUESTIONS)) {
@@ -35,7 +36,11 @@ const plans = (files: readonly string[], anonymised = false): Record<string, Pla
     if (name === 'text') made[`${name}, counted`] = count;
     if (name === 'first page of everything') made[`${name}, as CSV`] = { kind: 'print', from: rows, format: 'csv', outputs, guard: true };
   }
-  const annotated = planRead({ ...from, annotations: { files } }, readRequest({ columns: 'id,annotations', limit: 10 }), 100_000);
+  const annotated = planRead(
+    { ...from, annotations: { files, ...live('annotations') } },
+    readRequest({ columns: 'id,annotations', limit: 10 }),
+    100_000,
+  );
   made['annotations of rows'] = json(
     annotated.rows,
     annotated.columns.map(({ as, name, type }): Output => ({ as, name, expr: { kind: 'column', name: as, type } })),
@@ -71,7 +76,7 @@ const plans = (files: readonly string[], anonymised = false): Record<string, Pla
 const written = ({ sql, values }: Statement): string =>
   `${sql}\n\n${values.map(({ value, type }) => `-- ${typeText(type)}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`).join('\n')}\n`;
 
-const DIALECTS: readonly Dialect[] = [duckdb, databricks];
+const DIALECTS: readonly Dialect[] = [duckdb, databricks('s3://field-lake')];
 const golden = (name: string, dialect: Dialect) =>
   join(import.meta.dirname, 'goldens', `${name.replaceAll(/[^a-z]+/gi, '-').toLowerCase()}.${dialect.name}.sql`);
 

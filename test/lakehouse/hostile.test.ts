@@ -20,7 +20,9 @@ const identifiers: Record<Dialect['name'], RegExp> = { duckdb: /"(?:[^"]|"")*"/g
 const shape = (sql: string, dialect: Dialect, name: string) =>
   sql.replaceAll(identifiers[dialect.name], (found) => (found === dialect.quote(name) ? '<name>' : found));
 
-describe.each([duckdb, databricks])('$name', (dialect) => {
+const LIVE = { tableId: 't', folder: 'tables/t', version: 3 };
+
+describe.each([duckdb, databricks('s3://field-lake')])('$name', (dialect) => {
   const textFor = (value: string, alias: string) => {
     const filters = JSON.stringify([
       { column: 'txt', operator: 'equals', value },
@@ -29,7 +31,8 @@ describe.each([duckdb, databricks])('$name', (dialect) => {
       { column: 'txt', operator: 'not_in', value: [value, value] },
     ]);
     const aggregation = JSON.stringify({ groupBy: [{ column: 'txt' }], functions: [{ column: 'int', function: 'sum', alias }] });
-    return compile(planRead(source(['f']), readRequest({ filters, aggregation, orderBy: alias }), 100_000).rows, dialect).sql;
+    return compile(planRead(source(['f'], { live: LIVE }), readRequest({ filters, aggregation, orderBy: alias }), 100_000).rows, dialect)
+      .sql;
   };
 
   test('the text is the same for every value and alias', () => {
@@ -39,7 +42,7 @@ describe.each([duckdb, databricks])('$name', (dialect) => {
 
   test('a column name changes nothing but its own identifier', () => {
     const textOf = (name: string) => {
-      const from = source(['f'], { expanded: [uploaded(name, STRING)] });
+      const from = source(['f'], { expanded: [uploaded(name, STRING)], live: LIVE });
       const filters = JSON.stringify([{ column: quotedPath(name), operator: 'contains', value: 'x' }]);
       return shape(
         compile(
@@ -58,7 +61,7 @@ describe.each([duckdb, databricks])('$name', (dialect) => {
   test('names of tables and files are bound, and a key is never seen', () => {
     const textOf = (name: string) => {
       const kept = { ...uploaded('kept', STRING), originalKey: name };
-      const from = source([name, `${name}.parquet`], { expanded: [kept], table: { kind: 'upload', identifier: name } });
+      const from = source([name, `${name}.parquet`], { expanded: [kept], table: { kind: 'upload', identifier: name }, live: LIVE });
       const { rows, count } = planRead(from, readRequest({ columns: 'id,kept', orderBy: 'kept' }), 100_000);
       return [compile(rows, dialect), compile(count, dialect)].map(({ sql }) => sql);
     };

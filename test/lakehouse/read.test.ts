@@ -153,6 +153,13 @@ test('what empty dimensions would say is null, also without a join that finds no
   const rows =
     await lake.write(`select printf('%02x', i) as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' + interval (i) hour as "timestamp",
     'u' || i as contributor_id, 'c' || i as client_id from range(20) t(i)`);
+  const none = (kind: 'identity' | 'registry') =>
+    lake.write(
+      `select ${fixedColumns(kind)
+        .map(({ name }) => `null::varchar as ${name}`)
+        .join(', ')} where false`,
+    );
+  const [people, devices] = [await none('identity'), await none('registry')];
   const asked: ReadRequest[] = [
     {},
     {
@@ -164,8 +171,9 @@ test('what empty dimensions would say is null, also without a join that finds no
     { aggregation: { groupBy: [{ column: 'contributor.name' }], functions: [{ column: '*', function: 'count' }] } },
   ];
   for (const anonymised of [false, true]) {
-    const joined = source([rows], { anonymised, table: { kind: 'raw_data', identifier: 'raw_data' }, columns: fixedColumns('raw_data') });
-    const lacking: TableSource = { ...joined, lacks: ['identity', 'registry'] };
+    const of = { anonymised, table: { kind: 'raw_data', identifier: 'raw_data' } as const, columns: fixedColumns('raw_data') };
+    const joined = source([rows], { ...of, identity: { files: [people] }, registry: { files: [devices] } });
+    const lacking: TableSource = { ...joined, identity: { files: [] }, registry: { files: [] } };
     for (const request of asked) {
       expect(await page(lake.warehouse, lacking, request)).toEqual(await page(lake.warehouse, joined, request));
       const csv = (of: TableSource) => download(lake.warehouse, of, request, { format: 'csv' });

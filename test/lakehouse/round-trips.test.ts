@@ -5,7 +5,7 @@ import type { Data, Table } from 'apache-arrow';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ColumnType } from '../../src/lakehouse/catalog.ts';
+import type { Column, ColumnType, TableKind } from '../../src/lakehouse/catalog.ts';
 import type { TableSource } from '../../src/lakehouse/plan.ts';
 import { readStream } from '../../src/lakehouse/read.ts';
 import type { DownloadOptions } from '../../src/lakehouse/read.ts';
@@ -14,6 +14,7 @@ import { parseStrict } from '../ingest/rfc4180.ts';
 import { AWKWARD_COLUMNS, KINDS, ROWS, awkwardSelect, expected } from './awkward.ts';
 import type { Canonical } from './awkward.ts';
 import { DatabricksLake } from './databricks-lake.ts';
+import type { LayingLake } from './oracle/bench.ts';
 import { EXPERIMENT, Lake, page, source } from './support.ts';
 
 /** A value that is neither nested nor null. */
@@ -29,14 +30,18 @@ const ANNOTATIONS = `select '${EXPERIMENT}' as experiment_id, '01990000-0000-700
 const sites: Record<string, { warehouse: Warehouse; source: TableSource; close: () => Promise<void> }> = {};
 beforeAll(async () => {
   const [lake, far] = await Promise.all([Lake.open(), DatabricksLake.open()]);
-  const made = async (write: (select: string) => Promise<string>) =>
-    source([await write(awkwardSelect())], {
+  const made = async (place: LayingLake) => {
+    const rows = async (select: string, kind: TableKind, expanded?: readonly Column[]) =>
+      place.rows([await place.write(select)], kind, expanded);
+    return source([], {
       expanded: AWKWARD_COLUMNS,
-      identity: { files: [await write(IDENTITY)] },
-      annotations: { files: [await write(ANNOTATIONS)] },
+      ...(await rows(awkwardSelect(), 'upload', AWKWARD_COLUMNS)),
+      identity: await rows(IDENTITY, 'identity'),
+      annotations: await rows(ANNOTATIONS, 'annotation'),
     });
-  sites.DuckDB = { warehouse: lake.warehouse, source: await made((select) => lake.write(select)), close: () => lake.close() };
-  sites.Databricks = { warehouse: far.warehouse, source: await made((select) => far.write(select)), close: () => far.close() };
+  };
+  sites.DuckDB = { warehouse: lake.warehouse, source: await made(lake), close: () => lake.close() };
+  sites.Databricks = { warehouse: far.warehouse, source: await made(far), close: () => far.close() };
 }, 60_000);
 afterAll(async () => {
   for (const { close } of Object.values(sites)) await close();

@@ -17,9 +17,9 @@ import {
   decimal,
   fixedColumns,
 } from '../../src/lakehouse/catalog.ts';
-import type { Column, ColumnType } from '../../src/lakehouse/catalog.ts';
+import type { Column, ColumnType, TableKind } from '../../src/lakehouse/catalog.ts';
 import { experimentScope } from '../../src/lakehouse/scope.ts';
-import type { TableSource } from '../../src/lakehouse/plan.ts';
+import type { TableRows, TableSource } from '../../src/lakehouse/plan.ts';
 import { framePage } from '../../src/lakehouse/page-frame.ts';
 import { readPage, readStream } from '../../src/lakehouse/read.ts';
 import type { DownloadOptions } from '../../src/lakehouse/read.ts';
@@ -78,6 +78,11 @@ export class Lake {
     connection.closeSync();
     instance.closeSync();
     return path;
+  }
+
+  /** A table of such files. */
+  rows(files: readonly string[], _kind?: TableKind, _expanded?: readonly Column[]): TableRows {
+    return { files };
   }
 
   async close(): Promise<void> {

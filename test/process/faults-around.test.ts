@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import S3rver from 's3rver';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DatabricksLake } from '../lakehouse/databricks-lake.ts';
+import { DatabricksLake, LAKE_URL } from '../lakehouse/databricks-lake.ts';
+import { publishedUnder } from '../lakehouse/published-lake.ts';
 import { makeCast, type Cast } from '../support/cast.ts';
 import { faultsOf, startFaultProxy, type Fault, type FaultProxy } from '../support/fault-proxy.ts';
 import { ask, judge, untilDone, type Asked, type Operation } from '../support/faulted.ts';
@@ -274,15 +275,19 @@ test('an endpoint of a webhook that fails in every way is told of everything', {
 });
 
 test('a Databricks warehouse behind a failing line', { timeout: 3_600_000 }, async () => {
-  const lake = await DatabricksLake.open();
-  const proxy = await startFaultProxy({ host: '127.0.0.1', port: lake.server.port });
   const place = await sharedSite();
+  const root = join(place.folder, 'lake');
+  const lake = await DatabricksLake.open(
+    {},
+    publishedUnder(LAKE_URL, () => root),
+  );
+  const proxy = await startFaultProxy({ host: '127.0.0.1', port: lake.server.port });
   writeFileSync(join(place.folder, 'ca.pem'), lake.server.authority);
   const reader = await spawnServer({
     ...place.environment,
     DATABRICKS_HOST: `localhost:${proxy.port}`,
     DATABRICKS_HTTP_PATH: '/sql/1.0/warehouses/test',
-    DATABRICKS_CATALOG: 'field',
+    DATABRICKS_LAKE: LAKE_URL,
     DATABRICKS_TOKEN: 'dapi-secret',
     DATABRICKS_CA_FILE: join(place.folder, 'ca.pem'),
     STATEMENT_TIMEOUT_SECONDS: '4',
@@ -299,9 +304,6 @@ test('a Databricks warehouse behind a failing line', { timeout: 3_600_000 }, asy
       async () => (await ask(reader.baseUrl, say('GET', `${data}/uploads/${sent.body.uploadId}`))).body,
       (body) => body.status === 'completed',
     );
-    const root = join(place.folder, 'lake');
-    for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((each) => /^[^.].*\.parquet$/.test(each)))
-      await lake.write(`select * from read_parquet('${join(root, name)}')`, name.split('/')[0]);
     let asked = 0;
     const reads = (): Operation[] => {
       const filters = encodeURIComponent(JSON.stringify([{ column: 'a', operator: 'less_than', value: (asked += 1) + 100 }]));

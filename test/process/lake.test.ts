@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { readdirSync, truncateSync, writeFileSync, readFileSync } from 'node:fs';
+import { truncateSync, writeFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
@@ -7,7 +6,6 @@ import { storeMessages } from '../../src/ingest/messages.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually } from '../support/crashes.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
-import { uploadTable } from '../support/uploads.ts';
 
 let test$: TestServer;
 let owner: Call;
@@ -129,60 +127,3 @@ test('npm run lake refuses what it does not know', async () => {
     expect([code, problem]).toEqual([1, expect.stringContaining('usage:')]);
   }
 }, 60_000);
-
-test('npm run lake -- land-messages beside a running service', async () => {
-  const folder = join(test$.dataDir, 'landing');
-  const macroId = randomUUID();
-  await send([{ timestamp: at(30), sample: { n: 30 }, device_id: 'd', macros: [{ id: macroId, name: 'm', output: { phi2: 0.5 } }] }]);
-  const rows = (
-    await test$.db.one<{ rows: number }>(sql('test')`select sum(row_count)::int as rows from lake_tables where kind = 'raw_data'`)
-  )?.rows;
-  const landed = await lake('land-messages', folder);
-  expect(landed.code, landed.problem).toBe(0);
-  expect(landed.json).toEqual({ measurements: { files: 1, rows, missing: 0 }, outputs: { files: 1, rows: 1 } });
-  const [measurements] = readdirSync(join(folder, 'measurements'));
-  const records = readFileSync(join(folder, 'measurements', measurements!), 'utf8')
-    .trim()
-    .split('\n');
-  expect(JSON.parse(records.find((line) => line.includes('{\\"n\\":30}'))!)).toMatchObject({
-    experiment_id: experimentId,
-    measured_at: at(30).replace('Z', '000Z'),
-    data: '{"n":30}',
-    client_id: 'multispeq_1',
-  });
-  expect((await lake('land-messages', folder)).json).toEqual({
-    measurements: { files: 0, rows: 0, missing: 0 },
-    outputs: { files: 0, rows: 0 },
-  });
-  expect((await lake('land-messages')).problem).toContain('--DIR is missing');
-}, 120_000);
-
-test('npm run lake -- land-uploads beside a running service', async () => {
-  await uploadTable(owner, experimentId, 'spad', 'plot,spad\n1,41.5\n3,\n');
-  const folder = join(test$.dataDir, 'landing');
-  const landed = await lake('land-uploads', folder);
-  expect(landed.code, landed.problem).toBe(0);
-  expect(landed.json).toEqual({ files: 1, thereAlready: 0, records: 2, refused: 0 });
-  const lines = (name: string) =>
-    readdirSync(join(folder, name)).flatMap((file) =>
-      readFileSync(join(folder, name, file), 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Record<string, unknown>),
-    );
-  expect(lines('upload_records').map((line) => JSON.parse(String(line['cells'])) as unknown)).toEqual([
-    { plot: 't1', spad: 't41.5' },
-    { plot: 't3', spad: null },
-  ]);
-  expect(lines('upload_files')).toMatchObject([
-    { table_name: 'spad', experiment_id: experimentId, contributor_id: test$.cast.owner.id, reason: null },
-  ]);
-  expect((await lake('land-uploads', folder)).json).toEqual({ files: 0, thereAlready: 1, records: 0, refused: 0 });
-  expect((await lake('land-uploads')).problem).toContain('--DIR is missing');
-
-  const looks = async () => (await test$.db.one<{ looks: number }>(sql('test')`select count(*)::int as looks from shared_looks`))?.looks;
-  await test$.db.run(sql('test')`insert into shared_looks (looked_at) values (now())`);
-  expect(await looks()).toBe(1);
-  expect(await lake('read-back')).toMatchObject({ code: 0 });
-  expect(await looks()).toBe(0);
-}, 120_000);

@@ -202,7 +202,7 @@ describe('what surrounds a start', () => {
   );
 });
 
-const DATABRICKS = { DATABRICKS_HOST: 'x', DATABRICKS_HTTP_PATH: '/sql/1.0/warehouses/a', DATABRICKS_CATALOG: 'field' };
+const DATABRICKS = { DATABRICKS_HOST: 'x', DATABRICKS_HTTP_PATH: '/sql/1.0/warehouses/a' };
 
 describe('a wrong setting stops the start with one sentence', () => {
   test.each([
@@ -213,9 +213,11 @@ describe('a wrong setting stops the start with one sentence', () => {
       { S3_ACCESS_KEY_ID: 'x', S3_BUCKET: 'lake', S3_REGION: 'eu-central-1' },
       'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be given together',
     ],
-    [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST, DATABRICKS_HTTP_PATH and DATABRICKS_CATALOG must be given together.'],
+    [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST and DATABRICKS_HTTP_PATH must be given together.'],
     [{ DATABRICKS_HOST: 'https://x/' }, 'DATABRICKS_HOST is not valid: it must be a host name'],
     [{ ...DATABRICKS, DATABRICKS_CLIENT_ID: 'a' }, 'DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET must be given together.'],
+    [{ ...DATABRICKS, DATABRICKS_TOKEN: 'a' }, 'Databricks reads the lake from a bucket: set S3_BUCKET and S3_REGION, or DATABRICKS_LAKE'],
+    [{ ENGINE: 'auto' }, 'ENGINE=auto needs DATABRICKS_HOST, DATABRICKS_HTTP_PATH and credentials.'],
     [DATABRICKS, 'Databricks needs either DATABRICKS_TOKEN or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET.'],
     [{ SAMPLE_DATA: 'maybe' }, 'SAMPLE_DATA'],
   ])('%j', async (setting, sentence) => {

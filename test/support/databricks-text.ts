@@ -6,6 +6,9 @@
 import { physicalType } from '../../src/lakehouse/staging.ts';
 import { parseType } from '../../src/lakehouse/types.ts';
 
+/** The name under which the engine of the tests finds a version of a Delta table. */
+export const liveName = (url: string, version: number): string => `${url}@${version}`;
+
 /** A value as it came over the wire: Spark's type name and text; neither for NULL. */
 export interface WireParameter {
   type: string | undefined;
@@ -107,10 +110,18 @@ function constant(nodes: readonly Node[]): string {
   return only.text;
 }
 
-const duckType = (text: string): string => {
-  const type = parseType(text);
-  return type.kind === 'variant' ? 'VARIANT' : physicalType(type);
-};
+const duckType = (text: string): string => physicalType(parseType(text));
+
+/** A version of a Delta table: its path and number, and how many nodes it takes. */
+function liveTable(nodes: readonly Node[]): { name: string; nodes: number } | null {
+  const [delta, dot, path, ...rest] = nodes;
+  if (!isWord(delta, 'delta') || !isSymbol(dot, '.') || path?.kind !== 'name') return null;
+  const words = rest.flatMap((node, at) => (node.kind === 'space' ? [] : [{ node, at }])).slice(0, 4);
+  const [version, as, of, number] = words.map(({ node }) => node);
+  if (!isWord(version, 'version') || !isWord(as, 'as') || !isWord(of, 'of') || number?.kind !== 'number')
+    throw new Error('[PARSE_SYNTAX_ERROR] A path without a version.');
+  return { name: liveName(path.text, Number(number.text)), nodes: 4 + words[3]!.at };
+}
 
 const PATTERN: Readonly<Record<string, string>> = { yyyy: '%Y', MM: '%m', dd: '%d', HH: '%H', mm: '%M', ss: '%S', SSS: '%g', SSSSSS: '%f' };
 const strftime = (pattern: string): string =>
@@ -166,7 +177,6 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   date_format: ([, pattern = []], [of]) => `strftime(${of!}, ${literal(strftime(constant(pattern)))})`,
   date_trunc: ([of = []], [, at]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${at!})`,
-  is_variant_null: (_parts, [of]) => `(${of!} is not null and cast(cast(${of!} as json) as varchar) = 'null')`,
   max_by: renamed('arg_max'),
   min_by: renamed('arg_min'),
   named_struct: (parts, args) => {
@@ -188,24 +198,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   timestamp_micros: renamed('make_timestamptz'),
   timestampadd: ([of], [, many, at]) => `(${at!} + to_${unit(of)}s(${many!}))`,
   timestampdiff: ([of], [, from, to]) => `date_diff('${unit(of)}', ${from!}, ${to!})`,
-  to_json: ([of = []], [arg]) => {
-    const [call] = trimmed(of);
-    return isWord(call, 'array')
-      ? `cast(to_json(${arg!}) as varchar)`
-      : `case when ${arg!} is not null then cast(cast(${arg!} as json) as varchar) end`;
-  },
+  to_json: (_parts, [arg]) => `cast(to_json(${arg!}) as varchar)`,
   transform: ([, lambda = []], [list]) => {
     const arrow = lambda.findIndex((node) => isSymbol(node, '->'));
     return `list_transform(${list!}, lambda ${emit(lambda.slice(0, arrow)).trim()}: ${emit(lambda.slice(arrow + 1)).trim()})`;
   },
   trunc: ([, of = []], [day]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${day!})`,
-  try_variant_get: ([, path = [], type = []], [of]) => {
-    const name = /^\$\['(.*)'\]$/s.exec(constant(path))?.[1];
-    if (name === undefined) throw new Error('[INVALID_VARIANT_GET_PATH]');
-    const wanted = duckType(constant(type));
-    const field = `variant_extract(${of!}, ${literal(name)})`;
-    return wanted === 'VARIANT' ? field : `try_cast(${field} as ${wanted})`;
-  },
+  try_parse_json: (_parts, [of]) => `(case when json_valid(${of!}) then ${of!} end)`,
   unix_date: (_parts, [of]) => `(${of!} - date '1970-01-01')`,
   unix_micros: renamed('epoch_us'),
   var_samp: finite('var_samp'),
@@ -232,7 +231,11 @@ function emit(nodes: readonly Node[]): string {
   for (let at = 0; at < nodes.length; at += 1) {
     const node = nodes[at]!;
     const next = nodes[at + 1];
-    if (node.kind === 'group') sql += `(${emit(node.inner)})`;
+    const live = liveTable(nodes.slice(at));
+    if (live) {
+      sql += `"${live.name.replaceAll('"', '""')}"`;
+      at += live.nodes - 1;
+    } else if (node.kind === 'group') sql += `(${emit(node.inner)})`;
     else if (node.kind === 'name') sql += `"${node.text.replaceAll('"', '""')}"`;
     else if (node.kind === 'text') sql += literal(node.text);
     else if (isSymbol(node, '<=>')) sql += 'is not distinct from';

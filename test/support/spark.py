@@ -38,6 +38,11 @@ settings = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.scheduler.mode": "FAIR",
+    "spark.jars.packages": "io.delta:delta-spark_2.13:4.0.0",
+    "spark.jars.ivy": os.path.join(folder, "ivy"),
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions": "1",
 }
 builder = SparkSession.builder.master("local[2]").appName("conformance")
 for name, value in settings.items():

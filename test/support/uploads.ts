@@ -2,10 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from './server.ts';
 
 /** Uploads a CSV as a new table and waits until its rows are there. Answers the table's id. */
-export async function uploadTable(call: Call, experimentId: string, name: string, csv: string): Promise<string> {
+export const uploadTable = (call: Call, experimentId: string, name: string, csv: string): Promise<string> =>
+  upload(call, experimentId, csv, { targetKind: 'new', targetName: name });
+
+/** Adds the rows of a CSV to a table, and waits until they are there. */
+export const appendTo = (call: Call, experimentId: string, uploadTableId: string, csv: string): Promise<string> =>
+  upload(call, experimentId, csv, { targetKind: 'existing', uploadTableId });
+
+async function upload(call: Call, experimentId: string, csv: string, target: Record<string, string>): Promise<string> {
   const form = new FormData();
-  for (const [field, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: name })) form.append(field, value);
-  form.append('files', new Blob([csv]), `${name}.csv`);
+  for (const [field, value] of Object.entries({ sourceKind: 'csv', ...target })) form.append(field, value);
+  form.append('files', new Blob([csv]), 'rows.csv');
   const path = `/api/v1/experiments/${experimentId}/data/uploads`;
   const made = await call('POST', path, { body: form });
   for (let tries = 0; tries < 400; tries += 1) {
@@ -14,5 +21,5 @@ export async function uploadTable(call: Call, experimentId: string, name: string
     if (body.status === 'failed') break;
     await sleep(50);
   }
-  throw new Error(`the upload of ${name} did not complete: ${made.text}`);
+  throw new Error(`the upload did not complete: ${made.text}`);
 }

@@ -9,7 +9,7 @@ import { errors, type Problem } from '../../errors.ts';
 import { appendAnnotationChanges, type AnnotationChange } from '../../ingest/annotation-log.ts';
 import { findAnnotations, missingRows, type AnnotationsAsked, type StandingAnnotation } from '../../lakehouse/annotations.ts';
 import { fixedColumns } from '../../lakehouse/catalog.ts';
-import { findInternalFiles } from '../../lakehouse/manifest.ts';
+import { findInternalTables } from '../../lakehouse/manifest.ts';
 import { sourceOf } from '../data/data.service.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
@@ -36,7 +36,8 @@ async function annotatedTable(ctx: Context, caller: Caller, experimentId: string
 }
 
 async function requireRows(ctx: Context, table: OpenTable, rowIds: readonly string[]): Promise<void> {
-  const missing = await missingRows(ctx.warehouse, await sourceOf(ctx, table), rowIds, { timeoutMs: ctx.config.limits.statementTimeoutMs });
+  const { warehouse, source } = await ctx.reads.choose(await sourceOf(ctx, table));
+  const missing = await missingRows(warehouse, source, rowIds, { timeoutMs: ctx.config.limits.statementTimeoutMs });
   if (missing.length === 0) return;
   const named = missing.slice(0, MOST_NAMED);
   const rest = missing.length - named.length;
@@ -46,10 +47,12 @@ async function requireRows(ctx: Context, table: OpenTable, rowIds: readonly stri
 }
 
 async function standing(ctx: Context, table: OpenTable, asked: AnnotationsAsked): Promise<StandingAnnotation[]> {
-  const { files } = await findInternalFiles(ctx.db, table.experimentId, ['annotation']);
-  if (files.annotation.length === 0) return [];
-  const log = { scope: table.scope, files: files.annotation };
-  return findAnnotations(ctx.warehouse, log, asked, { timeoutMs: ctx.config.limits.statementTimeoutMs });
+  const { tables } = await findInternalTables(ctx.db, table.experimentId, ['annotation']);
+  const rows = tables.annotation;
+  if (rows.files.length === 0) return [];
+  return findAnnotations(await ctx.reads.forSmall(rows), { scope: table.scope, rows }, asked, {
+    timeoutMs: ctx.config.limits.statementTimeoutMs,
+  });
 }
 
 /** The people that reads show have to be in the identity dimension before the first of their annotations is visible. */

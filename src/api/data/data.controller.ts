@@ -125,7 +125,8 @@ export class DataController extends ApiController {
     if (accept === PLAN) {
       // the plan shows how the rows are kept, so it is for those who may read all of them
       if (table.kind !== 'raw_data' && table.kind !== 'upload') await openTable(this.ctx.db, this.caller.userId, id, 'raw_data');
-      const description = describePlan(this.ctx.warehouse.dialect, source, asked);
+      const chosen = await this.ctx.reads.choose(source, asked);
+      const description = describePlan(chosen.warehouse.dialect, chosen.source, asked);
       this.response.type(PLAN).send(JSON.stringify(description));
       return [];
     }
@@ -140,9 +141,10 @@ export class DataController extends ApiController {
     const answeredAll = new AbortController();
     const options = { signal: AbortSignal.any([this.exchange.signal, answeredAll.signal]), tag: this.exchange.requestId };
     try {
+      const chosen = await this.ctx.reads.choose(source, asked);
       if (accept in FORMATS) {
         const format = FORMATS[accept as keyof typeof FORMATS];
-        const download = await readStream(this.ctx.warehouse, source, asked, {
+        const download = await readStream(chosen.warehouse, chosen.source, asked, {
           ...options,
           timeoutMs: STREAM_TIMEOUT_MS,
           format,
@@ -154,7 +156,10 @@ export class DataController extends ApiController {
         await streamed(this.response, download.body, { trailers, isOnlyHere: true });
         return [];
       }
-      const page = await readPage(this.ctx.warehouse, source, asked, { ...options, timeoutMs: this.ctx.config.limits.statementTimeoutMs });
+      const page = await readPage(chosen.warehouse, chosen.source, asked, {
+        ...options,
+        timeoutMs: this.ctx.config.limits.statementTimeoutMs,
+      });
       return await this.#page(request, table, { page: this.ctx.pages.keep(key, page), query, version: source.version });
     } finally {
       answeredAll.abort();
@@ -188,7 +193,8 @@ export class DataController extends ApiController {
     this.response.setHeader('X-Table-Version', source.version);
     const release = await this.#share(table);
     try {
-      const { values, truncated } = await readDistinct(this.ctx.warehouse, source, query.column, query.limit ?? 200, {
+      const chosen = await this.ctx.reads.choose(source);
+      const { values, truncated } = await readDistinct(chosen.warehouse, chosen.source, query.column, query.limit ?? 200, {
         signal: this.exchange.signal,
         timeoutMs: this.ctx.config.limits.statementTimeoutMs,
         tag: this.exchange.requestId,

@@ -14,18 +14,18 @@ export interface TableRow {
   columns: { name: string; originalKey: string | null; type: string; nullable: boolean; firstSeenAt: string; lastSeenAt: string }[];
 }
 
-/** Every table that a reader is told of (`isShared`: with the rows that were counted on Databricks), with its columns and whether the caller may read it: raw_data and device first, then macros, then uploads. */
-export const listReadableTables = (db: Queryable, userId: string, experimentId: string, isShared: boolean) =>
+/** Every table that a reader is told of with its columns and whether the caller may read it: raw_data and device first, then macros, then uploads. */
+export const listReadableTables = (db: Queryable, userId: string, experimentId: string) =>
   db.rows<TableRow>(sql('data.listTables')`
     with fixed (kind, position) as (values ('raw_data', 1), ('device', 2)),
     listed as (
-      select t.id, f.kind, f.kind as identifier, null::text as name, coalesce(case when ${isShared} then t.shared_row_count end, t.row_count, 0) as row_count, coalesce(t.version, 0) as version, f.position, null::timestamptz as created_at
+      select t.id, f.kind, f.kind as identifier, null::text as name, coalesce(t.row_count, 0) as row_count, coalesce(t.version, 0) as version, f.position, null::timestamptz as created_at
       from fixed f left join lake_tables t on t.experiment_id = ${experimentId} and t.identifier = f.kind
       union all
       select t.id, t.kind, t.identifier,
         coalesce(t.name, (select r.name from resources r where r.id::text = t.identifier and r.type = 'macro'
           and exists (select from effective_access a where a.resource_id = r.id and a.user_id = ${userId} and a.can_read))),
-        coalesce(case when ${isShared} then t.shared_row_count end, t.row_count), t.version, case t.kind when 'macro' then 3 else 4 end, t.created_at
+        t.row_count, t.version, case t.kind when 'macro' then 3 else 4 end, t.created_at
       from lake_tables t where t.experiment_id = ${experimentId} and t.kind in ('macro', 'upload')
     )
     select l.id as "tableId", l.kind, l.identifier, l.name, l.row_count as "rowCount", l.version,

@@ -1,13 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
-import { errors } from '../../errors.ts';
 import { DEFAULT_SORT, ERROR_COLUMN, STRING, fixedColumns, type Column } from '../../lakehouse/catalog.ts';
-import { findInternalFiles, findTable, versionOf } from '../../lakehouse/manifest.ts';
+import { findInternalTables, findTable, liveTable, versionOf } from '../../lakehouse/manifest.ts';
 import { metadataColumns, type MetadataColumn, type MetadataSource } from '../../lakehouse/metadata.ts';
 import type { CacheKey } from '../../lakehouse/page-cache.ts';
-import type { Kept, TableSource } from '../../lakehouse/plan.ts';
+import type { Kept, TableRows, TableSource } from '../../lakehouse/plan.ts';
 import { typeText } from '../../lakehouse/types.ts';
 import { metadataColumnsOf } from '../metadata/lake.service.ts';
 import type { TableDescriptor, TableType } from './data.model.ts';
@@ -32,11 +31,7 @@ function addedTo({ kind, columns }: TableRow, described: readonly MetadataColumn
 
 /** The tables of an experiment with their columns; raw_data and device are always among them. */
 export async function describeTables(ctx: Context, userId: string, experimentId: string): Promise<TableDescriptor[]> {
-  const isShared = ctx.warehouse.name === 'databricks';
-  const [rows, described] = await Promise.all([
-    listReadableTables(ctx.db, userId, experimentId, isShared),
-    metadataColumnsOf(ctx.db, experimentId),
-  ]);
+  const [rows, described] = await Promise.all([listReadableTables(ctx.db, userId, experimentId), metadataColumnsOf(ctx.db, experimentId)]);
   return rows.map((row) => ({
     identifier: row.identifier,
     tableType: TABLE_TYPE[row.kind],
@@ -75,7 +70,11 @@ async function answersOf(ctx: Context, experimentId: string): Promise<MetadataSo
   const raw = await findTable(ctx.db, experimentId, 'raw_data');
   if (!raw) return undefined;
   const { columns, files } = await ctx.versions.parts(raw.id, raw.version);
-  return { columns: [...fixedColumns('raw_data'), ...columns], files: files.toReversed() };
+  return {
+    columns: [...fixedColumns('raw_data'), ...columns],
+    files: files.toReversed(),
+    live: liveTable(experimentId, raw.id, raw.version),
+  };
 }
 
 /** A table's own columns and those that metadata adds to it. */
@@ -83,13 +82,13 @@ async function described(
   ctx: Context,
   table: OpenTable,
   own: readonly Column[],
-  metadata: { files: readonly string[]; columns: readonly MetadataColumn[] },
+  metadata: TableRows & { columns: readonly MetadataColumn[] },
 ): Promise<Pick<TableSource, 'columns' | 'metadata'>> {
   if (!isDescribed(table.kind) || metadata.columns.length === 0) return { columns: own };
   const asksAnswers = table.kind === 'macro' && metadata.columns.some(({ matchedBy }) => matchedBy.some((name) => name !== 'device_id'));
   const answers = asksAnswers ? await answersOf(ctx, table.experimentId) : undefined;
   const added = metadataColumns({ ...metadata, answers }, own);
-  return { columns: [...own, ...added.columns], metadata: { files: metadata.files, columns: added.described, answers } };
+  return { columns: [...own, ...added.columns], metadata: { ...metadata, columns: added.described, answers } };
 }
 
 /** A table's source, and what an answer from it depends on beside the table's own version: the people whose names may show, and what they wrote. */
@@ -101,10 +100,10 @@ const DIMENSIONS = ['annotation', 'identity', 'metadata_record', 'registry'] as 
 
 /** What stands beside the tables of an experiment, as it was when its versions were; columns that metadata adds are asked for after those, never before. */
 async function besideOf(ctx: Context, { experimentId, kind }: OpenTable) {
-  const { files, existing, versions } = await findInternalFiles(ctx.db, experimentId, DIMENSIONS);
+  const { tables, existing, versions } = await findInternalTables(ctx.db, experimentId, DIMENSIONS);
   // metadata that was ever written has a table beside the others from the same moment on
   const adds = isDescribed(kind) && existing.has('metadata_record');
-  return { files, versions, columns: adds ? await metadataColumnsOf(ctx.db, experimentId) : [] };
+  return { tables, versions, columns: adds ? await metadataColumnsOf(ctx.db, experimentId) : [] };
 }
 
 /** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
@@ -112,38 +111,32 @@ export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): P
   const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
   const beside = besideOf(ctx, table);
   beside.catch(() => undefined);
-  const absolute = (paths: readonly string[]) => paths.map((path) => join(ctx.lakeFolder, path));
+  const absolute = ({ files, ...rows }: TableRows): TableRows => ({ ...rows, files: files.map((path) => join(ctx.lakeFolder, path)) });
   const complete = async (own: readonly Column[]) => {
-    const { files, versions, columns } = await beside;
-    const { identity, annotation, registry } = files;
+    const { tables, versions, columns } = await beside;
     return {
       ...base,
       dimensions: versions,
-      ...(await described(ctx, table, own, { files: absolute(files.metadata_record), columns })),
-      identity: { files: absolute(identity) },
-      registry: { files: absolute(registry) },
-      // a shared Delta table of people or devices is not made of files that are listed here
-      ...(ctx.warehouse.name === 'databricks'
-        ? {}
-        : { lacks: (['identity', 'registry'] as const).filter((kind) => files[kind].length === 0) }),
-      ...(annotation.length === 0 ? {} : { annotations: { files: absolute(annotation) } }),
+      ...(await described(ctx, table, own, { ...absolute(tables.metadata_record), columns })),
+      identity: absolute(tables.identity),
+      registry: absolute(tables.registry),
+      ...(tables.annotation.files.length === 0 ? {} : { annotations: absolute(tables.annotation) }),
     };
   };
   // nothing had been written in version 0
   if (table.tableId === null || (asOf === 0 && table.version > 0))
     return { ...(await complete(fixedColumns(table.kind))), files: [], version: '0', rowCount: 0 };
-  // a shared Delta table is read as it is, and counted when it is read
-  const shared = ctx.warehouse.name === 'databricks';
-  if (shared && asOf !== undefined && asOf !== table.version) throw errors.tableVersionGone();
   const { version, rowCount } = await versionOf(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
   const { tableId } = table;
   const { columns, files, extents } = await ctx.versions.parts(tableId, version);
   return {
     ...(await complete([...fixedColumns(table.kind), ...columns])),
     files,
+    live: liveTable(table.experimentId, tableId, version),
     version: String(version),
     extents,
-    ...(shared ? {} : { rowCount, keptRows: (kept: Kept) => ctx.versions.keptRows(tableId, version, kept) }),
+    rowCount,
+    keptRows: (kept: Kept) => ctx.versions.keptRows(tableId, version, kept),
   };
 }
 
@@ -155,17 +148,26 @@ interface Answered {
 
 /** Entity tag of an answer: everything that it depends on, for this caller. */
 export function dataTag(ctx: Context, table: OpenTable, { source, asked }: Answered): string {
-  // nothing here says when the rows of a shared Delta table changed
-  const rows = ctx.warehouse.name === 'databricks' ? randomUUID() : source.version;
   const columns = source.columns.map(({ name, type }) => [name, typeText(type)]);
   const { tableId, kind, scope, experimentId, experimentName } = table;
   const names = [scope.anonymised, experimentName];
-  const parts = [experimentId, tableId, kind, table.identifier, rows, columns, source.dimensions, names, ctx.openapi.info.version, asked];
+  const parts = [
+    experimentId,
+    tableId,
+    kind,
+    table.identifier,
+    source.version,
+    columns,
+    source.dimensions,
+    names,
+    ctx.openapi.info.version,
+    asked,
+  ];
   return `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`;
 }
 
 /** The key under which an answer may be kept. */
 export const cacheKey = (ctx: Context, table: OpenTable, answered: Answered): CacheKey => ({
   experimentId: table.experimentId,
-  answer: ctx.warehouse.name === 'databricks' ? null : dataTag(ctx, table, answered),
+  answer: dataTag(ctx, table, answered),
 });

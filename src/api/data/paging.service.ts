@@ -36,8 +36,7 @@ export function placedRead(
   if (asked.page !== undefined) throw refused('Cannot stand beside a page: it says itself where the page begins.');
   if (isStream) throw refused('Is for JSON pages; a stream holds every matching row.');
   const { version, ...seek } = readCursor(ctx.config.secret, scopeOf(table, { ...parameters, asOf }), cursor);
-  // a shared Delta table is read as it is
-  return { asked: { ...asked, seek }, version: ctx.warehouse.name === 'databricks' ? asOf : version };
+  return { asked: { ...asked, seek }, version };
 }
 
 /** The cursors of the pages beside a page. */

@@ -65,13 +65,13 @@ async function* metered(body: AsyncIterable<Uint8Array>, progress: Progress): As
 /** Writes the rows to an object of this attempt and makes the export complete, unless the attempt has been overtaken. */
 async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signal: AbortSignal): Promise<void> {
   const { table, names } = await tableOf(ctx, row);
-  const source = await sourceOf(ctx, table, row.tableVersion);
   const request = readRequest(row.query);
+  const { warehouse, source } = await ctx.exporting.choose(await sourceOf(ctx, table, row.tableVersion), request);
   const options = { signal, tag: row.exportId };
-  const counting = countDownload(ctx.exporter, source, request, options).then((total) => (progress.totalRows = total));
+  const counting = countDownload(warehouse, source, request, options).then((total) => (progress.totalRows = total));
   counting.catch(() => undefined);
   const onReading = (share: number) => (progress.read = Math.max(progress.read ?? 0, share));
-  const { body } = await readStream(ctx.exporter, source, request, {
+  const { body } = await readStream(warehouse, source, request, {
     ...options,
     format: row.format,
     raw: row.raw,

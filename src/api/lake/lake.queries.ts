@@ -60,3 +60,9 @@ export const listTables = (db: Queryable) =>
     rowCount: number;
   }>(sql('lake.tables')`
     select id, experiment_id as "experimentId", kind, identifier, name, version, row_count as "rowCount" from lake_tables order by experiment_id, kind, identifier`);
+
+/** Tables that have a log, with the names that people know. */
+export const listNamedTables = (db: Queryable) =>
+  db.rows<{ id: string; experimentId: string; experimentName: string; name: string }>(sql('lake.listNamedTables')`
+    select t.id, t.experiment_id as "experimentId", r.name as "experimentName", coalesce(t.name, t.kind) as name
+    from lake_tables t join resources r on r.id = t.experiment_id where t.published_version is not null order by t.id`);

@@ -59,7 +59,11 @@ export async function plotVisualization(
   const release = kept ? () => undefined : await ctx.shares.acquire(caller.userId, table.organizationId, signal);
   try {
     const options = { signal, timeoutMs: ctx.config.limits.statementTimeoutMs, tag: caller.requestId };
-    const page = kept ?? ctx.pages.keep(key, await readPage(ctx.warehouse, source, plan.request, options));
+    const read = async () => {
+      const chosen = await ctx.reads.choose(source, plan.request);
+      return readPage(chosen.warehouse, chosen.source, plan.request, options);
+    };
+    const page = kept ?? ctx.pages.keep(key, await read());
     try {
       refuseKinds(chartType, plan, page.columns);
     } catch (error) {

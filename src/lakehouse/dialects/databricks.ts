@@ -1,5 +1,6 @@
-/** Databricks SQL over Delta tables: one table per kind, clustered by experiment; what one experiment's table has is in VARIANT columns. */
-import { memberOf, type ColumnOrigin, type ColumnType, type TableKind } from '../catalog.ts';
+/** Databricks SQL over the lake's own Delta tables, each read at one version. */
+import type { ColumnType } from '../catalog.ts';
+import { errors } from '../../errors.ts';
 import { bound, joined, q, raw } from '../dialect.ts';
 import { isCalendar } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
@@ -8,30 +9,16 @@ import { typeText } from '../types.ts';
 const STRING = { kind: 'string' } as const;
 const quote = (identifier: string) => `\`${identifier.replaceAll('`', '``')}\``;
 
-const cast = (type: ColumnType): string => typeText(type);
+/** Documents are JSON text in the tables, as in their files. */
+const stored = (type: ColumnType): ColumnType => {
+  if (type.kind === 'variant') return STRING;
+  if (type.kind === 'array') return { kind: 'array', element: stored(type.element) };
+  if (type.kind !== 'struct') return type;
+  return { kind: 'struct', fields: type.fields.map(({ name, type: inner }) => ({ name, type: stored(inner) })) };
+};
+
+const cast = (type: ColumnType): string => typeText(stored(type));
 const as = (of: Fragment, type: ColumnType) => q`cast(${of} as ${raw(cast(type))})`;
-
-const TABLES: Record<TableKind, string> = {
-  raw_data: 'gold.raw_data',
-  device: 'gold.device',
-  macro: 'gold.macro',
-  upload: 'gold.upload',
-  identity: 'gold.identity',
-  annotation: 'gold.annotation',
-  metadata_record: 'gold.metadata_record',
-  registry: 'gold.registry',
-  quarantine: 'gold.quarantine',
-};
-
-/** The VARIANT column that holds what a table has beyond its kind's fixed columns. */
-const VARIANTS: Record<Exclude<ColumnOrigin, 'base'>, string> = {
-  question: 'questions_data',
-  metadata: 'custom_metadata',
-  output: 'macro_output',
-  uploaded: 'uploaded_data',
-};
-
-const pathOf = (name: string) => `$['${memberOf(name)}']`;
 
 /** The UTC clock reading of an instant, whatever the session's zone. */
 const utc = (of: Fragment) => q`timestampadd(MICROSECOND, unix_micros(${of}), timestamp_ntz'1970-01-01 00:00:00')`;
@@ -72,7 +59,7 @@ const bare = (of: Fragment, type: ColumnType): Fragment => {
     case 'string':
       return of;
     case 'variant':
-      return q`to_json(${of})`;
+      return q`case when try_parse_json(${of}) is not null then ${of} else ${text(of)} end`;
     case 'struct':
     case 'array':
       return json(of, type);
@@ -83,17 +70,20 @@ const quoted = (of: Fragment) => q`concat('"', ${of}, '"')`;
 const whole = (of: Fragment) =>
   q`case when ${of} between -${raw(SAFE)} and ${raw(SAFE)} then cast(${of} as STRING) else concat('"', cast(${of} as STRING), '"') end`;
 
+/** A text as JSON: `to_json` takes no bare text, so an array of one is printed and its brackets are dropped. */
+const text = (of: Fragment) => {
+  const one = q`to_json(array(${of}))`;
+  return q`case when ${of} is not null then substring(${one}, 2, length(${one}) - 2) end`;
+};
+
 const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
   switch (type.kind) {
     case 'bigint':
       return whole(of);
     case 'decimal':
       return type.scale === 0 ? whole(of) : quoted(bare(of, type));
-    case 'string': {
-      // to_json takes no bare text: print an array of one and drop the brackets
-      const one = q`to_json(array(${of}))`;
-      return q`case when ${of} is not null then substring(${one}, 2, length(${one}) - 2) end`;
-    }
+    case 'string':
+      return text(of);
     case 'date':
     case 'timestamp':
     case 'timestamp_ntz':
@@ -177,21 +167,15 @@ const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: F
 
 const guarded = (of: Fragment) => q`case when ascii(${of}) in (61, 43, 45, 64, 9, 13) then concat('\\'', ${of}) else ${of} end`;
 
-export const databricks: Dialect = {
+/** The dialect for a lake that Databricks finds under this URL, such as `s3://bucket`. */
+export const databricks = (root: string): Dialect => ({
   name: 'databricks',
   quote,
   cast,
   value: (value, type) => as(bound(value, type), type),
-  rows: ({ kind }) => raw(TABLES[kind].split('.').map(quote).join('.')),
-  partition: ({ kind, identifier }) => {
-    const column = kind === 'macro' ? 'macro_id' : kind === 'upload' ? 'upload_table_id' : null;
-    return column && q`${raw(quote(column))} = ${as(bound(identifier, STRING), STRING)}`;
-  },
-  expanded: ({ name, type, origin }) => {
-    const column = origin === 'base' ? 'data' : VARIANTS[origin];
-    const found = q`try_variant_get(${raw(quote(column))}, ${bound(pathOf(name), STRING)}, ${bound(cast(type), STRING)})`;
-    // a null inside a VARIANT is a value of its own; of every other type it is null
-    return type.kind === 'variant' ? q`case when not is_variant_null(${found}) then ${found} end` : found;
+  rows: (_columns, { live }) => {
+    if (!live) throw errors.internal().with({ cause: new Error('Rows without a live table.') });
+    return raw(`delta.${quote(`${root}/${live.folder}`)} version as of ${live.version}`);
   },
   field,
   // the rows of a Delta table are in no order
@@ -239,4 +223,4 @@ export const databricks: Dialect = {
         return as(of, type);
     }
   },
-};
+});

@@ -195,17 +195,10 @@ export const duckdb: Dialect = {
   quote,
   cast,
   value: (value, type) => as(bound(value, type), type),
-  rows: (_table, columns, files, places) => {
+  rows: (columns, { files }, places) => {
     // the first column stands in where a statement needs none, so it is the one that is read anyway and is the same in every row
     const isolating = columns.filter(({ name }) => name === 'experiment_id');
     const all = [...isolating, ...columns.filter(({ name }) => name !== 'experiment_id')];
-    if (files.length === 0) {
-      const typed = joined(
-        all.map(({ name, type }) => raw(`cast(null as ${cast(type)}) as ${quote(name)}`)),
-        ', ',
-      );
-      return q`(select ${typed} where false)`;
-    }
     // The types are said, and not found by opening every file before the first is read. A column that a file lacks is null there.
     const member = ({ name, type }: ScanColumn) =>
       `${JSON.stringify(name)}:${JSON.stringify({ name, type: cast(type), default_value: null })}`;
@@ -217,9 +210,6 @@ export const duckdb: Dialect = {
     const [from, to] = [bound(BigInt(places.from), BIGINT), bound(BigInt(places.to), BIGINT)];
     return q`(select * from ${read} where file_row_number >= ${from} and file_row_number < ${to})`;
   },
-  // one experiment's table has files of its own
-  partition: () => null,
-  expanded: ({ name }) => raw(quote(name)),
   field,
   // a window without an order is made by one thread, row by row
   lined: raw('row_number() over () > 0'),

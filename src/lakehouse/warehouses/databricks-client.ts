@@ -2,7 +2,7 @@
 import type { ClientRequest } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { DBSQLClient, auth } from '@databricks/sql';
-import type { DatabricksCredentials } from '../databricks-settings.ts';
+import type { DatabricksCredentials } from '../engine-settings.ts';
 import { principalToken } from './databricks-token.ts';
 
 export interface DatabricksOptions {
@@ -11,8 +11,10 @@ export interface DatabricksOptions {
   port?: number;
   /** HTTP path of the SQL warehouse, such as `/sql/1.0/warehouses/abc`. */
   path: string;
-  /** Unity Catalog catalog that holds the schema `gold`. */
-  catalog: string;
+  /** Unity Catalog catalog of names without one. */
+  catalog?: string;
+  /** Under which the server finds the lake, without a slash at its end. */
+  lakeUrl: string;
   credentials: DatabricksCredentials;
   /** PEM of an authority that is trusted besides those of Node. */
   authority?: string;

@@ -37,7 +37,8 @@ const booting = new RegExp(
 );
 const temporarily = /^TEMPORARILY_UNAVAILABLE\b/;
 /** Before anything that the statement itself holds. */
-const missing = /^[^`'"\n]*\[TABLE_OR_VIEW_NOT_FOUND[\].]/;
+const missing =
+  /^[^`'"\n]*\[(TABLE_OR_VIEW_NOT_FOUND|PATH_NOT_FOUND|DELTA_(MISSING_DELTA_TABLE|TABLE_NOT_FOUND|PATH_DOES_NOT_EXIST|VERSION_NOT_(FOUND|CONTIGUOUS)))[\].]/;
 const gaveUp = /^Hive driver: (\d{3}|Error) when connecting to resource/;
 const broken =
   /^Expected to read \d+ |answer was cut|socket hang up|premature close|aborted|timed out|network|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPROTO/i;

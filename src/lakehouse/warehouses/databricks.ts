@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DBSQLClient } from '@databricks/sql';
 import { stringify } from 'csv-stringify/sync';
 import { ApiError, errors } from '../../errors.ts';
+import type { Dialect } from '../dialect.ts';
 import { databricks } from '../dialects/databricks.ts';
 import type { NamedType, RunOptions, Staged, Statement, StreamFormat, TypedFormat, TypedOptions, Warehouse } from '../warehouse.ts';
 import { arrowOf, parquetOf } from './databricks-typed.ts';
@@ -80,7 +81,7 @@ const PRINTED: Record<StreamFormat, (rows: readonly Row[]) => string> = {
 
 export class DatabricksWarehouse implements Warehouse {
   readonly name = 'databricks';
-  readonly dialect = databricks;
+  readonly dialect: Dialect;
   readonly #client: DBSQLClient;
   readonly #sessions: DatabricksSessions;
   readonly #options: DatabricksOptions;
@@ -90,6 +91,7 @@ export class DatabricksWarehouse implements Warehouse {
 
   private constructor(client: DBSQLClient, options: DatabricksOptions, ownsClient: boolean) {
     this.#options = options;
+    this.dialect = databricks(options.lakeUrl);
     this.#ownsClient = ownsClient;
     const { catalog, statements = 8, idleMs = 600_000, startMs = 300_000, startPauseMs = 1_000, longestStatementSeconds = 3_600 } = options;
     const configuration = { TIMEZONE: 'UTC', ANSI_MODE: 'true', STATEMENT_TIMEOUT: String(longestStatementSeconds) };

@@ -41,12 +41,12 @@ const countsOf = (column: Column, histogram: unknown): Map<string, number> | nul
 /** The columns of a file that have few values, with the rows of each value; none of a file with rows of another experiment. */
 export async function valuesOf(
   session: Pick<StagingSession, 'rows'>,
-  { path, experimentId, kind, columns }: ValuesAsked,
+  { path, experimentId, columns }: ValuesAsked,
 ): Promise<ColumnValues[]> {
   const physical = physicalColumns(columns);
   const scanned = physical.map(({ name, type }): ScanColumn => ({ kind: 'column', name, type }));
   // read as a reader reads it, whatever type the file gave its columns
-  const from = duckdb.rows({ kind, identifier: kind }, scanned, [path]);
+  const from = duckdb.rows(scanned, { files: [path] });
   const asked = physical.filter((column) => !column.hidden && column.name !== 'id' && hasValueText(column.type));
   const distinct = asked.map(({ name, type }, index) => {
     const longest = type.kind === 'string' ? `, max(strlen(${quote(name)})) as l${index}` : '';

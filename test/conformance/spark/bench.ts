@@ -1,5 +1,17 @@
-/** One table in both engines: DuckDB's Parquet files, and the same rows in Spark's `gold`. */
-import { BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, VARIANT, decimal } from '../../../src/lakehouse/catalog.ts';
+/** One table in both engines: DuckDB's Parquet files, and the same files as Delta tables that Spark opens. */
+import {
+  BIGINT,
+  BOOLEAN,
+  DATE,
+  DOUBLE,
+  INT,
+  STRING,
+  TIMESTAMP,
+  TIMESTAMP_NTZ,
+  VARIANT,
+  decimal,
+  fixedColumns,
+} from '../../../src/lakehouse/catalog.ts';
 import type { TableSource } from '../../../src/lakehouse/plan.ts';
 import { readRequest } from '../../../src/lakehouse/request.ts';
 import type { ReadRequest } from '../../../src/lakehouse/request.ts';
@@ -7,10 +19,9 @@ import { PEOPLE } from '../../lakehouse/oracle/data.ts';
 import type { Asked } from '../../lakehouse/oracle/evaluate.ts';
 import { EXPERIMENT, OTHER_EXPERIMENT, source, uploaded } from '../../lakehouse/support.ts';
 import type { Lake } from '../../lakehouse/support.ts';
-import type { Spark } from '../../support/spark.ts';
 import { makeHarshRows, selectHarshRows } from './harsh.ts';
 import type { HarshRow } from './harsh.ts';
-import { createTables, fill, fillUploads } from './lake.ts';
+import { layLive } from './lake.ts';
 
 const COLUMNS = [
   uploaded('bool', BOOLEAN),
@@ -30,11 +41,11 @@ const COLUMNS = [
 
 export interface Bench {
   rows: readonly HarshRow[];
-  sources: { named: TableSource; anonymised: TableSource };
+  sources: { named: TableSource; anonymised: TableSource; older: TableSource };
 }
 
-/** The rows, beside another experiment's in a file of both, and beside another upload's in Spark's one table. */
-export const layBench = async (lake: Lake, spark: Spark, seed: number, count: number): Promise<Bench> => {
+/** The rows, beside another experiment's in a file of both; `older` is the version before the last file came. */
+export const layBench = async (lake: Lake, seed: number, count: number): Promise<Bench> => {
   const rows = makeHarshRows(seed, count);
   const half = Math.ceil(rows.length / 2);
   const foreign = selectHarshRows(makeHarshRows(seed + 1, 30), OTHER_EXPERIMENT);
@@ -42,22 +53,21 @@ export const layBench = async (lake: Lake, spark: Spark, seed: number, count: nu
     await lake.write(selectHarshRows(rows.slice(0, half), EXPERIMENT)),
     await lake.write(`${selectHarshRows(rows.slice(half), EXPERIMENT)} union all ${foreign}`),
   ];
-  const elsewhere = await lake.write(selectHarshRows(makeHarshRows(seed + 2, 30), EXPERIMENT));
   const text = (value: string | null) => (value === null ? 'null' : `'${value}'`);
   const people = PEOPLE.map(
     ({ id, name, avatar, pseudonym }) =>
       `select '${EXPERIMENT}' as experiment_id, '${id}' as user_id, ${text(name)}::varchar as name, ${text(avatar)}::varchar as avatar, '${pseudonym}' as pseudonym`,
   );
-  const identity = {
-    files: [await lake.write(`${people.join(' union all ')} union all select '${OTHER_EXPERIMENT}', 'u3', 'Eve', null, 'Contributor-3'`)],
+  const known = await lake.write(
+    `${people.join(' union all ')} union all select '${OTHER_EXPERIMENT}', 'u3', 'Eve', null, 'Contributor-3'`,
+  );
+  const identity = layLive(lake.folder, { folder: 'people', kind: 'identity', files: [known], columns: fixedColumns('identity') })();
+  const at = layLive(lake.folder, { folder: 'rows', kind: 'upload', files, columns: [...fixedColumns('upload'), ...COLUMNS] });
+  const made = (anonymised: boolean, version?: number) => {
+    const rows = at(version);
+    return source(rows.files, { expanded: COLUMNS, identity, anonymised, ...rows });
   };
-  const made = (anonymised: boolean) => source(files, { expanded: COLUMNS, identity, anonymised });
-  const named = made(false);
-  await createTables(spark);
-  await fillUploads(spark, { files, tableId: named.table.identifier, expanded: COLUMNS });
-  await fillUploads(spark, { files: [elsewhere], tableId: '01990000-0000-7000-8000-0000000000bb', expanded: COLUMNS });
-  await fill(spark, 'identity', identity.files);
-  return { rows, sources: { named, anonymised: made(true) } };
+  return { rows, sources: { named: made(false), anonymised: made(true), older: made(false, 1) } };
 };
 
 /** The request as a client sends it. Throws the 400s of a request that no engine is asked. */

@@ -1,5 +1,4 @@
 /** The mistakes of `test/lakehouse/faults.ts` as the Databricks dialect could make them, and some that only it could make. */
-import type { Statement } from '../../../src/lakehouse/warehouse.ts';
 import { changeBound, patchText } from '../../lakehouse/faults.ts';
 import type { Patch } from '../../lakehouse/faults.ts';
 import { ZONES } from '../../lakehouse/oracle/data.ts';
@@ -72,11 +71,7 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   'names instead of pseudonyms': patchText('`pseudonym` as `pseudonym`', '`name` as `pseudonym`'),
   'rows without a contributor lost': patchText('left join', 'join'),
   'a count that stops': patchText(/^select count\(\*\) as `c0`/g, 'select least(count(*), 7) as `c0`'),
-  'other uploads shown': patchText('and `upload_table_id` = cast(? as STRING)', 'and cast(? as STRING) is not null'),
-  'a null document is a document': patchText(/case when not is_variant_null\((.*?)\) then \1 end/g, 'coalesce($1, $1)'),
+  'another version shown': patchText(/(\/rows` version as of) 2/g, '$1 1'),
+  'documents as text': patchText(/try_parse_json\(([^)]*)\) is not null/g, '$1 is null'),
   'averages through doubles': patchText(/cast\(sum\(cast\((`big`) as DECIMAL\(38,0\)\)\) as DOUBLE\)/g, 'sum(cast($1 as DOUBLE))'),
-  'floats for doubles': ({ sql, values }: Statement) => ({
-    sql,
-    values: values.map((bound) => (bound.value === 'DOUBLE' ? { ...bound, value: 'FLOAT' } : bound)),
-  }),
 };

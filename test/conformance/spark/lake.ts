@@ -1,76 +1,48 @@
-/** The Databricks side of a lake on Spark: the tables of `gold`, rows of DuckDB's files in them, and a warehouse that asks them. */
+/** The Databricks side of a lake on Spark: Delta tables over DuckDB's files, and a warehouse that asks them. */
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { fixedColumns, physicalColumns } from '../../../src/lakehouse/catalog.ts';
+import { parquetMetadata } from 'hyparquet';
+import { physicalColumns } from '../../../src/lakehouse/catalog.ts';
 import type { Column, TableKind } from '../../../src/lakehouse/catalog.ts';
+import { printEntry } from '../../../src/lakehouse/delta/entry.ts';
+import { entryKey } from '../../../src/lakehouse/delta/places.ts';
+import { firstState, nextState } from '../../../src/lakehouse/delta/schema.ts';
+import type { LogState } from '../../../src/lakehouse/delta/schema.ts';
+import type { Dialect } from '../../../src/lakehouse/dialect.ts';
 import { databricks } from '../../../src/lakehouse/dialects/databricks.ts';
-import { typeText } from '../../../src/lakehouse/types.ts';
+import type { TableRows } from '../../../src/lakehouse/plan.ts';
 import type { NamedType, Staged, Statement, StreamFormat, TypedFormat, Warehouse } from '../../../src/lakehouse/warehouse.ts';
 import { arrowOf, parquetOf } from '../../../src/lakehouse/warehouses/databricks-typed.ts';
 import type { Spark, SparkCell, SparkResult } from '../../support/spark.ts';
 
-const KINDS: readonly TableKind[] = [
-  'raw_data',
-  'device',
-  'macro',
-  'upload',
-  'identity',
-  'registry',
-  'annotation',
-  'metadata_record',
-  'quarantine',
-];
-
-/** What a kind's one table has beside its kind's columns: which of the lab's tables a row is of, and what only that table has. */
-const SHARED: Partial<Record<TableKind, string>> = {
-  raw_data: ', questions_data variant, custom_metadata variant',
-  macro: ', macro_output variant',
-  upload: ', upload_table_id string, uploaded_data variant',
+const fileOf = (path: string) => {
+  const bytes = readFileSync(path);
+  const { buffer, byteOffset, byteLength } = bytes;
+  const rows = parquetMetadata(buffer.slice(byteOffset, byteOffset + byteLength)).num_rows;
+  return { name: basename(path), byteCount: bytes.length, rowCount: Number(rows), ranges: [], modifiedAt: 0 };
 };
 
-const quote = (name: string) => databricks.quote(name);
-
-/** Makes every table of `gold`, or those of these kinds, empty. */
-export const createTables = async (spark: Spark, kinds: readonly TableKind[] = KINDS): Promise<void> => {
-  await spark.rows('create database gold');
-  for (const kind of kinds) {
-    const columns = physicalColumns(fixedColumns(kind)).map(({ name, type }) => `${quote(name)} ${typeText(type)}`);
-    await spark.rows(`create table gold.${quote(kind)} (${columns.join(', ')}${SHARED[kind] ?? ''}) using parquet`);
+/** Lays files as the versions of a Delta table, one file more with each from version 1 on, logged by the product; answers the table at any of them. */
+export function layLive(
+  root: string,
+  { folder, kind, files, columns }: { folder: string; kind: TableKind; files: readonly string[]; columns: readonly Column[] },
+): (version?: number) => TableRows {
+  mkdirSync(join(root, folder, '_delta_log'), { recursive: true });
+  const table = { id: randomUUID(), name: folder, createdAt: 0 };
+  const physical = physicalColumns(columns).map(({ name, type }) => ({ name, type }));
+  let state: LogState | null = null;
+  for (const [version, file] of [null, ...files].entries()) {
+    const after = nextState(state ?? firstState(kind), [physical], { files: true, retyped: new Set() });
+    const added = file === null ? [] : [fileOf(file)];
+    if (file !== null) copyFileSync(file, join(root, folder, basename(file)));
+    const entry = printEntry({ table, before: state, after, cause: 'append', at: 0, added, retired: [], changesRows: true });
+    writeFileSync(join(root, entryKey(folder, version)), entry);
+    state = after;
   }
-};
-
-/** The name under which the VARIANT column holds a column: a path cannot escape, so that other names than plain words are stored in hexadecimal. */
-const stored = (name: string) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : `~${Buffer.from(name, 'utf8').toString('hex')}`);
-
-const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-
-/** Fills `gold.upload` with the rows of Parquet files: what is expanded goes into the VARIANT column with its own types. */
-export const fillUploads = async (
-  spark: Spark,
-  { files, tableId, expanded }: { files: readonly string[]; tableId: string; expanded: readonly Column[] },
-): Promise<void> => {
-  for (const file of files) {
-    const from = `parquet.${quote(file)}`;
-    const [has] = await spark.run([{ sql: `select * from ${from}`, values: [] }], 'explain');
-    const there = new Set(has && 'rows' in has ? has.rows.map(([name]) => name) : []);
-    const members = expanded
-      .filter(({ name }) => there.has(name))
-      .map(({ name, type }) => `${literal(stored(name))}, ${type.kind === 'variant' ? `parse_json(${quote(name)})` : quote(name)}`);
-    const base = physicalColumns(fixedColumns('upload')).map(({ name }) => quote(name));
-    await spark.rows(
-      `insert into gold.upload (${base.join(', ')}, upload_table_id, uploaded_data)
-       select ${base.join(', ')}, ${literal(tableId)}, to_variant_object(named_struct(${members.join(', ')})) from ${from}`,
-    );
-  }
-  await spark.rows('cache table gold.upload');
-};
-
-/** Fills the table of one of the kinds that have the same columns on both sides. */
-export const fill = async (spark: Spark, kind: TableKind, files: readonly string[]): Promise<void> => {
-  const columns = physicalColumns(fixedColumns(kind)).map(({ name }) => quote(name));
-  for (const file of files)
-    await spark.rows(`insert into gold.${quote(kind)} (${columns.join(', ')}) select ${columns.join(', ')} from parquet.${quote(file)}`);
-  await spark.rows(`cache table gold.${quote(kind)}`);
-};
+  return (version = files.length) => ({ files: files.slice(0, version), live: { tableId: table.id, folder, version } });
+}
 
 const csvCell = (text: SparkCell): string => {
   if (typeof text !== 'string') return '';
@@ -80,12 +52,14 @@ const csvCell = (text: SparkCell): string => {
 /** Statements asked in one turn of the event loop go to Spark together. */
 export class SparkWarehouse implements Warehouse {
   readonly name = 'databricks';
-  readonly dialect = databricks;
+  readonly dialect: Dialect;
   readonly #spark: Spark;
   readonly #patch: (statement: Statement) => Statement;
   #asked: { statement: Statement; settle: (result: SparkResult | Error) => void }[] = [];
 
-  constructor(spark: Spark, patch: (statement: Statement) => Statement = (statement) => statement) {
+  /** `root`: the folder of the lake. */
+  constructor(spark: Spark, root: string, patch: (statement: Statement) => Statement = (statement) => statement) {
+    this.dialect = databricks(root);
     this.#spark = spark;
     this.#patch = patch;
   }

@@ -4,9 +4,9 @@ from (
   from (
     select avg(`dbl`) as `c0`
     from (
-      select try_variant_get(`uploaded_data`, ?, ?) as `dbl`
-      from `gold`.`upload`
-      where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+      select `dbl` as `dbl`
+      from delta.`s3://field-lake/tables/rows` version as of 7
+      where `experiment_id` = cast(? as STRING)
     )
   )
   order by `c0` asc nulls last
@@ -14,8 +14,5 @@ from (
 )
 
 -- STRING: {"mean":
--- STRING: $['dbl']
--- STRING: DOUBLE
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 100001

@@ -11,8 +11,8 @@ from (
           select *
           from (
             select `id` as `id`, `uploaded_at` as `uploaded_at`
-            from `gold`.`upload`
-            where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+            from delta.`s3://field-lake/tables/rows` version as of 7
+            where `experiment_id` = cast(? as STRING)
           )
           order by `uploaded_at` asc nulls last, `id` asc nulls last
           limit ?
@@ -31,7 +31,7 @@ from (
                     select *
                     from (
                       select `table_id` as `table_id`, `row_id` as `row_id`, `id` as `id`, `sequence` as `sequence`, `deleted` as `deleted`, `type` as `type`, `content_text` as `content_text`, `flag_type` as `flag_type`, `created_by` as `created_by`, `created_at` as `created_at`, `updated_at` as `updated_at`
-                      from `gold`.`annotation`
+                      from delta.`s3://field-lake/tables/annotations` version as of 7
                       where `experiment_id` = cast(? as STRING)
                     )
                     where `table_id` = cast(? as STRING)
@@ -45,7 +45,7 @@ from (
               select `user_id` as `user_id`, max(`name`) as `name`
               from (
                 select `user_id` as `user_id`, `name` as `name`
-                from `gold`.`identity`
+                from delta.`s3://field-lake/tables/people` version as of 7
                 where `experiment_id` = cast(? as STRING)
               )
               group by 1
@@ -72,7 +72,6 @@ from (
 -- STRING: ,"createdAt":
 -- STRING: ,"updatedAt":
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 11
 -- STRING: id
 -- STRING: rowId

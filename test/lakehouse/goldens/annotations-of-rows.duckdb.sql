@@ -45,7 +45,7 @@ from (
               select "user_id" as "user_id", max("name") as "name"
               from (
                 select "user_id" as "user_id", "name" as "name"
-                from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "user_id", cast(null as varchar) as "name" where false)
+                from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
                 where "experiment_id" = cast(? as varchar)
               )
               group by 1
@@ -80,4 +80,6 @@ from (
 -- STRING: 01990000-0000-7000-8000-000000000001
 -- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BOOLEAN: false
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"user_id":{"name":"user_id","type":"varchar","default_value":null},"name":{"name":"name","type":"varchar","default_value":null}}
 -- STRING: 01990000-0000-7000-8000-000000000001

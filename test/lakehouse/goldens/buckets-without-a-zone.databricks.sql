@@ -4,9 +4,9 @@ from (
   from (
     select cast(trunc(`day`, 'WEEK') as DATE) as `c0`, date_trunc('QUARTER', `clock`) as `c1`, count(*) as `c2`
     from (
-      select try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `clock`
-      from `gold`.`upload`
-      where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+      select `day` as `day`, `clock` as `clock`
+      from delta.`s3://field-lake/tables/rows` version as of 7
+      where `experiment_id` = cast(? as STRING)
     )
     group by 1, 2
   )
@@ -17,10 +17,5 @@ from (
 -- STRING: {"day_week":
 -- STRING: ,"clock_quarter":
 -- STRING: ,"count_count":
--- STRING: $['day']
--- STRING: DATE
--- STRING: $['clock']
--- STRING: TIMESTAMP_NTZ
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 100001

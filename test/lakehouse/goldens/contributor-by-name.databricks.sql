@@ -8,15 +8,15 @@ from (
       from (
         select l.*, r.`contributor`
         from (
-          select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `int`
-          from `gold`.`upload`
-          where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+          select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, `int` as `int`
+          from delta.`s3://field-lake/tables/rows` version as of 7
+          where `experiment_id` = cast(? as STRING)
         ) as l
         left join (select `user_id`, case when `user_id` is not null then named_struct(?, `user_id`, ?, `name`, ?, `avatar`) end as `contributor` from (
           select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
           from (
             select `user_id` as `user_id`, `name` as `name`, `avatar` as `avatar`
-            from `gold`.`identity`
+            from delta.`s3://field-lake/tables/people` version as of 7
             where `experiment_id` = cast(? as STRING)
           )
           group by 1
@@ -31,10 +31,7 @@ from (
 
 -- STRING: {"contributor.name":
 -- STRING: ,"int":
--- STRING: $['int']
--- STRING: INT
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- STRING: id
 -- STRING: name
 -- STRING: avatar

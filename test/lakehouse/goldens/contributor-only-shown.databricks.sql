@@ -8,9 +8,9 @@ from (
       from (
         select *
         from (
-          select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `int`
-          from `gold`.`upload`
-          where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+          select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, `int` as `int`
+          from delta.`s3://field-lake/tables/rows` version as of 7
+          where `experiment_id` = cast(? as STRING)
         )
         order by `uploaded_at` asc nulls last, `id` asc nulls last
         limit ?
@@ -19,7 +19,7 @@ from (
         select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
         from (
           select `user_id` as `user_id`, `name` as `name`, `avatar` as `avatar`
-          from `gold`.`identity`
+          from delta.`s3://field-lake/tables/people` version as of 7
           where `experiment_id` = cast(? as STRING)
         )
         group by 1
@@ -34,10 +34,7 @@ from (
 -- STRING: ,"name":
 -- STRING: ,"avatar":
 -- STRING: ,"int":
--- STRING: $['int']
--- STRING: INT
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 11
 -- STRING: id
 -- STRING: name

@@ -6,9 +6,9 @@ from (
     from (
       select date_trunc('DAY', convert_timezone('UTC', ?, timestampadd(MICROSECOND, unix_micros(`at`), timestamp_ntz'1970-01-01 00:00:00'))) as `c0`, count(*) as `c1`
       from (
-        select try_variant_get(`uploaded_data`, ?, ?) as `at`
-        from `gold`.`upload`
-        where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+        select `at` as `at`
+        from delta.`s3://field-lake/tables/rows` version as of 7
+        where `experiment_id` = cast(? as STRING)
       )
       group by 1
     )
@@ -21,8 +21,5 @@ from (
 -- STRING: ,"count_count":
 -- STRING: America/Havana
 -- STRING: America/Havana
--- STRING: $['at']
--- STRING: TIMESTAMP
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 100001

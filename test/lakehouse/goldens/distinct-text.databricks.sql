@@ -4,9 +4,9 @@ from (
   from (
     select *
     from (
-      select try_variant_get(`uploaded_data`, ?, ?) as `txt`
-      from `gold`.`upload`
-      where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+      select `txt` as `txt`
+      from delta.`s3://field-lake/tables/rows` version as of 7
+      where `experiment_id` = cast(? as STRING)
     )
     where `txt` > cast(? as STRING)
   )
@@ -15,9 +15,6 @@ from (
 order by `c0` asc nulls last
 limit ?
 
--- STRING: $['txt']
--- STRING: STRING
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- STRING: 
 -- BIGINT: 201

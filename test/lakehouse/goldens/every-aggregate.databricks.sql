@@ -4,9 +4,9 @@ from (
   from (
     select `txt` as `c0`, count(*) as `c1`, count(`at`) as `c2`, count(distinct `at`) as `c3`, min(`at`) as `c4`, max(`at`) as `c5`, min_by(`at`, struct(`uploaded_at` is null, `uploaded_at`, `id` is null, `id`)) filter (where `at` is not null) as `c6`, max_by(`at`, struct(`uploaded_at` is not null, `uploaded_at`, `id` is not null, `id`)) filter (where `at` is not null) as `c7`, cast(sum(cast(`int` as DECIMAL(38,0))) as DECIMAL(38,0)) as `c8`, cast(sum(cast(`int` as DECIMAL(38,0))) as DOUBLE) / nullif(count(`int`), 0) as `c9`, case when abs(stddev_samp(cast(`int` as DOUBLE))) < cast('Infinity' as DOUBLE) then stddev_samp(cast(`int` as DOUBLE)) end as `c10`, case when abs(var_samp(cast(`int` as DOUBLE))) < cast('Infinity' as DOUBLE) then var_samp(cast(`int` as DOUBLE)) end as `c11`, percentile(cast(`int` as DOUBLE), 0.5) as `c12`, percentile(cast(`int` as DOUBLE), 0.05) as `c13`, percentile(cast(`int` as DOUBLE), 0.95) as `c14`, cast(sum(cast(`dec` as DECIMAL(38,3))) as DECIMAL(38,3)) as `c15`, case when stddev_samp(cast(`dbl` as DOUBLE)) filter (where cast(`int` as DOUBLE) is not null) > 0 and stddev_samp(cast(`dbl` as DOUBLE)) filter (where cast(`int` as DOUBLE) is not null) < cast('Infinity' as DOUBLE) and stddev_samp(cast(`int` as DOUBLE)) filter (where cast(`dbl` as DOUBLE) is not null) > 0 and stddev_samp(cast(`int` as DOUBLE)) filter (where cast(`dbl` as DOUBLE) is not null) < cast('Infinity' as DOUBLE) then case when abs(covar_samp(cast(`dbl` as DOUBLE), cast(`int` as DOUBLE))) < cast('Infinity' as DOUBLE) then covar_samp(cast(`dbl` as DOUBLE), cast(`int` as DOUBLE)) end / stddev_samp(cast(`dbl` as DOUBLE)) filter (where cast(`int` as DOUBLE) is not null) / stddev_samp(cast(`int` as DOUBLE)) filter (where cast(`dbl` as DOUBLE) is not null) end as `c16`
     from (
-      select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `at`
-      from `gold`.`upload`
-      where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+      select `id` as `id`, `uploaded_at` as `uploaded_at`, `int` as `int`, `dec` as `dec`, `dbl` as `dbl`, `txt` as `txt`, `at` as `at`
+      from delta.`s3://field-lake/tables/rows` version as of 7
+      where `experiment_id` = cast(? as STRING)
     )
     group by 1
   )
@@ -31,16 +31,5 @@ from (
 -- STRING: ,"int_p95":
 -- STRING: ,"dec_sum":
 -- STRING: ,"dbl_corr_int":
--- STRING: $['int']
--- STRING: INT
--- STRING: $['dec']
--- STRING: DECIMAL(12,3)
--- STRING: $['dbl']
--- STRING: DOUBLE
--- STRING: $['txt']
--- STRING: STRING
--- STRING: $['at']
--- STRING: TIMESTAMP
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 100001

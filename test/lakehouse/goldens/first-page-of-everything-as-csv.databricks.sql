@@ -1,4 +1,4 @@
-select case when ascii(`c0`) in (61, 43, 45, 64, 9, 13) then concat('\'', `c0`) else `c0` end as `c0`, case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end as `c1`, case when `c2` is not null then concat(?, coalesce(case when `c2`.`id` is not null then substring(to_json(array(`c2`.`id`)), 2, length(to_json(array(`c2`.`id`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`name` is not null then substring(to_json(array(`c2`.`name`)), 2, length(to_json(array(`c2`.`name`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`avatar` is not null then substring(to_json(array(`c2`.`avatar`)), 2, length(to_json(array(`c2`.`avatar`))) - 2) end, 'null'), '}') end as `c2`, concat('[', array_join(transform(`c3`, e0 -> coalesce(case when e0 is not null then concat(?, coalesce(case when e0.`id` is not null then substring(to_json(array(e0.`id`)), 2, length(to_json(array(e0.`id`))) - 2) end, 'null'), ?, coalesce(case when e0.`rowId` is not null then substring(to_json(array(e0.`rowId`)), 2, length(to_json(array(e0.`rowId`))) - 2) end, 'null'), ?, coalesce(case when e0.`type` is not null then substring(to_json(array(e0.`type`)), 2, length(to_json(array(e0.`type`))) - 2) end, 'null'), ?, coalesce(case when e0.`content` is not null then concat(?, coalesce(case when e0.`content`.`text` is not null then substring(to_json(array(e0.`content`.`text`)), 2, length(to_json(array(e0.`content`.`text`))) - 2) end, 'null'), ?, coalesce(case when e0.`content`.`flagType` is not null then substring(to_json(array(e0.`content`.`flagType`)), 2, length(to_json(array(e0.`content`.`flagType`))) - 2) end, 'null'), '}') end, 'null'), ?, coalesce(case when e0.`createdBy` is not null then substring(to_json(array(e0.`createdBy`)), 2, length(to_json(array(e0.`createdBy`))) - 2) end, 'null'), ?, coalesce(case when e0.`createdByName` is not null then substring(to_json(array(e0.`createdByName`)), 2, length(to_json(array(e0.`createdByName`))) - 2) end, 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), '}') end, 'null')), ','), ']') as `c3`, cast(`c4` as STRING) as `c4`, cast(`c5` as STRING) as `c5`, cast(`c6` as STRING) as `c6`, cast(`c7` as STRING) as `c7`, case when abs(`c8`) < cast('Infinity' as DOUBLE) then cast(`c8` as STRING) end as `c8`, case when ascii(`c9`) in (61, 43, 45, 64, 9, 13) then concat('\'', `c9`) else `c9` end as `c9`, date_format(`c10`, 'yyyy-MM-dd') as `c10`, case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end as `c11`, case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', `c12`) % 1000 = 0 then date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSS") else date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS") end as `c12`, to_json(`c13`) as `c13`
+select case when ascii(`c0`) in (61, 43, 45, 64, 9, 13) then concat('\'', `c0`) else `c0` end as `c0`, case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end as `c1`, case when `c2` is not null then concat(?, coalesce(case when `c2`.`id` is not null then substring(to_json(array(`c2`.`id`)), 2, length(to_json(array(`c2`.`id`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`name` is not null then substring(to_json(array(`c2`.`name`)), 2, length(to_json(array(`c2`.`name`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`avatar` is not null then substring(to_json(array(`c2`.`avatar`)), 2, length(to_json(array(`c2`.`avatar`))) - 2) end, 'null'), '}') end as `c2`, concat('[', array_join(transform(`c3`, e0 -> coalesce(case when e0 is not null then concat(?, coalesce(case when e0.`id` is not null then substring(to_json(array(e0.`id`)), 2, length(to_json(array(e0.`id`))) - 2) end, 'null'), ?, coalesce(case when e0.`rowId` is not null then substring(to_json(array(e0.`rowId`)), 2, length(to_json(array(e0.`rowId`))) - 2) end, 'null'), ?, coalesce(case when e0.`type` is not null then substring(to_json(array(e0.`type`)), 2, length(to_json(array(e0.`type`))) - 2) end, 'null'), ?, coalesce(case when e0.`content` is not null then concat(?, coalesce(case when e0.`content`.`text` is not null then substring(to_json(array(e0.`content`.`text`)), 2, length(to_json(array(e0.`content`.`text`))) - 2) end, 'null'), ?, coalesce(case when e0.`content`.`flagType` is not null then substring(to_json(array(e0.`content`.`flagType`)), 2, length(to_json(array(e0.`content`.`flagType`))) - 2) end, 'null'), '}') end, 'null'), ?, coalesce(case when e0.`createdBy` is not null then substring(to_json(array(e0.`createdBy`)), 2, length(to_json(array(e0.`createdBy`))) - 2) end, 'null'), ?, coalesce(case when e0.`createdByName` is not null then substring(to_json(array(e0.`createdByName`)), 2, length(to_json(array(e0.`createdByName`))) - 2) end, 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), '}') end, 'null')), ','), ']') as `c3`, cast(`c4` as STRING) as `c4`, cast(`c5` as STRING) as `c5`, cast(`c6` as STRING) as `c6`, cast(`c7` as STRING) as `c7`, case when abs(`c8`) < cast('Infinity' as DOUBLE) then cast(`c8` as STRING) end as `c8`, case when ascii(`c9`) in (61, 43, 45, 64, 9, 13) then concat('\'', `c9`) else `c9` end as `c9`, date_format(`c10`, 'yyyy-MM-dd') as `c10`, case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end as `c11`, case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', `c12`) % 1000 = 0 then date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSS") else date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS") end as `c12`, case when try_parse_json(`c13`) is not null then `c13` else case when `c13` is not null then substring(to_json(array(`c13`)), 2, length(to_json(array(`c13`))) - 2) end end as `c13`
 from (
   select `id` as `c0`, `uploaded_at` as `c1`, `contributor` as `c2`, `annotations` as `c3`, `bool` as `c4`, `int` as `c5`, `big` as `c6`, `dec` as `c7`, `dbl` as `c8`, `txt` as `c9`, `day` as `c10`, `at` as `c11`, `clock` as `c12`, `json` as `c13`
   from (
@@ -10,16 +10,16 @@ from (
         from (
           select *
           from (
-            select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `bool`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `big`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`, try_variant_get(`uploaded_data`, ?, ?) as `clock`, case when not is_variant_null(try_variant_get(`uploaded_data`, ?, ?)) then try_variant_get(`uploaded_data`, ?, ?) end as `json`
-            from `gold`.`upload`
-            where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+            select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, `bool` as `bool`, `int` as `int`, `big` as `big`, `dec` as `dec`, `dbl` as `dbl`, `txt` as `txt`, `day` as `day`, `at` as `at`, `clock` as `clock`, `json` as `json`
+            from delta.`s3://field-lake/tables/rows` version as of 7
+            where `experiment_id` = cast(? as STRING)
           )
           where `id` in (select `id` from (
             select *
             from (
               select `id` as `id`, `uploaded_at` as `uploaded_at`
-              from `gold`.`upload`
-              where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+              from delta.`s3://field-lake/tables/rows` version as of 7
+              where `experiment_id` = cast(? as STRING)
             )
             order by `uploaded_at` asc nulls last, `id` asc nulls last
             limit ?
@@ -29,7 +29,7 @@ from (
           select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
           from (
             select `user_id` as `user_id`, `name` as `name`, `avatar` as `avatar`
-            from `gold`.`identity`
+            from delta.`s3://field-lake/tables/people` version as of 7
             where `experiment_id` = cast(? as STRING)
           )
           group by 1
@@ -53,32 +53,8 @@ from (
 -- STRING: ,"createdByName":
 -- STRING: ,"createdAt":
 -- STRING: ,"updatedAt":
--- STRING: $['bool']
--- STRING: BOOLEAN
--- STRING: $['int']
--- STRING: INT
--- STRING: $['big']
--- STRING: BIGINT
--- STRING: $['dec']
--- STRING: DECIMAL(12,3)
--- STRING: $['dbl']
--- STRING: DOUBLE
--- STRING: $['txt']
--- STRING: STRING
--- STRING: $['day']
--- STRING: DATE
--- STRING: $['at']
--- STRING: TIMESTAMP
--- STRING: $['clock']
--- STRING: TIMESTAMP_NTZ
--- STRING: $['json']
--- STRING: VARIANT
--- STRING: $['json']
--- STRING: VARIANT
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 100
 -- STRING: id
 -- STRING: name

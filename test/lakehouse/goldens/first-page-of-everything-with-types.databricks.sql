@@ -1,4 +1,4 @@
-select cast(`c0` as STRING) as `c0`, unix_micros(`c1`) as `c1`, case when `c2` is not null then concat(?, coalesce(case when `c2`.`id` is not null then substring(to_json(array(`c2`.`id`)), 2, length(to_json(array(`c2`.`id`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`name` is not null then substring(to_json(array(`c2`.`name`)), 2, length(to_json(array(`c2`.`name`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`avatar` is not null then substring(to_json(array(`c2`.`avatar`)), 2, length(to_json(array(`c2`.`avatar`))) - 2) end, 'null'), '}') end as `c2`, concat('[', array_join(transform(`c3`, e0 -> coalesce(case when e0 is not null then concat(?, coalesce(case when e0.`id` is not null then substring(to_json(array(e0.`id`)), 2, length(to_json(array(e0.`id`))) - 2) end, 'null'), ?, coalesce(case when e0.`rowId` is not null then substring(to_json(array(e0.`rowId`)), 2, length(to_json(array(e0.`rowId`))) - 2) end, 'null'), ?, coalesce(case when e0.`type` is not null then substring(to_json(array(e0.`type`)), 2, length(to_json(array(e0.`type`))) - 2) end, 'null'), ?, coalesce(case when e0.`content` is not null then concat(?, coalesce(case when e0.`content`.`text` is not null then substring(to_json(array(e0.`content`.`text`)), 2, length(to_json(array(e0.`content`.`text`))) - 2) end, 'null'), ?, coalesce(case when e0.`content`.`flagType` is not null then substring(to_json(array(e0.`content`.`flagType`)), 2, length(to_json(array(e0.`content`.`flagType`))) - 2) end, 'null'), '}') end, 'null'), ?, coalesce(case when e0.`createdBy` is not null then substring(to_json(array(e0.`createdBy`)), 2, length(to_json(array(e0.`createdBy`))) - 2) end, 'null'), ?, coalesce(case when e0.`createdByName` is not null then substring(to_json(array(e0.`createdByName`)), 2, length(to_json(array(e0.`createdByName`))) - 2) end, 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), '}') end, 'null')), ','), ']') as `c3`, cast(`c4` as BOOLEAN) as `c4`, cast(`c5` as INT) as `c5`, cast(`c6` as BIGINT) as `c6`, cast(`c7` as STRING) as `c7`, cast(`c8` as DOUBLE) as `c8`, cast(`c9` as STRING) as `c9`, unix_date(`c10`) as `c10`, unix_micros(`c11`) as `c11`, timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', `c12`) as `c12`, to_json(`c13`) as `c13`
+select cast(`c0` as STRING) as `c0`, unix_micros(`c1`) as `c1`, case when `c2` is not null then concat(?, coalesce(case when `c2`.`id` is not null then substring(to_json(array(`c2`.`id`)), 2, length(to_json(array(`c2`.`id`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`name` is not null then substring(to_json(array(`c2`.`name`)), 2, length(to_json(array(`c2`.`name`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`avatar` is not null then substring(to_json(array(`c2`.`avatar`)), 2, length(to_json(array(`c2`.`avatar`))) - 2) end, 'null'), '}') end as `c2`, concat('[', array_join(transform(`c3`, e0 -> coalesce(case when e0 is not null then concat(?, coalesce(case when e0.`id` is not null then substring(to_json(array(e0.`id`)), 2, length(to_json(array(e0.`id`))) - 2) end, 'null'), ?, coalesce(case when e0.`rowId` is not null then substring(to_json(array(e0.`rowId`)), 2, length(to_json(array(e0.`rowId`))) - 2) end, 'null'), ?, coalesce(case when e0.`type` is not null then substring(to_json(array(e0.`type`)), 2, length(to_json(array(e0.`type`))) - 2) end, 'null'), ?, coalesce(case when e0.`content` is not null then concat(?, coalesce(case when e0.`content`.`text` is not null then substring(to_json(array(e0.`content`.`text`)), 2, length(to_json(array(e0.`content`.`text`))) - 2) end, 'null'), ?, coalesce(case when e0.`content`.`flagType` is not null then substring(to_json(array(e0.`content`.`flagType`)), 2, length(to_json(array(e0.`content`.`flagType`))) - 2) end, 'null'), '}') end, 'null'), ?, coalesce(case when e0.`createdBy` is not null then substring(to_json(array(e0.`createdBy`)), 2, length(to_json(array(e0.`createdBy`))) - 2) end, 'null'), ?, coalesce(case when e0.`createdByName` is not null then substring(to_json(array(e0.`createdByName`)), 2, length(to_json(array(e0.`createdByName`))) - 2) end, 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`createdAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), ?, coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(e0.`updatedAt`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), '}') end, 'null')), ','), ']') as `c3`, cast(`c4` as BOOLEAN) as `c4`, cast(`c5` as INT) as `c5`, cast(`c6` as BIGINT) as `c6`, cast(`c7` as STRING) as `c7`, cast(`c8` as DOUBLE) as `c8`, cast(`c9` as STRING) as `c9`, unix_date(`c10`) as `c10`, unix_micros(`c11`) as `c11`, timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', `c12`) as `c12`, case when try_parse_json(`c13`) is not null then `c13` else case when `c13` is not null then substring(to_json(array(`c13`)), 2, length(to_json(array(`c13`))) - 2) end end as `c13`
 from (
   select `id` as `c0`, `uploaded_at` as `c1`, `contributor` as `c2`, `annotations` as `c3`, `bool` as `c4`, `int` as `c5`, `big` as `c6`, `dec` as `c7`, `dbl` as `c8`, `txt` as `c9`, `day` as `c10`, `at` as `c11`, `clock` as `c12`, `json` as `c13`
   from (
@@ -8,15 +8,15 @@ from (
       from (
         select l.*, r.`contributor`
         from (
-          select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `bool`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `big`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`, try_variant_get(`uploaded_data`, ?, ?) as `clock`, case when not is_variant_null(try_variant_get(`uploaded_data`, ?, ?)) then try_variant_get(`uploaded_data`, ?, ?) end as `json`
-          from `gold`.`upload`
-          where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+          select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, `bool` as `bool`, `int` as `int`, `big` as `big`, `dec` as `dec`, `dbl` as `dbl`, `txt` as `txt`, `day` as `day`, `at` as `at`, `clock` as `clock`, `json` as `json`
+          from delta.`s3://field-lake/tables/rows` version as of 7
+          where `experiment_id` = cast(? as STRING)
         ) as l
         left join (select `user_id`, case when `user_id` is not null then named_struct(?, `user_id`, ?, `name`, ?, `avatar`) end as `contributor` from (
           select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
           from (
             select `user_id` as `user_id`, `name` as `name`, `avatar` as `avatar`
-            from `gold`.`identity`
+            from delta.`s3://field-lake/tables/people` version as of 7
             where `experiment_id` = cast(? as STRING)
           )
           group by 1
@@ -40,30 +40,7 @@ from (
 -- STRING: ,"createdByName":
 -- STRING: ,"createdAt":
 -- STRING: ,"updatedAt":
--- STRING: $['bool']
--- STRING: BOOLEAN
--- STRING: $['int']
--- STRING: INT
--- STRING: $['big']
--- STRING: BIGINT
--- STRING: $['dec']
--- STRING: DECIMAL(12,3)
--- STRING: $['dbl']
--- STRING: DOUBLE
--- STRING: $['txt']
--- STRING: STRING
--- STRING: $['day']
--- STRING: DATE
--- STRING: $['at']
--- STRING: TIMESTAMP
--- STRING: $['clock']
--- STRING: TIMESTAMP_NTZ
--- STRING: $['json']
--- STRING: VARIANT
--- STRING: $['json']
--- STRING: VARIANT
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- STRING: id
 -- STRING: name
 -- STRING: avatar

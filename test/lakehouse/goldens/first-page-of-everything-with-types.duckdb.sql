@@ -16,7 +16,7 @@ from (
           select "user_id" as "user_id", max("name") as "name", max("avatar") as "avatar"
           from (
             select "user_id" as "user_id", "name" as "name", "avatar" as "avatar"
-            from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "user_id", cast(null as varchar) as "name", cast(null as varchar) as "avatar" where false)
+            from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
             where "experiment_id" = cast(? as varchar)
           )
           group by 1
@@ -30,4 +30,6 @@ from (
 -- ARRAY<STRING>: ["rows.parquet"]
 -- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"id":{"name":"id","type":"varchar","default_value":null},"uploaded_at":{"name":"uploaded_at","type":"timestamptz","default_value":null},"contributor_id":{"name":"contributor_id","type":"varchar","default_value":null},"bool":{"name":"bool","type":"boolean","default_value":null},"int":{"name":"int","type":"integer","default_value":null},"big":{"name":"big","type":"bigint","default_value":null},"dec":{"name":"dec","type":"decimal(12, 3)","default_value":null},"dbl":{"name":"dbl","type":"double","default_value":null},"txt":{"name":"txt","type":"varchar","default_value":null},"day":{"name":"day","type":"date","default_value":null},"at":{"name":"at","type":"timestamptz","default_value":null},"clock":{"name":"clock","type":"timestamp","default_value":null},"json":{"name":"json","type":"varchar","default_value":null}}
 -- STRING: 01990000-0000-7000-8000-000000000001
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"user_id":{"name":"user_id","type":"varchar","default_value":null},"name":{"name":"name","type":"varchar","default_value":null},"avatar":{"name":"avatar","type":"varchar","default_value":null}}
 -- STRING: 01990000-0000-7000-8000-000000000001

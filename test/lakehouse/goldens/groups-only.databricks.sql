@@ -6,15 +6,15 @@ from (
     from (
       select l.*, r.`contributor`
       from (
-        select `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `bool`
-        from `gold`.`upload`
-        where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+        select `contributor_id` as `contributor_id`, `bool` as `bool`
+        from delta.`s3://field-lake/tables/rows` version as of 7
+        where `experiment_id` = cast(? as STRING)
       ) as l
       left join (select `user_id`, case when `user_id` is not null then named_struct(?, `user_id`, ?, `name`, ?, `avatar`) end as `contributor` from (
         select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
         from (
           select `user_id` as `user_id`, `name` as `name`, `avatar` as `avatar`
-          from `gold`.`identity`
+          from delta.`s3://field-lake/tables/people` version as of 7
           where `experiment_id` = cast(? as STRING)
         )
         group by 1
@@ -28,10 +28,7 @@ from (
 
 -- STRING: {"bool":
 -- STRING: ,"contributor.name":
--- STRING: $['bool']
--- STRING: BOOLEAN
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- STRING: id
 -- STRING: name
 -- STRING: avatar

@@ -4,9 +4,9 @@ from (
   from (
     select timestamp_micros(timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', date_trunc('HOUR', timestampadd(MICROSECOND, unix_micros(`at`), timestamp_ntz'1970-01-01 00:00:00')))) as `c0`, avg(`dbl`) as `c1`
     from (
-      select try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `at`
-      from `gold`.`upload`
-      where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+      select `dbl` as `dbl`, `at` as `at`
+      from delta.`s3://field-lake/tables/rows` version as of 7
+      where `experiment_id` = cast(? as STRING)
     )
     group by 1
   )
@@ -16,10 +16,5 @@ from (
 
 -- STRING: {"at_hour":
 -- STRING: ,"dbl_avg":
--- STRING: $['dbl']
--- STRING: DOUBLE
--- STRING: $['at']
--- STRING: TIMESTAMP
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 25

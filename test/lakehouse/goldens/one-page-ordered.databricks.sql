@@ -4,9 +4,9 @@ from (
   from (
     select *
     from (
-      select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`
-      from `gold`.`upload`
-      where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+      select `id` as `id`, `uploaded_at` as `uploaded_at`, `dbl` as `dbl`, `txt` as `txt`
+      from delta.`s3://field-lake/tables/rows` version as of 7
+      where `experiment_id` = cast(? as STRING)
     )
     order by `dbl` desc nulls last, `uploaded_at` asc nulls last, `id` asc nulls last
     limit ? offset ?
@@ -16,11 +16,6 @@ from (
 -- STRING: {"id":
 -- STRING: ,"dbl":
 -- STRING: ,"txt":
--- STRING: $['dbl']
--- STRING: DOUBLE
--- STRING: $['txt']
--- STRING: STRING
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 50
 -- BIGINT: 100

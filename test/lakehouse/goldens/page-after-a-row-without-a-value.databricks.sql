@@ -6,9 +6,9 @@ from (
     from (
       select *
       from (
-        select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `int`
-        from `gold`.`upload`
-        where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+        select `id` as `id`, `uploaded_at` as `uploaded_at`, `int` as `int`
+        from delta.`s3://field-lake/tables/rows` version as of 7
+        where `experiment_id` = cast(? as STRING)
       )
       where (`int` is null) and (((`int` is null) and (`uploaded_at` is null) and ((`id` > cast(? as STRING)) or (`id` is null))))
     )
@@ -18,9 +18,6 @@ from (
 )
 
 -- STRING: {"id":
--- STRING: $['int']
--- STRING: INT
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- STRING: r1
 -- BIGINT: 101

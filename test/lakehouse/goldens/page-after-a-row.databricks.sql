@@ -6,9 +6,9 @@ from (
     from (
       select *
       from (
-        select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `txt`
-        from `gold`.`upload`
-        where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+        select `id` as `id`, `uploaded_at` as `uploaded_at`, `txt` as `txt`
+        from delta.`s3://field-lake/tables/rows` version as of 7
+        where `experiment_id` = cast(? as STRING)
       )
       where ((`uploaded_at` >= cast(? as TIMESTAMP)) or (`uploaded_at` is null)) and (((`uploaded_at` > cast(? as TIMESTAMP)) or (`uploaded_at` is null)) or ((`uploaded_at` = cast(? as TIMESTAMP)) and ((`id` > cast(? as STRING)) or (`id` is null))))
     )
@@ -19,10 +19,7 @@ from (
 
 -- STRING: {"id":
 -- STRING: ,"txt":
--- STRING: $['txt']
--- STRING: STRING
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- TIMESTAMP: 2024-01-01T00:00:00.000Z
 -- TIMESTAMP: 2024-01-01T00:00:00.000Z
 -- TIMESTAMP: 2024-01-01T00:00:00.000Z

@@ -6,9 +6,9 @@ from (
     from (
       select *
       from (
-        select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`
-        from `gold`.`upload`
-        where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+        select `id` as `id`, `uploaded_at` as `uploaded_at`, `dbl` as `dbl`, `txt` as `txt`
+        from delta.`s3://field-lake/tables/rows` version as of 7
+        where `experiment_id` = cast(? as STRING)
       )
       where (`txt` = cast(? as STRING)) and ((`dbl` >= cast(? as DOUBLE)) and ((`dbl` > cast(? as DOUBLE)) or ((`dbl` = cast(? as DOUBLE)) and (`uploaded_at` < cast(? as TIMESTAMP))) or ((`dbl` = cast(? as DOUBLE)) and (`uploaded_at` = cast(? as TIMESTAMP)) and (`id` < cast(? as STRING)))))
     )
@@ -18,12 +18,7 @@ from (
 )
 
 -- STRING: {"id":
--- STRING: $['dbl']
--- STRING: DOUBLE
--- STRING: $['txt']
--- STRING: STRING
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- STRING: a
 -- DOUBLE: NaN
 -- DOUBLE: NaN

@@ -1,4 +1,4 @@
-select concat(cast(? as STRING), coalesce(case when `c0` is not null then substring(to_json(array(`c0`)), 2, length(to_json(array(`c0`))) - 2) end, 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), cast(? as STRING), coalesce(case when `c2` is not null then concat(?, coalesce(case when `c2`.`id` is not null then substring(to_json(array(`c2`.`id`)), 2, length(to_json(array(`c2`.`id`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`name` is not null then substring(to_json(array(`c2`.`name`)), 2, length(to_json(array(`c2`.`name`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`avatar` is not null then substring(to_json(array(`c2`.`avatar`)), 2, length(to_json(array(`c2`.`avatar`))) - 2) end, 'null'), '}') end, 'null'), cast(? as STRING), coalesce(cast(`c4` as STRING), 'null'), cast(? as STRING), coalesce(cast(`c5` as STRING), 'null'), cast(? as STRING), coalesce(case when `c6` between -9007199254740992 and 9007199254740992 then cast(`c6` as STRING) else concat('"', cast(`c6` as STRING), '"') end, 'null'), cast(? as STRING), coalesce(concat('"', cast(`c7` as STRING), '"'), 'null'), cast(? as STRING), coalesce(case when abs(`c8`) < cast('Infinity' as DOUBLE) then cast(`c8` as STRING) end, 'null'), cast(? as STRING), coalesce(case when `c9` is not null then substring(to_json(array(`c9`)), 2, length(to_json(array(`c9`))) - 2) end, 'null'), cast(? as STRING), coalesce(concat('"', date_format(`c10`, 'yyyy-MM-dd'), '"'), 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', `c12`) % 1000 = 0 then date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSS") else date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS") end, '"'), 'null'), cast(? as STRING), coalesce(to_json(`c13`), 'null'), '}') as `line`
+select concat(cast(? as STRING), coalesce(case when `c0` is not null then substring(to_json(array(`c0`)), 2, length(to_json(array(`c0`))) - 2) end, 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c1`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), cast(? as STRING), coalesce(case when `c2` is not null then concat(?, coalesce(case when `c2`.`id` is not null then substring(to_json(array(`c2`.`id`)), 2, length(to_json(array(`c2`.`id`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`name` is not null then substring(to_json(array(`c2`.`name`)), 2, length(to_json(array(`c2`.`name`))) - 2) end, 'null'), ?, coalesce(case when `c2`.`avatar` is not null then substring(to_json(array(`c2`.`avatar`)), 2, length(to_json(array(`c2`.`avatar`))) - 2) end, 'null'), '}') end, 'null'), cast(? as STRING), coalesce(cast(`c4` as STRING), 'null'), cast(? as STRING), coalesce(cast(`c5` as STRING), 'null'), cast(? as STRING), coalesce(case when `c6` between -9007199254740992 and 9007199254740992 then cast(`c6` as STRING) else concat('"', cast(`c6` as STRING), '"') end, 'null'), cast(? as STRING), coalesce(concat('"', cast(`c7` as STRING), '"'), 'null'), cast(? as STRING), coalesce(case when abs(`c8`) < cast('Infinity' as DOUBLE) then cast(`c8` as STRING) end, 'null'), cast(? as STRING), coalesce(case when `c9` is not null then substring(to_json(array(`c9`)), 2, length(to_json(array(`c9`))) - 2) end, 'null'), cast(? as STRING), coalesce(concat('"', date_format(`c10`, 'yyyy-MM-dd'), '"'), 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00')) % 1000 = 0 then date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'") else date_format(timestampadd(MICROSECOND, unix_micros(`c11`), timestamp_ntz'1970-01-01 00:00:00'), "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'") end, '"'), 'null'), cast(? as STRING), coalesce(concat('"', case when timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', `c12`) % 1000 = 0 then date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSS") else date_format(`c12`, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS") end, '"'), 'null'), cast(? as STRING), coalesce(case when try_parse_json(`c13`) is not null then `c13` else case when `c13` is not null then substring(to_json(array(`c13`)), 2, length(to_json(array(`c13`))) - 2) end end, 'null'), '}') as `line`
 from (
   select `id` as `c0`, `uploaded_at` as `c1`, `contributor` as `c2`, `annotations` as `c3`, `bool` as `c4`, `int` as `c5`, `big` as `c6`, `dec` as `c7`, `dbl` as `c8`, `txt` as `c9`, `day` as `c10`, `at` as `c11`, `clock` as `c12`, `json` as `c13`
   from (
@@ -10,18 +10,18 @@ from (
         from (
           select *
           from (
-            select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, try_variant_get(`uploaded_data`, ?, ?) as `bool`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `big`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`, try_variant_get(`uploaded_data`, ?, ?) as `clock`, case when not is_variant_null(try_variant_get(`uploaded_data`, ?, ?)) then try_variant_get(`uploaded_data`, ?, ?) end as `json`
-            from `gold`.`upload`
-            where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+            select `id` as `id`, `uploaded_at` as `uploaded_at`, `contributor_id` as `contributor_id`, `bool` as `bool`, `int` as `int`, `big` as `big`, `dec` as `dec`, `dbl` as `dbl`, `txt` as `txt`, `day` as `day`, `at` as `at`, `clock` as `clock`, `json` as `json`
+            from delta.`s3://field-lake/tables/rows` version as of 7
+            where `experiment_id` = cast(? as STRING)
           )
           where `id` in (select `id` from (
             select *
             from (
               select *
               from (
-                select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `dbl`, try_variant_get(`uploaded_data`, ?, ?) as `day`, try_variant_get(`uploaded_data`, ?, ?) as `at`
-                from `gold`.`upload`
-                where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+                select `id` as `id`, `uploaded_at` as `uploaded_at`, `int` as `int`, `dec` as `dec`, `dbl` as `dbl`, `day` as `day`, `at` as `at`
+                from delta.`s3://field-lake/tables/rows` version as of 7
+                where `experiment_id` = cast(? as STRING)
               )
               where ((`int` >= cast(? as INT)) and (`int` <= cast(? as INT))) and (`dbl` > cast(? as DOUBLE)) and (`at` <= cast(? as TIMESTAMP)) and (`dec` < cast(? as DECIMAL(12,3))) and (`day` >= cast(? as DATE))
             )
@@ -33,7 +33,7 @@ from (
           select `user_id` as `user_id`, max(`name`) as `name`, max(`avatar`) as `avatar`
           from (
             select `user_id` as `user_id`, `name` as `name`, `avatar` as `avatar`
-            from `gold`.`identity`
+            from delta.`s3://field-lake/tables/people` version as of 7
             where `experiment_id` = cast(? as STRING)
           )
           group by 1
@@ -60,42 +60,8 @@ from (
 -- STRING: ,"at":
 -- STRING: ,"clock":
 -- STRING: ,"json":
--- STRING: $['bool']
--- STRING: BOOLEAN
--- STRING: $['int']
--- STRING: INT
--- STRING: $['big']
--- STRING: BIGINT
--- STRING: $['dec']
--- STRING: DECIMAL(12,3)
--- STRING: $['dbl']
--- STRING: DOUBLE
--- STRING: $['txt']
--- STRING: STRING
--- STRING: $['day']
--- STRING: DATE
--- STRING: $['at']
--- STRING: TIMESTAMP
--- STRING: $['clock']
--- STRING: TIMESTAMP_NTZ
--- STRING: $['json']
--- STRING: VARIANT
--- STRING: $['json']
--- STRING: VARIANT
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
--- STRING: $['int']
--- STRING: INT
--- STRING: $['dec']
--- STRING: DECIMAL(12,3)
--- STRING: $['dbl']
--- STRING: DOUBLE
--- STRING: $['day']
--- STRING: DATE
--- STRING: $['at']
--- STRING: TIMESTAMP
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- INT: 1
 -- INT: 2
 -- DOUBLE: 1

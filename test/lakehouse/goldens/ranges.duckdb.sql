@@ -33,7 +33,7 @@ from (
           select "user_id" as "user_id", max("name") as "name", max("avatar") as "avatar"
           from (
             select "user_id" as "user_id", "name" as "name", "avatar" as "avatar"
-            from (select cast(null as varchar) as "experiment_id", cast(null as varchar) as "user_id", cast(null as varchar) as "name", cast(null as varchar) as "avatar" where false)
+            from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
             where "experiment_id" = cast(? as varchar)
           )
           group by 1
@@ -73,4 +73,6 @@ from (
 -- DECIMAL(12,3): 12.500
 -- DATE: 2024-01-01
 -- BIGINT: 100
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"user_id":{"name":"user_id","type":"varchar","default_value":null},"name":{"name":"name","type":"varchar","default_value":null},"avatar":{"name":"avatar","type":"varchar","default_value":null}}
 -- STRING: 01990000-0000-7000-8000-000000000001

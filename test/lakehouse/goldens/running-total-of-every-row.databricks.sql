@@ -6,9 +6,9 @@ from (
     from (
       select *, cast(sum(cast(`dec` as DECIMAL(38,3))) over (order by `at` desc nulls last, `uploaded_at` asc nulls last, `id` asc nulls last rows between unbounded preceding and current row) as DECIMAL(38,3)) as `running0`
       from (
-        select `id` as `id`, `uploaded_at` as `uploaded_at`, try_variant_get(`uploaded_data`, ?, ?) as `dec`, try_variant_get(`uploaded_data`, ?, ?) as `at`
-        from `gold`.`upload`
-        where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+        select `id` as `id`, `uploaded_at` as `uploaded_at`, `dec` as `dec`, `at` as `at`
+        from delta.`s3://field-lake/tables/rows` version as of 7
+        where `experiment_id` = cast(? as STRING)
       )
     )
     order by `at` desc nulls last, `uploaded_at` asc nulls last, `id` asc nulls last
@@ -19,10 +19,5 @@ from (
 -- STRING: {"id":
 -- STRING: ,"dec":
 -- STRING: ,"dec_cumsum":
--- STRING: $['dec']
--- STRING: DECIMAL(12,3)
--- STRING: $['at']
--- STRING: TIMESTAMP
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 6

@@ -6,9 +6,9 @@ from (
     from (
       select cast(trunc(`day`, 'MONTH') as DATE) as `c0`, `txt` as `c1`, cast(sum(cast(`int` as DECIMAL(38,0))) as DECIMAL(38,0)) as `c2`, count(*) as `c3`
       from (
-        select try_variant_get(`uploaded_data`, ?, ?) as `int`, try_variant_get(`uploaded_data`, ?, ?) as `txt`, try_variant_get(`uploaded_data`, ?, ?) as `day`
-        from `gold`.`upload`
-        where `experiment_id` = cast(? as STRING) and `upload_table_id` = cast(? as STRING)
+        select `int` as `int`, `txt` as `txt`, `day` as `day`
+        from delta.`s3://field-lake/tables/rows` version as of 7
+        where `experiment_id` = cast(? as STRING)
       )
       group by 1, 2
     )
@@ -21,12 +21,5 @@ from (
 -- STRING: ,"txt":
 -- STRING: ,"int_cumsum":
 -- STRING: ,"count_cumsum":
--- STRING: $['int']
--- STRING: INT
--- STRING: $['txt']
--- STRING: STRING
--- STRING: $['day']
--- STRING: DATE
 -- STRING: 01990000-0000-7000-8000-000000000001
--- STRING: 01990000-0000-7000-8000-0000000000aa
 -- BIGINT: 100001

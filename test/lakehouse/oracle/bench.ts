@@ -1,10 +1,10 @@
 /** The lake that requests run on, and one question put to both sides. */
 import { readRequest } from '../../../src/lakehouse/request.ts';
-import type { TableSource } from '../../../src/lakehouse/plan.ts';
+import type { TableRows, TableSource } from '../../../src/lakehouse/plan.ts';
 import type { Warehouse } from '../../../src/lakehouse/warehouse.ts';
 import { BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, decimal } from '../../../src/lakehouse/catalog.ts';
+import type { Column, TableKind } from '../../../src/lakehouse/catalog.ts';
 import { EXPERIMENT, OTHER_EXPERIMENT, page, source, uploaded } from '../support.ts';
-import type { Lake } from '../support.ts';
 import { difference } from './compare.ts';
 import { PEOPLE, makeRows, selectRows } from './data.ts';
 import type { Row } from './data.ts';
@@ -28,8 +28,14 @@ export interface Bench {
   sources: { named: TableSource; anonymised: TableSource };
 }
 
+/** Somewhere to write files, and to make tables of them. */
+export interface LayingLake {
+  write(select: string): Promise<string>;
+  rows(files: readonly string[], kind: TableKind, expanded?: readonly Column[]): TableRows | Promise<TableRows>;
+}
+
 /** Three files that do not all have every column, one of them with another experiment's rows inside. */
-export const layBench = async (lake: Pick<Lake, 'write'>, seed: number, count: number): Promise<Bench> => {
+export const layBench = async (lake: LayingLake, seed: number, count: number): Promise<Bench> => {
   const rows = makeRows(seed, count);
   const third = Math.ceil(rows.length / 3);
   const parts = [rows.slice(0, third), rows.slice(third, 2 * third), rows.slice(2 * third)];
@@ -45,10 +51,12 @@ export const layBench = async (lake: Pick<Lake, 'write'>, seed: number, count: n
     ({ id, name, avatar, pseudonym }) =>
       `select '${EXPERIMENT}' as experiment_id, '${id}' as user_id, ${text(name)}::varchar as name, ${text(avatar)}::varchar as avatar, '${pseudonym}' as pseudonym`,
   );
-  const identity = {
-    files: [await lake.write(`${people.join(' union all ')} union all select '${OTHER_EXPERIMENT}', 'u3', 'Eve', null, 'Contributor-3'`)],
-  };
-  const made = (anonymised: boolean) => source(files, { expanded: COLUMNS, identity, anonymised });
+  const known = await lake.write(
+    `${people.join(' union all ')} union all select '${OTHER_EXPERIMENT}', 'u3', 'Eve', null, 'Contributor-3'`,
+  );
+  const identity = await lake.rows([known], 'identity');
+  const own = await lake.rows(files, 'upload', COLUMNS);
+  const made = (anonymised: boolean) => source(files, { expanded: COLUMNS, identity, anonymised, ...own });
   return { rows, sources: { named: made(false), anonymised: made(true) } };
 };
 
