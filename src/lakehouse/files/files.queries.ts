@@ -22,4 +22,4 @@ export async function findPlace(db: Database, wanted: LakePlace): Promise<LakePl
 
 export const setPlace = (db: Queryable, place: LakePlace) =>
   db.run(sql('lake.setPlace')`insert into lake_place (place) values (${place})
-    on conflict (is_only) do update set place = excluded.place, noted_at = now()`);
+    on conflict (is_only) do update set place = excluded.place, noted_at = now() where lake_place.place <> excluded.place`);
