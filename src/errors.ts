@@ -56,10 +56,11 @@ const readable = (type: string) => type.replace('_', ' ');
 
 const catalogue = {
   // who
-  unauthorized: say(401, 'Sign in, or send an API key in the x-api-key header.'),
+  unauthorized: say(401, 'Sign in, or send an API key: as x-api-key, or as Authorization: Bearer.'),
+  apiKeysDiffer: say(400, 'The API keys in x-api-key and Authorization are not the same; send one.'),
   apiKeyUnknown: say(401, 'This API key is unknown, expired or revoked.'),
   apiKeyMalformed: say(403, 'This is not a fieldlake API key: its prefix, length, alphabet or checksum is wrong.'),
-  apiKeyNotAccepted: say(403, 'API keys are not accepted on account-management routes; sign in instead.'),
+  apiKeyNotAccepted: say(401, 'API keys are not accepted on account-management routes; sign in instead.'),
   rateLimited: say(429, (seconds: number) => `Too many requests. Try again in ${seconds} s.`),
   originNotTrusted: say(403, 'A write that is authenticated by a cookie must come from a trusted origin.'),
   originMissing: say(403, 'A write that carries a cookie must say where it comes from, in an Origin header.'),
@@ -94,7 +95,10 @@ const catalogue = {
   invalidId: say(400, (name: string) => `${name} is not a UUID.`),
   unknownResourceType: say(400, 'The resource type must be experiment, macro, protocol, workbook, device or device_group.'),
   resourceNotFound: say(404, (type: string) => `There is no such ${readable(type)}.`),
-  actionDenied: say(403, (action: string, type: string) => `You may not ${action} this ${readable(type)}.`),
+  actionDenied: say(
+    403,
+    (action: string, type: string) => `You may not ${action}${action === 'contribute' ? ' to' : ''} this ${readable(type)}.`,
+  ),
   newsletterLinkInvalid: say(400, 'This link has expired or was not made by us; subscribe again for a new one.'),
   flowNotFound: say(404, 'This experiment has no flow.'),
   metadataNotFound: say(404, 'There is no such metadata record in this experiment.'),
@@ -191,6 +195,7 @@ const catalogue = {
   visualizationIncomplete: say(409, (what: string) => `This visualization is a draft and cannot be drawn yet: ${what}.`),
   flowExists: say(409, 'This experiment has a flow; replace it with PUT.'),
   visibilityNotMonotonic: say(409, 'What is public cannot be made private again.'),
+  embargoOfPublic: say(400, 'A public experiment has no embargo; make it private, or leave the embargo out.'),
   embargoNotEditable: say(409, 'An embargo can be set only while the experiment is private.'),
   embargoOutOfRange: say(400, 'The embargo must end between tomorrow and 365 days from now.'),
   memberUnknown: say(400, 'One of the members is not an active user.'),
@@ -223,6 +228,7 @@ const catalogue = {
   ),
   tableNotFound: say(404, (table: string) => `There is no table '${table}' in this experiment.`),
   tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
+  tableVersionUnknown: say(404, (asked: number, newest: number) => `The table has no version ${asked} yet; its newest is ${newest}.`),
   tableVersionGone: say(410, 'That version of the table is no longer kept.'),
   sourceChanged: say(409, 'The table changed while this was being written; try again.'),
   rowsNotFound: say(404, (rows: string, table: string) => `Table '${table}' has no row ${rows}.`),

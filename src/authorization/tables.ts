@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/database.ts';
+import { isUuid } from '../database/uuid.ts';
 import { errors } from '../errors.ts';
 import type { ReadableKind } from '../lakehouse/catalog.ts';
 import { experimentScope, type ExperimentScope } from '../lakehouse/scope.ts';
@@ -26,7 +27,7 @@ export interface OpenTable {
  * Errors: tableNotFound, tableDenied (which says what would open it).
  */
 export async function openTable(db: Queryable, userId: string, experimentId: string, name: string): Promise<OpenTable> {
-  const found = await findTableAccess(db, userId, experimentId, name);
+  const found = await findTableAccess(db, userId, experimentId, isUuid(name) ? name.toLowerCase() : name);
   if (!found) throw errors.resourceNotFound('experiment');
   if (found.kind === null || found.identifier === null) throw errors.tableNotFound(name.slice(0, 128));
   if (found.source === null) throw errors.tableDenied(found.tableName ?? found.identifier);

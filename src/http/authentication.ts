@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { hashApiKey, isWellFormedApiKey } from '../auth/api-keys.ts';
+import { hashApiKey, isWellFormedApiKey, KEY_PREFIX } from '../auth/api-keys.ts';
 import type { Caller } from '../auth/caller.ts';
 import { granted, type Decision } from '../authorization/access.ts';
 import { ACTIONS, RESOURCE_TYPES, type Action, type ResourceType } from '../authorization/roles.ts';
@@ -84,9 +84,19 @@ async function admitByKey(request: Request, response: Response, key: string, que
   return admission ?? null;
 }
 
+const BEARER = new RegExp(`^bearer +(${KEY_PREFIX}\\S*) *$`, 'i');
+
+/** The API key of a request, by either header; the empty text where it has none. Errors: apiKeysDiffer. */
+function keyOf(request: Request): string {
+  const named = request.get('x-api-key') ?? '';
+  const bearer = BEARER.exec(request.get('authorization') ?? '')?.[1] ?? '';
+  if (named !== '' && bearer !== '' && named !== bearer) throw errors.apiKeysDiffer();
+  return named === '' ? bearer : named;
+}
+
 /**
  * Who calls: the owner of the API key if one is sent and known, else the session's. On account-management routes only a session counts: a key
- * cannot make keys, register passkeys or change an organization, not even next to a session of its owner's.
+ * cannot make keys, register passkeys or change an organization; beside a session of its owner's it is passed over there.
  */
 async function admit(
   request: Request,
@@ -94,13 +104,11 @@ async function admit(
   question: Question | null,
   accepts: 'session' | 'any',
 ): Promise<Admission | SessionAdmission> {
-  const key = request.get('x-api-key') ?? '';
-  if (key !== '') {
-    const admission = await admitByKey(request, response, key, question);
-    if (admission && accepts === 'session') throw errors.apiKeyNotAccepted();
-    if (admission) return admission;
-  }
+  const key = keyOf(request);
+  const byKey = key === '' ? null : await admitByKey(request, response, key, question);
+  if (byKey && accepts === 'any') return byKey;
   const session = await sessionOf(request, response, question);
+  if (byKey && byKey.userId !== session?.userId) throw errors.apiKeyNotAccepted();
   if (!session) throw key === '' ? errors.unauthorized() : errors.apiKeyUnknown();
   requireTrustedOrigin(request);
   return session;

@@ -117,13 +117,14 @@ export async function findInternalTables<K extends InternalKind>(
 export const fingerprint = (columns: readonly ColumnState[]): string =>
   JSON.stringify(columns.map(({ name, type, hasValues, exactDouble }) => [name, typeText(type), hasValues, exactDouble]));
 
-/** The version a read is about: the current one, or `asOf`. Throws `tableVersionGone` when it is no longer kept. */
+/** The version a read is about: the current one, or `asOf`. Throws `tableVersionGone` when it is no longer kept, `tableVersionUnknown` when it never was. */
 export async function versionOf(
   db: Queryable,
   table: Pick<LakeTable, 'id' | 'version' | 'rowCount'>,
   asOf?: number,
 ): Promise<{ version: number; rowCount: number }> {
   if (asOf === undefined || asOf === table.version) return { version: table.version, rowCount: table.rowCount };
+  if (asOf > table.version) throw errors.tableVersionUnknown(asOf, table.version);
   const kept = await queries.findVersion(db, table.id, asOf);
   if (!kept) throw errors.tableVersionGone();
   return kept;

@@ -193,9 +193,10 @@ const bounded = <T>(where: string, text: string, schema: z.ZodType<T>): T => {
 export const parseFilters = (text: string): readonly Filter[] => bounded('filters', text, filters);
 
 /** Reads the JSON text of `aggregation`; undefined when it asks for nothing. */
-export const parseAggregation = (text: string): Aggregation | undefined => {
+export const parseAggregation = (text: string): Aggregation => {
   const read = bounded('aggregation', text, aggregation);
-  return read.groupBy.length + read.functions.length === 0 ? undefined : read;
+  if (read.groupBy.length + read.functions.length === 0) throw refuse('aggregation', 'Needs a column to group by, or a function.');
+  return read;
 };
 
 /** Splits at commas that are outside quotes. */

@@ -318,7 +318,7 @@ describe('reads', () => {
     const etag = first.headers.get('etag') ?? '';
     expect((await read({}, 'viewer', { 'if-none-match': etag })).status).toBe(304);
     expect((await read({ asOf: 1 })).body[0].totalRows).toBe(5);
-    expect((await read({ asOf: 99 })).body.code).toBe('TABLE_VERSION_GONE');
+    expect((await read({ asOf: 99 })).body.code).toBe('TABLE_VERSION_UNKNOWN');
     for (const asOf of ['9007199254740992', '9223372036854775808', '1e300', '0x1', '-1', 'NaN', '1.5', 'one', ''])
       expect([asOf, (await read({ asOf })).status]).toEqual([asOf, 400]);
   });

@@ -83,7 +83,7 @@ describe('POST /api/v1/experiments', () => {
     });
     expect(
       await call('POST', '/api/v1/experiments', { body: { name: 'x', visibility: 'public', embargoUntil: new Date(Date.now() + 9e8) } }),
-    ).toMatchObject({ status: 409 });
+    ).toMatchObject({ status: 400, body: { code: 'EMBARGO_OF_PUBLIC' } });
     expect(await call('POST', '/api/v1/experiments', { body: { name: 'x', embargoUntil: new Date() } })).toMatchObject({
       status: 400,
       body: { code: 'EMBARGO_OUT_OF_RANGE' },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fileNameOf, slugOf } from '../../src/api/exports/file-name.ts';
+import { fileNameOf, slugOf } from '../../src/storage/file-name.ts';
 import { expireExports } from '../../src/api/exports/writing.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { rangeOf } from '../../src/http/ranges.ts';
@@ -209,7 +209,7 @@ describe('exports', () => {
     });
     expect((await post({ filters: '[{' })).body.errors[0].path).toBe('/filters');
     expect((await post({ limit: 100_001 })).status).toBe(400);
-    expect((await post({ asOf: 99 })).body.code).toBe('TABLE_VERSION_GONE');
+    expect((await post({ asOf: 99 })).body.code).toBe('TABLE_VERSION_UNKNOWN');
     for (const asOf of [2 ** 53, 2 ** 63, 1e300]) expect((await post({ asOf })).status).toBe(400);
     expect((await post({ anonymizeContributors: false })).body.code).toBe('NAMES_DENIED');
     expect((await call('viewer', 'GET', '')).body.errors[0].path).toBe('?tableName');
@@ -246,7 +246,7 @@ describe('exports', () => {
     await later();
     expect(await finished(failing)).toMatchObject({
       status: 'failed',
-      errorMessage: expect.stringContaining('no longer kept'),
+      errorMessage: expect.stringContaining('has no version 77'),
       filePath: null,
     });
     expect(await call('viewer', 'GET', `/${failing}`)).toMatchObject({ status: 409, body: { code: 'EXPORT_FAILED' } });

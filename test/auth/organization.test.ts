@@ -180,10 +180,10 @@ describe('who may manage', () => {
   test('an API key manages nothing, and neither does nobody', async () => {
     for (const path of ['create', 'update', 'delete', 'add-member', 'invite-member', 'leave', 'create-team']) {
       const byKey = await site.as(owner.person)('POST', `/api/v1/auth/organization/${path}`, { body: { organizationId } });
-      expect(byKey).toMatchObject({ status: 403, body: { code: 'API_KEY_NOT_ACCEPTED' } });
+      expect(byKey).toMatchObject({ status: 401, body: { code: 'API_KEY_NOT_ACCEPTED' } });
       expect((await site.as(null)('POST', `/api/v1/auth/organization/${path}`, { body: {} })).status).toBe(401);
     }
-    expect((await site.as(owner.person)('GET', '/api/v1/auth/organization/list')).status).toBe(403);
+    expect((await site.as(owner.person)('GET', '/api/v1/auth/organization/list')).status).toBe(401);
   });
 
   test('POST /api/v1/auth/organization/add-member: owners any role, admins up to admin, members nobody', async () => {

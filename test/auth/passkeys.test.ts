@@ -176,7 +176,7 @@ describe('passkeys', () => {
       ['POST', '/api/v1/auth/update-user'],
     ] as const) {
       const body = method === 'POST' ? { body: {} } : {};
-      expect(await site.as(owner)(method, path, body), path).toMatchObject({ status: 403, body: { code: 'API_KEY_NOT_ACCEPTED' } });
+      expect(await site.as(owner)(method, path, body), path).toMatchObject({ status: 401, body: { code: 'API_KEY_NOT_ACCEPTED' } });
       expect((await site.as(null)(method, path, body)).status, path).toBe(401);
     }
   });

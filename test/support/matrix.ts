@@ -145,7 +145,7 @@ function expectedOf(row: OperationRow, caller: CallerName, guard: { type: Resour
   if (row.asks === 'webhook') return { text: '401', fits: (status: number) => status === 401 };
   if (isNobody) return { text: '401', fits: (status: number) => status === 401 };
   if (row.asks === 'session')
-    return { text: '403 API_KEY_NOT_ACCEPTED', fits: (status: number, code: string) => status === 403 && code === 'API_KEY_NOT_ACCEPTED' };
+    return { text: '401 API_KEY_NOT_ACCEPTED', fits: (status: number, code: string) => status === 401 && code === 'API_KEY_NOT_ACCEPTED' };
   if (!guard) return { text: 'let in', fits: (status: number) => status !== 401 && status < 500 };
   if (mayDo(caller, guard.type, guard.action))
     return { text: 'allowed', fits: (status: number) => ![401, 403].includes(status) && status < 500 };

@@ -11,15 +11,19 @@ import { describePlan, readDistinct, readPage, readStream, type Page } from '../
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
 import { cacheKey, dataTag, describeTables, sourceOf } from './data.service.ts';
 import { cursorsOf, placedRead } from './paging.service.ts';
+import { fileNameOf } from '../../storage/file-name.ts';
 
 const PLAN = 'application/vnd.fieldlake.plan+json';
-const FORMATS = {
-  'text/csv': 'csv',
-  'application/x-ndjson': 'ndjson',
-  'application/vnd.apache.arrow.stream': 'arrow',
-  'application/vnd.apache.parquet': 'parquet',
+const TYPES = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
 } as const;
-const OFFERED = ['application/json', ...Object.keys(FORMATS), PLAN];
+type Format = keyof typeof TYPES;
+const FORMATS = new Map(Object.entries(TYPES).map(([format, type]): [string, Format] => [type, format as Format]));
+const OFFERED = ['application/json', ...FORMATS.keys(), PLAN];
+const BOM = Buffer.from('\uFEFF');
 const STREAM_TIMEOUT_MS = 600_000;
 
 interface ReadQuery {
@@ -71,6 +75,10 @@ interface ReadQuery {
   cursor?: string;
   /** CSV only: leave out the apostrophe before text that a spreadsheet would run as a formula. */
   raw?: boolean;
+  /** Beats `Accept`, for whoever cannot set a header. */
+  format?: 'json' | keyof typeof TYPES;
+  /** CSV only: begin with the mark by which Excel knows UTF-8. */
+  bom?: boolean;
 }
 
 interface DistinctQuery {
@@ -95,6 +103,14 @@ interface DistinctQuery {
   asOf?: number;
 }
 
+/** The content type of the answer: `format` beats `Accept`, which may be left out. Errors: notAcceptable. */
+function acceptedOf(request: HttpRequest, format: ReadQuery['format']): string {
+  if (format !== undefined) return format === 'json' ? 'application/json' : TYPES[format];
+  const accepted = request.accepts(OFFERED);
+  if (accepted === false) throw errors.notAcceptable(OFFERED.join(', '));
+  return accepted;
+}
+
 @Route('api/v1/experiments/{id}')
 @Tags('Data')
 export class DataController extends ApiController {
@@ -102,7 +118,9 @@ export class DataController extends ApiController {
   @Get('tables')
   @Security('caller', ['experiment:read'])
   public async tables(@Path() id: string): Promise<TableDescriptor[]> {
-    return describeTables(this.ctx, this.caller.userId, id);
+    const tables = await describeTables(this.ctx, this.caller.userId, id);
+    this.response.setHeader('X-Total-Count', String(tables.length));
+    return tables;
   }
 
   /**
@@ -116,9 +134,9 @@ export class DataController extends ApiController {
   @Produces('application/json')
   public async data(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ReadQuery): Promise<DataPage[]> {
     const table = tableOf(request);
-    const accept = request.accepts(OFFERED);
-    if (accept === false) throw errors.notAcceptable(OFFERED.join(', '));
-    const { asked, version } = placedRead(this.ctx, table, query, accept in FORMATS);
+    const accept = acceptedOf(request, query.format);
+    const format = FORMATS.get(accept);
+    const { asked, version } = placedRead(this.ctx, table, query, format !== undefined);
     const source = await sourceOf(this.ctx, table, version);
     this.response.setHeader('X-Table-Version', source.version);
     this.response.setHeader('Vary', 'Accept');
@@ -133,7 +151,7 @@ export class DataController extends ApiController {
     const answered = { source, asked: { query: request.query, accept } };
     if (notModified(request, this.response, dataTag(this.ctx, table, answered))) return [];
     const key = cacheKey(this.ctx, table, answered);
-    const kept = accept in FORMATS ? null : this.ctx.pages.find(key);
+    const kept = format ? null : this.ctx.pages.find(key);
     if (kept) return this.#page(request, table, { page: kept, query, version: source.version });
     const release = await this.#share(table);
     const start = performance.now();
@@ -142,8 +160,7 @@ export class DataController extends ApiController {
     const options = { signal: AbortSignal.any([this.exchange.signal, answeredAll.signal]), tag: this.exchange.requestId };
     try {
       const chosen = await this.ctx.reads.choose(source, asked);
-      if (accept in FORMATS) {
-        const format = FORMATS[accept as keyof typeof FORMATS];
+      if (format) {
         const download = await readStream(chosen.warehouse, chosen.source, asked, {
           ...options,
           timeoutMs: STREAM_TIMEOUT_MS,
@@ -151,7 +168,14 @@ export class DataController extends ApiController {
           raw: query.raw ?? false,
         });
         timed(this.exchange, 'engine', performance.now() - start);
+        const names = [
+          { name: table.experimentName, id: table.experimentId },
+          { name: table.name ?? table.identifier, id: table.identifier },
+        ] as const;
+        this.response.attachment(fileNameOf(...names, new Date(), format));
+        // after the name, by whose ending express would set it
         this.response.type(download.contentType);
+        if (query.bom === true && format === 'csv') download.body.unshift(BOM);
         const trailers = async () => ({ 'X-Truncated': String(await download.truncated) });
         await streamed(this.response, download.body, { trailers, isOnlyHere: true });
         return [];

@@ -1,3 +1,5 @@
+import type { Experiment } from '../experiments/experiments.model.ts';
+
 /** A column of a table, as the catalogue knows it. */
 export interface TableColumn {
   name: string;
@@ -60,4 +62,9 @@ export interface DistinctValues {
   values: string[];
   /** Whether there are more. */
   truncated: boolean;
+}
+
+export interface ExperimentWithData extends Experiment {
+  /** With `include=data`: the first 100 measurements, where you may read them. */
+  data?: DataPage;
 }

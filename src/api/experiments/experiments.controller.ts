@@ -65,16 +65,6 @@ export class ExperimentsController extends ApiController {
     return listed(request, this.response, { rows, total }, page);
   }
 
-  /** One experiment with its locations. */
-  @Get('{id}')
-  @Security('caller', ['experiment:read'])
-  public async get(@Path() id: string): Promise<Experiment> {
-    const found = await findExperiment(this.ctx.db, id);
-    if (!found) throw errors.resourceNotFound('experiment');
-    const { version, ...experiment } = found;
-    return tagged(this.response, experiment, version);
-  }
-
   /** Changes what is given; absent fields keep their value. An archived experiment takes nothing but a new status. */
   @Patch('{id}')
   @Security('caller', ['experiment:update'])

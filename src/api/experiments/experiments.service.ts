@@ -32,7 +32,8 @@ function checkEmbargo(until: Date, visibility: Visibility): void {
   if (until.getTime() < today + DAY || until.getTime() >= today + 366 * DAY) throw errors.embargoOutOfRange();
 }
 
-async function mustFind(tx: Transaction, id: string): Promise<VersionedExperiment> {
+/** An experiment with its version. Errors: not found. */
+export async function mustFindExperiment(tx: Queryable, id: string): Promise<VersionedExperiment> {
   const experiment = await findExperiment(tx, id);
   if (!experiment) throw errors.resourceNotFound('experiment');
   return experiment;
@@ -40,7 +41,7 @@ async function mustFind(tx: Transaction, id: string): Promise<VersionedExperimen
 
 /** An experiment as a single answer shows it. Errors: not found. */
 export async function shownExperiment(tx: Transaction, id: string): Promise<Experiment> {
-  const { version: _version, ...experiment } = await mustFind(tx, id);
+  const { version: _version, ...experiment } = await mustFindExperiment(tx, id);
   return experiment;
 }
 
@@ -53,6 +54,7 @@ type Maker = Pick<Caller, 'userId' | 'requestId'>;
 export async function addExperiment(tx: Transaction, maker: Maker, body: NewExperiment): Promise<string> {
   const visibility = body.visibility ?? 'private';
   const embargoUntil = body.embargoUntil ?? null;
+  if (embargoUntil && visibility === 'public') throw errors.embargoOfPublic();
   if (embargoUntil) checkEmbargo(embargoUntil, visibility);
   const home = await homeOf(tx, maker, body.organizationId);
   const id = randomUUIDv7();
@@ -89,7 +91,7 @@ export const patchExperiment = (
     if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
     const { locations, ...fields } = body;
     const given = Object.entries(body).filter(([, value]) => value !== undefined);
-    if (given.length === 0) return mustFind(tx, id);
+    if (given.length === 0) return mustFindExperiment(tx, id);
     if (state.status === 'archived' && given.some(([name]) => name !== 'status')) throw errors.experimentArchived();
     // measurements that came while it was archived flow in now
     if (state.status === 'archived' && fields.status !== 'archived') await reopenMessages(tx, id);
@@ -114,7 +116,7 @@ export const patchExperiment = (
       resource: { type: 'experiment', id },
       details: { fields: given.map(([name]) => name) },
     });
-    return mustFind(tx, id);
+    return mustFindExperiment(tx, id);
   });
 
 /** Private to public, once; the same value is no change. */

@@ -23,7 +23,7 @@ import {
   type ExportRow,
   type NamesPolicy,
 } from './exports.queries.ts';
-import { fileNameOf } from './file-name.ts';
+import { fileNameOf } from '../../storage/file-name.ts';
 
 const BEAT_MS = 500;
 const MOST_ERRORS = 5;

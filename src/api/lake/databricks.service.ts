@@ -8,21 +8,13 @@ import { entryKey, tableFolder } from '../../lakehouse/delta/places.ts';
 import { nextState, type LogState } from '../../lakehouse/delta/schema.ts';
 import { raw } from '../../lakehouse/dialect.ts';
 import type { Warehouse } from '../../lakehouse/warehouse.ts';
+import { slugOf } from '../../storage/file-name.ts';
 import type { LakeTools } from './lake.service.ts';
 import { listNamedTables } from './lake.queries.ts';
 
 const quote = (name: string) => `\`${name.replaceAll('`', '``')}\``;
 const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-const MOST_OF_A_NAME = 80;
-const slugOf = (name: string) =>
-  name
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .replaceAll(/^_+|_+$/g, '')
-    .slice(0, MOST_OF_A_NAME);
 /** Ends every name, so that a table keeps its own when somebody renames it; of an id of version 7 these digits are random. */
 const endingOf = (tableId: string) => tableId.replaceAll('-', '').slice(-12);
 
@@ -47,7 +39,7 @@ export async function registerTables(
   for (const { id, experimentId, experimentName, name } of tables) {
     const ending = endingOf(id);
     if (there.some((known) => known.endsWith(ending))) continue;
-    const called = [slugOf(experimentName), slugOf(name), ending].filter(Boolean).join('_');
+    const called = [slugOf(experimentName), slugOf(name), ending].filter(Boolean).join('_').replaceAll('-', '_');
     const location = `${lakeUrl}/${tableFolder(experimentId, id)}`;
     await run(`create table if not exists ${place}.${quote(called)} using delta location ${literal(location)}`);
     named.push(called);

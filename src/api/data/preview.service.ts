@@ -1,0 +1,41 @@
+/** What a table begins with, beside something else. */
+import { text } from 'node:stream/consumers';
+import type { Caller } from '../../auth/caller.ts';
+import { openTable } from '../../authorization/tables.ts';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+import { readJson } from '../../json.ts';
+import { framePage } from '../../lakehouse/page-frame.ts';
+import { readPage } from '../../lakehouse/read.ts';
+import type { DataPage } from './data.model.ts';
+import { sourceOf } from './data.service.ts';
+
+const ROWS = 100;
+
+const unlessDenied = (error: unknown): undefined => {
+  if (error instanceof ApiError && error.code === 'TABLE_DENIED') return undefined;
+  throw error;
+};
+
+/** The first page of an experiment's measurements; undefined where the caller may not read them. Errors: those of a read. */
+export async function firstMeasurements(
+  ctx: Context,
+  caller: Caller,
+  experimentId: string,
+  signal: AbortSignal,
+): Promise<DataPage | undefined> {
+  const table = await openTable(ctx.db, caller.userId, experimentId, 'raw_data').catch(unlessDenied);
+  if (!table) return undefined;
+  const release = await ctx.shares.acquire(caller.userId, table.organizationId, signal);
+  try {
+    const asked = { page: 1, pageSize: ROWS };
+    const { warehouse, source } = await ctx.reads.choose(await sourceOf(ctx, table), asked);
+    const options = { signal, timeoutMs: ctx.config.limits.statementTimeoutMs, tag: caller.requestId };
+    const page = await readPage(warehouse, source, asked, options);
+    const names = { name: table.identifier, catalog_name: table.experimentName, schema_name: 'fieldlake' };
+    const [first] = readJson(await text(framePage(page, names))) as DataPage[];
+    return first;
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,151 @@
+/** What people who come from other services send and expect. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storeMessages } from '../../src/ingest/messages.ts';
+import { eventually } from '../support/crashes.ts';
+import { signIn } from '../support/browser.ts';
+import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: TestServer;
+let owner: Call;
+let id: string;
+let path: string;
+let tableId: string;
+beforeAll(async () => {
+  site = await startTestServer();
+  owner = site.as(site.cast.owner);
+  id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Été à Gand', organizationId: site.cast.leafLab } })).body.id;
+  path = `/api/v1/experiments/${id}`;
+  tableId = await uploadTable(owner, id, 'Feuilles_vertes', 'plot,spad\n1,41.5\n2,38\n');
+}, 60_000);
+afterAll(() => site.stop());
+
+const by = (headers: Record<string, string>, to = path) => site.as(null)('GET', to, { headers });
+
+describe('an API key', () => {
+  test('is taken as a bearer token too', async () => {
+    const key = site.cast.owner.apiKey;
+    expect((await by({ 'x-api-key': key })).status).toBe(200);
+    expect((await by({ authorization: `Bearer ${key}` })).status).toBe(200);
+    expect((await by({ authorization: `bearer ${key}`, 'x-api-key': key })).status).toBe(200);
+    const differ = await by({ authorization: `Bearer ${key}`, 'x-api-key': site.cast.member.apiKey });
+    expect([differ.status, differ.body.code]).toEqual([400, 'API_KEYS_DIFFER']);
+    const wrong = await by({ authorization: 'Bearer flk_nonsense' });
+    expect([wrong.status, wrong.body.code]).toEqual([403, 'API_KEY_MALFORMED']);
+    const other = await by({ authorization: 'Bearer eyJhbGciOi' });
+    expect([other.status, other.body.code]).toEqual([401, 'UNAUTHORIZED']);
+  });
+
+  test('opens no account route, and is passed over beside its owner\u2019s session', async () => {
+    const route = '/api/v1/auth/list-sessions';
+    const key = { 'x-api-key': site.cast.owner.apiKey };
+    const [own, another] = [await signIn(site, 'owner@example.com'), await signIn(site, 'member@example.com')];
+    expect((await own.call('GET', route)).status).toBe(200);
+    expect((await own.call('GET', route, undefined, key)).status).toBe(200);
+    expect((await another.call('GET', route)).status).toBe(200);
+    for (const refused of [await by(key, route), await another.call('GET', route, undefined, key)])
+      expect([refused.status, refused.body.code]).toEqual([401, 'API_KEY_NOT_ACCEPTED']);
+  });
+});
+
+describe('a read', () => {
+  const read = (query: Record<string, string | number>, accept?: string) =>
+    owner('GET', `${path}/data`, { query: { tableName: tableId, ...query }, headers: accept === undefined ? {} : { accept } });
+
+  test.each([
+    ['csv', 'text/csv', 'csv'],
+    ['ndjson', 'application/x-ndjson', 'ndjson'],
+    ['arrow', 'application/vnd.apache.arrow.stream', 'arrow'],
+    ['parquet', 'application/vnd.apache.parquet', 'parquet'],
+  ])('has the format %s by a query, whatever Accept says, and a name for its file', async (format, type, extension) => {
+    const answer = await read({ format }, 'application/json');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toContain(type);
+    expect(answer.headers.get('content-disposition')).toMatch(
+      new RegExp(`^attachment; filename=ete-a-gand_feuilles-vertes_\\d{8}_\\d{6}\\.${extension}$`),
+    );
+  });
+
+  test('of JSON has no file, also when the query says JSON and Accept does not', async () => {
+    const answer = await read({ format: 'json' }, 'text/csv');
+    expect(answer.body[0].totalRows).toBe(2);
+    expect(answer.headers.get('content-disposition')).toBeNull();
+    const wrong = await read({ format: 'xml' });
+    expect([wrong.status, wrong.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(wrong.text).toContain('parquet');
+  });
+
+  test('of CSV begins with the mark of UTF-8 where it is asked for', async () => {
+    const plain = await read({ format: 'csv', columns: 'plot,spad' });
+    const marked = await read({ format: 'csv', columns: 'plot,spad', bom: 'true' });
+    expect(plain.bytes.subarray(0, 4).toString()).toBe('plot');
+    expect(marked.bytes.equals(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain.bytes]))).toBe(true);
+  });
+
+  test('by an empty aggregation is refused, and by one that is left out is plain', async () => {
+    expect((await read({ aggregation: '' })).status).toBe(200);
+    const refused = await read({ aggregation: '{}' });
+    expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(refused.text).toContain('?aggregation');
+  });
+
+  test('of a version that never was is 404', async () => {
+    expect((await read({ asOf: 1 })).status).toBe(200);
+    const never = await read({ asOf: 2 });
+    expect([never.status, never.body.code]).toEqual([404, 'TABLE_VERSION_UNKNOWN']);
+  });
+
+  test('takes ids in either case', async () => {
+    const upper = await owner('GET', `/api/v1/experiments/${id.toUpperCase()}/data`, { query: { tableName: tableId.toUpperCase() } });
+    expect([upper.status, upper.body[0]?.totalRows]).toEqual([200, 2]);
+    const visible = await owner('GET', `/api/v1/experiments/${id.toUpperCase()}`);
+    expect(visible.body.id).toBe(id);
+  });
+});
+
+test('the list of tables says how many there are', async () => {
+  const tables = await owner('GET', `${path}/tables`);
+  expect(tables.headers.get('x-total-count')).toBe(String(tables.body.length));
+});
+
+test('a public experiment with an embargo is refused; each alone is made', async () => {
+  const make = (body: object) =>
+    owner('POST', '/api/v1/experiments', { body: { name: 'Open', organizationId: site.cast.leafLab, ...body } });
+  const embargoUntil = new Date(Date.now() + 30 * 86_400_000).toISOString();
+  expect((await make({ visibility: 'public' })).status).toBe(201);
+  expect((await make({ embargoUntil })).status).toBe(201);
+  const both = await make({ visibility: 'public', embargoUntil });
+  expect([both.status, both.body.code]).toEqual([400, 'EMBARGO_OF_PUBLIC']);
+});
+
+test('an experiment with `include=data` has the first measurements, for whoever may read them', async () => {
+  const experiment = (
+    await owner('POST', '/api/v1/experiments', { body: { name: 'Measured', organizationId: site.cast.leafLab, visibility: 'public' } })
+  ).body;
+  const one = `/api/v1/experiments/${String(experiment.id)}`;
+  expect((await owner('GET', one)).body).not.toHaveProperty('data');
+  expect((await owner('GET', one, { query: { include: 'data' } })).body.data).toMatchObject({
+    name: 'raw_data',
+    totalRows: 0,
+    data: { rows: [] },
+  });
+  const payload = (n: number) =>
+    JSON.stringify({ timestamp: `2026-05-01T10:00:${String(n % 60).padStart(2, '0')}Z`, sample: { n }, device_id: 'd' });
+  const messages = Array.from({ length: 120 }, (_, n) => ({
+    experimentId: experiment.id,
+    clientId: 'multispeq_1',
+    body: Buffer.from(payload(n)),
+  }));
+  await storeMessages(site.db, messages);
+  const shown = await eventually(
+    async () => (await owner('GET', one, { query: { include: 'data' } })).body.data,
+    (data) => data.totalRows === 120,
+    15_000,
+  );
+  expect([shown.data.rows.length, shown.pageSize]).toEqual([100, 100]);
+  // anyone reads what is public, but not its measurements
+  const outsider = await site.as(site.cast.stranger)('GET', one, { query: { include: 'data' } });
+  expect(outsider.status).toBe(200);
+  expect(outsider.body).not.toHaveProperty('data');
+  expect((await owner('GET', one, { query: { include: 'rows' } })).status).toBe(400);
+});
