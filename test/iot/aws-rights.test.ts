@@ -45,9 +45,15 @@ test('every S3 call in the code is on the page, and the policy there allows each
     ],
     GetObject: [['s3:GetObject', object]],
     HeadObject: [['s3:GetObject', object]],
-    DeleteObject: [['s3:DeleteObject', object]],
+    AbortMultipartUpload: [['s3:AbortMultipartUpload', object]],
+    DeleteObject: [
+      ['s3:DeleteObject', object],
+      ['s3:DeleteObjectVersion', object],
+    ],
     ListObjectsV2: [['s3:ListBucket', 'arn:aws:s3:::BUCKET']],
     HeadBucket: [['s3:ListBucket', 'arn:aws:s3:::BUCKET']],
+    ListMultipartUploads: [['s3:ListBucketMultipartUploads', 'arn:aws:s3:::BUCKET']],
+    ListObjectVersions: [['s3:ListBucketVersions', 'arn:aws:s3:::BUCKET']],
   };
   expect([...calls].sort()).toEqual(Object.keys(needs).sort());
   const rights = JSON.parse([...page.matchAll(/```json\n([\s\S]*?)```/g)][1]![1]!) as PolicyDocument;
