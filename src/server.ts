@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { prepareSample, quickstartLines } from './api/sample/sample.service.ts';
 import { loadSeason } from './api/sample/season.service.ts';
+import { runBroker } from './api/measurements/broker.service.ts';
 import { createApp } from './app.ts';
 import { ConfigError, readConfig, type Config } from './config.ts';
 import { createContext, type Context } from './context.ts';
@@ -41,6 +42,41 @@ async function listen(server: Server, port: number, host: string, name: string):
   }
 }
 
+/**
+ * A worker without routes, beside those that serve: jobs, ingestion and publishing, and what operators see. As many may run as are wanted; they share one Postgres
+ * and one lake. Errors: StartError.
+ */
+async function startWorkerProcess(given: Config): Promise<RunningServer> {
+  const { databaseUrl, baseUrl } = given;
+  if (databaseUrl === undefined) throw new ConfigError('A worker needs DATABASE_URL: the Postgres that comes along belongs to npm start.');
+  if (baseUrl === undefined) throw new ConfigError('A worker needs BASE_URL: letters and links lead there.');
+  const context = await createContext({ ...given, iot: { ...given.iot, broker: false } });
+  try {
+    const admin = createServer(createAdminApp(context));
+    const drain = drainable(admin);
+    await listen(admin, given.adminPort, '127.0.0.1', 'ADMIN_PORT');
+    const adminUrl = urlOf(admin, '127.0.0.1');
+    const stopWorker = await startWorker(context);
+    context.sandbox().catch((error: unknown) => context.log.error({ err: error }, 'the macro sandbox did not open'));
+    context.ready = true;
+    return {
+      context,
+      baseUrl,
+      adminUrl,
+      localUrl: adminUrl,
+      stop: async (noticeMs = 0) => {
+        context.ready = false;
+        await drain(noticeMs);
+        await stopWorker();
+        await context.close();
+      },
+    };
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
+}
+
 /** Config to context to app to socket. */
 export async function startServer(config: Config): Promise<RunningServer> {
   const context = await createContext(config);
@@ -52,7 +88,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
     await listen(server, config.port, config.host, 'PORT');
     const localUrl = urlOf(server, { '0.0.0.0': '127.0.0.1', '::': '::1' }[config.host] ?? config.host);
     context.baseUrl = config.baseUrl ?? localUrl;
+    const stopBroker = await runBroker(context);
     const stopWorker = config.worker ? await startWorker(context) : undefined;
+    if (!config.worker) context.log.warn('WORKER=off: uploads, messages, exports and letters wait until npm run worker runs somewhere');
     context.sandbox().catch((error: unknown) => context.log.error({ err: error }, 'the macro sandbox did not open'));
     context.ready = true;
     return {
@@ -63,6 +101,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       stop: async (noticeMs = 0) => {
         context.ready = false;
         await Promise.all(drains.map((drain) => drain(noticeMs)));
+        await stopBroker();
         await stopWorker?.();
         await context.close();
       },
@@ -83,10 +122,11 @@ function explain(error: unknown): void {
   );
 }
 
-async function main(): Promise<void> {
+async function main(role: string | undefined): Promise<void> {
   // the engine writes its files with it: what we make is our owner's alone
   process.umask(0o077);
-  const running = await startServer(readConfig());
+  const isWorker = role === 'worker';
+  const running = await (isWorker ? startWorkerProcess : startServer)(readConfig());
   let stopping: Promise<void> | undefined;
   const leaving = new AbortController();
   // Ctrl-C reaches us twice under npm; the second is not impatience
@@ -109,6 +149,10 @@ async function main(): Promise<void> {
     context.log.fatal(error.message);
     context.log.flush(() => process.exit(1));
   });
+  if (isWorker) {
+    process.stdout.write(`A worker of ${baseUrl} is ready (operators: ${adminUrl}/health/ready)\n`);
+    return;
+  }
   process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs, operators: ${adminUrl}/health/ready)\n`);
   process.stdout.write(`Letters (sign-in codes, invitations) go to ${context.mailer.destination}\n`);
   if (context.iot.broker && context.config.iot.port === undefined && context.iot.broker.port !== MQTT_PORT)
@@ -132,7 +176,7 @@ async function offerSample({ context, adminUrl, localUrl }: RunningServer, signa
 }
 
 if (import.meta.main)
-  main().catch((error: unknown) => {
+  main(process.argv[2]).catch((error: unknown) => {
     explain(error);
     process.exit(1);
   });

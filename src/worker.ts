@@ -8,7 +8,6 @@ import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/ex
 import { eraseNamedExports } from './api/exports/writing.service.ts';
 import { publishLogs } from './api/lake/publishing.service.ts';
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
-import { runBroker } from './api/measurements/broker.service.ts';
 import { refreshChangedRegistries } from './api/measurements/registry.service.ts';
 import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';
 import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
@@ -57,11 +56,10 @@ const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) =>
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 
-/** Starts working on the queue in this process, and the broker; the answer stops both (the queue stops with the context). */
+/** Starts working on the queue in this process; the answer stops what is not of the queue, which stops with the context. */
 export async function startWorker(context: Context): Promise<() => Promise<void>> {
   // what a crash left half done is ended before anything new begins
   await context.iot.tidy(0).catch((error: unknown) => context.log.warn({ err: error }, 'devices could not be tidied'));
-  const stopBroker = await runBroker(context);
   await context.jobs.work(handlers(context));
   const stopping = new AbortController();
   const running = new Map<object, Promise<void>>();
@@ -77,7 +75,6 @@ export async function startWorker(context: Context): Promise<() => Promise<void>
     }, watch.everyMs),
   );
   return async () => {
-    await stopBroker();
     for (const timer of timers) clearInterval(timer);
     stopping.abort();
     await Promise.all(running.values());

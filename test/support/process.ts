@@ -19,10 +19,10 @@ export interface ServerProcess {
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts the built server as a process of its own and waits until it is ready. */
-export async function spawnServer(environment: Record<string, string>): Promise<ServerProcess> {
+/** Starts the built server, or a worker beside one, as a process of its own and waits until it is ready. */
+export async function spawnServer(environment: Record<string, string>, ...role: readonly 'worker'[]): Promise<ServerProcess> {
   const settings: Record<string, string> = { ...testLog(), ...environment };
-  const child = spawn(process.execPath, startArguments, {
+  const child = spawn(process.execPath, [...startArguments, ...role], {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -41,7 +41,7 @@ export async function spawnServer(environment: Record<string, string>): Promise<
   const ready = new Promise<{ baseUrl: string; adminUrl: string }>((resolve, reject) => {
     const hear = (chunk: Buffer) => {
       text += chunk.toString();
-      const [, baseUrl, adminUrl] = /fieldlake is ready at (\S+) .*operators: (\S+)\/health\/ready\)/.exec(text) ?? [];
+      const [, baseUrl, adminUrl] = /(?:fieldlake is ready at|A worker of) (\S+) .*operators: (\S+)\/health\/ready\)/.exec(text) ?? [];
       if (baseUrl !== undefined && adminUrl !== undefined) resolve({ baseUrl, adminUrl });
     };
     child.stdout.on('data', hear);
