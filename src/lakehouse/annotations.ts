@@ -82,7 +82,7 @@ const standing = (scope: ExperimentScope, rows: TableRows, where: Expr): Plan =>
 };
 
 /** Adds `annotations` to `left`: what stands for each row of the table, oldest first; the empty array where nothing does. */
-export const withAnnotations = (left: Plan, source: TableSource): Plan => {
+export const withAnnotations = (left: Plan, source: TableSource, inOrder = false): Plan => {
   const shown = (of: Expr | null): Output => as('annotations', { kind: 'list', of, type: ANNOTATIONS });
   if (!source.annotations) return { kind: 'project', from: left, outputs: [shown(null)], keep: true };
   const of: Expr = { kind: 'compare', how: 'equals', left: column('table_id'), right: value(source.table.identifier) };
@@ -136,6 +136,7 @@ export const withAnnotations = (left: Plan, source: TableSource): Plan => {
     leftKey: 'id',
     rightKey: 'row_id',
     adds: [as(beside, column('written', ANNOTATIONS))],
+    ...(inOrder ? { inOrder } : {}),
   };
   return { kind: 'project', from: joined, outputs: [shown(column(beside, ANNOTATIONS))], keep: true };
 };

@@ -15,10 +15,17 @@ const MAKERS: Record<Single, { needs: readonly string[]; add: (from: Plan, sourc
   annotations: { needs: ['id'], add: withAnnotations },
 };
 
-/** Kinds of which there are few enough to be kept in memory, beside rows that pass in their order. */
-export const FEW: readonly Derived[] = ['contributor', 'device'];
+/** Changes of annotations that are kept in memory, beside rows that pass in their order: about a kilobyte each. */
+const FEW_ANNOTATIONS = 100_000;
 
-/** `from` with these derived columns beside its own; `inOrder` keeps the order of its rows where only `FEW` are added. */
+/** Kinds of which there are few enough to be kept in memory, beside rows that pass in their order. */
+export const fewOf = ({ annotations }: TableSource): readonly Derived[] => [
+  'contributor',
+  'device',
+  ...((annotations?.rowCount ?? Infinity) <= FEW_ANNOTATIONS ? (['annotations'] as const) : []),
+];
+
+/** `from` with these derived columns beside its own; `inOrder` keeps the order of its rows where only what `fewOf` names is added. */
 export const withDerived = (from: Plan, source: TableSource, names: ReadonlySet<string>, inOrder = false): Plan =>
   (Object.keys(MAKERS) as Single[]).reduce(
     (plan, name) => (names.has(name) ? MAKERS[name].add(plan, source, inOrder) : plan),

@@ -140,9 +140,9 @@ export const listRanges = (db: Queryable, { tableId, version }: { tableId: strin
 
 /** The current files of tables that only the service reads, with the version of each table; a path of null is a table without files. */
 export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>
-  db.rows<{ id: string; kind: string; version: number; path: string | null }>(sql(
+  db.rows<{ id: string; kind: string; version: number; rowCount: number; path: string | null }>(sql(
     'lake.listInternalFiles',
-  )`select t.id, t.kind, t.version, f.path
+  )`select t.id, t.kind, t.version, t.row_count as "rowCount", f.path
     from lake_tables t left join lake_files f on f.table_id = t.id and f.to_version is null
     where t.experiment_id = ${experimentId} and t.kind = any (${kinds}::text[])
     order by t.kind, f.min_key nulls last, f.id`);

@@ -104,7 +104,7 @@ export async function findInternalTables<K extends InternalKind>(
     const own = found.filter((row) => row.kind === kind);
     const [table] = own;
     const files = own.flatMap(({ path }) => path ?? []);
-    return table ? { files, live: liveTable(experimentId, table.id, table.version) } : { files };
+    return table ? { files, live: liveTable(experimentId, table.id, table.version), rowCount: table.rowCount } : { files };
   };
   return {
     tables: Object.fromEntries(kinds.map((kind) => [kind, rowsOf(kind)])) as Record<K, TableRows>,

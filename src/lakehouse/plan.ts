@@ -28,6 +28,8 @@ export interface TableRows {
   /** Paths that an engine can open which opens files, newest first. No files, no rows. */
   files: readonly string[];
   live?: LiveTable;
+  /** Rows in those files, when the manifest knows; saves the count of an unfiltered read. */
+  rowCount?: number;
 }
 
 /** One version of one table, as the manifest lists it: what a read stands on. There is no read without one. */
@@ -39,8 +41,6 @@ export interface TableSource extends TableRows {
   version: string;
   /** The same files with what the manifest knows of each, so that a page in the default order opens few of them. */
   extents?: readonly FileExtent[];
-  /** Rows in those files, when the manifest knows; saves the count of an unfiltered read. */
-  rowCount?: number;
   /** Rows that a filter keeps, of each of those files of which the manifest knows, by path. */
   keptRows?: (kept: Kept) => Promise<ReadonlyMap<string, number>>;
   /** The experiment's identity dimension; without rows every contributor is null, and nothing is joined for it. */

@@ -1,7 +1,7 @@
 /** Which rows of a relation go out, and the cheapest way to them. */
 import { Builder, columnNames } from './builder.ts';
 import { DEFAULT_SORT } from './catalog.ts';
-import { FEW, withDerived } from './derived.ts';
+import { fewOf, withDerived } from './derived.ts';
 import { filesBeside, filesInOrder, filesOfPage, partsInOrder } from './extents.ts';
 import type { FileExtent } from './extents.ts';
 import type { Expr, Plan, Sort, TableSource } from './plan.ts';
@@ -114,14 +114,14 @@ const microseconds = (time: string) => time.replace(/\.(\d{3})Z$/, '.$1000Z');
 
 /**
  * The files in an order in which nothing is left to be sorted, for a stream of every row in the table's own ascending order. The engine keeps the order of
- * files and of rows in them up to a join, which gives it up; so not where a column is joined, but for the few people and devices that are joined in
- * order, nor where values are looked for in a list, which it may make a join of.
+ * files and of rows in them up to a join, which gives it up; so not where a column is joined, but for the few people, devices and annotations that are
+ * joined in order, nor where values are looked for in a list, which it may make a join of.
  */
 const sortedFiles = (builder: Builder, { where, by, printed, window }: Asked): string[] | null => {
   const { source } = builder;
   const isWhole = cutOf(window).limit === null && by[0]?.descending === false && isOwnOrder(source, by);
   const used = [...printed, ...(where ? [where] : [])];
-  if (!isWhole || !source.extents || looksInLists(where) || builder.derives(used, FEW)) return null;
+  if (!isWhole || !source.extents || looksInLists(where) || builder.derives(used, fewOf(source))) return null;
   return filesInOrder(source.extents);
 };
 

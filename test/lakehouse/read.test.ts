@@ -147,6 +147,21 @@ test('a download of files in order keeps that order beside looked-up names, sort
   }
   const { rows } = planRead({ ...known, extents }, { columns: ['int', 'contributor'] }, null);
   expect(compile(rows, lake.warehouse.dialect).sql).not.toContain('order by');
+  // a row of every hundred thousand has two annotations, and rows of another table have some too
+  const log = await lake.write(`
+    select '${EXPERIMENT}' as experiment_id, case when i % 2 = 0 then '${known.table.identifier}' else 'another' end as table_id,
+      lpad((100000 * (i // 4) + 17)::varchar, 32, '0') as row_id, 'a' || i as id, i::bigint as sequence, false as deleted, 'comment' as type,
+      'said ' || i as content_text, null::varchar as flag_type, 'u1' as created_by,
+      timestamptz '2024-03-31 01:00:00+00' + interval (i) second as created_at, timestamptz '2024-03-31 01:00:00+00' as updated_at from range(20) t(i)`);
+  const annotated = { ...known, annotations: { files: [log], rowCount: 20 } };
+  const columns = ['int', 'contributor.name', 'annotations'];
+  const statement = (from: TableSource) => compile(planRead(from, { columns }, null).rows, lake.warehouse.dialect).sql;
+  expect(statement({ ...annotated, extents })).not.toContain('order by "uploaded_at"');
+  expect(statement({ ...annotated, extents, annotations: { files: [log], rowCount: 1_000_000 } })).toContain('order by "uploaded_at"');
+  const streamed = await download(lake.warehouse, { ...annotated, extents }, { columns }, { format: 'ndjson' });
+  expect(streamed === (await download(lake.warehouse, annotated, { columns }, { format: 'ndjson' }))).toBe(true);
+  const said = streamed.split('\n').flatMap((line, place) => (line.includes('said ') ? [place] : []));
+  expect(said).toEqual([17, 100_017, 200_017, 300_017, 400_017]);
 });
 
 test('what empty dimensions would say is null, also without a join that finds nothing in them', async () => {
