@@ -149,3 +149,30 @@ test('an experiment with `include=data` has the first measurements, for whoever 
   expect(outsider.body).not.toHaveProperty('data');
   expect((await owner('GET', one, { query: { include: 'rows' } })).status).toBe(400);
 });
+
+test('an address with another scheme than http and https is refused, however it is written', async () => {
+  const browser = await signIn(site, 'owner@example.com');
+  let made = 0;
+  const make = (fields: object) =>
+    browser.call('POST', '/api/v1/auth/organization/create', { name: 'Addressed', slug: `addressed-${(made += 1)}`, ...fields });
+  for (const field of ['website', 'logo']) {
+    for (const address of ['https://example.org/a?b=c', 'http://example.org', 'example.org/about', ''])
+      expect((await make({ [field]: address })).status, `${field} ${address}`).toBe(200);
+    for (const address of [
+      'javascript:alert(1)',
+      ' javascript:alert(1)',
+      'java\tscript:alert(1)',
+      '\u0001javascript:alert(1)',
+      'data:text/html,x',
+      'vbscript:x',
+      'https://example.org/ javascript:x',
+    ]) {
+      const refused = await make({ [field]: address });
+      expect([refused.status, refused.body.code, refused.body.errors?.[0]?.path], `${field} ${address}`).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        `/${field}`,
+      ]);
+    }
+  }
+});

@@ -51,13 +51,21 @@ export interface NewOrganization {
    * @minLength 1
    */
   slug: string;
-  /** @maxLength 2000 */
+  /**
+   * A web address; no scheme but http and https.
+   * @maxLength 2000
+   * @pattern ^(https?://\S*|[^\s:]*)$
+   */
   logo?: string | null;
   metadata?: Record<string, unknown>;
   type?: OrganizationType | null;
   /** @maxLength 10000 */
   description?: string | null;
-  /** @maxLength 255 */
+  /**
+   * A web address; no scheme but http and https.
+   * @maxLength 255
+   * @pattern ^(https?://\S*|[^\s:]*)$
+   */
   website?: string | null;
   /** @maxLength 1000 */
   location?: string | null;
@@ -73,13 +81,21 @@ export interface OrganizationChanges {
   name?: string;
   /** @minLength 1 */
   slug?: string;
-  /** @maxLength 2000 */
+  /**
+   * A web address; no scheme but http and https.
+   * @maxLength 2000
+   * @pattern ^(https?://\S*|[^\s:]*)$
+   */
   logo?: string | null;
   metadata?: Record<string, unknown>;
   type?: OrganizationType | null;
   /** @maxLength 10000 */
   description?: string | null;
-  /** @maxLength 255 */
+  /**
+   * A web address; no scheme but http and https.
+   * @maxLength 255
+   * @pattern ^(https?://\S*|[^\s:]*)$
+   */
   website?: string | null;
   /** @maxLength 1000 */
   location?: string | null;
