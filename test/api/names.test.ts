@@ -67,8 +67,13 @@ async function filesHolding(text: string): Promise<string[]> {
   const { lakeFolder } = site;
   const names = await readdir(lakeFolder, { recursive: true, withFileTypes: true });
   const found: string[] = [];
+  // a temporary file may be gone before it is read
+  const bytesOf = async (file: string) =>
+    readFile(file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
   for (const entry of names)
-    if (entry.isFile() && (await readFile(join(entry.parentPath, entry.name))).includes(text)) found.push(entry.name);
+    if (entry.isFile() && (await bytesOf(join(entry.parentPath, entry.name)))?.includes(text)) found.push(entry.name);
   return found;
 }
 

@@ -58,7 +58,15 @@ async function openS3(): Promise<Opened> {
     credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
   });
   return {
-    store,
+    store: {
+      ...store,
+      // s3rver answers a PUT before its file is written to the end
+      put: async (key, ...rest) => {
+        const stored = await store.put(key, ...rest);
+        await expect.poll(async () => (await store.head(key))?.byteCount).toBe(stored.byteCount);
+        return stored;
+      },
+    },
     close: async () => {
       await store.close();
       await server.close();

@@ -6,7 +6,8 @@ import { job, LEVELS, open, titleOf } from './machine.ts';
 import { obstacle, tryOutside } from './outside.ts';
 
 const ALL = process.env.SOAK === '1';
-const LIMIT_MS = 500;
+/** Short where times are measured; long enough elsewhere for an honest item beside other suites. */
+const LIMIT_MS = ALL ? 500 : 1_500;
 const MEMORY_MB = 1536;
 /** What a plain interpreter has to be seen beyond; the box ends all of this earlier. */
 const BEYOND = { past: LIMIT_MS + 1_000, memory: MEMORY_MB * 1024 * 1024, written: 100_000_000, processes: 20 };

@@ -113,6 +113,7 @@ let written = 0;
 let text = '';
 const see = (chunk: Buffer) => {
   written += chunk.length;
+  if (trial.goal === 'writes' && written >= trial.written) finish({ worked: true, seen: `${Math.round(written / 1e6)} MB came out` });
   text = (text + chunk.toString('latin1')).slice(-100_000);
   if (trial.goal === 'sings' && text.includes(CANARY)) finish({ worked: true, seen: `the canary's text came out` });
   for (let at = text.indexOf(RECORD); at >= 0 && text.includes('\n', at); at = text.indexOf(RECORD)) {
@@ -139,7 +140,6 @@ setInterval(() => {
   const { memory, processes } = population(known);
   if (trial.goal === 'memory' && memory > trial.memory) finish({ worked: true, seen: `${Math.round(memory / 1e6)} MB in use` });
   if (trial.goal === 'processes' && processes > trial.processes) finish({ worked: true, seen: `${processes} processes` });
-  if (trial.goal === 'writes' && written >= trial.written) finish({ worked: true, seen: `${Math.round(written / 1e6)} MB came out` });
   if (trial.goal === 'calls' && calls > 0) finish({ worked: true, seen: 'the listener was called' });
   const running = begun === 0 ? 0 : performance.now() - begun;
   if (trial.goal === 'runs' && answered === '' && processes > 0 && running > trial.past)

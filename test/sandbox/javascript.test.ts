@@ -29,6 +29,15 @@ describe('what JavaScript has', () => {
     expect(Math.abs(Number((await output(code))!.now) - Date.now())).toBeLessThan(10_000);
   });
 
+  it('items that need too much memory, and others between them that succeed', async () => {
+    const code = `if (json.greedy) { const all = []; for (;;) all.push(new Uint8Array(1048576).fill(1)); } output.fine = true;`;
+    const data = Array.from({ length: 16 }, (_, index) => ({ greedy: index % 2 === 0 }));
+    const { results } = await sandbox.run(job('javascript', code, data, { itemTimeoutMs: 10_000, timeoutMs: 60_000 }));
+    expect(results.map(({ error, output: made }) => error?.type ?? made)).toEqual(
+      data.map(({ greedy }) => (greedy ? 'MemoryError' : { fine: true })),
+    );
+  }, 60_000);
+
   it('Intl over the real one', async () => {
     const code = `const when = new Date(Date.UTC(2024, 5, 1, 12));
       return {

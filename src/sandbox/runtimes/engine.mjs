@@ -51,6 +51,10 @@ export class Engine {
     this.vm = this.runtime.newContext();
   }
 
+  get byteCount() {
+    return this.#memory.byteLength;
+  }
+
   get #memory() {
     return new Uint8Array(this.#module.getWasmMemory().buffer);
   }

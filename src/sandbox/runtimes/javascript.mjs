@@ -8,6 +8,9 @@ const { readFileSync } = process.getBuiltinModule('fs');
 /** How long reading a macro may take; only what is written to run at that time takes long. */
 const READ_MS = 2000;
 
+/** A worn engine of more leaves too little of the process's memory for another one beside it. */
+const SPARE_BYTES = 256 * 1024 * 1024;
+
 const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
 const short = (text) => text.replace(/^\s*(?:\/\/.*)?\n?/gm, '');
 const PRELUDE = short(source('prelude.js'));
@@ -164,7 +167,8 @@ const runItem = async ({ i }, line) => {
       worn = true;
     }
   }
-  reply(`{"i":${i},${answer},"logs":${logs},"ms":${(performance.now() - started).toFixed(3)}}`);
+  const last = worn && engine.byteCount > SPARE_BYTES ? '"last":true,' : '';
+  reply(`{"i":${i},${last}${answer},"logs":${logs},"ms":${(performance.now() - started).toFixed(3)}}`);
 };
 
 /** Why code would not start. */
