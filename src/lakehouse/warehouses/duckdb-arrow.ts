@@ -61,17 +61,30 @@ const widened = (column: FlatColumn, data: Uint8Array, width: number, { from, co
   }
 };
 
+/** Zeros for missing values: what the engine has in their places may be of rows that the caller must not see. */
+const blank = ({ values, width }: FlatColumn, { valid, from, count }: Rows): void => {
+  if (valid === null) return;
+  const first = values.length - count * width;
+  for (let start = 0; start < count;) {
+    let end = start;
+    while (end < count && !isValid(valid, from + end)) end += 1;
+    if (end > start) values.bytes.fill(0, first + start * width, first + end * width);
+    start = end + 1;
+  }
+};
+
 const flat = (column: FlatColumn, rows: Rows): void => {
   const width = storedWidth(rows.type) ?? column.width;
   const data = bindings.vector_get_data(rows.vector, (rows.from + rows.count) * width);
   if (width === column.width) column.values.copy(data.subarray(rows.from * width));
   else widened(column, data, width, rows);
+  blank(column, rows);
   letGo(data);
 };
 
-const booleans = (column: BooleanColumn, { vector, from, count }: Rows): void => {
+const booleans = (column: BooleanColumn, { vector, valid, from, count }: Rows): void => {
   const data = bindings.vector_get_data(vector, from + count);
-  for (let row = from; row < from + count; row += 1) column.values.push(data[row] === 1);
+  for (let row = from; row < from + count; row += 1) column.values.push(isValid(valid, row) && data[row] === 1);
   letGo(data);
 };
 
