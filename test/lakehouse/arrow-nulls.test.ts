@@ -20,7 +20,8 @@ test.each(TYPES)('the place of a missing %s holds nothing of what the engine kep
     const column = arrowColumn(type);
     appendChunk([column], [{ type }], chunk, chunk.rowCount);
     const { values, nullCount } = column.finish();
-    return { nulls: nullCount, bytes: Buffer.from(values.buffer, values.byteOffset, values.byteLength) };
+    const { buffer, byteOffset, byteLength } = values as Uint8Array;
+    return { nulls: nullCount, bytes: Buffer.from(buffer, byteOffset, byteLength) };
   };
   const kept = await bytesOf(`select (i + 7654321)::${name} from range(100) r(i)`);
   expect(kept.nulls).toBe(0);
