@@ -20,7 +20,9 @@ create or replace temp macro survives_double(v) as case
 
 create or replace temp macro looks_like_instant(v) as
   regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[-+][0-9]{2}(:?[0-9]{2})?)');
-create or replace temp macro is_instant(v) as looks_like_instant(v) and try_cast(v as timestamptz) is not null;
+-- The engine reads an offset only behind seconds.
+create or replace temp macro instant_text(v) as regexp_replace(v, '^(.{11}[0-9]{2}:[0-9]{2})(Z|[-+][0-9:]+)$', '\1:00\2');
+create or replace temp macro is_instant(v) as looks_like_instant(v) and try_cast(instant_text(v) as timestamptz) is not null;
 create or replace temp macro looks_like_local_time(v) as
   regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?');
 create or replace temp macro is_local_time(v) as looks_like_local_time(v) and try_cast(v as timestamp) is not null;

@@ -1024,6 +1024,7 @@ table uploads
   started_at timestamp with time zone
   completed_at timestamp with time zone
   heartbeat_at timestamp with time zone not null default now()
+  reading jsonb not null default '{}'::jsonb
   constraint uploads_check CHECK ((rows_in = ((stored + quarantined) + already_there)))
   constraint uploads_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'partial'::text, 'failed'::text]))))
   constraint uploads_file_count_check CHECK ((file_count >= 0))

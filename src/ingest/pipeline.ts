@@ -5,10 +5,13 @@ import type { BoundValue, Statement } from '../lakehouse/warehouse.ts';
 
 const STEPS = {
   functions: 'functions.sql',
+  textFunctions: 'text_functions.sql',
   uploadedRecords: 'bronze/uploaded_records.sql',
+  readText: 'bronze/read_text.sql',
   uploadedLines: 'bronze/uploaded_lines.sql',
   uploadedParquet: 'bronze/uploaded_parquet.sql',
   uploadedText: 'silver/uploaded_text.sql',
+  sentKinds: 'silver/sent_kinds.sql',
   uploadedClasses: 'silver/uploaded_classes.sql',
   uploadedValues: 'silver/uploaded_values.sql',
   uploadedChecked: 'silver/uploaded_checked.sql',
@@ -52,13 +55,17 @@ export function fill(step: string, slots: Readonly<Record<string, string>> = {},
   return { sql, values };
 }
 
-/** `functions.sql` holds several statements; each runs by itself. */
-export const functionStatements = (pipelines: Pipelines): Statement[] =>
-  pipelines.functions
+/** A file of functions holds several statements; each runs by itself. */
+const statementsOf = (step: string): Statement[] =>
+  step
     .split(/;\s*\n(?=\n|create)|;\s*$/)
     .map((sql) => sql.trim())
     .filter((sql) => sql !== '')
     .map((sql) => ({ sql, values: [] }));
+
+export const functionStatements = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.functions);
+/** Those that need `functionStatements`, and the variable `missing_marks` when they run. */
+export const textFunctionStatements = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.textFunctions);
 
 export const variable = (name: string, value: string | null): Statement => ({
   sql: `set variable ${name} = $1`,

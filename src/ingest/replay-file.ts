@@ -32,7 +32,12 @@ function joinReports(first: readonly ColumnReport[], then: readonly ColumnReport
   const joined = new Map(first.map((column) => [column.name, column]));
   for (const column of then) {
     const before = joined.get(column.name);
-    joined.set(column.name, before ? { ...before, ...column, oddValues: before.oddValues + column.oddValues } : column);
+    const sums = before && {
+      oddValues: before.oddValues + column.oddValues,
+      missingValues: (before.missingValues ?? 0) + (column.missingValues ?? 0),
+      oddExamples: before.oddExamples ?? column.oddExamples,
+    };
+    joined.set(column.name, { ...before, ...column, ...sums });
   }
   return [...joined.values()];
 }

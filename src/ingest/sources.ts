@@ -8,6 +8,7 @@ import { scanCsv } from './scan-csv.ts';
 import { LineWriter, type KeyStats } from './json-lines.ts';
 import { scanJson, TokenWriter } from './scan-json.ts';
 import { openParquet } from './scan-parquet.ts';
+import type { SentField, SentText } from './readings.ts';
 import type { BronzeField } from './value-classes.ts';
 
 export interface SourceRequest {
@@ -38,6 +39,8 @@ export interface BronzeSource {
   rows: number;
   /** Lines that the engine's JSON reader is yet to be pointed at, once the types are known. */
   lines?: { path: string; longest: number; stats: ReadonlyMap<string, KeyStats> };
+  /** `bronze_sent` holds text, of which it is yet to be said how it is read. */
+  text?: SentText;
 }
 
 /** Makes `bronze_records` of a file of any kind. Throws FileRefused when the file as a whole cannot be read. */
@@ -80,9 +83,11 @@ async function readDelimited(
   const scanned = await scanCsv({ path: original, kind, records, refusals, numbering, maxRecordBytes, signal }).finally(() =>
     records.close(),
   );
-  const fields = scanned.header.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'text' }));
-  await openRecords(session, pipelines, { path: records.path, fields, delimiter: scanned.delimiter, multiline: scanned.multiline });
-  return { fields, rows: scanned.rows };
+  const { header, delimiter, multiline, rows } = scanned;
+  const fields = header.map((key, index): SentField => ({ key, sent: `s${index + 1}` }));
+  const columns = fields.map(({ sent }) => ({ column: sent }));
+  await openRecords(session, pipelines, { view: 'bronze_sent', path: records.path, fields: columns, delimiter, multiline });
+  return { fields: [], rows, text: { fields, delimiter } };
 }
 
 async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {
@@ -105,6 +110,8 @@ async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promis
 }
 
 export interface Records {
+  /** `bronze_records` unless said otherwise. */
+  view?: 'bronze_records' | 'bronze_sent';
   path: string;
   /** Besides `fieldlake_row`, which is the first. */
   fields: readonly Pick<BronzeField, 'column'>[];
@@ -118,17 +125,17 @@ export interface Records {
   absent?: readonly string[];
 }
 
-/** Names the file that our scanners wrote as `bronze_records`. */
+/** Makes the view of a file that our scanners wrote. */
 export async function openRecords(
   session: StagingSession,
   pipelines: Pipelines,
-  { path, fields, delimiter, multiline, padding = false, quote = '"', absent = [] }: Records,
+  { view = 'bronze_records', path, fields, delimiter, multiline, padding = false, quote = '"', absent = [] }: Records,
 ): Promise<void> {
   const columns = ['fieldlake_row', ...fields.map(({ column }) => column)].map((column) => `'${column}': 'VARCHAR'`).join(', ');
   await session.prepare([
     variable('records', path),
     fill(pipelines.uploadedRecords, {
-      ...{ delimiter, quote, parallel: String(!multiline), padding: String(padding), columns },
+      ...{ view, delimiter, quote, parallel: String(!multiline), padding: String(padding), columns },
       absent: absent.map((column) => `, null::varchar as ${column}`).join(''),
     }),
   ]);

@@ -8,8 +8,8 @@ import { physicalType, quote, type StagingSession } from '../lakehouse/staging.t
 import { nameColumns } from './columns.ts';
 import { fill, type Pipelines } from './pipeline.ts';
 import { TEXT_CLASSES } from './types.ts';
-import { decideTypes, requireRoom, type PresentColumn, type TypedFile } from './typing.ts';
-import { classify, type BronzeField, type Stats } from './value-classes.ts';
+import { castable, decideTypes, requireRoom, sameType, type PresentColumn, type TypedFile } from './typing.ts';
+import { classify, isDeclared, type BronzeField, type Stats } from './value-classes.ts';
 
 const C = TEXT_CLASSES;
 
@@ -39,36 +39,39 @@ function trialOf(column: string, type: ColumnType, classes: number): { tries: st
 }
 
 /** How a column is read: its value, or an error. Undefined where only a look at every value before tells its type. */
-function checked({ field, type }: PresentColumn, { classes }: Stats, isText: boolean): { tries: string[]; value: string } | undefined {
-  const { column } = field;
-  if (type.kind === 'string') return isText || (classes & C.text) !== 0 ? { tries: [], value: column } : undefined;
+function checked({ field, type }: PresentColumn, { classes }: Stats): { tries: string[]; value: string } | undefined {
+  const { column, form, read } = field;
+  if (!read || read.reading.odd > 0) return undefined;
+  if (type.kind === 'string') return read.reading.form === 'text' ? { tries: [], value: column } : undefined;
+  if (isDeclared(form)) {
+    const value = `case when ${column} is null and not is_unsaid(${read.sent}) then error('${DISAGREES}') else ${column} end`;
+    return sameType(form, type) ? { tries: [], value } : undefined;
+  }
   const allowed = classes | companions(type);
   const trial = trialOf(column, type, allowed);
   if (!trial) return undefined;
   // a number of many spellings (1.50, 1e-7) is looked at more closely, and 5 among fractions is quicker told by itself
   const whole = type.kind === 'double' && (classes & C.int) !== 0 ? `when ${column}_whole::varchar = ${column} then ${column}_whole ` : '';
-  const others = `when (text_class(${column}) & ${allowed}) <> 0 then cast(nullif(${column}, '') as ${physicalType(type)})`;
+  const others = `when (text_class(${column}) & ${allowed}) <> 0 then cast(${castable(field, type)} as ${physicalType(type)})`;
   return {
     tries: whole === '' ? trial.tries : [...trial.tries, `try_cast(${column} as integer) as ${column}_whole`],
     value: `case when ${trial.hit} then ${trial.value} ${whole}when ${column} is null then null ${others} else error('${DISAGREES}') end`,
   };
 }
 
-/** Types the text columns of `bronze_records` by its first records, and makes `silver_values`, which checks them. Undefined where that is not enough. */
+/** Types the columns of a delimited file by its first records, and makes `silver_values`, which checks them. Undefined where that is not enough. */
 export async function typeAsBegun(
   session: StagingSession,
   pipelines: Pipelines,
   fields: readonly BronzeField[],
   known: readonly ColumnState[],
 ): Promise<TypedFile | undefined> {
-  if (fields.some(({ form }) => form !== 'text')) return undefined;
   const first = await classify(session, pipelines, fields);
   const naming = { origin: 'uploaded' as const, names: nameColumns(fields.map(({ key }) => key)) };
   const { columns, report, present } = decideTypes(fields, first, known, naming);
-  const isTextAlready = (name: string) => known.some((column) => column.name === name && column.hasValues && column.type.kind === 'string');
   const read = present.map((column) => {
     const stats = first.get(column.field.column);
-    const how = column.isClean && stats ? checked(column, stats, isTextAlready(column.name)) : undefined;
+    const how = column.isClean && stats ? checked(column, stats) : undefined;
     return how && { ...how, name: column.name };
   });
   const [begin] = read;

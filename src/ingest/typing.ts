@@ -1,3 +1,4 @@
+import { readJson } from '../json.ts';
 import type { Column, ColumnType } from '../lakehouse/catalog.ts';
 import type { ColumnState } from '../lakehouse/manifest.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
@@ -8,7 +9,8 @@ import { fill, type Pipelines } from './pipeline.ts';
 import { physicalType, quote } from '../lakehouse/staging.ts';
 import { FileRefused } from './record-writer.ts';
 import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType } from './types.ts';
-import { classify, classOf, confirm, countDigits, isDeclared, NONE, textOf, type BronzeField, type Stats } from './value-classes.ts';
+import { classify, classOf, confirm, countDigits, isDeclared, isSaid, NONE, sentText, textOf } from './value-classes.ts';
+import type { BronzeField, Stats } from './value-classes.ts';
 
 /** What the report says of one column of one file. */
 export interface ColumnReport {
@@ -19,6 +21,12 @@ export interface ColumnReport {
   widenedFrom?: string;
   /** Values that did not fit the type and are kept in `<name>__text`. */
   oddValues: number;
+  /** The first of them. `row` counts the file's records from 1, the header apart. */
+  oddExamples?: readonly { row: number; value: string }[];
+  /** Rows of the file in which the column has no value. */
+  missingValues?: number;
+  /** Why the type may not be what one expects. */
+  note?: string;
 }
 
 export interface TypedFile {
@@ -41,6 +49,7 @@ const NUMERIC = new Set<ColumnType['kind']>(['int', 'bigint', 'double', 'decimal
 
 /** A JSON key whose values are of several kinds takes the kind that its column has, or else that of most of them; a tie is text. */
 export function ownClasses(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
+  if (field.read) return classes & (field.read.reading.classes | TEXT_CLASSES.empty);
   if (field.form !== 'token' && field.form !== 'json') return classes;
   if (before?.hasValues === true && NUMERIC.has(before.type.kind)) return classes & KIND_CLASSES.n;
   const most = Math.max(kinds.n, kinds.s, kinds.b, kinds.j);
@@ -66,7 +75,8 @@ function fits(field: BronzeField, type: ColumnType): string | null {
 }
 
 function converted(field: BronzeField, type: ColumnType): string {
-  const { column, form } = field;
+  const { column, form, read } = field;
+  if (type.kind === 'string' && read) return `case when is_missing(${read.sent}) then null else ${read.sent} end`;
   if (type.kind === 'variant')
     return form === 'token'
       ? `case when starts_with(${column}, 's') then to_json(substr(${column}, 2)) else try_cast(substr(${column}, 2) as json) end`
@@ -74,8 +84,12 @@ function converted(field: BronzeField, type: ColumnType): string {
   if (isDeclared(form))
     return sameType(form, type) ? `cast(${column} as ${physicalType(type)})` : `try_cast(${textOf(field)} as ${physicalType(type)})`;
   if (type.kind === 'string') return textOf(field);
-  return `cast(nullif(${textOf(field)}, '') as ${physicalType(type)})`;
+  return `cast(${castable(field, type)} as ${physicalType(type)})`;
 }
+
+/** The text of a value as the engine casts it. */
+export const castable = (field: BronzeField, { kind }: ColumnType) =>
+  kind === 'timestamp' ? `instant_text(nullif(${textOf(field)}, ''))` : `nullif(${textOf(field)}, '')`;
 
 /** Declared types that hold every value of both. */
 function joinDeclared(known: ColumnState, declared: ColumnType): ColumnType {
@@ -128,7 +142,9 @@ export function decideTypes(
     const exact = (stat.classes & TEXT_CLASSES.bigint) === 0;
     const own = ownClasses(field, stat, before);
     let type: ColumnType;
-    if (isDeclared(field.form)) type = before ? (isPresent ? joinDeclared(before, field.form) : before.type) : field.form;
+    const wanted = before?.hasValues === true ? undefined : field.read?.wanted;
+    if (wanted) type = wanted;
+    else if (isDeclared(field.form)) type = before ? (isPresent ? joinDeclared(before, field.form) : before.type) : field.form;
     else if (before) type = widenType(before, own, stat.digits);
     else type = inferType(own, stat.digits) ?? { kind: 'string' };
     const key = names[index]?.key ?? name;
@@ -142,10 +158,16 @@ export function decideTypes(
       exactDouble: (before?.exactDouble ?? true) && exact,
     });
     const widened = before?.hasValues === true && isPresent && !sameType(before.type, type);
-    report.push({ name, originalKey: key, type: typeText(type), ...(widened ? { widenedFrom: typeText(before.type) } : {}), oddValues: 0 });
-    if (!isPresent) return;
+    const note = field.read?.reading.note;
+    report.push({
+      ...{ name, originalKey: key, type: typeText(type), oddValues: 0 },
+      ...(widened ? { widenedFrom: typeText(before.type) } : {}),
+      ...(note === undefined ? {} : { note }),
+    });
+    const oddOnes = type.kind === 'string' ? 0 : (field.read?.reading.odd ?? 0);
+    if (!isPresent && oddOnes === 0) return;
     const allowed = fittingClasses(type);
-    const predicate = fits(field, type);
+    const predicate = fits(field, type) ?? (oddOnes > 0 ? `${field.column} is not null` : null);
     const isClean =
       predicate === null ||
       (!isDeclared(field.form) && type.kind !== 'decimal' && allowed !== null && (stat.classes & ~(allowed | TEXT_CLASSES.empty)) === 0);
@@ -170,14 +192,13 @@ export async function typeFile(
 
   const unclear = fields.filter(({ form }) => !isDeclared(form));
   const sample = await classify(session, pipelines, unclear);
-  const settled = (field: BronzeField, index: number) =>
-    field.form === 'text' &&
-    ((sample.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0 &&
-    (byName.get(nameOf(index).toLowerCase())?.hasValues !== true || byName.get(nameOf(index).toLowerCase())?.type.kind === 'string');
-  const unsettled = fields.filter((field, index) => !settled(field, index));
+  const unsettled = fields.filter(
+    ({ column, form, read }) =>
+      !(read && isDeclared(form)) && (read?.reading.form !== 'text' || ((sample.get(column)?.classes ?? 0) & TEXT_CLASSES.text) === 0),
+  );
   const confirmed = await confirm(session, pipelines, unsettled, sample);
   const open = unsettled.filter(({ column }) => !confirmed.has(column));
-  const stats = new Map([...sample, ...(await classify(session, pipelines, open, sample))]);
+  const stats = new Map([...sample, ...saidOf(fields), ...(await classify(session, pipelines, open, sample))]);
   const counted = fields.filter(
     ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
   );
@@ -189,16 +210,15 @@ export async function typeFile(
   const counts = await countOdd(session, pipelines, odd);
   for (const { field, name, predicate, at } of odd) {
     const column = columns[at];
-    const count = counts.get(name) ?? 0;
+    const count = counts.get(name);
     if (!column) continue;
-    if (count === 0) {
+    if (!count || count.many === 0) {
       values.push(`${converted(field, column.type)} as ${quote(name)}`);
       continue;
     }
-    const raw = textOf(field);
-    const safe = `try_cast(${raw} as ${physicalType(column.type)})`;
+    const safe = `try_cast(${column.type.kind === 'timestamp' ? `instant_text(${textOf(field)})` : textOf(field)} as ${physicalType(column.type)})`;
     values.push(`case when ${predicate} then ${safe} end as ${quote(name)}`);
-    values.push(`case when ${raw} <> '' and not coalesce(${predicate}, false) then ${raw} end as ${quote(oddTextColumn(name))}`);
+    values.push(`case when ${isOdd({ field, predicate })} then ${sentText(field)} end as ${quote(oddTextColumn(name))}`);
     columns.push({
       name: oddTextColumn(name),
       type: { kind: 'string' },
@@ -208,10 +228,17 @@ export async function typeFile(
       exactDouble: true,
     });
     const line = report[at];
-    if (line) line.oddValues = count;
+    if (line) Object.assign(line, { oddValues: count.many, oddExamples: count.first });
   }
   requireRoom(byName, columns);
   return { columns, report, values: values.join(', ') };
+}
+
+/** Of columns that are read as values, whether there are any is known. */
+function* saidOf(fields: readonly BronzeField[]): Generator<[string, Stats]> {
+  for (const { column, form, read } of fields)
+    if (read && isDeclared(form))
+      yield [column, { classes: read.reading.fitting > 0 ? TEXT_CLASSES.text : 0, kinds: { n: 0, s: 0, b: 0, j: 0 }, digits: NONE }];
 }
 
 /** Refuses a file whose columns a table cannot hold beside those that it has. */
@@ -221,19 +248,32 @@ export function requireRoom(known: ReadonlyMap<string, unknown>, columns: readon
     throw new FileRefused('too_many_columns', `The table would have ${total} columns; a table holds at most ${MAX_COLUMNS}.`);
 }
 
-async function countOdd(
-  session: StagingSession,
-  pipelines: Pipelines,
-  odd: readonly { field: BronzeField; name: string; predicate: string }[],
-) {
-  const counts = new Map<string, number>();
+interface Doubtful {
+  field: BronzeField;
+  predicate: string;
+}
+
+const isOdd = ({ field, predicate }: Doubtful) => `${isSaid(field)} and not coalesce(${predicate}, false)`;
+
+const EXAMPLES = 3;
+const EXAMPLE_LETTERS = 100;
+
+/** How many values of each column are odd, and the first of them. */
+async function countOdd(session: StagingSession, pipelines: Pipelines, odd: readonly (Doubtful & { name: string })[]) {
+  const counts = new Map<string, { many: number; first: { row: number; value: string }[] }>();
   for (let at = 0; at < odd.length; at += BATCH) {
     const batch = odd.slice(at, at + BATCH);
-    const classes = batch.map(
-      ({ field, predicate }, index) => `count(*) filter (where ${textOf(field)} <> '' and not coalesce(${predicate}, false)) as o${index}`,
-    );
+    const classes = batch.map((each, index) => {
+      const example = `{ row: fieldlake_row, value: left(${sentText(each.field)}, ${EXAMPLE_LETTERS}) }`;
+      return `count(*) filter (where ${isOdd(each)}) as o${index},
+        to_json(arg_min(${example}, fieldlake_row, ${EXAMPLES}) filter (where ${isOdd(each)}))::varchar as e${index}`;
+    });
     const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
-    batch.forEach(({ name }, index) => counts.set(name, Number(row[`o${index}`] ?? 0)));
+    batch.forEach(({ name }, index) => {
+      const first = readJson((row[`e${index}`] as string | null) ?? '[]') as { row: string; value: string }[];
+      const told = first.map((each) => ({ row: parseInt(each.row, 16) + 1, value: each.value }));
+      counts.set(name, { many: Number(row[`o${index}`] ?? 0), first: told });
+    });
   }
   return counts;
 }

@@ -16,6 +16,7 @@ import type { Refusals } from './record-writer.ts';
 import { unreadable } from './scan-parquet.ts';
 import type { BronzeSource } from './sources.ts';
 import { NotPlain } from './json-lines.ts';
+import { readText } from './readings.ts';
 import { DISAGREES, typeAsBegun } from './type-begun.ts';
 import { typeLines } from './type-lines.ts';
 import { typeFile, type TypedFile } from './typing.ts';
@@ -113,16 +114,19 @@ export async function stageRows(
   const isWhole = (rows: Staged) => {
     if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of ${upload.id}`);
   };
-  const begun = read.lines ? undefined : await typeAsBegun(session, pipelines, read.fields, known);
-  if (begun) {
-    const rows = await stage(pipelines.uploadedRows).catch(unlessDisagreeing);
-    if (rows) {
+  const { text } = read;
+  const reader = text && { session, pipelines, text, rows: read.rows, known, options: upload.reading };
+  if (reader) {
+    const begun = await typeAsBegun(session, pipelines, await readText(reader, { begun: true }), known);
+    const rows = begun && (await stage(pipelines.uploadedRows).catch(unlessDisagreeing));
+    if (begun && rows) {
       isWhole(rows);
-      return { typed: begun, rows };
+      return { typed: countMissing(begun, rows), rows };
     }
   }
+  const fields = reader ? await readText(reader, { begun: false }) : read.fields;
   const isParquet = kindOf(upload.sourceKind) === 'parquet';
-  const typing = read.lines ? typeLines(session, pipelines, read, known) : typeFile(session, pipelines, read.fields, known);
+  const typing = read.lines ? typeLines(session, pipelines, read, known) : typeFile(session, pipelines, fields, known);
   const typed = await (isParquet ? typing.catch(unreadable) : typing);
   await session.prepare([fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values })]);
   const staging = stage(
@@ -130,7 +134,15 @@ export async function stageRows(
   );
   const rows = await (read.lines ? staging.catch(orNotPlain) : isParquet ? staging.catch(unfit) : staging);
   isWhole(rows);
-  return { typed, rows };
+  return { typed: countMissing(typed, rows), rows };
+}
+
+/** Says of every column in how many of the stored rows it has no value; a value beside it, as text, is one. */
+function countMissing(typed: TypedFile, { files, rowCount }: Staged): TypedFile {
+  const nulls = new Map<string, number>();
+  for (const { nullCounts } of files) for (const [name, many] of nullCounts) nulls.set(name, (nulls.get(name) ?? 0) + many);
+  const report = typed.report.map((line) => ({ ...line, missingValues: (nulls.get(line.name) ?? rowCount) - line.oddValues }));
+  return { ...typed, report };
 }
 
 /** Writes the table's files anew whose columns have widened by this one. */

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import type { ReadingOptions } from './readings.ts';
 import type { ColumnReport } from './typing.ts';
 
 export type { Database, Queryable };
@@ -13,6 +14,7 @@ export interface UploadRow {
   createdBy: string | null;
   /** ISO 8601, UTC, microseconds: the `uploaded_at` of every row, the same on every try. */
   createdAt: string;
+  reading: ReadingOptions;
 }
 
 export interface UploadFileRow {
@@ -39,7 +41,7 @@ export const startUpload = (db: Queryable, uploadId: string) =>
     'ingest.startUpload',
   )`update uploads set status = 'running', started_at = coalesce(started_at, now()), heartbeat_at = now()
     where id = ${uploadId} and status in ('pending', 'running')
-    returning id, experiment_id as "experimentId", table_id as "tableId", source_kind as "sourceKind", status, created_by as "createdBy",
+    returning id, experiment_id as "experimentId", table_id as "tableId", source_kind as "sourceKind", status, created_by as "createdBy", reading,
       to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt"`);
 
 export const beatUpload = (db: Queryable, uploadId: string) =>

@@ -2,6 +2,7 @@
 import type { ColumnType } from '../lakehouse/catalog.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
 import { fill, type Pipelines } from './pipeline.ts';
+import type { Reading } from './readings.ts';
 import { TEXT_CLASSES, type Digits } from './types.ts';
 
 /** One column of `bronze_records`: the key it had in the file and the form of its values there. */
@@ -13,6 +14,8 @@ export interface BronzeField {
    * Otherwise a type that the file itself declares.
    */
   form: 'text' | 'token' | 'json' | ColumnType;
+  /** For text of a delimited file: the column that holds it as it was sent, and how it is read. */
+  read?: { sent: string; reading: Reading; wanted?: ColumnType };
 }
 
 /** What all values of a column, or its first, are. */
@@ -31,6 +34,9 @@ export const isDeclared = (form: BronzeField['form']): form is ColumnType => typ
 /** The text of a value. */
 export const textOf = ({ column, form }: BronzeField): string =>
   form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column;
+/** A value as it was sent, and the condition under which it says anything. */
+export const sentText = (field: BronzeField): string => field.read?.sent ?? textOf(field);
+export const isSaid = (field: BronzeField): string => (field.read ? `not is_unsaid(${field.read.sent})` : `${textOf(field)} <> ''`);
 /** The class of a value; see `TEXT_CLASSES`. */
 export const classOf = (field: BronzeField): string =>
   field.form === 'token' ? `token_class(${field.column})` : `text_class(${textOf(field)})`;

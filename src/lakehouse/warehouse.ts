@@ -80,6 +80,8 @@ export interface StagedFile {
   /** Rows whose sort column is null. */
   nullKeys: number;
   ranges: readonly ColumnRange[];
+  /** Rows without a value, by column. */
+  nullCounts: ReadonlyMap<string, number>;
   columns: readonly PhysicalColumn[];
 }
 

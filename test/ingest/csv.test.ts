@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ReadingOptions } from '../../src/ingest/readings.ts';
 import { parseStrict, writeField } from './rfc4180.ts';
 import { openLake, type Lake } from './setup.ts';
 
@@ -11,9 +12,9 @@ afterAll(() => lake.close());
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000);
 
-const one = async (bytes: string | Buffer, kind = 'csv', path = `a.${kind}`) => {
+const one = async (bytes: string | Buffer, kind = 'csv', reading: ReadingOptions = {}) => {
   const table = await lake.makeTable();
-  const result = await lake.ingest(table, kind, [{ path, bytes }]);
+  const result = await lake.ingest(table, kind, [{ path: `a.${kind}`, bytes }], { reading });
   return { table, ...result, rows: await lake.rows(table.id), file: result.report!.files[0]! };
 };
 
@@ -66,22 +67,16 @@ describe('what stays text because a type would lose it', () => {
     ['a minus with letters', ['-12a', '-12'], 'STRING'],
     ['hexadecimal', ['0x10', '1'], 'STRING'],
     ['underscores', ['1_000', '1'], 'STRING'],
-    ['white space', [' 5', '6'], 'STRING'],
-    ['a bare point', ['.5', '5.'], 'STRING'],
     ['infinity', ['inf', '1'], 'STRING'],
-    ['not a number', ['NaN', '1'], 'STRING'],
     ['an overflow', ['1e400', '1'], 'STRING'],
     ['an underflow', ['1e-400', '1'], 'STRING'],
     ['39 digits', ['1'.repeat(39), '1'], 'STRING'],
     ['a day that is not', ['2024-02-30', '2024-02-28'], 'STRING'],
-    ['a short date', ['2024-1-1', '2024-01-01'], 'STRING'],
     ['a local time of another kind', ['02/03/2024', '2024-01-01'], 'STRING'],
     ['infinite dates', ['infinity', '2024-01-01'], 'STRING'],
     ['nanoseconds', ['2024-01-01T00:00:00.123456789Z', '2024-01-01T00:00:00Z'], 'STRING'],
     ['hour 24', ['2024-01-01T24:00:00Z'], 'STRING'],
-    ['dates and times', ['2024-01-01', '2024-01-01T00:00:00'], 'STRING'],
     ['times with and without offset', ['2024-01-01T00:00:00', '2024-01-01T00:00:00Z'], 'STRING'],
-    ['words', ['true', 'false'], 'STRING'],
     ['20 digits after the point', ['0.12345678901234567891', '1.5'], 'DECIMAL(38,20)'],
     ['beyond 64 bits', ['12345678901234567890', '-1'], 'DECIMAL(38,0)'],
     ['large whole beside fractions', ['9007199254740993', '0.5'], 'DECIMAL(38,1)'],
@@ -116,7 +111,7 @@ describe('files as people and machines send them', () => {
   });
 
   test('semicolons and tabs are found when the header has no comma', async () => {
-    expect((await one('a;b\n1,5;x\n')).rows).toEqual([{ a: '1,5', b: 'x' }]);
+    expect((await one('a;b\n1,5;x\n')).rows).toEqual([{ a: 1.5, b: 'x' }]);
     expect((await one('a\tb\n1;5\tx,y\n')).rows).toEqual([{ a: '1;5', b: 'x,y' }]);
     expect((await one('a,b\t"c"\n"x\ty"\t""\n', 'tsv')).rows).toEqual([{ 'a,b': 'x\ty', c: '' }]);
   });
@@ -208,11 +203,11 @@ test(`any strict file comes back (seed ${seed})`, async () => {
       fc.constantFrom('\n', '\r\n'),
       async (rows, eol) => {
         const header = rows[0]!.map((_, index) => `k${index}`);
-        // an `x` in every column keeps it text
         const body = [...rows, header.map(() => 'x')];
+        const types = Object.fromEntries(header.map((name) => [name, 'string' as const]));
         const bytes = [header, ...body].map((row) => row.map((value) => writeField(value)).join(',')).join(eol) + eol;
         expect(parseStrict(bytes).slice(1)).toEqual(body);
-        const result = await one(bytes);
+        const result = await one(bytes, 'csv', { missing: [], types });
         expect(result.rows.map((row) => Object.values(row))).toEqual(body);
       },
     ),

@@ -19,6 +19,10 @@ const kinds: Record<string, (row: number) => string> = {
   date: (row) => `2024-01-${String(1 + (row % 28)).padStart(2, '0')}`,
   instant: (row) => `2024-01-01T00:00:${String(row % 60).padStart(2, '0')}.5Z`,
   local: (row) => `2024-01-01 00:${String(row % 60).padStart(2, '0')}`,
+  truth: (row) => (row % 3 === 0 ? 'no' : 'Yes'),
+  european: (row) => `${1 + (row % 28)}.1.2024`,
+  american: (row) => `1/${1 + (row % 28)}/2024 9:0${row % 10} PM`,
+  unclear: (row) => `1/${1 + (row % 12)}/2024`,
   text: (row) => `leaf ${row}`,
   absent: () => '',
 };
@@ -37,6 +41,7 @@ const LATE = [
     '123456789012345678901',
   ],
   ...['n/a', '""', '', '2024-02-30', '2024-02-29', '2024-02-29T01:02:03Z', '2024-02-29T01:02:03+02:00', '2024-02-29 01:02', 'inf', 'true'],
+  ...['NA', ' 7 ', '.5', '"0,5"', 'yes', '31.12.2024', '12/31/2024', '31/12/2024', '12/31/2024 10:00', '5 May 2024'],
 ];
 
 const file = (columns: readonly string[], rows: readonly string[][]) => [columns.join(','), ...rows.map((row) => row.join(','))].join('\n');
@@ -69,10 +74,10 @@ test('one odd value behind many leaves each other value in its column', async ()
   const table = await lake.makeTable();
   await lake.ingest(table, 'csv', [{ path: 'first.csv', bytes: 'par\n1\n2\n' }]);
   const { report } = await lake.ingest(table, 'csv', [
-    { path: 'late.csv', bytes: file(['par'], [...early.map(([place]) => [place!]), ['n/a'], ['5']]) },
+    { path: 'late.csv', bytes: file(['par'], [...early.map(([place]) => [place!]), ['low'], ['5']]) },
   ]);
   expect(report!.files[0]).toMatchObject({ stored: EARLY + 2, columns: [{ name: 'par', type: 'INT', oddValues: 1 }] });
   const rows = (await lake.rows(table.id)) as { par: number | null; par__text: string | null }[];
-  expect(rows.filter(({ par }) => par === null)).toEqual([{ par: null, par__text: 'n/a' }]);
+  expect(rows.filter(({ par }) => par === null)).toEqual([{ par: null, par__text: 'low' }]);
   expect(rows.filter(({ par }) => par === 5)).toHaveLength(2);
 }, 60_000);

@@ -6,6 +6,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { sql } from '../../src/database/sql.ts';
 import { ingestUpload, type IngestOptions } from '../../src/ingest/ingest.ts';
 import { loadPipelines } from '../../src/ingest/pipeline.ts';
+import type { ReadingOptions } from '../../src/ingest/readings.ts';
 import { physicalType, quote } from '../../src/lakehouse/staging.ts';
 import { columnsAt, createTable } from '../../src/lakehouse/manifest.ts';
 import { findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
@@ -44,10 +45,11 @@ export async function openLake() {
     table: { id: string; experimentId: string },
     kind: string,
     files: readonly { path: string; bytes: string | Buffer }[],
+    reading: ReadingOptions = {},
   ) {
     const id = randomUUID();
-    await db.run(sql('test.upload')`insert into uploads (id, experiment_id, table_id, source_kind, file_count)
-      values (${id}, ${table.experimentId}, ${table.id}, ${kind}, ${files.length})`);
+    await db.run(sql('test.upload')`insert into uploads (id, experiment_id, table_id, source_kind, file_count, reading)
+      values (${id}, ${table.experimentId}, ${table.id}, ${kind}, ${files.length}, ${JSON.stringify(reading)}::jsonb)`);
     for (const [ordinal, { path, bytes }] of files.entries()) {
       const key = `uploads/${id}/${ordinal}`;
       const buffer = Buffer.from(bytes as string);
@@ -68,9 +70,9 @@ export async function openLake() {
     table: { id: string; experimentId: string },
     kind: string,
     files: readonly { path: string; bytes: string | Buffer }[],
-    options?: IngestOptions,
+    { reading, ...options }: IngestOptions & { reading?: ReadingOptions } = {},
   ) {
-    const id = await receive(table, kind, files);
+    const id = await receive(table, kind, files, reading);
     const report = await ingestUpload(deps, id, options);
     const upload = await db.one<Record<string, unknown>>(sql('test.counts')`select status, rows_in as "rowsIn", stored, quarantined,
       already_there as "alreadyThere", error_message as "errorMessage" from uploads where id = ${id}`);

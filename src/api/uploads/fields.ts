@@ -1,9 +1,49 @@
 import { z } from 'zod';
+import { readJson } from '../../json.ts';
 import { SOURCE_KINDS } from '../../ingest/limits.ts';
 import { isTableName, TABLE_NAME } from '../../ingest/names.ts';
+import { DAY_ORDERS, TYPE_WORDS, type ReadingOptions } from '../../ingest/readings.ts';
 
 const sentence = 'must be 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device';
 const sourceKind = z.enum(SOURCE_KINDS);
+
+const MOST_MARKS = 100;
+const marks = z.array(z.string().max(100)).max(MOST_MARKS);
+const types = z.record(z.string().max(255), z.enum(TYPE_WORDS));
+
+/** The value of a field that holds JSON. */
+function parsed(text: string, context: z.RefinementCtx): unknown {
+  try {
+    return readJson(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be JSON' });
+    return z.NEVER;
+  }
+}
+
+/** How the text of csv and tsv files is read, where their values are not to decide. */
+const reading = {
+  missing: z
+    .string()
+    .max(10_000)
+    .transform((text, context) => (text.startsWith('[') ? parsed(text, context) : text.split(',').map((mark) => mark.trim())))
+    .pipe(marks)
+    .optional()
+    .describe(
+      `What stands for a missing value: marks with commas between them, or a JSON list of at most ${MOST_MARKS}. An empty field is missing in any case.`,
+    ),
+  decimal: z.enum(['.', ',']).optional().describe('What stands before the fraction of a number.'),
+  dateOrder: z.enum(DAY_ORDERS).optional().describe('In which order day, month and year stand.'),
+  types: z
+    .string()
+    .max(100_000)
+    .transform(parsed)
+    .pipe(types)
+    .optional()
+    .describe(
+      `A JSON object of column names and their types: ${TYPE_WORDS.join(', ')}. What does not fit is kept as text beside the column.`,
+    ),
+};
 
 /** The fields of an upload, which come before its files; the published document is made from it. */
 export const fieldsShape = z.discriminatedUnion('targetKind', [
@@ -11,7 +51,19 @@ export const fieldsShape = z.discriminatedUnion('targetKind', [
     sourceKind,
     targetKind: z.literal('new'),
     targetName: z.string().regex(TABLE_NAME, { error: sentence, abort: true }).refine(isTableName, sentence),
+    ...reading,
   }),
-  z.object({ sourceKind, targetKind: z.literal('existing'), uploadTableId: z.guid() }),
+  z.object({ sourceKind, targetKind: z.literal('existing'), uploadTableId: z.guid(), ...reading }),
 ]);
 export type Fields = z.infer<typeof fieldsShape>;
+
+/** What the fields say of reading; the name of the first that the kind of files has no use for, if there is one. */
+export function readingOf(fields: Fields): { options: ReadingOptions; useless: string | undefined } {
+  const { missing, decimal, dateOrder, types: wanted } = fields;
+  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted };
+  const isText = fields.sourceKind === 'csv' || fields.sourceKind === 'tsv';
+  return {
+    options,
+    useless: isText ? undefined : Object.keys(reading).find((name) => options[name as keyof ReadingOptions] !== undefined),
+  };
+}

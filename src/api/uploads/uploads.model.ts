@@ -40,6 +40,20 @@ export interface UploadedColumn {
   widenedFrom?: string;
   /** Values that did not fit the column's type and are kept in `<name>__text`. */
   oddValues: number;
+  /** The first three of them. */
+  oddExamples?: OddValue[];
+  /** Rows of the file in which the column has no value. */
+  missingValues?: number;
+  /** Why the type may not be the expected one. */
+  note?: string;
+}
+
+/** A value that did not fit its column's type. */
+export interface OddValue {
+  /** The record of the file, counted from 1; a header is none. */
+  row: number;
+  /** As it was sent; the first 100 letters. */
+  value: string;
 }
 
 export interface UploadFile {

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
+import type { ReadingOptions } from '../../ingest/readings.ts';
 import type { Upload, UploadFile } from './uploads.model.ts';
 
 /** Who sent an upload is told to everybody, but in an anonymised experiment to themselves alone. */
@@ -44,11 +45,11 @@ export const listUploadFiles = (db: Queryable, uploadId: string) =>
 
 export const insertUpload = (
   db: Queryable,
-  upload: { id: string; experimentId: string; tableId: string; sourceKind: string; createdBy: string },
+  upload: { id: string; experimentId: string; tableId: string; sourceKind: string; createdBy: string; reading: ReadingOptions },
 ) =>
   db.run(sql('uploads.insert')`
-    insert into uploads (id, experiment_id, table_id, source_kind, created_by)
-    values (${upload.id}, ${upload.experimentId}, ${upload.tableId}, ${upload.sourceKind}, ${upload.createdBy})`);
+    insert into uploads (id, experiment_id, table_id, source_kind, created_by, reading)
+    values (${upload.id}, ${upload.experimentId}, ${upload.tableId}, ${upload.sourceKind}, ${upload.createdBy}, ${JSON.stringify(upload.reading)}::jsonb)`);
 
 export const insertUploadFile = (db: Queryable, file: { uploadId: string; path: string; ordinal: number; objectKey: string }) =>
   db.run(sql('uploads.insertFile')`

@@ -12,7 +12,7 @@ import { createTable, findUploadTable } from '../../lakehouse/manifest.ts';
 import { objectKey } from '../../storage/objects.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
-import { fieldsShape, type Fields } from './fields.ts';
+import { fieldsShape, readingOf, type Fields } from './fields.ts';
 import type { UploadReport } from './uploads.model.ts';
 import {
   beatReceiving,
@@ -46,6 +46,11 @@ function checkFields(given: Record<string, string>): Fields {
     throw errors
       .invalidInput()
       .with({ problems: parsed.error.issues.map((issue) => ({ path: `/${issue.path.join('/')}`, message: issue.message })) });
+  const { useless } = readingOf(parsed.data);
+  if (useless !== undefined)
+    throw errors
+      .invalidInput()
+      .with({ problems: [{ path: `/${useless}`, message: 'is for csv and tsv files; other kinds say themselves what their values are' }] });
   return parsed.data;
 }
 
@@ -84,7 +89,8 @@ async function begin(ctx: Context, caller: Caller, experimentId: string, fields:
   await ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     const tableId = await targetTable(tx, caller, experimentId, fields);
-    await insertUpload(tx, { id: uploadId, experimentId, tableId, sourceKind: fields.sourceKind, createdBy: caller.userId });
+    const reading = readingOf(fields).options;
+    await insertUpload(tx, { id: uploadId, experimentId, tableId, sourceKind: fields.sourceKind, createdBy: caller.userId, reading });
     await audit(tx, caller, {
       action: 'upload.created',
       organizationId: caller.organizationId,

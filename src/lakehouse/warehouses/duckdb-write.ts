@@ -142,6 +142,7 @@ class DuckdbSession implements StagingSession {
         maxId: part.maxId,
         nullKeys: part.nulls,
         ranges: part.ranges,
+        nullCounts: part.nullCounts,
         columns: part.columns,
       }));
       return { tableId, files: staged, rowCount: staged.reduce((sum, { rowCount }) => sum + rowCount, 0) };
@@ -164,12 +165,13 @@ class DuckdbSession implements StagingSession {
       maxId: string | null;
       nulls: number;
       ranges: readonly ColumnRange[];
+      nullCounts: ReadonlyMap<string, number>;
       columns: readonly PhysicalColumn[];
     }[] = [];
-    for (const { name: file, ranges, columns, edges } of cut) {
+    for (const { name: file, ranges, nullCounts, columns, edges } of cut) {
       if (edges && !sorted) {
         const { rows, low: min, high: max, nulls, firstId: minId, lastId: maxId } = edges;
-        parts.push({ file, rows, min, max, minId, maxId, nulls, ranges, columns });
+        parts.push({ file, rows, min, max, minId, maxId, nulls, ranges, nullCounts, columns });
         continue;
       }
       const result = await this.#run({
@@ -193,6 +195,7 @@ class DuckdbSession implements StagingSession {
           maxId: row.in_order === true ? (row.last_id as string | null) : null,
           nulls: Number(row.nulls),
           ranges,
+          nullCounts,
           columns,
         });
     }

@@ -3,7 +3,7 @@ import { open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ColumnRange, PhysicalColumn } from '../warehouse.ts';
-import { edgesOf, rangesOf, type FileEdges } from './parquet-ranges.ts';
+import { edgesOf, nullsOf, rangesOf, type FileEdges } from './parquet-ranges.ts';
 import { schemaOf } from './parquet-schema.ts';
 import { CompactReader, CompactWriter, field, structsOf, type ThriftStruct } from './thrift-compact.ts';
 
@@ -149,6 +149,7 @@ export interface CutFile {
   name: string;
   columns: PhysicalColumn[];
   ranges: ColumnRange[];
+  nullCounts: ReadonlyMap<string, number>;
   /** Where its footer says them. */
   edges: FileEdges | undefined;
 }
@@ -182,6 +183,7 @@ export async function cutRowGroups(
       columns,
       name: files.length < 2 ? name : `part_${index}.parquet`,
       ranges: rangesOf(footer, groups),
+      nullCounts: nullsOf(groups),
       edges: edgesOf(footer, groups, sortColumn),
     }));
     if (files.length < 2) return cut;

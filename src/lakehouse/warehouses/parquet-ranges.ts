@@ -89,6 +89,18 @@ export const rangesOf = (footer: ThriftStruct, groups: readonly ThriftStruct[]):
   return [...found.values()].flatMap((column) => (column.groups === groups.length ? column.range : []));
 };
 
+/** How many rows of some row groups have no value in each of its columns, where the footer says. */
+export const nullsOf = (groups: readonly ThriftStruct[]): Map<string, number> => {
+  const found = new Map<string, number>();
+  for (const group of groups)
+    for (const column of structsOf(group, GROUP.columns)) {
+      const { name, statistics } = namedFacts(column) ?? {};
+      const nulls = statistics && field(statistics, STATISTICS.nulls)?.value;
+      if (name !== undefined && typeof nulls === 'bigint') found.set(name, (found.get(name) ?? 0) + Number(nulls));
+    }
+  return found;
+};
+
 /** The first and the last of a file's rows by the column that it is sorted by, and of their ids. */
 export interface FileEdges {
   rows: number;

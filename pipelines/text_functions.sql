@@ -1,0 +1,46 @@
+-- grain: none; functions for the text of delimited files, which people and their programs write in many ways (src/ingest/readings.ts)
+-- key: none
+-- from: nothing
+
+create or replace temp macro bare(v) as trim(v, ' ' || chr(9) || chr(160));
+create or replace temp macro is_missing(v) as coalesce(list_contains(getvariable('missing_marks'), bare(v)), false);
+-- Says nothing where a value is expected: a mark, blanks or empty text.
+create or replace temp macro is_unsaid(v) as v is null or bare(v) = '' or is_missing(v);
+-- `.5` and `5.` as the engine writes them.
+create or replace temp macro pointed(b) as case
+  when regexp_full_match(b, '-?([0-9]+\.|\.[0-9]+)') then rtrim(regexp_replace(b, '^(-?)\.', '\10.'), '.') else b end;
+create or replace temp macro is_comma_number(b) as regexp_full_match(b, '-?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][-+]?[0-9]+)?');
+create or replace temp macro comma_pointed(b) as case when is_comma_number(b) then replace(replace(b, '.', ''), ',', '.') else b end;
+
+-- A day as people write it, perhaps with a time behind. A year of two digits stands behind slashes, or behind two dots with two digits before each.
+create or replace temp macro is_day_like(b) as regexp_full_match(b, '([0-9]{4}([-/.])[0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}/[0-9]{1,2}/([0-9]{4}|[0-9]{2})|[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}|[0-9]{2}[.][0-9]{2}[.][0-9]{2}|[0-9]{1,2}-[0-9]{1,2}-[0-9]{4}|[0-9]{1,2}[- ][A-Za-z]{3,9}[.]?[- ]([0-9]{4}|[0-9]{2})|[A-Za-z]{3,9}[.]? [0-9]{1,2},? [0-9]{4})((,? |T)[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,6})?)?( ?[AaPp][.]?[Mm][.]?)?)?');
+-- The same with hyphens and one blank, as the formats below have it.
+create or replace temp macro plain_time(b) as case when contains(b, ':')
+  then replace(regexp_replace(regexp_replace(b, '(,? |T)([0-9]+:)', ' \2'), ' ?([AaPp])[.]?[Mm][.]?$', ' \1M'), ',', '.') else b end;
+create or replace temp macro plain_day(b) as case when is_day_like(b) then plain_time(regexp_replace(b, '^([0-9]+)[-/. ]([0-9A-Za-z]+)[.]?[-/. ]', '\1-\2-')) end;
+create or replace temp macro ymd_moment(b) as case when regexp_matches(b, '^[0-9]{4}') then try_strptime(plain_day(b), ['%Y-%m-%d', '%Y-%m-%d %H:%M', '%Y-%m-%d %H:%M:%S', '%Y-%m-%d %H:%M:%S.%f', '%Y-%m-%d %I:%M %p', '%Y-%m-%d %I:%M:%S %p']) end;
+create or replace temp macro dmy_moment(b) as case when not regexp_matches(b, '^[0-9]{4}') then try_strptime(plain_day(b), ['%d-%m-%y', '%d-%m-%Y', '%d-%m-%y %H:%M', '%d-%m-%Y %H:%M', '%d-%m-%y %H:%M:%S', '%d-%m-%Y %H:%M:%S', '%d-%m-%y %H:%M:%S.%f', '%d-%m-%Y %H:%M:%S.%f', '%d-%m-%y %I:%M %p', '%d-%m-%Y %I:%M %p', '%d-%m-%y %I:%M:%S %p', '%d-%m-%Y %I:%M:%S %p']) end;
+-- Nobody puts dots behind a month that comes first.
+create or replace temp macro mdy_moment(b) as case when not regexp_matches(b, '^[0-9]([0-9]{3}|[0-9]?[.])') then try_strptime(plain_day(b), ['%m-%d-%y', '%m-%d-%Y', '%m-%d-%y %H:%M', '%m-%d-%Y %H:%M', '%m-%d-%y %H:%M:%S', '%m-%d-%Y %H:%M:%S', '%m-%d-%y %H:%M:%S.%f', '%m-%d-%Y %H:%M:%S.%f', '%m-%d-%y %I:%M %p', '%m-%d-%Y %I:%M %p', '%m-%d-%y %I:%M:%S %p', '%m-%d-%Y %I:%M:%S %p']) end;
+create or replace temp macro named_moment(b) as case when regexp_matches(b, '[A-Za-z]{3}') then
+  try_strptime(replace(plain_day(b), '.', ''), ['%d-%b-%y', '%d-%b-%Y', '%d-%B-%y', '%d-%B-%Y', '%b %d, %Y', '%B %d, %Y', '%b %d %Y', '%B %d %Y', '%d-%b-%y %H:%M', '%d-%b-%Y %H:%M', '%d-%B-%y %H:%M', '%d-%B-%Y %H:%M', '%b %d, %Y %H:%M', '%B %d, %Y %H:%M', '%b %d %Y %H:%M', '%B %d %Y %H:%M', '%d-%b-%y %H:%M:%S', '%d-%b-%Y %H:%M:%S', '%d-%B-%y %H:%M:%S', '%d-%B-%Y %H:%M:%S', '%b %d, %Y %H:%M:%S', '%B %d, %Y %H:%M:%S', '%b %d %Y %H:%M:%S', '%B %d %Y %H:%M:%S', '%d-%b-%y %H:%M:%S.%f', '%d-%b-%Y %H:%M:%S.%f', '%d-%B-%y %H:%M:%S.%f', '%d-%B-%Y %H:%M:%S.%f', '%b %d, %Y %H:%M:%S.%f', '%B %d, %Y %H:%M:%S.%f', '%b %d %Y %H:%M:%S.%f', '%B %d %Y %H:%M:%S.%f', '%d-%b-%y %I:%M %p', '%d-%b-%Y %I:%M %p', '%d-%B-%y %I:%M %p', '%d-%B-%Y %I:%M %p', '%b %d, %Y %I:%M %p', '%B %d, %Y %I:%M %p', '%b %d %Y %I:%M %p', '%B %d %Y %I:%M %p', '%d-%b-%y %I:%M:%S %p', '%d-%b-%Y %I:%M:%S %p', '%d-%B-%y %I:%M:%S %p', '%d-%B-%Y %I:%M:%S %p', '%b %d, %Y %I:%M:%S %p', '%B %d, %Y %I:%M:%S %p', '%b %d %Y %I:%M:%S %p', '%B %d %Y %I:%M:%S %p']) end;
+
+-- Bits of DAYS in src/ingest/readings.ts: in which orders a value is a day.
+create or replace temp macro day_kind(y, d, m, n, b) as
+  case when y is null and d is null and m is null and n is null then 256 else
+    case when y is null then 0 else 16384 end | case when d is null then 0 else 32768 end | case when m is null then 0 else 65536 end
+    | case when d = m then 262144 else 0 end | case when n is null then 0 else 524288 end | case when contains(b, ':') then 1048576 else 0 end end;
+-- Bits of SENT there, of text that is no plain number, day or time.
+create or replace temp macro loose_kind(b) as case
+  when length(b) > 40 then 256
+  when lower(b) in ('true', 'false', 'yes', 'no') then 1024
+  when pointed(b) <> b then 2097160
+  when is_comma_number(b) then 8192
+  when regexp_full_match(b, '-?0[0-9]+') then 4194304
+  when is_day_like(b) then 8388608
+  else 256 end;
+create or replace temp macro sent_kind(sent, b, class) as case
+  when sent is null then null
+  when list_contains(getvariable('missing_marks'), b) then 4096
+  when b = '' then case when sent = '' then 512 else 2097664 end
+  else case when b = sent then 0 else 2097152 end | case when class = 256 then loose_kind(b) else class end end;

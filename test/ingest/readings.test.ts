@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chooseReading, isMostly, type ReadingOptions } from '../../src/ingest/readings.ts';
+import { openLake, type Lake } from './setup.ts';
+
+let lake: Lake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+/** A file of one column beside one of text, and what became of it. */
+async function read(values: readonly string[], { delimiter = ',', ...reading }: ReadingOptions & { delimiter?: string } = {}) {
+  const table = await lake.makeTable();
+  const bytes = `v${delimiter}w\n${values.map((value) => `${value}${delimiter}x y`).join('\n')}\n`;
+  const { report, upload } = await lake.ingest(table, 'csv', [{ path: 'a.csv', bytes }], { reading });
+  expect(upload).toMatchObject({ stored: values.length, quarantined: 0 });
+  const rows = await lake.rows(table.id);
+  const column = report!.files[0]!.columns.find(({ name }) => name === 'v')!;
+  return {
+    type: column.type,
+    column,
+    values: rows.map(({ v }) => v),
+    odd: rows.map((row) => row.v__text).filter((value) => value != null),
+  };
+}
+
+describe('what one value after another is', () => {
+  const cases: [string, string[], string, unknown[], (ReadingOptions & { delimiter?: string })?][] = [
+    [
+      'marks for nothing',
+      ['1', 'NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.', '', '2'],
+      'INT',
+      [1, ...Array(11).fill(null), 2],
+    ],
+    ['marks among words', ['wild', 'NA', 'mutant', '-'], 'STRING', ['wild', null, 'mutant', null]],
+    ['a mark of its own', ['1', '-999', '2'], 'INT', [1, null, 2], { missing: ['-999'] }],
+    ['no marks at all', ['a', 'NA', 'b'], 'STRING', ['a', 'NA', 'b'], { missing: [] }],
+    ['blanks around numbers', [' 5', '6 ', '\t7', '\u00a08', ' '], 'INT', [5, 6, 7, 8, null]],
+    ['bare points', ['.5', '-.25', '5.'], 'DOUBLE', [0.5, -0.25, 5]],
+    ['decimal commas', ['0,5', '-1,25', '3', '1.234,5'], 'DOUBLE', [0.5, -1.25, 3, 1234.5], { delimiter: ';' }],
+    ['decimal commas with an exponent', ['1,5e-3', '2,0'], 'DOUBLE', [0.0015, 2], { delimiter: ';' }],
+    ['decimal points between semicolons', ['0.5', '1.234'], 'DOUBLE', [0.5, 1.234], { delimiter: ';' }],
+    ['decimal commas between commas when told', ['"0,5"', '"1,25"'], 'DOUBLE', [0.5, 1.25], { decimal: ',' }],
+    ['lists of two between semicolons when told', ['0,5', '1,25'], 'STRING', ['0,5', '1,25'], { delimiter: ';', decimal: '.' }],
+    [
+      'many digits behind a comma',
+      ['0,12345678901234567891', '1'],
+      'DECIMAL(38,20)',
+      ['0.12345678901234567891', '1.00000000000000000000'],
+      { delimiter: ';' },
+    ],
+    ['truths of pandas', ['True', 'False', ''], 'BOOLEAN', [true, false, null]],
+    ['truths of R and people', ['TRUE', 'no', 'Yes', 'FALSE'], 'BOOLEAN', [true, false, true, false]],
+    ['zeros and ones', ['0', '1'], 'INT', [0, 1]],
+    ['short dates', ['2024-1-1', '2024-12-31'], 'DATE', ['2024-01-01', '2024-12-31']],
+    ['slashed dates', ['2024/01/31', '2024/2/1'], 'DATE', ['2024-01-31', '2024-02-01']],
+    ['days first', ['31/12/2024', '1/2/2024'], 'DATE', ['2024-12-31', '2024-02-01']],
+    ['months first', ['12/31/2024', '1/2/2024'], 'DATE', ['2024-12-31', '2024-01-02']],
+    ['dotted days', ['1.2.2024', '03.04.24'], 'DATE', ['2024-02-01', '2024-04-03']],
+    ['days of two digits', ['12/31/99', '1/2/24'], 'DATE', ['1999-12-31', '2024-01-02']],
+    ['named months', ['5 May 2026', '06-Jun-26', '7 September 2026'], 'DATE', ['2026-05-05', '2026-06-06', '2026-09-07']],
+    ['named months first', ['"May 5, 2026"', '"Sep 30, 2026"'], 'DATE', ['2026-05-05', '2026-09-30']],
+    ['times behind days', ['31.12.2024 9:05', '01.01.2025 23:59:59.5'], 'TIMESTAMP_NTZ', ['2024-12-31 09:05:00', '2025-01-01 23:59:59.5']],
+    [
+      'halves of the day',
+      ['12/31/2024 12:05 AM', '12/30/2024 1:00:30 PM', '12/30/2024 12:00 pm'],
+      'TIMESTAMP_NTZ',
+      ['2024-12-31 00:05:00', '2024-12-30 13:00:30', '2024-12-30 12:00:00'],
+    ],
+    ['days and times', ['2024-01-01', '2024-01-01T05:00:00'], 'TIMESTAMP_NTZ', ['2024-01-01 00:00:00', '2024-01-01 05:00:00']],
+    [
+      'an instant without seconds',
+      ['2026-01-01T10:00+02:00', '2026-01-01 10:00Z'],
+      'TIMESTAMP',
+      ['2026-01-01 08:00:00+00', '2026-01-01 10:00:00+00'],
+    ],
+    ['days that can be either', ['01/02/2024', '03/04/2024'], 'STRING', ['01/02/2024', '03/04/2024']],
+    ['days that are either way the same', ['01/01/2024', '04/04/2024'], 'DATE', ['2024-01-01', '2024-04-04']],
+    ['days that are told to come first', ['01/02/2024', '03/04/2024'], 'DATE', ['2024-02-01', '2024-04-03'], { dateOrder: 'dmy' }],
+    ['months that are told to come first', ['01/02/2024', '03/04/2024'], 'DATE', ['2024-01-02', '2024-03-04'], { dateOrder: 'mdy' }],
+    ['codes with leading zeros', ['007', '12', '13', '14'], 'STRING', ['007', '12', '13', '14']],
+    ['codes that are told to be numbers', ['12', '13'], 'DOUBLE', [12, 13], { types: { v: 'double' } }],
+    ['numbers that are told to be text', ['12', ' 13'], 'STRING', ['12', ' 13'], { types: { v: 'string' } }],
+    ['months that are not', ['13/13/2024', '40/1/2024'], 'STRING', ['13/13/2024', '40/1/2024']],
+    ['what only looks like a day', ['1.2.3', '10.2.1'], 'STRING', ['1.2.3', '10.2.1']],
+    ['addresses and versions', ['1-2-3', '4-5-6'], 'STRING', ['1-2-3', '4-5-6']],
+  ];
+  test.each(cases)('%s', async (_, values, type, expected, options) => {
+    const found = await read(values, options);
+    expect(found).toMatchObject({ type, values: expected, odd: [] });
+    expect(found.column.missingValues).toBe(expected.filter((value) => value === null).length);
+  });
+});
+
+test('what does not fit is counted, shown with its row, and kept as it was sent', async () => {
+  const values = ['1', '2', ' low ', '4', 'NA', '6', '>100', '8'];
+  const found = await read(values);
+  expect(found).toMatchObject({ type: 'INT', values: [1, 2, null, 4, null, 6, null, 8], odd: [' low ', '>100'] });
+  expect(found.column).toMatchObject({
+    oddValues: 2,
+    missingValues: 1,
+    oddExamples: [
+      { row: 3, value: ' low ' },
+      { row: 7, value: '>100' },
+    ],
+  });
+});
+
+test('days that can be either say so, and what tells them apart may come late', async () => {
+  expect((await read(['01/02/2024', '03/04/2024'])).column.note).toContain('dateOrder');
+  const early = Array.from({ length: 2_500 }, (_, row) => `${1 + (row % 12)}/${1 + (row % 11)}/2024`);
+  expect(await read(early)).toMatchObject({ type: 'STRING', odd: [] });
+  const [first] = (await read([...early, '13/1/2024'])).values;
+  expect(first).toBe('2024-01-01');
+  const late = await read([...early, '1/13/2024']);
+  expect(late).toMatchObject({ type: 'DATE', odd: [] });
+  expect(late.values.at(-1)).toBe('2024-01-13');
+  // one that contradicts the other leaves it open
+  expect(await read([...early, '13/1/2024', '1/13/2024'])).toMatchObject({ type: 'STRING' });
+});
+
+test('a column that is known keeps its type, and is read by it', async () => {
+  const table = await lake.makeTable();
+  await lake.ingest(table, 'csv', [{ path: '1.csv', bytes: 'n;day;ok;code\n1,5;31.12.2024;yes;x\n' }]);
+  const { report } = await lake.ingest(table, 'csv', [
+    { path: '2.csv', bytes: 'n,day,ok,code\n2.5,2024-12-30,TRUE,7\nNA,12/29/2024,?,8\nlow,,FALSE,9\n' },
+  ]);
+  expect(await lake.types(table.id)).toMatchObject({ n: 'DOUBLE', day: 'DATE', ok: 'BOOLEAN', code: 'STRING' });
+  const odd = Object.fromEntries(report!.files[0]!.columns.map(({ name, oddValues }) => [name, oddValues]));
+  expect(odd).toMatchObject({ n: 1, ok: 1, code: 0 });
+  const rows = await lake.rows(table.id);
+  expect(rows.filter(({ code }) => code === '7')).toMatchObject([{ n: 2.5, ok: true }]);
+  expect(rows.filter(({ code }) => code === '9')).toMatchObject([{ n: null, n__text: 'low', ok: false }]);
+});
+
+describe('nearly all of a column decide', () => {
+  test.each([
+    [1, 0, true],
+    [1, 1, false],
+    [3, 2, true],
+    [97, 3, false],
+    [300, 3, true],
+    [99_000, 1_000, true],
+    [999_000, 1_001, false],
+  ])('%i that fit and %i that do not', (fitting, odd, expected) => expect(isMostly(fitting, odd)).toBe(expected));
+
+  test('the way that is chosen leaves few values odd, whatever they are', () => {
+    const kind = fc.constantFrom(
+      1,
+      2,
+      4,
+      8,
+      16,
+      32,
+      64,
+      128,
+      256,
+      512,
+      1_024,
+      4_096,
+      8_192,
+      16_384,
+      32_768,
+      65_536,
+      131_072,
+      262_144,
+      524_288,
+      4_194_304,
+    );
+    const kinds = fc.array(fc.tuple(kind, fc.integer({ min: 1, max: 5_000 })), { maxLength: 6 });
+    fc.assert(
+      fc.property(kinds, fc.constantFrom(',', ';'), (pairs, delimiter) => {
+        const all = new Map(pairs);
+        const values = [...all].reduce((sum, [each, many]) => (each === 512 || each === 4_096 ? sum : sum + many), 0);
+        const { form, odd } = chooseReading(all, { delimiter, options: {} });
+        if (form !== 'text') expect(isMostly(values - odd, odd)).toBe(true);
+        if (delimiter === ',') expect(form).not.toBe('comma');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
