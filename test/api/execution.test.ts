@@ -25,8 +25,6 @@ describe('POST /api/v1/macros/{id}/execute', () => {
       macro_id: id,
       success: true,
       output: { sum: 6 },
-      error: null,
-      failure: null,
       logs: ['n 3'],
       durationMs: expect.any(Number),
     });
@@ -34,7 +32,8 @@ describe('POST /api/v1/macros/{id}/execute', () => {
     expect((await run({ data: { sample: [{ values: [4] }, { values: [9] }] } })).body.output).toEqual({ sum: 4 });
     expect((await run({ data: { sample: [] } })).body).toMatchObject({ success: false, error: expect.stringMatching(/^empty-envelope/) });
     const failed = (await run({ data: {} })).body;
-    expect(failed).toMatchObject({ success: false, output: null, error: expect.stringContaining('TypeError'), failure: { line: 1 } });
+    expect(failed).toMatchObject({ success: false, error: expect.stringContaining('TypeError'), failure: { line: 1 } });
+    expect(failed).not.toHaveProperty('output');
     for (const bad of [{}, { data: 5 }, { data: 'nonsense' }, { data: {}, context: [] }, { data: {}, timeout: 61 }])
       expect((await run(bad)).status).toBe(400);
     expect((await site.as(site.cast.stranger)('POST', `/api/v1/macros/${id}/execute`, { body: { data: {} } })).status).toBe(403);
@@ -127,10 +126,10 @@ describe('POST /api/v1/macros/execute-batch', () => {
     ).toEqual([
       ['a', true, { n: 1 }],
       ['b', true, { n: 2 }],
-      ['c', false, null],
-      ['a', false, null],
-      ['', false, null],
-      ['e', false, null],
+      ['c', false, undefined],
+      ['a', false, undefined],
+      ['', false, undefined],
+      ['e', false, undefined],
       ['f', true, { n: 3 }],
     ]);
     expect(answer.body.results[3].error.replace(hidden.id, 'X')).toBe(answer.body.results[4].error.replace(UNKNOWN, 'X'));
@@ -175,10 +174,10 @@ describe('POST /api/v1/macros/execute-batch', () => {
       (await call('POST', '/api/v1/macros/execute-batch', { body: { items } })).body.results.map(
         ({ output }: { output: unknown }) => output,
       );
-    expect(await outputs()).toEqual([{ v: 2 }, { v: 1 }, null]);
-    expect(await outputs(site.as(site.cast.stranger))).toEqual([null, null, null]);
+    expect(await outputs()).toEqual([{ v: 2 }, { v: 1 }, undefined]);
+    expect(await outputs(site.as(site.cast.stranger))).toEqual([undefined, undefined, undefined]);
     await owner()('DELETE', `/api/v1/macros/${id}`);
-    expect(await outputs()).toEqual([null, { v: 1 }, null]);
+    expect(await outputs()).toEqual([undefined, { v: 1 }, undefined]);
   });
 });
 

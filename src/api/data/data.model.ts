@@ -22,7 +22,8 @@ export interface TableDescriptor {
   displayName: string;
   totalRows: number;
   defaultSortColumn: string;
-  errorColumn: string | null;
+  /** Of macro tables: the column that says why a row has no output. */
+  errorColumn?: string;
   /** Whether you may read its rows: raw and uploaded rows need the contribute action. */
   canRead: boolean;
   version: number;

@@ -38,7 +38,7 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
     displayName: displayName(row),
     totalRows: row.rowCount,
     defaultSortColumn: DEFAULT_SORT[row.kind],
-    errorColumn: ERROR_COLUMN[row.kind] ?? null,
+    errorColumn: ERROR_COLUMN[row.kind],
     canRead: row.canRead,
     version: row.version,
     columns: [

@@ -15,7 +15,8 @@ export interface Invitation {
   status: InvitationStatus;
   invitedBy: string;
   invitedByName: string;
-  resourceName: string | null;
+  /** Of an invitation to a resource. */
+  resourceName?: string;
   createdAt: Date;
   updatedAt: Date;
   expiresAt: Date;

@@ -7,22 +7,31 @@ const columns = fragment`
   p.first_name || ' ' || p.last_name as "invitedByName", r.name as "resourceName", i.created_at as "createdAt", i.updated_at as "updatedAt", i.expires_at as "expiresAt"`;
 const joins = fragment`join people p on p.user_id = i.invited_by left join resources r on r.id = i.resource_id`;
 
-export const findInvitation = (db: Queryable, id: string) =>
-  db.one<Invitation>(sql('invitations.find')`select ${columns} from invitations i ${joins} where i.id = ${id}`);
+type Row = Omit<Invitation, 'resourceName'> & { resourceName: string | null };
+const shown = ({ resourceName, ...row }: Row): Invitation => (resourceName === null ? row : { ...row, resourceName });
+
+export const findInvitation = async (db: Queryable, id: string) => {
+  const row = await db.one<Row>(sql('invitations.find')`select ${columns} from invitations i ${joins} where i.id = ${id}`);
+  return row && shown(row);
+};
 
 /** Live ones to a resource, newest first. */
-export const listResourceInvitations = (db: Queryable, resourceId: string) =>
-  db.rows<Invitation>(sql('invitations.listOfResource')`
+export const listResourceInvitations = async (db: Queryable, resourceId: string) =>
+  (
+    await db.rows<Row>(sql('invitations.listOfResource')`
     select ${columns} from invitations i ${joins}
     where i.resource_id = ${resourceId} and i.status = 'pending' and i.expires_at > now()
-    order by i.created_at desc, i.id desc`);
+    order by i.created_at desc, i.id desc`)
+  ).map(shown);
 
 /** The caller's own live ones to the service, newest first. */
-export const listPlatformInvitations = (db: Queryable, invitedBy: string) =>
-  db.rows<Invitation>(sql('invitations.listPlatform')`
+export const listPlatformInvitations = async (db: Queryable, invitedBy: string) =>
+  (
+    await db.rows<Row>(sql('invitations.listPlatform')`
     select ${columns} from invitations i ${joins}
     where i.resource_type = 'platform' and i.invited_by = ${invitedBy} and i.status = 'pending' and i.expires_at > now()
-    order by i.created_at desc, i.id desc`);
+    order by i.created_at desc, i.id desc`)
+  ).map(shown);
 
 interface Place {
   resourceId: string | null;

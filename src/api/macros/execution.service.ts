@@ -24,9 +24,7 @@ const sentenceOf = ({ type, message }: MacroError) => (['Error', 'simpleError'].
 const refused = (macroId: string, error: string): MacroRunResult => ({
   macro_id: macroId,
   success: false,
-  output: null,
   error,
-  failure: null,
   logs: [],
   durationMs: 0,
 });
@@ -34,9 +32,8 @@ const refused = (macroId: string, error: string): MacroRunResult => ({
 const shown = (macroId: string, { success, output, error, logs, durationMs }: ItemResult): MacroRunResult => ({
   macro_id: macroId,
   success,
-  output: success ? (output ?? {}) : null,
-  error: error === undefined ? null : sentenceOf(error),
-  failure: error ?? null,
+  ...(success ? { output: output ?? {} } : {}),
+  ...(error === undefined ? {} : { error: sentenceOf(error), failure: error }),
   logs,
   durationMs,
 });

@@ -84,10 +84,12 @@ export interface MacroFailure {
 export interface MacroRunResult {
   macro_id: string;
   success: boolean;
-  output: Record<string, unknown> | null;
-  error: string | null;
+  /** Of a run that succeeded. */
+  output?: Record<string, unknown>;
+  /** Of a run that did not. */
+  error?: string;
   /** The error in parts, when the macro itself failed. */
-  failure: MacroFailure | null;
+  failure?: MacroFailure;
   /** What the macro printed, a line each. */
   logs: string[];
   /** Milliseconds inside the sandbox. */

@@ -78,7 +78,7 @@ export async function unsubscribeAddress(ctx: Context, token: string): Promise<N
 
 async function addressOf(ctx: Context, caller: Caller): Promise<{ email: string; isVerified: boolean }> {
   const found = await findAddress(ctx.db, caller.userId);
-  if (!found?.email) throw errors.queryRefused('Your account has no email address.');
+  if (!found?.email) throw errors.noAddress();
   return { email: found.email, isVerified: found.isVerified };
 }
 
