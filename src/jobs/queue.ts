@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PgBoss, type Db } from 'pg-boss';
+import { PgBoss, systemClock, type Db } from 'pg-boss';
 import type { Queryable } from '../database/database.ts';
 import { translateDatabaseError } from '../database/errors.ts';
 import { openPresence } from './presence.ts';
@@ -44,6 +44,9 @@ const EXPIRES_AFTER_SECONDS = 6 * 3600;
 /** A process that only lost its connection has another one after a quarter of a second. */
 const LOOK_MS = 1_000;
 
+/** The queue measures its pauses by `now`: of the wall clock, one that is set back by an hour made each of them an hour longer. */
+const steadyClock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
+
 /** pg-boss speaks to whatever runs statements; inside a transaction that is ours. */
 const adapter = (db: Queryable): Db => ({
   executeSql: async (text, values = []) => ({ rows: await db.rows({ label: 'jobs.enqueue', text, values, name: '' }) }),
@@ -57,6 +60,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
   const patience = { query_timeout: SILENT_MS, keepAlive: true, connectionTimeoutMillis: 5_000 };
   const boss = new PgBoss({
     ...patience,
+    clock: steadyClock,
     connectionString: url,
     max: 6,
     superviseIntervalSeconds: 5,

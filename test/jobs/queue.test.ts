@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { APPLICATION_ROLE } from '../../src/database/migrate.ts';
 import { openJobQueue, type JobQueue } from '../../src/jobs/queue.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
@@ -49,6 +49,21 @@ test('a key waits or runs once; without a key every job runs; a rolled back tran
   await queue.enqueue('keyed', { n: 9 }, { key: 'one' });
   await until(() => ran.includes('keyed 9'));
   expect(ran).toContain('keyed 9');
+});
+
+test('a clock that is set back while the queue looks for jobs delays none', async () => {
+  const ran: object[] = [];
+  let hours = 0;
+  const wall = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() - (hours += 1) * 3_600_000);
+  try {
+    await queue.work([{ name: 'timed', run: async (payload) => void ran.push(payload) }]);
+    await sleep(1_500);
+    await queue.enqueue('timed', { n: 1 });
+    await until(() => ran.length > 0);
+    expect(ran).toEqual([{ n: 1 }]);
+  } finally {
+    wall.mockRestore();
+  }
 });
 
 const HELD = `select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and database = (select oid from pg_database where datname = current_database())`;
