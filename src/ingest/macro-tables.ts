@@ -7,12 +7,14 @@ import { fixedColumns } from '../lakehouse/catalog.ts';
 import { commit, fingerprint, knownSources, type ColumnState } from '../lakehouse/manifest.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
 import { removeUncommitted, untilUnchanged } from './attempts.ts';
-import { nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from './columns.ts';
+import { cut, MAX_NAME, nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from './columns.ts';
+import type { Answer } from './labels.ts';
+import { quote } from '../lakehouse/staging.ts';
 import { MAX_COLUMNS } from './limits.ts';
 import { macroRowId, macroSource } from './identity.ts';
 import { outputTokens, type MacroResult, type MeasurementRow } from './measurements.ts';
 import { clean, type MeasuredFacts } from './measurement-cells.ts';
-import { FACTS, factsOf, openTable, keptRecords, type Batch, type Prepared } from './message-tables.ts';
+import { FACTS, factsOf, keptRecords, labelsOf, openTable, questionColumn, type Batch, type Prepared } from './message-tables.ts';
 import type { Transaction } from './messages.queries.ts';
 import { fill, functionStatements, variable } from './pipeline.ts';
 import { changeWith, findWidened, joinColumns, widenFiles } from '../lakehouse/rewriting.ts';
@@ -22,19 +24,38 @@ import type { BronzeField } from './value-classes.ts';
 
 const RULES: NameRules = { reserved: new Set([...fixedColumns('macro').map(({ name }) => name), ...OWN_NAMES]), prefix: 'output_' };
 
-/** Names for the keys of outputs: a key goes where it went before, a new one where nothing is yet. */
+const isQuestion = ({ origin }: ColumnState) => origin === 'question';
+
+/** Names for the keys of outputs: a key goes where it went before, a new one where nothing is yet, and beside a question of its name as `output_<key>`. */
 function nameOutputs(keys: readonly string[], known: readonly ColumnState[]): NamedColumn[] {
-  const before = new Map(known.map(({ name, originalKey }) => [originalKey ?? name, name]));
+  const before = new Map(known.filter((column) => !isQuestion(column)).map(({ name, originalKey }) => [originalKey ?? name, name]));
   const isKnown = (key: string) => before.has(key) && (!key.toLowerCase().endsWith('__text') || before.get(key) !== key);
   const taken = new Set(known.map(({ name }) => name.toLowerCase()));
   const fresh = new Map(
     nameColumns(
       keys.filter((key) => !isKnown(key)),
-      RULES,
+      { ...RULES, reserved: new Set([...RULES.reserved, ...known.filter(isQuestion).map(({ name }) => name)]) },
       taken,
     ).map((named) => [named.key, named]),
   );
   return keys.map((key) => (isKnown(key) ? { key, name: before.get(key) ?? key } : (fresh.get(key) ?? { key, name: key })));
+}
+
+/** Where the answers to questions go, by their column in raw_data: where they went before, else under that name, or as `question_<name>` where an output has it. */
+function nameQuestions(asked: readonly string[], known: readonly ColumnState[], outputs: readonly ColumnState[]): Map<string, string> {
+  const before = new Set(known.filter(isQuestion).map(({ name }) => name));
+  const used = new Set<string>();
+  const taken = new Set([...RULES.reserved, ...[...known, ...outputs].map(({ name }) => name.toLowerCase())]);
+  return new Map(
+    asked.map((column) => {
+      const instead = `question_${cut(column, MAX_NAME - 9)}`;
+      let name = [column, instead].find((each) => before.has(each) && !used.has(each)) ?? (taken.has(column) ? instead : column);
+      for (let count = 2; used.has(name) || (taken.has(name) && !before.has(name)); count += 1)
+        name = `${cut(instead, MAX_NAME - 8)}_${count}`;
+      used.add(name);
+      return [column, name];
+    }),
+  );
 }
 
 /** One row of a macro table, before it is written. */
@@ -43,6 +64,8 @@ export interface MacroRow extends MeasuredFacts {
   /** Position among what the macro made of one measurement. */
   index: number;
   result: MacroResult;
+  /** What was answered where its measurement was made. */
+  answers: readonly Answer[];
   /** The code that ran; null for what was delivered with the measurement. */
   version: string | null;
 }
@@ -74,30 +97,41 @@ async function stageRows(batch: Batch, macroId: string, table: MacroTable, rows:
   const fitted = fitOutputs(rows, table.known);
   const keys = [...new Set(fitted.flatMap(({ tokens }) => [...tokens.keys()]))];
   const own = ['raw_id', 'macro_name', 'macro_filename', 'macro_error', 'macro_version'];
+  const labels = labelsOf(rows);
+  const asked = [...labels.keys()];
   await keptRecords(
     batch,
-    [...FACTS, ...own, ...keys.map((_, at) => `c${at + 1}`)],
+    [...FACTS, ...own, ...keys.map((_, at) => `c${at + 1}`), ...asked.map((_, at) => `q${at + 1}`)],
     (function* () {
-      for (const { row, tokens } of fitted)
+      for (const { row, tokens } of fitted) {
+        const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
         yield [
           macroRowId(row.rawId, macroId, row.index),
           ...factsOf(row),
           ...[row.rawId, clean(row.result.name), clean(row.result.filename), clean(row.result.error), row.version],
           ...keys.map((key) => tokens.get(key) ?? null),
+          ...asked.map((column) => answers.get(column) ?? null),
         ];
+      }
     })(),
   );
   const fields = keys.map((key, at): BronzeField => ({ key, column: `c${at + 1}`, form: 'token' }));
   const typed = await typeFile(session, pipelines, fields, table.known, { origin: 'output', names: nameOutputs(keys, table.known) });
+  const questions = nameQuestions(asked, table.known, typed.columns);
+  const values = [
+    ...(typed.values === '' ? [] : [typed.values]),
+    ...[...questions.values()].map((name, at) => `q${at + 1} as ${quote(name)}`),
+  ];
   await session.prepare([variable('macro_id', macroId), variable('experiment_id', experimentId)]);
   const staged = await session.stage({
     tableId: table.id,
     experimentId,
-    select: fill(pipelines.macroRows, { values: typed.values === '' ? '' : `, ${typed.values}` }),
+    select: fill(pipelines.macroRows, { values: values.map((value) => `, ${value}`).join('') }),
     sortColumn: 'timestamp',
   });
   if (staged.rowCount !== rows.length) throw new Error(`the engine read ${staged.rowCount} of ${rows.length} macro rows`);
-  return { staged, columns: typed.columns };
+  const answered = [...questions].map(([column, name]) => questionColumn(name, labels.get(column) ?? column));
+  return { staged, columns: [...typed.columns, ...answered] };
 }
 
 /** Stages what one macro delivered; undefined when every row of it is there already. */

@@ -1,8 +1,9 @@
 /** Stored measurements, read back for what is made of them. */
 import { join } from 'node:path';
 import { columnsAt, filesAt, findTable } from '../lakehouse/manifest.ts';
-import type { StagingArea, StagingSession } from '../lakehouse/staging.ts';
+import { quote, type StagingArea, type StagingSession } from '../lakehouse/staging.ts';
 import type { Statement } from '../lakehouse/warehouse.ts';
+import type { Answer } from './labels.ts';
 import type { MeasuredFacts } from './measurement-cells.ts';
 import type { Database } from './messages.queries.ts';
 
@@ -12,6 +13,7 @@ export interface Measured extends Omit<MeasuredFacts, 'processedAt'> {
   /** JSON text of the sample. */
   data: string | null;
   macroContext: string | null;
+  answers: readonly Answer[];
 }
 
 /** Some measurements, by id, and the range of their times (ISO 8601), which says in what files they can be. */
@@ -31,10 +33,14 @@ const list = (name: string, values: readonly string[]): Statement => ({
   values: [{ type: { kind: 'string' }, value: values }],
 });
 
-const EMPTY = `select null::varchar as id, null::timestamptz as "timestamp", null::varchar as device_id, null::varchar as device_name, null::varchar as timezone,
+const emptyWith = (
+  names: readonly string[],
+) => `select null::varchar as id, null::timestamptz as "timestamp", null::varchar as device_id, null::varchar as device_name, null::varchar as timezone,
   null::double as latitude, null::double as longitude, null::varchar as workbook_run_id, null::varchar as contributor_id, null::varchar as client_id,
-  null::json as data, null::varchar as workbook_version_id, null::varchar as macro_context where false`;
-const RAW = `(${EMPTY} union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false))`;
+  null::json as data, null::varchar as workbook_version_id, null::varchar as macro_context
+  ${names.map((name) => `, null::varchar as ${quote(name)}`).join('')} where false`;
+const rawWith = (names: readonly string[]) =>
+  `(${emptyWith(names)} union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false))`;
 const TIME = `strftime("timestamp" at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ')`;
 
 async function inSession<T>({ staging }: Reading, signal: AbortSignal | undefined, work: (session: StagingSession) => Promise<T>) {
@@ -53,7 +59,9 @@ const number = (value: unknown) => (typeof value === 'number' ? value : null);
 export async function readMeasured(deps: Reading, experimentId: string, wanted: MeasuredIds, signal?: AbortSignal): Promise<Measured[]> {
   const table = await findTable(deps.db, experimentId, 'raw_data');
   const files = table ? await filesAt(deps.db, table.id, table.version, { from: wanted.from, to: wanted.to }) : [];
-  if (files.length === 0) return [];
+  if (!table || files.length === 0) return [];
+  const questions = (await columnsAt(deps.db, table.id, table.version)).filter(({ origin }) => origin === 'question');
+  const names = questions.map(({ name }) => name);
   return inSession(deps, signal, async (session) => {
     await session.prepare([
       list(
@@ -64,13 +72,15 @@ export async function readMeasured(deps: Reading, experimentId: string, wanted: 
     ]);
     const rows = await session.rows({
       sql: `select id, ${TIME} as at, device_id, device_name, timezone, latitude, longitude, workbook_run_id, contributor_id, client_id, data::varchar as data, macro_context
-        from ${RAW} where id in (select unnest(getvariable('ids')))`,
+        ${names.map((name, at) => `, ${quote(name)} as q${at + 1}`).join('')}
+        from ${rawWith(names)} where id in (select unnest(getvariable('ids')))`,
       values: [],
     });
     return rows.map((row) => ({
       id: String(row['id']),
       data: text(row['data']),
       macroContext: text(row['macro_context']),
+      answers: questions.map(({ name, originalKey }, at) => ({ label: originalKey ?? name, column: name, text: text(row[`q${at + 1}`]) })),
       contributorId: text(row['contributor_id']),
       clientId: text(row['client_id']),
       facts: {

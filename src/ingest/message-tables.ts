@@ -17,6 +17,7 @@ import type { Staged } from '../lakehouse/warehouse.ts';
 import { errors } from '../errors.ts';
 import { stageChanges } from './annotation-log.ts';
 import { DEVICE_COLUMNS, devicesSaid } from './devices-said.ts';
+import type { Answer } from './labels.ts';
 import type { MeasurementRow } from './measurements.ts';
 import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
 import { fill, variable, type Pipelines } from './pipeline.ts';
@@ -109,7 +110,7 @@ export async function openTable(
 }
 
 /** What a question's column is: text, whatever is answered, so that no later answer is odd. */
-const questionColumn = (name: string, label: string): ColumnState => ({
+export const questionColumn = (name: string, label: string): ColumnState => ({
   name,
   type: { kind: 'string' },
   origin: 'question',
@@ -118,6 +119,14 @@ const questionColumn = (name: string, label: string): ColumnState => ({
   hasValues: true,
   exactDouble: true,
 });
+
+/** The questions that rows have answers to, by their column: as they were asked first. */
+export function labelsOf(rows: readonly { answers: readonly Answer[] }[]): Map<string, string> {
+  const labels = new Map<string, string>();
+  for (const { answers } of rows)
+    for (const { column, label, text } of answers) if (text !== null && !labels.has(column)) labels.set(column, label);
+  return labels;
+}
 
 /** Zones of a batch that are worth a case each. */
 const FEW_ZONES = 8;
@@ -154,9 +163,7 @@ async function withZones(session: StagingSession, step: string, zones: readonly 
 /** Stages measurements as rows of raw_data, and says what columns their answers come to. */
 export async function stageMeasurements(batch: Batch, tableId: string, rows: readonly MeasurementRow[]) {
   const { session, pipelines, experimentId } = batch;
-  const labels = new Map<string, string>();
-  for (const { answers } of rows)
-    for (const { column, label, text } of answers) if (text !== null && !labels.has(column)) labels.set(column, label);
+  const labels = labelsOf(rows);
   const names = [...labels.keys()];
   const { path, columns, absent, zones } = await writeCells(batch.work, rows, names);
   await openRecords(session, pipelines, {

@@ -101,6 +101,58 @@ describe('a measurement that names a macro', () => {
     });
   });
 
+  test('carries the answers to its questions, delivered or run, and keeps them apart from outputs of their names', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { phi2: json.x, treatment: "an output" };');
+    const asked = (genotype: string | null, treatment = 'drought') => [
+      { question_label: 'Genotype', question_text: 'Which?', question_answer: genotype },
+      { question_label: 'treatment', question_text: 'Which?', question_answer: treatment },
+      { question_label: 'macro_error', question_text: 'A base name', question_answer: 'none' },
+    ];
+    await send(experimentId, [
+      { timestamp: minute(0), device_id: 'd', sample: { x: 0.5 }, macros: [macroId], questions: asked('B73') },
+      { timestamp: minute(1), device_id: 'd', sample: { x: 0.7 }, macros: [macroId], questions: asked('B73') },
+      {
+        timestamp: minute(2),
+        device_id: 'd',
+        sample: { x: 0.1 },
+        macros: [{ id: macroId, output: { phi2: 0.1, treatment: 'delivered' } }],
+        questions: asked('Mo17'),
+      },
+      { timestamp: minute(3), device_id: 'd', sample: { x: 0.2 }, macros: [macroId] },
+    ]);
+    await settled(experimentId);
+    const rows = await rowsOf(experimentId, macroId, {
+      columns: 'phi2,genotype,treatment,question_treatment,question_macro_error,macro_error',
+    });
+    const plain = { question_treatment: 'drought', question_macro_error: 'none', macro_error: null };
+    expect(rows).toEqual([
+      { phi2: 0.5, genotype: 'B73', treatment: 'an output', ...plain },
+      { phi2: 0.7, genotype: 'B73', treatment: 'an output', ...plain },
+      { phi2: 0.1, genotype: 'Mo17', treatment: 'delivered', ...plain },
+      { phi2: 0.2, genotype: null, treatment: 'an output', question_treatment: null, question_macro_error: null, macro_error: null },
+    ]);
+    const aggregation = JSON.stringify({
+      groupBy: [{ column: 'genotype' }],
+      functions: [{ column: 'phi2', function: 'avg', alias: 'mean' }],
+    });
+    const grouped = await owner('GET', `/api/v1/experiments/${experimentId}/data`, { query: { tableName: macroId, aggregation } });
+    expect(grouped.status, grouped.text).toBe(200);
+    expect(grouped.body[0].data.rows).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ genotype: 'B73', mean: 0.6 }),
+        expect.objectContaining({ genotype: 'Mo17', mean: 0.1 }),
+      ]),
+    );
+    // an output that comes to be called as a question is does not take its place
+    const code = 'return { phi2: json.x, genotype: "from the macro" };';
+    expect((await owner('PUT', `/api/v1/macros/${macroId}`, { body: { code } })).status).toBe(200);
+    await send(experimentId, [{ timestamp: minute(4), device_id: 'd', sample: { x: 1 }, macros: [macroId], questions: asked('W22') }]);
+    await settled(experimentId);
+    const [last] = (await rowsOf(experimentId, macroId, { columns: 'timestamp,genotype,output_genotype,question_treatment' })).slice(-1);
+    expect(last).toMatchObject({ genotype: 'W22', output_genotype: 'from the macro', question_treatment: 'drought' });
+  });
+
   test('runs it on every element of a burst, and of an envelope', async () => {
     const experimentId = await makeExperiment();
     const macroId = await makeMacro('return { n: json.n };');

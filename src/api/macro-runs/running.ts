@@ -83,13 +83,14 @@ export function macroRow(
   processedAt: string,
 ): MacroRow {
   const { macroId, name, filename, version } = macro;
-  const { facts, contributorId, clientId } = row;
+  const { facts, contributorId, clientId, answers } = row;
   const output = outcome.output as MacroRow['result']['output'];
   return {
     facts,
     contributorId,
     clientId,
     processedAt,
+    answers,
     rawId: row.id,
     index,
     version,
