@@ -56,6 +56,8 @@ async function requireParquet(path: string, expansion?: number): Promise<{ rows:
   }
 }
 
+const asText = (column: string) => ({ expression: `cast(${column} as varchar)`, form: { kind: 'string' } as ColumnType });
+
 /** How a type of the engine becomes one of ours: the expression over the file's column, and the type it then has. */
 function read(column: string, type: string): { expression: string; form: ColumnType } {
   const as = (form: ColumnType, expression = column) => ({ expression, form });
@@ -93,15 +95,46 @@ function read(column: string, type: string): { expression: string; form: ColumnT
     case 'TIMESTAMP_S':
     case 'TIMESTAMP_MS':
     case 'TIMESTAMP_NS':
-      // whole microseconds only; finer times are kept as text, where nothing is lost
-      return type === 'TIMESTAMP_NS' ? cast({ kind: 'string' }, 'VARCHAR') : cast({ kind: 'timestamp_ntz' }, 'TIMESTAMP');
+      return cast({ kind: 'timestamp_ntz' }, 'TIMESTAMP');
     case 'BLOB':
       return as({ kind: 'string' }, `to_base64(${column})`);
     default:
       return /\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^JSON$|^VARIANT$/.test(type)
         ? as({ kind: 'variant' }, `to_json(${column})`)
-        : cast({ kind: 'string' }, 'VARCHAR');
+        : asText(column);
   }
+}
+
+interface Described {
+  name: string;
+  type: string;
+}
+
+const CUT = 'The file has these times to the nanosecond; they are kept to the microsecond.';
+const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
+
+/** Of columns with times in nanoseconds: those with a time that microseconds cannot say, and those of which the engine reads microseconds alone. */
+async function findFineTimes(
+  ask: (sql: string) => Promise<readonly Record<string, unknown>[]>,
+  described: readonly Described[],
+): Promise<{ finer: ReadonlySet<string>; cut: ReadonlySet<string> }> {
+  const local = described.filter(({ type }) => type === 'TIMESTAMP_NS');
+  const finer = new Set<string>();
+  for (let at = 0; at < local.length; at += TEXTS_AT_ONCE) {
+    const batch = local.slice(at, at + TEXTS_AT_ONCE);
+    const tests = batch.map(({ name }, index) => `coalesce(bool_or(epoch_ns(${quote(name)}) % 1000 <> 0), false) as f${index}`);
+    const [row = {}] = await ask(`select ${tests.join(', ')} from read_parquet(getvariable('records'), hive_partitioning = false)`);
+    batch.forEach(({ name }, index) => {
+      if (row[`f${index}`] === true) finer.add(name);
+    });
+  }
+  const zoned = described.filter(({ type }) => type === 'TIMESTAMP WITH TIME ZONE').map(({ name }) => name);
+  if (zoned.length === 0) return { finer, cut: new Set() };
+  const rows = await ask(
+    `select name from parquet_schema(getvariable('records')) where logical_type like '%isAdjustedToUTC=1%NANOS=NanoSeconds%'`,
+  );
+  const inNanoseconds = new Set(rows.map(({ name }) => String(name)));
+  return { finer, cut: new Set(zoned.filter((name) => inNanoseconds.has(name))) };
 }
 
 /** The refusal of a Parquet file that the engine could not read. */
@@ -145,10 +178,13 @@ export async function openParquet(
   const described = await ask(`describe select * from read_parquet(getvariable('records'), hive_partitioning = false)`);
   if (described.length > MAX_COLUMNS)
     throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
+  const told = described.map(({ column_name: name, column_type: type }): Described => ({ name: String(name), type: String(type) }));
+  const { finer, cut } = await findFineTimes(ask, told);
   const fields: BronzeField[] = [];
-  const columns = described.map(({ column_name: name, column_type: type }, index) => {
-    const { expression, form } = read(quote(String(name)), String(type));
-    fields.push({ key: String(name), column: `c${index + 1}`, form });
+  const columns = told.map(({ name, type }, index) => {
+    const isFiner = finer.has(name);
+    const { expression, form } = isFiner ? asText(quote(name)) : read(quote(name), type);
+    fields.push({ key: name, column: `c${index + 1}`, form, ...(isFiner ? { note: FINER } : cut.has(name) ? { note: CUT } : {}) });
     return `${expression} as c${index + 1}`;
   });
   await session.prepare([fill(pipelines.uploadedParquet, { columns: columns.length === 0 ? 'null as c0' : columns.join(', ') })]);

@@ -158,7 +158,7 @@ export function decideTypes(
       exactDouble: (before?.exactDouble ?? true) && exact,
     });
     const widened = before?.hasValues === true && isPresent && !sameType(before.type, type);
-    const note = field.read?.reading.note;
+    const note = field.note ?? field.read?.reading.note;
     report.push({
       ...{ name, originalKey: key, type: typeText(type), oddValues: 0 },
       ...(widened ? { widenedFrom: typeText(before.type) } : {}),

@@ -16,6 +16,8 @@ export interface BronzeField {
   form: 'text' | 'token' | 'json' | ColumnType;
   /** For text of a delimited file: the column that holds it as it was sent, and how it is read. */
   read?: { sent: string; reading: Reading; wanted?: ColumnType };
+  /** What the report says of it beside its type. */
+  note?: string;
 }
 
 /** What all values of a column, or its first, are. */

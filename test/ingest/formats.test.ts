@@ -142,6 +142,25 @@ test('JSON: a list, a wrapped list and one object are the same records', async (
   expect(rows.filter(({ s }) => s === ']},{')).toHaveLength(2);
 });
 
+test('Parquet times in nanoseconds are times where microseconds can say them, and text where not', async () => {
+  const table = await lake.makeTable();
+  const path = join(lake.folder, 'nanoseconds.parquet');
+  await lake.reader.run(`copy (select i as n, '2026-05-01 10:00:00.123456'::timestamp_ns + to_days(i::int) as whole,
+    make_timestamp_ns(1777629600123456780 + i) as finer, null::timestamp_ns as nothing from range(3) t(i)) to '${path}' (format parquet)`);
+  const { upload, report } = await lake.ingest(table, 'parquet', [{ path: 'nanoseconds.parquet', bytes: readFileSync(path) }]);
+  expect(upload).toMatchObject({ status: 'completed', stored: 3 });
+  expect(await lake.types(table.id)).toEqual({ n: 'BIGINT', whole: 'TIMESTAMP_NTZ', finer: 'STRING', nothing: 'TIMESTAMP_NTZ' });
+  const told = report?.files[0]?.columns ?? [];
+  expect(told.map(({ name, note }) => [name, note])).toEqual([
+    ['n', undefined],
+    ['whole', undefined],
+    ['finer', 'Some of these times are finer than a microsecond, so they are kept as text.'],
+    ['nothing', undefined],
+  ]);
+  const rows = await lake.rows(table.id);
+  expect(rows.map(({ finer }) => finer)).toContain('2026-05-01 10:00:00.123456782');
+});
+
 test('Parquet keeps its own types', async () => {
   const table = await lake.makeTable();
   const path = join(lake.folder, 'typed.parquet');
