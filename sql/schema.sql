@@ -1028,7 +1028,7 @@ table uploads
   constraint uploads_check CHECK ((rows_in = ((stored + quarantined) + already_there)))
   constraint uploads_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'partial'::text, 'failed'::text]))))
   constraint uploads_file_count_check CHECK ((file_count >= 0))
-  constraint uploads_source_kind_check CHECK ((source_kind = ANY (ARRAY['ambyte'::text, 'csv'::text, 'tsv'::text, 'parquet'::text, 'json'::text, 'ndjson'::text])))
+  constraint uploads_source_kind_check CHECK ((source_kind = ANY (ARRAY['ambyte'::text, 'csv'::text, 'tsv'::text, 'xlsx'::text, 'parquet'::text, 'json'::text, 'ndjson'::text])))
   constraint uploads_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'partial'::text, 'failed'::text])))
   constraint uploads_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint uploads_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE SET NULL

@@ -132,7 +132,14 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
     await session.prepare(functionStatements(pipelines));
     const read = await readSource({
       ...{ session, pipelines, kind, original, work, path: file.path },
-      ...{ refusals, maxRecordBytes: deps.maxRecordBytes, parquetExpansion: deps.parquetExpansion, exact, signal },
+      ...{
+        refusals,
+        maxRecordBytes: deps.maxRecordBytes,
+        parquetExpansion: deps.parquetExpansion,
+        exact,
+        sheet: upload.reading.sheet,
+        signal,
+      },
     });
     await refusedFile.close();
     const table = await findTableById(db, upload.tableId);

@@ -1,4 +1,4 @@
-export const SOURCE_KINDS = ['ambyte', 'csv', 'tsv', 'parquet', 'json', 'ndjson'] as const;
+export const SOURCE_KINDS = ['ambyte', 'csv', 'tsv', 'xlsx', 'parquet', 'json', 'ndjson'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 export interface KindLimits {
@@ -16,6 +16,8 @@ export const LIMITS: Readonly<Record<SourceKind, KindLimits>> = {
   ambyte: { extensions: ['.txt'], maxFileBytes: 10 * MIB, maxFiles: 1_000 },
   csv: { extensions: ['.csv'], maxFiles: 100 },
   tsv: { extensions: ['.tsv'], maxFiles: 100 },
+  // read as a whole into memory
+  xlsx: { extensions: ['.xlsx', '.xlsm'], maxFileBytes: 200 * MIB, maxFiles: 100 },
   parquet: { extensions: ['.parquet'], maxFiles: 100 },
   json: { extensions: ['.json'], maxFiles: 100 },
   ndjson: { extensions: ['.ndjson', '.jsonl'], maxFiles: 100 },

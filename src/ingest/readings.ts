@@ -29,6 +29,8 @@ export interface ReadingOptions {
   dateOrder?: DayOrder;
   /** By the name of the column, or its key in the file. */
   types?: Readonly<Record<string, TypeWord>>;
+  /** Of a workbook, the name of the sheet; the first one otherwise. */
+  sheet?: string;
 }
 
 const C = TEXT_CLASSES;

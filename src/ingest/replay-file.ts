@@ -104,6 +104,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
         maxRecordBytes: deps.maxRecordBytes,
         parquetExpansion: deps.parquetExpansion,
         exact: true,
+        sheet: upload.reading.sheet,
         signal,
       },
     });

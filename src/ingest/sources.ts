@@ -8,6 +8,7 @@ import { scanCsv } from './scan-csv.ts';
 import { LineWriter, type KeyStats } from './json-lines.ts';
 import { scanJson, TokenWriter } from './scan-json.ts';
 import { openParquet } from './scan-parquet.ts';
+import { writeSheetText } from './sheets/sheet-text.ts';
 import type { SentField, SentText } from './readings.ts';
 import type { BronzeField } from './value-classes.ts';
 
@@ -30,6 +31,8 @@ export interface SourceRequest {
   parquetExpansion?: number;
   /** JSON is read the long way, in which every digit is kept. */
   exact?: boolean;
+  /** Of a workbook: the sheet that is read, if not the first. */
+  sheet?: string;
   signal?: AbortSignal;
 }
 
@@ -49,6 +52,8 @@ export async function readSource(request: SourceRequest): Promise<BronzeSource> 
     case 'csv':
     case 'tsv':
       return readDelimited(request, request.kind);
+    case 'xlsx':
+      return readSheet(request);
     case 'json':
     case 'ndjson':
       return readJson(request, request.kind);
@@ -88,6 +93,12 @@ async function readDelimited(
   const columns = fields.map(({ sent }) => ({ column: sent }));
   await openRecords(session, pipelines, { view: 'bronze_sent', path: records.path, fields: columns, delimiter, multiline });
   return { fields: [], rows, text: { fields, delimiter } };
+}
+
+async function readSheet(request: SourceRequest): Promise<BronzeSource> {
+  const into = join(request.work, 'sheet');
+  await writeSheetText({ original: request.original, into, sheet: request.sheet }, request.signal);
+  return readDelimited({ ...request, original: into }, 'csv');
 }
 
 async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {

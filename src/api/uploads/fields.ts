@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readJson } from '../../json.ts';
-import { SOURCE_KINDS } from '../../ingest/limits.ts';
+import { SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
 import { isTableName, TABLE_NAME } from '../../ingest/names.ts';
 import { DAY_ORDERS, TYPE_WORDS, type ReadingOptions } from '../../ingest/readings.ts';
 
@@ -21,7 +21,7 @@ function parsed(text: string, context: z.RefinementCtx): unknown {
   }
 }
 
-/** How the text of csv and tsv files is read, where their values are not to decide. */
+/** How the text of csv, tsv and xlsx files is read, where their values are not to decide. */
 const reading = {
   missing: z
     .string()
@@ -43,6 +43,7 @@ const reading = {
     .describe(
       `A JSON object of column names and their types: ${TYPE_WORDS.join(', ')}. What does not fit is kept as text beside the column.`,
     ),
+  sheet: z.string().min(1).max(100).optional().describe('Of xlsx files the sheet that is read; the first one when absent.'),
 };
 
 /** The fields of an upload, which come before its files; the published document is made from it. */
@@ -57,13 +58,18 @@ export const fieldsShape = z.discriminatedUnion('targetKind', [
 ]);
 export type Fields = z.infer<typeof fieldsShape>;
 
+/** Kinds of files whose values are text, and the fields of reading that they have a use for. */
+const USEFUL: Partial<Record<SourceKind, readonly (keyof ReadingOptions)[]>> = {
+  csv: ['missing', 'decimal', 'dateOrder', 'types'],
+  tsv: ['missing', 'decimal', 'dateOrder', 'types'],
+  xlsx: ['missing', 'decimal', 'dateOrder', 'types', 'sheet'],
+};
+
 /** What the fields say of reading; the name of the first that the kind of files has no use for, if there is one. */
-export function readingOf(fields: Fields): { options: ReadingOptions; useless: string | undefined } {
-  const { missing, decimal, dateOrder, types: wanted } = fields;
-  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted };
-  const isText = fields.sourceKind === 'csv' || fields.sourceKind === 'tsv';
-  return {
-    options,
-    useless: isText ? undefined : Object.keys(reading).find((name) => options[name as keyof ReadingOptions] !== undefined),
-  };
+export function readingOf(fields: Fields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
+  const { missing, decimal, dateOrder, types: wanted, sheet } = fields;
+  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, sheet };
+  const useful = USEFUL[fields.sourceKind] ?? [];
+  const given = Object.keys(reading) as (keyof ReadingOptions)[];
+  return { options, useless: given.find((name) => options[name] !== undefined && !useful.includes(name)) };
 }

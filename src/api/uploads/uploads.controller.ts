@@ -48,13 +48,14 @@ export class UploadsController extends ApiController {
   }
 
   /**
-   * Sends files into a table, as multipart/form-data: first the fields `sourceKind` (ambyte, csv, tsv, parquet, json, ndjson), `targetKind`
+   * Sends files into a table, as multipart/form-data: first the fields `sourceKind` (ambyte, csv, tsv, xlsx, parquet, json, ndjson), `targetKind`
    * (`new` with `targetName`, which needs the manage action, or `existing` with `uploadTableId`), then parts named `files`. The answer is the upload;
    * its rows are read in the background, and GET on the upload tells how far that is.
    *
-   * Of csv and tsv files every column is read as nearly all of its values are written: missing values (NA, N/A, n/a, NaN, nan, null, NULL, None, -, . and
+   * Of csv, tsv and xlsx files every column is read as nearly all of its values are written: missing values (NA, N/A, n/a, NaN, nan, null, NULL, None, -, . and
    * nothing), blanks around numbers, decimal commas between semicolons, true, false, yes and no, days in one order. The report of each file says of every
    * column its type, how many values are missing and how many odd, with examples. The fields `missing`, `decimal`, `dateOrder` and `types` say it instead.
+   * Of an xlsx file the first sheet is read, or the one that `sheet` names.
    */
   @Post()
   @Security('caller', ['experiment:contribute'])

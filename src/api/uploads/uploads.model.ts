@@ -1,4 +1,4 @@
-export type SourceKindName = 'ambyte' | 'csv' | 'tsv' | 'parquet' | 'json' | 'ndjson';
+export type SourceKindName = 'ambyte' | 'csv' | 'tsv' | 'xlsx' | 'parquet' | 'json' | 'ndjson';
 export type UploadStatus = 'pending' | 'running' | 'completed' | 'partial' | 'failed';
 export type UploadFileStatus = 'pending' | 'completed' | 'partial' | 'failed';
 

@@ -40,6 +40,11 @@ const BEAT_MS = 5_000;
 /** Parts as they arrive; the structure of a multipart body, whoever parsed it. */
 export type UploadPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; name: string; filename: string; body: Readable };
 
+const USELESS = {
+  text: 'is for csv, tsv and xlsx files; other kinds say themselves what their values are',
+  sheet: 'is for xlsx files',
+};
+
 function checkFields(given: Record<string, string>): Fields {
   const parsed = fieldsShape.safeParse(given);
   if (!parsed.success)
@@ -48,9 +53,7 @@ function checkFields(given: Record<string, string>): Fields {
       .with({ problems: parsed.error.issues.map((issue) => ({ path: `/${issue.path.join('/')}`, message: issue.message })) });
   const { useless } = readingOf(parsed.data);
   if (useless !== undefined)
-    throw errors
-      .invalidInput()
-      .with({ problems: [{ path: `/${useless}`, message: 'is for csv and tsv files; other kinds say themselves what their values are' }] });
+    throw errors.invalidInput().with({ problems: [{ path: `/${useless}`, message: USELESS[useless === 'sheet' ? 'sheet' : 'text'] }] });
   return parsed.data;
 }
 

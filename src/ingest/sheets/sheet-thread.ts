@@ -1,0 +1,122 @@
+/** The thread that turns one sheet of an XLSX workbook into delimited text. Its memory is bounded by whoever starts it. */
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { EncryptedFileError } from 'hucre';
+import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
+import { isWhole, listParts } from './unpacked.ts';
+
+/** What the thread is asked for. */
+export interface SheetRequest {
+  original: string;
+  into: string;
+  /** The first sheet, unless it is named. */
+  sheet?: string;
+  /** Bytes that all parts may unpack to, and those that are held in memory: all but the sheets. */
+  mostBytes: number;
+  mostHeldBytes: number;
+}
+
+/** What it answers: nothing, or why the file is refused. */
+export type SheetAnswer = { refused: null } | { refused: string; sentence: string };
+
+/** How files of Office before 2007 begin, and encrypted ones of today. */
+const COMPOUND = Buffer.from('d0cf11e0', 'hex');
+const FLUSH_AT = 1_048_576;
+const DELIMITER = ';';
+/** What a formula that failed leaves in its cell. */
+const ERROR = /^#(N\/A|DIV\/0!|REF!|NAME\?|NULL!|NUM!|VALUE!|SPILL!|CALC!|FIELD!|BLOCKED!|CONNECT!|UNKNOWN!|GETTING_DATA)$/;
+/** A cell with a time and no day holds a part of the day before the first, 1 January 1900. */
+const NO_DAY = '1899-12-31';
+const MOST_NAMES = 10;
+const SHEETS = 'xl/worksheets/';
+const DAMAGED = 'The workbook cannot be read: it is damaged, or uses a feature that is not supported.';
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+
+function printDate(date: Date): string {
+  if (Number.isNaN(date.getTime())) return '';
+  const [day = '', time = ''] = date.toISOString().slice(0, -1).split('T');
+  const short = time.replace(/\.?0+$/, '');
+  if (day === NO_DAY) return short;
+  return time === '00:00:00.000' ? day : `${day}T${short}`;
+}
+
+/** A cell as a delimited file has it. A failed formula is a missing value. */
+function printCell(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'boolean') return String(value);
+  if (value instanceof Date) return printDate(value);
+  return typeof value !== 'string' || value === '' || ERROR.test(value) ? '' : quoted(value);
+}
+
+/** A name of a column; what reads the text looks for the delimiter in its first line. */
+const printName = (value: unknown): string => printCell(typeof value === 'string' ? value.replace(/\s*[\r\n]+\s*/g, ' ') : value);
+
+const isEmpty = (value: unknown) => value === null || value === undefined || value === '';
+
+/** The cells of a row up to the last that holds something. */
+function trimmed(values: readonly unknown[]): readonly unknown[] {
+  let length = values.length;
+  while (length > 0 && isEmpty(values[length - 1])) length -= 1;
+  return values.slice(0, length);
+}
+
+const wrong = (sentence: string, refused = 'unreadable'): SheetAnswer => ({ refused, sentence });
+
+async function sayNoSuchSheet(bytes: Buffer, sheet: string): Promise<SheetAnswer> {
+  const { sheets } = await readXlsx(bytes, { maxRows: 1 });
+  const names = sheets.slice(0, MOST_NAMES).map(({ name }) => `'${name.slice(0, 100)}'`);
+  return wrong(`The file has no sheet '${sheet.slice(0, 100)}'; it has ${names.join(', ')}.`, 'no_such_sheet');
+}
+
+/** Writes the sheet's rows: the first that is not empty is the header, as many fields as it has are in every shorter one. */
+async function writeText(bytes: Buffer, { into, sheet }: SheetRequest): Promise<SheetAnswer> {
+  const file = openSync(into, 'wx', 0o600);
+  let width = 0;
+  let text = '';
+  try {
+    for await (const { values } of streamXlsxRows(bytes, { sheet })) {
+      const cells = trimmed(values);
+      if (cells.length === 0) continue;
+      const fields = cells.map(width === 0 ? printName : printCell);
+      if (width === 0) width = fields.length;
+      while (fields.length < width) fields.push('');
+      text += `${fields.join(DELIMITER)}\n`;
+      if (text.length < FLUSH_AT) continue;
+      writeSync(file, text);
+      text = '';
+    }
+    writeSync(file, text);
+  } finally {
+    closeSync(file);
+  }
+  if (width > 0) return { refused: null };
+  return sheet === undefined ? wrong('The first sheet is empty: it has no header row.', 'empty_file') : sayNoSuchSheet(bytes, sheet);
+}
+
+async function convert(request: SheetRequest): Promise<SheetAnswer> {
+  const bytes = readFileSync(request.original);
+  if (bytes.subarray(0, 4).equals(COMPOUND))
+    return wrong('The workbook is encrypted, or in the format of before 2007; save it as XLSX without a password.', 'wrong_type');
+  const parts = listParts(bytes);
+  if (!parts?.some(({ name }) => name === '[Content_Types].xml')) return wrong('This is not an XLSX workbook.', 'wrong_type');
+  const sum = (some: typeof parts) => some.reduce((total, { unpacked }) => total + unpacked, 0);
+  const held = parts.filter(({ name }) => !name.startsWith(SHEETS));
+  if (sum(parts) > request.mostBytes || sum(held) > request.mostHeldBytes || parts.some((part) => part.unpacked === 0 && part.packed > 64))
+    return wrong(
+      `The workbook unpacks to ${Math.round(sum(parts) / FLUSH_AT)} MiB, ${Math.round(sum(held) / FLUSH_AT)} MiB of them text that its cells share; at most ${request.mostBytes / FLUSH_AT} and ${request.mostHeldBytes / FLUSH_AT} are read. Send it as CSV.`,
+      'unpacks_too_large',
+    );
+  // a sheet is read as a stream, of which the reader checks nothing
+  for (const part of parts) if (part.name.startsWith(SHEETS) && !(await isWhole(bytes, part))) return wrong(DAMAGED);
+  return writeText(bytes, request);
+}
+
+const answer = await convert(workerData as SheetRequest).catch((error: unknown) =>
+  error instanceof EncryptedFileError
+    ? wrong('The workbook has a password; save it without one.', 'wrong_type')
+    : (error as NodeJS.ErrnoException).code === undefined || !(error as NodeJS.ErrnoException).syscall
+      ? wrong(DAMAGED)
+      : Promise.reject(error as Error),
+);
+parentPort?.postMessage(answer);

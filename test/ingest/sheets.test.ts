@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { crc32, deflateRawSync } from 'node:zlib';
+import { writeXlsx } from 'hucre/xlsx';
+import { openLake, type Lake } from './setup.ts';
+
+let lake: Lake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+const NAMESPACE = 'http://schemas.openxmlformats.org';
+
+/** A ZIP archive of these parts, which say of themselves what `claimed` says they unpack to. */
+function zip(
+  parts: Readonly<Record<string, string | Buffer>>,
+  claimed: (bytes: number, name: string) => number = (bytes) => bytes,
+): Buffer {
+  const files: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const [name, content] of Object.entries(parts)) {
+    const bytes = Buffer.from(content as string);
+    const packed = deflateRawSync(bytes);
+    const head = Buffer.alloc(26);
+    head.writeUInt16LE(20, 0);
+    head.writeUInt16LE(8, 4);
+    head.writeUInt32LE(crc32(bytes), 10);
+    head.writeUInt32LE(packed.length, 14);
+    head.writeUInt32LE(claimed(bytes.length, name), 18);
+    head.writeUInt16LE(name.length, 22);
+    files.push(Buffer.from('PK\x03\x04'), head, Buffer.from(name), packed);
+    const tail = Buffer.alloc(14);
+    tail.writeUInt32LE(offset, 10);
+    directory.push(Buffer.from('PK\x01\x02\x14\x00'), head, tail, Buffer.from(name));
+    offset += 30 + name.length + packed.length;
+  }
+  const listed = Buffer.concat(directory);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(Object.keys(parts).length, 4);
+  end.writeUInt16LE(Object.keys(parts).length, 6);
+  end.writeUInt32LE(listed.length, 8);
+  end.writeUInt32LE(offset, 12);
+  return Buffer.concat([...files, listed, Buffer.from('PK\x05\x06'), end]);
+}
+
+const workbook = (rows: string, shared = '') => ({
+  '[Content_Types].xml': `<Types xmlns="${NAMESPACE}/package/2006/content-types"/>`,
+  '_rels/.rels': `<Relationships><Relationship Id="rId1" Type="${NAMESPACE}/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+  'xl/workbook.xml': `<workbook xmlns:r="r"><sheets><sheet name="Data" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+  'xl/_rels/workbook.xml.rels': `<Relationships><Relationship Id="rId1" Type="${NAMESPACE}/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${NAMESPACE}/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/></Relationships>`,
+  'xl/sharedStrings.xml': `<sst>${shared}</sst>`,
+  'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${rows}</sheetData></worksheet>`,
+});
+const text = (value: string) => `<c t="inlineStr"><is><t>${value}</t></is></c>`;
+
+async function send(bytes: Buffer, reading = {}) {
+  const table = await lake.makeTable();
+  const { upload, report } = await lake.ingest(table, 'xlsx', [{ path: 'rows.xlsx', bytes }], { reading });
+  return { table, upload, file: report!.files[0]! };
+}
+
+test('a workbook is typed as a delimited file is, by the cells of its first sheet or of a named one', async () => {
+  const rows = [
+    ['plot', 'Leaf\narea', 'day', 'seen', 'from', 'ok', 'code', 'note', null],
+    [
+      1,
+      '0,5',
+      new Date('2026-05-01'),
+      new Date('2026-05-01T14:05:07.500Z'),
+      new Date('1899-12-31T06:30:00Z'),
+      true,
+      '007',
+      'a "q"; b',
+      null,
+    ],
+    [null, null, null, null, null, null, null, null, null],
+    [2, '1,25', new Date('2026-05-02'), new Date('2026-05-02'), null, false, '008', '#N/A', null],
+    [3, 'NA', new Date('2026-05-03'), null, null, null, '009'],
+  ];
+  const bytes = Buffer.from(
+    await writeXlsx({
+      sheets: [
+        { name: 'Data', rows },
+        { name: 'Other', rows: [['a'], [1]] },
+      ],
+    }),
+  );
+  const { table, upload, file } = await send(bytes);
+  expect(upload).toMatchObject({ status: 'completed', rowsIn: 3, stored: 3, quarantined: 0 });
+  expect(await lake.types(table.id)).toMatchObject({
+    plot: 'INT',
+    'Leaf area': 'DOUBLE',
+    day: 'DATE',
+    seen: 'TIMESTAMP_NTZ',
+    from: 'STRING',
+    ok: 'BOOLEAN',
+    code: 'STRING',
+    note: 'STRING',
+  });
+  const stored = (await lake.rows(table.id)).sort((a, b) => Number(a['plot']) - Number(b['plot']));
+  expect(stored.map((row) => [row['plot'], row['Leaf area'], row['from'], row['code'], row['note'], row['ok']])).toEqual([
+    [1, 0.5, '06:30:00', '007', 'a "q"; b', true],
+    [2, 1.25, null, '008', null, false],
+    [3, null, null, '009', null, null],
+  ]);
+  expect(file.columns.map(({ name }) => name)).toEqual(['plot', 'Leaf area', 'day', 'seen', 'from', 'ok', 'code', 'note']);
+  const other = await send(bytes, { sheet: 'Other' });
+  expect(await lake.types(other.table.id)).toEqual({ a: 'INT' });
+  const none = await send(bytes, { sheet: 'Dta' });
+  expect(none.file).toMatchObject({
+    status: 'failed',
+    reason: 'no_such_sheet',
+    message: "The file has no sheet 'Dta'; it has 'Data', 'Other'.",
+  });
+});
+
+test('rows with more cells than the header are set aside, and counted', async () => {
+  const { upload } = await send(
+    Buffer.from(
+      await writeXlsx({
+        sheets: [
+          {
+            name: 'Data',
+            rows: [
+              ['a', 'b'],
+              [1, 2],
+              [1, 2, 'a remark'],
+              [3, null],
+            ],
+          },
+        ],
+      }),
+    ),
+  );
+  expect(upload).toMatchObject({ status: 'partial', rowsIn: 3, stored: 2, quarantined: 1 });
+});
+
+test('what is no workbook, a bomb or damaged is refused in words, and the next one is read', async () => {
+  const row = (n: number) => `<row>${text('a')}${text(String(n))}</row>`;
+  const good = workbook(row(1) + row(2));
+  expect((await send(zip(good))).upload).toMatchObject({ status: 'completed', rowsIn: 1 });
+
+  const bomb = Buffer.alloc(200 * 1_048_576, 'a');
+  const shared = Buffer.concat([Buffer.from('<sst><si><t>'), bomb, Buffer.from('</t></si></sst>')]);
+  const outcome = async (bytes: Buffer) => {
+    const { file } = await send(bytes);
+    return [file.status, file.reason];
+  };
+  expect(await outcome(zip({ ...good, 'xl/sharedStrings.xml': shared }))).toEqual(['failed', 'unpacks_too_large']);
+  const lying = (bytes: number, name: string) => (name === 'xl/sharedStrings.xml' ? 1_000 : bytes);
+  expect(await outcome(zip({ ...good, 'xl/sharedStrings.xml': shared }, lying))).toEqual(['failed', 'unreadable']);
+  const silent = (bytes: number, name: string) => (name === 'xl/sharedStrings.xml' ? 0 : bytes);
+  expect(await outcome(zip({ ...good, 'xl/sharedStrings.xml': shared }, silent))).toEqual(['failed', 'unpacks_too_large']);
+  const padding = { 'xl/media/image1.png': randomBytes(4 * 1_048_576) };
+  expect(await outcome(zip({ ...good, ...padding, 'xl/sharedStrings.xml': shared }))).toEqual(['failed', 'unpacks_too_large']);
+  // many small texts take more memory than their bytes
+  const many = `<sst>${'<si/>'.repeat(24_000_000)}</sst>`;
+  expect(await outcome(zip({ ...good, ...padding, 'xl/sharedStrings.xml': many }))).toEqual(['failed', 'unpacks_too_large']);
+  expect(await outcome(Buffer.from('a,b\n1,2\n'))).toEqual(['failed', 'wrong_type']);
+  expect(await outcome(Buffer.from('PK'))).toEqual(['failed', 'wrong_type']);
+  expect(await outcome(Buffer.from('d0cf11e0a1b11ae1', 'hex'))).toEqual(['failed', 'wrong_type']);
+  expect(await outcome(zip({ 'a.txt': 'a' }))).toEqual(['failed', 'wrong_type']);
+  expect(await outcome(zip(workbook('')))).toEqual(['failed', 'empty_file']);
+  expect(await outcome(zip(good).subarray(0, -30))).toEqual(['failed', 'wrong_type']);
+  const flipped = zip(workbook(Array.from({ length: 1_000 }, (_, n) => row(n)).join('')));
+  const at = flipped.indexOf('xl/worksheets/sheet1.xml') + 2_000;
+  flipped[at] = flipped[at]! ^ 1;
+  expect(await outcome(flipped)).toEqual(['failed', 'unreadable']);
+
+  expect((await send(zip(good))).upload).toMatchObject({ status: 'completed', rowsIn: 1 });
+});
