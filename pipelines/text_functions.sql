@@ -6,8 +6,11 @@ create or replace temp macro bare(v) as trim(v, ' ' || chr(9) || chr(160));
 create or replace temp macro is_missing(v) as coalesce(list_contains(getvariable('missing_marks'), bare(v)), false);
 -- Says nothing where a value is expected: a mark, blanks or empty text.
 create or replace temp macro is_unsaid(v) as v is null or bare(v) = '' or is_missing(v);
--- `.5` and `5.` as the engine writes them.
+-- Commas between thousands that cannot be decimal ones: a point stands behind them, or there are two.
+create or replace temp macro is_grouped(b) as regexp_full_match(b, '-?[1-9][0-9]{0,2}((,[0-9]{3})+\.[0-9]+|(,[0-9]{3}){2,})');
+-- `.5`, `5.` and `1,234.5` as the engine writes them.
 create or replace temp macro pointed(b) as case
+  when is_grouped(b) then replace(b, ',', '')
   when regexp_full_match(b, '-?([0-9]+\.|\.[0-9]+)') then rtrim(regexp_replace(b, '^(-?)\.', '\10.'), '.') else b end;
 create or replace temp macro is_comma_number(b) as regexp_full_match(b, '-?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][-+]?[0-9]+)?');
 create or replace temp macro comma_pointed(b) as case when is_comma_number(b) then replace(replace(b, '.', ''), ',', '.') else b end;

@@ -248,7 +248,7 @@ table exports
   percent_done double precision not null default 0
   constraint exports_check CHECK (((status = 'completed'::text) = ((object_key IS NOT NULL) AND (file_size IS NOT NULL))))
   constraint exports_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))))
-  constraint exports_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'ndjson'::text, 'json'::text, 'parquet'::text, 'arrow'::text])))
+  constraint exports_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'ndjson'::text, 'json'::text, 'parquet'::text, 'arrow'::text, 'xlsx'::text])))
   constraint exports_names_check CHECK ((names = ANY (ARRAY['pseudonyms'::text, 'real'::text, 'real_by_manager'::text])))
   constraint exports_percent_done_check CHECK (((percent_done >= (0)::double precision) AND (percent_done <= (100)::double precision)))
   constraint exports_sha256_check CHECK ((length(sha256) = 32))

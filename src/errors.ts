@@ -235,6 +235,11 @@ const catalogue = {
   macroNotUsable: say(404, 'There is no such macro, or none that this experiment may run.'),
   reprocessNotFound: say(404, 'This macro was not asked to run again under that id in this experiment.'),
   reprocessRunning: say(409, 'This macro is being run again in this experiment already; wait until that is done.'),
+  sheetFull: say(
+    400,
+    (rows: number, most: number) =>
+      `The file would have ${rows.toLocaleString('en')} rows; a sheet holds ${most.toLocaleString('en')}. Narrow it by filters, or take CSV or Parquet.`,
+  ),
   exportNotFound: say(404, 'There is no such export in this experiment.'),
   exportNotYours: say(403, 'Another person made this export; removing it needs the manage action on the experiment.'),
   exportNotReady: say(409, 'The file is still being written; try again in a moment.'),

@@ -13,6 +13,7 @@ import type { ReadPlan } from './planner.ts';
 import { MAX_LIMIT } from './request.ts';
 import type { ReadRequest, Seek } from './request.ts';
 import type { Window } from './window.ts';
+import { spreadsheetOf } from './spreadsheet.ts';
 import { typeName, typeText } from './types.ts';
 import type { RunOptions, Statement, StreamFormat, Warehouse } from './warehouse.ts';
 
@@ -67,6 +68,7 @@ export const DOWNLOAD_TYPES = {
   json: 'application/json',
   arrow: 'application/vnd.apache.arrow.stream',
   parquet: 'application/vnd.apache.parquet',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const;
 
 export interface DownloadOptions extends RunOptions {
@@ -287,6 +289,11 @@ export const readStream = async (
     };
     const statement = compile(printed(plan, 'typed'), warehouse.dialect);
     return { ...download, body: await warehouse.typed(statement, format, plan.columns, { ...run, onRows }) };
+  }
+  if (format === 'xlsx') {
+    // a cell with text is never a formula, so nothing is kept from being run
+    const csv = await warehouse.stream(compile(printed(plan, 'csv'), warehouse.dialect), 'csv', run);
+    return { ...download, body: spreadsheetOf(csv, plan.columns, seen ?? { rows: 0, cut: false }) };
   }
   const statement = compile(printed(plan, format === 'csv' ? 'csv' : 'json', !raw), warehouse.dialect);
   const bytes = counting(await warehouse.stream(statement, format, run), format, seen);

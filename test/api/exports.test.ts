@@ -201,7 +201,7 @@ describe('exports', () => {
       body: { errors: [{ path: '/tableName' }] },
     });
     expect((await post({ tableName: 'nothing' })).body.code).toBe('TABLE_NOT_FOUND');
-    expect((await post({ format: 'xlsx' })).body.errors[0].path).toBe('/format');
+    expect((await post({ format: 'xls' })).body.errors[0].path).toBe('/format');
     expect((await post({ columns: 'plto' })).text).toContain('plot');
     expect(await post({ filters: [{ column: 'plot', operator: 'equal', value: 1 }] })).toMatchObject({
       status: 400,

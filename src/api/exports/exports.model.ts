@@ -1,6 +1,6 @@
 import type { ChartAggregation, ChartFilter } from '../visualizations/visualizations.model.ts';
 
-export type ExportFormat = 'csv' | 'ndjson' | 'json' | 'parquet' | 'arrow';
+export type ExportFormat = 'csv' | 'ndjson' | 'json' | 'parquet' | 'arrow' | 'xlsx';
 export type ExportState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
 
 /**

@@ -4,6 +4,7 @@ import { openTable, withPseudonyms, withRealNames, type OpenTable } from '../../
 import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { countDownload, DOWNLOAD_TYPES, readStream } from '../../lakehouse/read.ts';
+import { MOST_SHEET_ROWS } from '../../lakehouse/spreadsheet.ts';
 import { readRequest } from '../../lakehouse/request.ts';
 import { sourceOf } from '../data/data.service.ts';
 import { publishEvent } from '../events/events.service.ts';
@@ -70,6 +71,7 @@ async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signa
   const options = { signal, tag: row.exportId };
   const counting = countDownload(warehouse, source, request, options).then((total) => (progress.totalRows = total));
   counting.catch(() => undefined);
+  if (row.format === 'xlsx' && (await counting) > MOST_SHEET_ROWS) throw errors.sheetFull(await counting, MOST_SHEET_ROWS);
   const onReading = (share: number) => (progress.read = Math.max(progress.read ?? 0, share));
   const { body } = await readStream(warehouse, source, request, {
     ...options,
