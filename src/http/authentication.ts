@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { hashApiKey, isWellFormedApiKey, KEY_PREFIX } from '../auth/api-keys.ts';
 import type { Caller } from '../auth/caller.ts';
 import { granted, type Decision } from '../authorization/access.ts';
-import { ACTIONS, RESOURCE_TYPES, type Action, type ResourceType } from '../authorization/roles.ts';
+import { ACTIONS, RESOURCE_TYPES, TRANSFERABLE, type Action, type ResourceType } from '../authorization/roles.ts';
 import { isUuid } from '../database/uuid.ts';
 import { errors } from '../errors.ts';
 import { admitKey, findKeyWait, touchKey, type Admission, type Question, type SessionAdmission } from './authentication.queries.ts';
@@ -39,13 +39,15 @@ interface Guard {
   parameter: string;
 }
 
-/** `experiment:read` names the type; `resource:share` takes it from the `{resourceType}` of the path. */
+/** `experiment:read` names the type; `resource:share` takes it from the `{resourceType}` of the path. Errors: unknownResourceType, notTransferable. */
 function guardOf(request: Request, scopes: readonly string[] | undefined): Guard | null {
   const scope = scopes?.[0];
   if (scope === undefined) return null;
-  const [named = '', action = ''] = scope.split(':');
+  const [named = '', verb = ''] = scope.split(':');
   const type = named === 'resource' ? String(request.params['resourceType']) : named;
   const checked = checkedType(type);
+  if (verb === 'transfer' && !TRANSFERABLE[checked]) throw errors.notTransferable(checked);
+  const action = verb === 'transfer' ? 'manage' : verb;
   if (!isAction(action)) throw new Error(`no such action: ${scope}`);
   return { type: checked, action, parameter: named === 'resource' ? 'id' : ID_PARAMETER[checked] };
 }
@@ -129,7 +131,7 @@ export async function expressAuthentication(
   exchange.route = (request.route as { path?: string } | undefined)?.path ?? request.path;
   if (name === 'webhook') return admitWebhook(request);
   const start = performance.now();
-  // an unknown type in the path is refused after 401, like a malformed id
+  // a type in the path that is unknown, or cannot be moved, is refused after 401, like a malformed id
   let guard: Guard | null = null;
   let badType: unknown;
   try {

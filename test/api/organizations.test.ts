@@ -119,6 +119,14 @@ test('GET /api/v1/organizations/{id}/resources shows what the caller can read, o
     description: null,
     collaboratorCount: 3,
   });
+  // of each type what its rows here have; the rest is absent, not null
+  const members = all.body.resources.map(({ type, ...row }: Record<string, unknown>) => {
+    const own = ['status', 'family', 'language', 'deviceType', 'memberCount'].filter((name) => name in row);
+    return `${String(type)}: ${own.join(' ')}`;
+  });
+  expect(new Set(members)).toEqual(
+    new Set(['experiment: status', 'protocol: ', 'macro: ', 'workbook: ', 'device: ', 'device_group: memberCount']),
+  );
   await grant(db, made[2]!, { user: site.cast.stranger.id }, 'viewer');
   const some = await site.as(site.cast.stranger)('GET', at(open, 'resources'));
   expect(some.body.totals).toEqual({ experiment: 1, protocol: 0, macro: 1, workbook: 0, device: 0, device_group: 0 });

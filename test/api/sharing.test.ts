@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RESOURCE_TYPES, TRANSFERABLE, type ResourceType } from '../../src/authorization/roles.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -148,12 +149,18 @@ describe.each(RESOURCE_TYPES)('sharing of a %s', (type) => {
     await grant(db, resource, { team: labTeam }, 'admin');
     await grant(db, resource, { user: site.cast.viewer.id }, 'viewer');
     const away = { body: { targetOrganizationId: site.cast.admin.workspaceId } };
-    expect((await site.as(site.cast.viewer)('POST', at(resource, 'transfer'), away)).body.code).toBe('ACTION_DENIED');
-    const moved = await site.as(site.cast.admin)('POST', at(resource, 'transfer'), away);
     if (!TRANSFERABLE[type]) {
-      expect(moved).toMatchObject({ status: 400, body: { code: 'NOT_TRANSFERABLE' } });
+      // whoever asks, and whether or not there is such a one
+      for (const person of [site.cast.admin, site.cast.viewer, site.cast.stranger])
+        for (const asked of [resource, { ...resource, id: randomUUID() }])
+          expect(await site.as(person)('POST', at(asked, 'transfer'), away)).toMatchObject({
+            status: 400,
+            body: { code: 'NOT_TRANSFERABLE' },
+          });
       return;
     }
+    expect((await site.as(site.cast.viewer)('POST', at(resource, 'transfer'), away)).body.code).toBe('ACTION_DENIED');
+    const moved = await site.as(site.cast.admin)('POST', at(resource, 'transfer'), away);
     expect(moved).toMatchObject({
       status: 200,
       body: { resourceType: type, resourceId: resource.id, organizationId: site.cast.admin.workspaceId },

@@ -64,14 +64,16 @@ export interface OrganizationResource {
   updatedAt: Date;
   collaboratorCount: number;
   type: SharedType;
-  /** Of experiments and devices. */
-  status: string | null;
+  /** Of experiments. */
+  status?: string;
   /** Of protocols. */
-  family: string | null;
+  family?: string;
   /** Of macros. */
-  language: string | null;
+  language?: string;
   /** Of devices. */
-  deviceType: string | null;
+  deviceType?: string;
+  /** Of device groups: how many devices are in it. */
+  memberCount?: number;
 }
 
 export interface ResourceTotals {

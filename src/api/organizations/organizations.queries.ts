@@ -84,17 +84,20 @@ export const findStanding = (db: Queryable, id: string, userId: string) =>
 const readable = (id: string, userId: string) => fragment`
   select distinct a.resource_id as id from effective_access a where a.organization_id = ${id} and a.user_id = ${userId} and a.can_read`;
 
+type OfType = 'status' | 'family' | 'language' | 'deviceType' | 'memberCount';
+type ResourceRow = Omit<OrganizationResource, OfType> & { ofType: Pick<OrganizationResource, OfType> };
+
 /** What the caller can read of an organization, last changed first; archived experiments too. */
-export const listResources = (db: Queryable, id: string, userId: string, page: { limit: number; offset: number }) =>
-  db.rows<OrganizationResource>(sql('organizations.listResources')`
+export const listResources = async (db: Queryable, id: string, userId: string, page: { limit: number; offset: number }) => {
+  const rows = await db.rows<ResourceRow>(sql('organizations.listResources')`
     with page as (
       select r.* from (${readable(id, userId)}) reachable join resources r on r.id = reachable.id
       order by r.updated_at desc, r.id desc limit ${page.limit} offset ${page.offset}
     )
     select r.id, r.name, r.description, case when r.visibility = 'public' or r.public_from <= now() then 'public' else 'private' end as visibility,
-      r.updated_at as "updatedAt", n.collaborators as "collaboratorCount", r.type,
-      coalesce(e.status, to_jsonb(d) ->> 'status') as status, to_jsonb(p) ->> 'family' as family, to_jsonb(c) ->> 'language' as language,
-      to_jsonb(d) ->> 'device_type' as "deviceType"
+      r.updated_at as "updatedAt", n.collaborators as "collaboratorCount", r.type, jsonb_strip_nulls(jsonb_build_object(
+        'status', e.status, 'family', p.family, 'language', c.language, 'deviceType', d.device_type,
+        'memberCount', case r.type when 'device_group' then (select count(*) from device_group_members m where m.group_id = r.id) end)) as "ofType"
     from page r
     join collaborator_counts n on n.resource_id = r.id
     left join experiments e on e.id = r.id
@@ -102,6 +105,8 @@ export const listResources = (db: Queryable, id: string, userId: string, page: {
     left join macros c on c.id = r.id
     left join devices d on d.id = r.id
     order by r.updated_at desc, r.id desc`);
+  return rows.map(({ ofType, ...row }): OrganizationResource => ({ ...row, ...ofType }));
+};
 
 export const countResources = (db: Queryable, id: string, userId: string) =>
   db.rows<{ type: keyof ResourceTotals; count: number }>(sql('organizations.countResources')`

@@ -125,7 +125,7 @@ export class SharingController extends ApiController {
 
   /** Moves an experiment, a macro, a protocol or a workbook to another organization of yours. Team grants stay behind. */
   @Post('{resourceType}/{id}/transfer')
-  @Security('caller', ['resource:manage'])
+  @Security('caller', ['resource:transfer'])
   public async transfer(@Path() resourceType: string, @Path() id: string, @Body() body: NewTransfer): Promise<ResourceTransfer> {
     const move = { sourceId: this.caller.organizationId ?? '', targetId: body.targetOrganizationId };
     return transfer(this.ctx, this.caller, { type: checkedType(resourceType), id }, move);

@@ -1,5 +1,4 @@
 import { decide } from '../../authorization/access.ts';
-import { TRANSFERABLE } from '../../authorization/roles.ts';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
@@ -24,7 +23,7 @@ import type { AdminHandover, AdminHandoverResult, ResourceTransfer } from './sha
 
 /**
  * Moves a resource to another organization of the caller. `sourceId` is the owner that the access decision read; everything is asked again under
- * the locks. Errors: notTransferable, alreadyThere, transferDenied, notAMember, resourceMoved.
+ * the locks. Errors: alreadyThere, transferDenied, notAMember, resourceMoved.
  */
 export const transfer = (
   ctx: Context,
@@ -34,7 +33,6 @@ export const transfer = (
 ): Promise<ResourceTransfer> =>
   ctx.db.transaction(async (tx) => {
     const targetId = move.targetId.toLowerCase();
-    if (!TRANSFERABLE[asked.type]) throw errors.notTransferable(asked.type);
     if (targetId === move.sourceId) throw errors.alreadyThere();
     await lockAccounts(tx, [caller.userId]);
     await lockStaff(tx, [move.sourceId, targetId]);

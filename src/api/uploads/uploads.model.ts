@@ -57,7 +57,12 @@ export interface OddValue {
 }
 
 export interface UploadFile {
+  /** Where it lies in the upload: its folders, where the kind of files has some, and its name. */
   path: string;
+  /** The same as `path`. */
+  filePath: string;
+  /** Its name without folders. */
+  fileName: string;
   status: UploadFileStatus;
   /** SHA-256 of the bytes, 64 hex digits. */
   sha256: string | null;

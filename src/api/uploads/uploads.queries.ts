@@ -39,7 +39,7 @@ export const findUpload = (db: Queryable, viewerId: string, { experimentId, uplo
 
 export const listUploadFiles = (db: Queryable, uploadId: string) =>
   db.rows<UploadFile>(sql('uploads.listFiles')`
-    select path, status, encode(sha256, 'hex') as sha256, byte_count as "byteCount", rows_in as "rowsIn", stored, quarantined,
+    select path, path as "filePath", regexp_replace(path, '^.*/', '') as "fileName", status, encode(sha256, 'hex') as sha256, byte_count as "byteCount", rows_in as "rowsIn", stored, quarantined,
       already_there as "alreadyThere", reason, message, columns
     from upload_files where upload_id = ${uploadId} order by ordinal`);
 
