@@ -69,7 +69,24 @@ let job = { code: '', itemMs: 1000, clock: null };
 /** The macro in the engine, or why there is none. */
 let ready;
 
-const wrap = (code) => `(function (json, ctx, output, input_data) {\n${code}\n})`;
+const GIVEN = 'json, ctx, output, input_data';
+// What `output` is at the end counts as returned. The declaration before it cannot be the body of an `if` or loop that the text leaves open.
+const END = 'const __end = true; return output;';
+const asParameters = (code) => `(function (${GIVEN}) {\n${code}\n${END}})`;
+/** For a macro that declares one of these names itself by `const`, `let` or `class`, which a parameter of that name forbids. */
+const asOuterNames = (code) => `(function (${GIVEN}) { return (function () {\n${code}\n${END}})(); })`;
+const compile = (engine, text) => engine.take(engine.vm.evalCode(text, 'macro.js', { compileOnly: true }));
+
+/** The macro's text as a function; throws when it is none. */
+const wrap = (engine, code) => {
+  try {
+    compile(engine, asParameters(code));
+    return asParameters(code);
+  } catch {
+    compile(engine, asOuterNames(code));
+    return asOuterNames(code);
+  }
+};
 
 /** Line and column of the macro's text in a stack trace; the wrapper takes the first line. */
 const placeIn = (stack) => {
@@ -110,7 +127,7 @@ const read = () => {
     if (/Intl|toLocale|localeCompare/.test(job.code)) engine.call(engine.evaluate(INTL, 'intl.js'), askIntl);
     const helpers = helpersFor(job.code);
     if (helpers !== '') engine.evaluate(helpers, 'helpers.js');
-    const macro = engine.evaluate(wrap(job.code), 'macro.js');
+    const macro = engine.evaluate(wrap(engine, job.code), 'macro.js');
     const [open, call, close, printed] = ['open', 'call', 'close', 'printed'].map((name) => vm.getProp(kit, name));
     ready = { macro, open, call, close, printed, start: engine.write() };
   } catch (error) {
@@ -178,7 +195,7 @@ const check = (code) => {
   engine.restore(blank);
   engine.deadline = Date.now() + 5000;
   try {
-    engine.take(engine.vm.evalCode(wrap(code), 'macro.js', { compileOnly: true }));
+    wrap(engine, code);
     return [];
   } catch (error) {
     const { message, line, column } = failure(error);
