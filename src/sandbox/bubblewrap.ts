@@ -65,7 +65,7 @@ const SINGLE_THREAD = { OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM
 const PLAIN = { TZ: 'UTC', LANG: 'C.UTF-8', HOME: '/tmp', TMPDIR: '/tmp' };
 
 const withPython = (tools: BoxTools, python: { executable: string; folders: readonly string[] }, limits: Limits): Launch => {
-  const files = ['harness.py', 'helpers.py', 'proof.py', 'python.py'].flatMap((name) => [
+  const files = ['harness.py', 'helpers.py', 'fits.py', 'curves.py', 'proof.py', 'python.py'].flatMap((name) => [
     '--ro-bind',
     join(tools.runtimes.folder, name),
     join(INSIDE, name),
@@ -86,7 +86,7 @@ const R_PROCESSES = 3;
 const onlyCopies = (): string[] => (PRLIMIT === undefined ? [] : [PRLIMIT, `--nproc=${R_PROCESSES}`, '--']);
 
 const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
-  const files = ['harness.R', 'helpers.R', 'proof.R'].flatMap((name) => [
+  const files = ['harness.R', 'helpers.R', 'fits.R', 'curves.R', 'proof.R'].flatMap((name) => [
     '--ro-bind',
     join(tools.runtimes.folder, name),
     join(INSIDE, name),

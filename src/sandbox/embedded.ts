@@ -60,7 +60,8 @@ const snapshotIn = (folder: string) => join(folder, 'pyodide.memory');
 /** Names the memory by what it is made of. */
 const versionOf = async (runtimes: Runtimes): Promise<string> => {
   const hash = createHash('sha256').update(process.version);
-  for (const name of ['pyodide.mjs', 'harness.py', 'helpers.py', 'proof.py']) hash.update(await readFile(join(runtimes.folder, name)));
+  for (const name of ['pyodide.mjs', 'harness.py', 'helpers.py', 'fits.py', 'curves.py', 'proof.py'])
+    hash.update(await readFile(join(runtimes.folder, name)));
   return hash.update(await readFile(join(runtimes.pyodide, 'package.json'))).digest('hex');
 };
 

@@ -56,6 +56,8 @@ sys.path.insert(0, ${JSON.stringify(RUNTIMES)})
 import json as json_module
 import numpy as np, pandas as pd, scipy, scipy.stats
 from helpers import *
+from fits import *
+from curves import *
 code = compile('def macro(json, output):\\n' + '\\n'.join('  ' + line for line in ${JSON.stringify(macro)}.split('\\n')), 'macro', 'exec')
 exec(code)
 def told(trick, act):
@@ -78,8 +80,14 @@ def told(trick, act):
 print('\\x1e' + J.dumps([[told(trick, False), told(trick, True)] for trick in range(${count})]))
 `;
 
-const r = (macro: string, count: number) => `sys.source(${JSON.stringify(join(RUNTIMES, 'helpers.R'))}, envir = globalenv())
-helpers <- new.env(parent = globalenv()); sys.source(${JSON.stringify(join(RUNTIMES, 'helpers.R'))}, envir = helpers)
+const sourced = (environment: string) =>
+  ['helpers.R', 'fits.R', 'curves.R']
+    .map((name) => `sys.source(${JSON.stringify(join(RUNTIMES, name))}, envir = ${environment})`)
+    .join('\n');
+
+const r = (macro: string, count: number) => `${sourced('globalenv()')}
+helpers <- new.env(parent = globalenv())
+${sourced('helpers')}
 for (name in ls(helpers)) assign(name, get(name, helpers), globalenv())
 macro <- eval(parse(text = paste0('function(json, output) {\\n', ${JSON.stringify(macro)}, '\\n}')))
 told <- function(trick, act) {

@@ -15,7 +15,7 @@ local({
   loadNamespace("compiler")
 
   helpers <- new.env(parent = globalenv())
-  sys.source("/box/helpers.R", envir = helpers)
+  for (file in c("helpers.R", "fits.R", "curves.R")) sys.source(file.path("/box", file), envir = helpers)
   for (name in ls(helpers, all.names = TRUE)) if (!startsWith(name, ".")) assign(name, get(name, envir = helpers), envir = globalenv())
 
   proof <- new.env()

@@ -1,4 +1,4 @@
-"""Runs Python macros, one item at a time, in the system's Python and in Pyodide alike. It needs `helpers` (a namespace of the helper functions)."""
+"""Runs Python macros, one item at a time, in the system's Python and in Pyodide alike. It needs the modules of the helper functions, `helpers` first."""
 
 import ast
 import builtins
@@ -233,8 +233,13 @@ class Runner:
     item of any other macro needs one that nothing else has run in.
     """
 
-    def __init__(self, helpers):
-        self.helpers = {name: value for name, value in vars(helpers).items() if not name.startswith("_") and callable(value) and value.__module__ == helpers.__name__}
+    def __init__(self, helpers, *more):
+        self.helpers = {
+            name: value
+            for module in (helpers, *more)
+            for name, value in vars(module).items()
+            if not name.startswith("_") and callable(value) and value.__module__ == module.__name__
+        }
         self.tell = helpers.tell
         self.offered = {"json", "ctx", *self.namespace(None, {})} - {"__builtins__", "__name__"}
         self.source = None

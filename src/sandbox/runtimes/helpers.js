@@ -1,29 +1,34 @@
-// The helper functions of macros. helpers.py and helpers.R state the same behaviour; fixtures/macros/helpers.json is the table that holds all three to it.
-// Missing (null, undefined, NaN, infinite) numbers are skipped; what cannot be answered is null; nothing that is given is changed.
-const isNumber = (value) => typeof value === 'number' && value - value === 0;
-const listOf = (values) => (Array.isArray(values) ? values : isNumber(values) ? [values] : null);
-const numbersOf = (values) => (listOf(values) ?? []).filter(isNumber);
-const sumOf = (values) => values.reduce((total, value) => total + value, 0);
-const finite = (value) => (isNumber(value) ? value : null);
+// The helper functions of macros, each as in the system that most macros come from; helpers.py and helpers.R hold to their own languages there.
+// test/sandbox/reference-helpers.json has its numbers. A macro that moves keeps its own, also where they are odd; curves.js has fits that are not.
 
-function ArrayNth(values, size = 1, index = 0) {
-  if (!Array.isArray(values) || !(size >= 1) || !(index >= 0)) return null;
-  return values.filter((_, at) => at >= index && (at - index) % size === 0);
+function ArrayNth(values, size, index) {
+  if (!Array.isArray(values)) return null;
+  const step = size === undefined || size < 1 ? 1 : size;
+  const taken = [];
+  for (let at = index === undefined || index < 0 ? 0 : index; at < values.length; at = at + step) taken.push(values[at]);
+  return taken;
 }
 
-function ArrayRange(start, stop, step = 1, transform = 'none') {
-  if (stop === undefined || stop === null) [start, stop] = [0, start];
-  if (![start, stop, step].every(isNumber) || step === 0) return null;
-  const count = Math.max(0, Math.ceil((stop - start) / step));
-  if (count > 1e6) throw new RangeError('ArrayRange makes at most 1000000 values');
-  const change = { none: (x) => x, ln: MathLN, log: MathLOG, x2: (x) => x * x }[transform];
-  if (change === undefined) throw new RangeError(`ArrayRange has no transform '${transform}'`);
-  return Array.from({ length: count }, (_, at) => change(start + at * step));
+var RANGE_CHANGES = { none: (x) => x, log: (x) => Math.log(x) / Math.LN10, ln: (x) => Math.log(x), x2: (x) => x * x };
+
+function ArrayRange(start, stop, step, transform = 'none') {
+  const from = stop === undefined ? 0 : start;
+  const to = stop === undefined ? start : stop;
+  const by = step ?? 1;
+  if (typeof start !== 'number' || typeof to !== 'number' || typeof by !== 'number' || by === 0) return null;
+  if (!Object.hasOwn(RANGE_CHANGES, String(transform))) return null;
+  const values = [];
+  // Added up rather than multiplied: the last bits, and whether the end is reached, come from that.
+  for (let value = from; by > 0 ? value < to : value > to; value += by) {
+    if (values.length >= 1e6) throw new RangeError('ArrayRange makes at most 1000000 values');
+    values.push(RANGE_CHANGES[transform](value));
+  }
+  return values;
 }
 
 function ArrayUnZip(pairs) {
-  if (!Array.isArray(pairs) || !pairs.every((pair) => Array.isArray(pair) && pair.length >= 2)) return null;
-  return { x: pairs.map((pair) => pair[0]), y: pairs.map((pair) => pair[1]) };
+  if (pairs === undefined || pairs.length === 0 || !Array.isArray(pairs) || !Array.isArray(pairs[0])) return null;
+  return { x: pairs.map((pair) => pair[0] ?? null), y: pairs.map((pair) => pair[1] ?? null) };
 }
 
 function ArrayZip(x, y) {
@@ -31,365 +36,231 @@ function ArrayZip(x, y) {
   return x.map((value, at) => [value, y[at]]);
 }
 
-const setOf = (json) => (json !== null && typeof json === 'object' && Array.isArray(json.set) ? json.set : []);
-const labelOf = (entry) => (entry !== null && typeof entry === 'object' && typeof entry.label === 'string' ? entry.label : null);
-const oneOrMany = (found, array) => (array ? found : found.length === 0 ? null : found.length === 1 ? found[0] : found);
+function oneOrMany(found, array) {
+  if (found.length === 0) return null;
+  return found.length === 1 && !array ? found[0] : found;
+}
 
-function GetIndexByLabel(label, json, array = false) {
+// A label that is a number is found by its text, and the other way round.
+function GetIndexByLabel(label, json, array) {
+  if (label === undefined || !Array.isArray(json?.set)) return null;
   return oneOrMany(
-    setOf(json).flatMap((entry, at) => (labelOf(entry) === label ? [at] : [])),
+    json.set.flatMap((entry, at) => (entry.label == label ? [at] : [])),
     array,
   );
 }
 
-function GetProtocolByLabel(label, json, array = false) {
+function GetProtocolByLabel(label, json, array) {
+  if (label === undefined || !Array.isArray(json?.set)) return null;
   return oneOrMany(
-    setOf(json).filter((entry) => labelOf(entry) === label),
+    json.set.filter((entry) => entry.label == label),
     array,
   );
 }
 
+// Positions are text, as the keys of an object are.
 function GetLabelLookup(json) {
+  const set = json?.set;
+  if (!Array.isArray(set) || set.length === 0) return null;
   const lookup = {};
-  setOf(json).forEach((entry, at) => {
-    const label = labelOf(entry);
-    if (label !== null) (Object.hasOwn(lookup, label) ? lookup[label] : (lookup[label] = [])).push(at);
-  });
+  set.forEach(({ label = 'unknown' }, at) => (lookup[label] ??= []).push(String(at)));
   return lookup;
 }
 
-function MathLN(value) {
-  return isNumber(value) && value > 0 ? Math.log(value) : null;
+function isUnusable(value) {
+  return value !== null && Number.isNaN(Number(value));
 }
 
-function MathLOG(value) {
-  return isNumber(value) && value > 0 ? Math.log10(value) : null;
+function isUsable(values) {
+  return Array.isArray(values) && !values.some(isUnusable);
 }
 
-function MathMAX(values) {
-  const given = numbersOf(values);
-  return given.length === 0 ? null : given.reduce((a, b) => (b > a ? b : a));
+function withoutNull(values) {
+  return values.filter((value) => value !== null);
 }
 
-function MathMIN(values) {
-  const given = numbersOf(values);
-  return given.length === 0 ? null : given.reduce((a, b) => (b < a ? b : a));
+function meanOf(values) {
+  return values.reduce((total, value) => total + Number(value), 0) / values.length;
 }
 
-function MathSUM(values) {
-  return listOf(values) === null ? null : sumOf(numbersOf(values));
+function squaresOf(values) {
+  const mean = meanOf(values);
+  return values.reduce((total, value) => total + (value - mean) ** 2, 0);
 }
 
 function MathMEAN(values) {
-  const given = numbersOf(values);
-  return given.length === 0 ? null : sumOf(given) / given.length;
+  return isUsable(values) ? meanOf(withoutNull(values)) + 0 : NaN;
 }
 
+function MathSUM(values) {
+  const known = isUsable(values) ? withoutNull(values) : [];
+  return known.length === 0 ? NaN : known.reduce((total, value) => total + Number(value), 0);
+}
+
+function MathMAX(values) {
+  if (!isUsable(values) || values.length === 0) return NaN;
+  return values.map(Number).reduce((a, b) => (b > a ? b : a)) + 0;
+}
+
+function MathMIN(values) {
+  if (!isUsable(values) || values.length === 0) return NaN;
+  return values.map(Number).reduce((a, b) => (b < a ? b : a)) + 0;
+}
+
+// Text is ordered as text.
 function MathMEDIAN(values) {
-  const given = numbersOf(values).sort((a, b) => a - b);
-  const half = Math.floor(given.length / 2);
-  if (given.length === 0) return null;
-  return given.length % 2 === 1 ? given[half] : (given[half - 1] + given[half]) / 2;
+  if (!isUsable(values)) return NaN;
+  const ordered = withoutNull(values).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const half = Math.floor(ordered.length / 2);
+  return parseFloat(ordered.length % 2 === 1 ? ordered[half] : (Number(ordered[half - 1]) + Number(ordered[half])) / 2);
 }
-
-const squares = (given) => {
-  const mean = sumOf(given) / given.length;
-  return sumOf(given.map((value) => (value - mean) * (value - mean)));
-};
 
 function MathVARIANCE(values) {
-  const given = numbersOf(values);
-  return given.length < 2 ? null : squares(given) / (given.length - 1);
+  if (!isUsable(values) || values.length === 0) return NaN;
+  const known = withoutNull(values);
+  return known.length === 0 ? 0 : (1 / (known.length - 1)) * squaresOf(known);
 }
 
 function MathSTDEV(values) {
-  const given = numbersOf(values);
-  return given.length === 0 ? null : Math.sqrt(squares(given) / given.length);
+  const known = isUsable(values) ? withoutNull(values) : [];
+  return known.length > 2 ? Math.sqrt(squaresOf(known) / known.length) : NaN;
 }
 
 function MathSTDEVS(values) {
-  const variance = MathVARIANCE(values);
-  return variance === null ? null : Math.sqrt(variance);
+  const known = isUsable(values) ? withoutNull(values) : [];
+  return known.length > 2 ? Math.sqrt(squaresOf(known) / (known.length - 1)) : NaN;
 }
 
 function MathSTDERR(values) {
-  const deviation = MathSTDEVS(values);
-  return deviation === null ? null : deviation / Math.sqrt(numbersOf(values).length);
+  if (!isUsable(values) || values.length <= 2) return NaN;
+  const known = withoutNull(values);
+  return Math.sqrt(squaresOf(known) / known.length) / Math.sqrt(known.length);
 }
 
-// Halves go away from zero; the last bits of a product such as 2.675 * 100 do not decide.
 function MathROUND(value, digits = 2) {
-  if (!isNumber(value) || !isNumber(digits)) return null;
-  const scale = 10 ** Math.abs(digits);
-  const size = digits >= 0 ? Math.abs(value) * scale : Math.abs(value) / scale;
-  if (!(size < 2 ** 50)) return value;
-  const whole = Math.floor(size + 0.5 + size * 2 ** -50);
-  const rounded = digits >= 0 ? whole / scale : whole * scale;
-  return value < 0 && rounded !== 0 ? -rounded : rounded;
+  if (value === null || typeof value === 'object' || value == '') return NaN;
+  if (Number(value) === 0) return 0;
+  if (!value || !(parseInt(digits) >= 0)) return NaN;
+  const scale = Math.pow(10, digits);
+  return Math.round(Number(value) * scale) / scale + 0;
 }
 
+function MathLN(value) {
+  return value ? Math.log(value) : NaN;
+}
+
+function MathLOG(value) {
+  return value ? Math.log(value) / Math.LN10 : NaN;
+}
+
+// By plain sums of products, whose last digits are lost when x is far from 0.
 function MathLINREG(x, y) {
-  if (!Array.isArray(x) || !Array.isArray(y) || x.length !== y.length) return null;
-  const pairs = x.map((value, at) => [value, y[at]]).filter((pair) => pair.every(isNumber));
-  const n = pairs.length;
-  if (n < 2) return null;
-  const mx = sumOf(pairs.map((pair) => pair[0])) / n;
-  const my = sumOf(pairs.map((pair) => pair[1])) / n;
-  const sxx = sumOf(pairs.map((pair) => (pair[0] - mx) * (pair[0] - mx)));
-  const syy = sumOf(pairs.map((pair) => (pair[1] - my) * (pair[1] - my)));
-  const sxy = sumOf(pairs.map((pair) => (pair[0] - mx) * (pair[1] - my)));
-  if (sxx === 0) return null;
-  const m = sxy / sxx;
-  const r = syy === 0 ? null : sxy / Math.sqrt(sxx * syy);
-  return { m, b: my - m * mx, r, r2: r === null ? null : r * r };
-}
-
-// Least squares by Householder reflections; null when a column depends on the others.
-const leastSquares = (rows, values) => {
-  const a = rows.map((row) => [...row]);
-  const b = [...values];
-  const columns = a[0].length;
-  if (a.length < columns) return null;
-  const largest = Array.from({ length: columns }, (_, k) => Math.sqrt(sumOf(a.map((row) => row[k] * row[k]))));
-  for (let k = 0; k < columns; k++) {
-    let norm = 0;
-    for (let i = k; i < a.length; i++) norm += a[i][k] * a[i][k];
-    norm = Math.sqrt(norm);
-    if (!(norm > 1e-12 * largest[k])) return null;
-    if (a[k][k] > 0) norm = -norm;
-    const v = a.map((row, i) => (i < k ? 0 : i === k ? row[k] - norm : row[k]));
-    const size = sumOf(v.map((value) => value * value));
-    for (let j = k; j < columns; j++) {
-      const t = (2 * sumOf(v.map((value, i) => value * a[i][j]))) / size;
-      for (let i = k; i < a.length; i++) a[i][j] -= t * v[i];
-    }
-    const t = (2 * sumOf(v.map((value, i) => value * b[i]))) / size;
-    for (let i = k; i < a.length; i++) b[i] -= t * v[i];
+  if (x.length !== y.length) return false;
+  const n = x.length;
+  const sx = MathSUM(x);
+  const sy = MathSUM(y);
+  let sxx = 0;
+  let sxy = 0;
+  let syy = 0;
+  for (let at = 0; at < n; at++) {
+    sxy += x[at] * y[at];
+    sxx += x[at] * x[at];
+    syy += y[at] * y[at];
   }
-  const solved = new Array(columns).fill(0);
-  for (let k = columns - 1; k >= 0; k--) {
-    let rest = b[k];
-    for (let j = k + 1; j < columns; j++) rest -= a[k][j] * solved[j];
-    solved[k] = rest / a[k][k];
-  }
-  return solved;
-};
-
-const quality = (y, fitted) => {
-  const sse = sumOf(y.map((value, at) => (value - fitted[at]) * (value - fitted[at])));
-  const total = squares(y);
-  return { error: Math.sqrt(sse / y.length), rsquared: total === 0 ? null : 1 - sse / total };
-};
-
-const apply = (row, factors) => sumOf(row.map((value, at) => value * factors[at]));
-
-function MathMULTREG(rows) {
-  if (
-    !Array.isArray(rows) ||
-    rows.length === 0 ||
-    !rows.every((row) => Array.isArray(row) && row.length === rows[0].length && row.length >= 2)
-  )
-    return null;
-  const points = rows.filter((row) => row.every(isNumber));
-  if (points.length === 0) return null;
-  const y = points.map((row) => row[row.length - 1]);
-  const design = points.map((row) => [1, ...row.slice(0, -1)]);
-  const slopes = leastSquares(design, y);
-  if (slopes === null) return null;
-  const fitted = design.map((row) => apply(row, slopes));
-  return { rsquared: quality(y, fitted).rsquared, slopes, points: fitted };
+  const m = (n * sxy - sx * sy) / (n * sxx - sx * sx);
+  const r = (sxy - (1 / n) * sx * sy) / Math.sqrt((sxx - (1 / n) * sx ** 2) * (syy - (1 / n) * sy ** 2));
+  return { m, b: (sy - m * sx) / n, r, r2: r * r };
 }
 
-const pairsOf = (pairs) =>
-  Array.isArray(pairs) ? pairs.filter((pair) => Array.isArray(pair) && pair.length >= 2 && isNumber(pair[0]) && isNumber(pair[1])) : [];
+var ARITHMETIC = { add: (a, b) => a + b, subtract: (a, b) => a - b, multiply: (a, b) => a * b, divide: (a, b) => a / b };
+var SIGNS = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide' };
 
-function MathPOLYREG(pairs, degree) {
-  const given = pairsOf(pairs);
-  if (!isNumber(degree) || degree < 0 || degree > 20 || degree % 1 !== 0 || given.length < degree + 1) return null;
-  const y = given.map((pair) => pair[1]);
-  const design = given.map((pair) => Array.from({ length: degree + 1 }, (_, power) => pair[0] ** power));
-  const slopes = leastSquares(design, y);
-  if (slopes === null) return null;
-  const fitted = design.map((row) => apply(row, slopes));
-  return { points: given.map((pair, at) => [pair[0], fitted[at]]), slopes, error: quality(y, fitted).error };
+function absorbance(value, reference) {
+  return -Math.log(value / reference) / Math.LN10;
 }
 
-// y = f(x, parameters) by Levenberg and Marquardt's method from given starting values; null when it does not settle.
-const curveFit = (model, x, y, initial) => {
-  const sse = (p) => sumOf(x.map((value, at) => (y[at] - model(value, p)) ** 2));
-  let p = [...initial];
-  let best = sse(p);
-  let damping = 1e-3;
-  if (!isNumber(best)) return null;
-  for (let round = 0; round < 500; round++) {
-    const rest = x.map((value, at) => y[at] - model(value, p));
-    const slopes = x.map((value) =>
-      p.map((factor, k) => {
-        const h = 1e-6 * Math.max(Math.abs(factor), 1e-3);
-        const up = p.map((other, j) => (j === k ? other + h : other));
-        const down = p.map((other, j) => (j === k ? other - h : other));
-        return (model(value, up) - model(value, down)) / (2 * h);
-      }),
-    );
-    const weights = p.map((_, k) => Math.sqrt(damping * sumOf(slopes.map((row) => row[k] * row[k]))));
-    const ridge = weights.map((weight, k) => weights.map((_, j) => (j === k ? weight : 0)));
-    const step = slopes.flat().every(isNumber) ? leastSquares([...slopes, ...ridge], [...rest, ...p.map(() => 0)]) : null;
-    const next = step === null ? null : p.map((factor, k) => factor + step[k]);
-    const then = next === null ? NaN : sse(next);
-    if (next !== null && then <= best) {
-      const small = step.every((change, k) => Math.abs(change) <= 1e-13 * (Math.abs(next[k]) + 1e-13));
-      p = next;
-      best = then;
-      damping = Math.max(damping / 10, 1e-16);
-      if (small) break;
-    } else {
-      damping *= 10;
-      if (damping > 1e8) break;
-    }
-  }
-  return p;
+// What can be done with a number, and what with the trace alone; with an array there is only arithmetic.
+var BY_NUMBER = {
+  normToVal: (value, other) => value / other,
+  normToIdx: (value, other, trace) => value / trace[other],
+  abs: absorbance,
+};
+var ALONE = {
+  normToMin: (trace) => {
+    const low = Math.min(...trace);
+    return trace.map((value) => value / low);
+  },
+  normToMax: (trace) => {
+    const high = Math.max(...trace);
+    return trace.map((value) => value / high);
+  },
+  normToRange: (trace) => {
+    const low = Math.min(...trace);
+    const range = Math.max(...trace) - low;
+    return trace.map((value) => (value - low) / range);
+  },
+  ma: (trace) => {
+    lengthen(trace, 1);
+    return trace.slice(1, -1).map((_, at) => (trace[at + 1] + trace[at] + trace[at + 2]) / 3);
+  },
+  sgf: (trace) => {
+    const { length } = trace;
+    lengthen(trace, 3);
+    return Array.from({ length }, (_, at) => {
+      const weighted = [-2, 3, 6, 7, 6, 3, -2].map((weight, k) => weight * trace[at + k]);
+      return weighted.reduce((total, value) => total + value) / 21;
+    });
+  },
+  abs: (trace) => trace.map((value) => absorbance(value, trace[0])),
 };
 
-const MODELS = {
-  exponentialDecay: [3, (x, [a, b, c]) => a * Math.exp(-x / b) + c],
-  saturation: [3, (x, [a, b, c]) => a * (1 - Math.exp(-x / b)) + c],
-  michaelisMenten: [2, (x, [a, b]) => (a * x) / (b + x)],
-  power: [2, (x, [a, b]) => a * x ** b],
-};
-
-function NonLinearRegression(data, options) {
-  const given = pairsOf(data);
-  const { equation, initial } = options ?? {};
-  if (!Object.hasOwn(MODELS, equation)) throw new RangeError(`NonLinearRegression has no equation '${equation}'`);
-  const [count, model] = MODELS[equation];
-  if (!Array.isArray(initial) || initial.length !== count || !initial.every(isNumber))
-    throw new RangeError(`The equation '${equation}' needs ${count} initial values`);
-  if (given.length < count) return null;
-  const x = given.map((pair) => pair[0]);
-  const y = given.map((pair) => pair[1]);
-  const parameters = curveFit(model, x, y, initial);
-  if (parameters === null) return null;
-  const fitted = x.map((value) => model(value, parameters));
-  return { equation, parameters, points: x.map((value, at) => [value, finite(fitted[at])]), ...quality(y, fitted) };
+// The trace itself gets its own ends, mirrored, before and behind it.
+function lengthen(trace, count) {
+  const before = Array.from({ length: count }, (_, at) => trace[count - 1 - at]);
+  const behind = Array.from({ length: count }, (_, at) => trace[trace.length - 1 - at]);
+  trace.unshift(...before);
+  trace.push(...behind);
 }
-
-// y = asymptote + amplitude * exp(-x / lifetime), started from the best of a grid of lifetimes.
-function MathEXPINVREG(pairs) {
-  const given = pairsOf(pairs);
-  if (given.length < 3) return null;
-  const x = given.map((pair) => pair[0]);
-  const y = given.map((pair) => pair[1]);
-  const range = MathMAX(x) - MathMIN(x);
-  if (range === 0 || squares(y) === 0) return null;
-  let best = null;
-  for (let at = 0; at <= 40; at++) {
-    const lifetime = range * 10 ** (-2 + at / 10);
-    const linear = leastSquares(
-      x.map((value) => [1, Math.exp(-value / lifetime)]),
-      y,
-    );
-    if (linear === null) continue;
-    const sse = sumOf(x.map((value, i) => (y[i] - linear[0] - linear[1] * Math.exp(-value / lifetime)) ** 2));
-    if (best === null || sse < best.sse) best = { sse, start: [linear[1], lifetime, linear[0]] };
-  }
-  if (best === null) return null;
-  const model = MODELS.exponentialDecay[1];
-  const [amplitude, lifetime, asymptote] = curveFit(model, x, y, best.start);
-  const fitted = x.map((value) => model(value, [amplitude, lifetime, asymptote]));
-  return {
-    points: given,
-    results: x.map((value, at) => [value, fitted[at]]),
-    ...quality(y, fitted),
-    asymptote,
-    amplitude,
-    lifetime,
-    slope: -1 / lifetime,
-  };
-}
-
-const ARITHMETIC = { '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => (b === 0 ? null : a / b) };
-const NAMED = { add: '+', subtract: '-', multiply: '*', divide: '/' };
-const FUNCTIONS = {
-  sqrt: (x) => (x < 0 ? null : Math.sqrt(x)),
-  log: MathLN,
-  ln: MathLN,
-  log10: MathLOG,
-  exp: Math.exp,
-  sin: Math.sin,
-  cos: Math.cos,
-  tan: Math.tan,
-};
-const SMOOTHING = [-2, 3, 6, 7, 6, 3, -2];
-
-// A weighted window around each value; the first and the last value stand in for what lies outside.
-const smooth = (trace, weights) => {
-  const half = (weights.length - 1) / 2;
-  const total = sumOf(weights);
-  return trace.map((_, at) => {
-    const window = weights.map((weight, k) => [weight, trace[Math.min(Math.max(at + k - half, 0), trace.length - 1)]]);
-    return window.every((entry) => isNumber(entry[1])) ? sumOf(window.map(([weight, value]) => weight * value)) / total : null;
-  });
-};
 
 function TransformTrace(fn, a1, a2) {
-  const trace = listOf(a1);
-  if (trace === null) return null;
-  const each = (change) => trace.map((value) => (isNumber(value) ? finite(change(value)) : null));
-  const name = NAMED[fn] ?? fn;
-  if (Object.hasOwn(ARITHMETIC, name)) {
-    if (Array.isArray(a2))
-      return a2.length !== trace.length
-        ? null
-        : trace.map((value, at) => (isNumber(value) && isNumber(a2[at]) ? finite(ARITHMETIC[name](value, a2[at])) : null));
-    return isNumber(a2) ? each((value) => ARITHMETIC[name](value, a2)) : null;
+  const name = Object.hasOwn(SIGNS, String(fn)) ? SIGNS[fn] : fn;
+  const known = typeof name === 'string' && [ARITHMETIC, BY_NUMBER, ALONE].some((changes) => Object.hasOwn(changes, name));
+  if (!known || !Array.isArray(a1)) return 'Unknown Function';
+  if (Array.isArray(a2)) {
+    if (a1.length !== a2.length) return `Arrays have different sizes (a1 = ${a1.length}, a2 = ${a2.length})`;
+    return Object.hasOwn(ARITHMETIC, name) ? a1.map((value, at) => ARITHMETIC[name](value, a2[at])) : [];
   }
-  if (Object.hasOwn(FUNCTIONS, name)) return each(FUNCTIONS[name]);
-  const by = (divisor) => (isNumber(divisor) && divisor !== 0 ? each((value) => value / divisor) : null);
-  switch (name) {
-    case 'normToMin':
-      return by(MathMIN(trace));
-    case 'normToMax':
-      return by(MathMAX(trace));
-    case 'normToRange': {
-      const low = MathMIN(trace);
-      const range = MathMAX(trace) - low;
-      return low === null || range === 0 ? null : each((value) => (value - low) / range);
-    }
-    case 'normToIdx':
-      return by(isNumber(a2) ? trace[a2] : null);
-    case 'normToVal':
-      return by(a2);
-    case 'ma': {
-      const size = a2 === undefined || a2 === null ? 5 : a2;
-      return !isNumber(size) || size < 1 || size % 2 !== 1 ? null : smooth(trace, new Array(size).fill(1));
-    }
-    case 'sgf':
-      return smooth(trace, SMOOTHING);
-    case 'abs':
-      return isNumber(a2) && a2 > 0 ? each((value) => (value > 0 ? -Math.log10(value / a2) : null)) : null;
-    default:
-      throw new RangeError(`TransformTrace has no function '${fn}'`);
-  }
+  if (a2 === undefined) return Object.hasOwn(ALONE, name) ? ALONE[name](a1) : [];
+  if (typeof a2 !== 'number') return 'Input for third parameter needs to be an array or number';
+  const change = ARITHMETIC[name] ?? BY_NUMBER[name];
+  return a1.map((value) => change?.(value, a2, a1));
 }
 
-// Between the sun and the upward normal of a surface: x to the front, y to the right; a positive pitch lifts the front, a positive roll lowers the right.
+// `percent` is the cosine of the angle, from -1 to 1.
 function calcSunAngle(roll, pitch, compass, azimuth, altitude) {
-  if (![roll, pitch, compass, azimuth, altitude].every(isNumber)) return null;
-  const [r, p, c, z, h] = [roll, pitch, compass, azimuth, altitude].map((degrees) => (degrees * Math.PI) / 180);
-  const front = -Math.sin(p) * Math.cos(r);
-  const right = Math.sin(r);
-  const north = front * Math.cos(c) - right * Math.sin(c);
-  const east = front * Math.sin(c) + right * Math.cos(c);
-  const up = Math.cos(p) * Math.cos(r);
-  const cosine = Math.min(1, Math.max(-1, north * Math.cos(h) * Math.cos(z) + east * Math.cos(h) * Math.sin(z) + up * Math.sin(h)));
-  return { angle: (Math.acos(cosine) * 180) / Math.PI, percent: Math.max(0, cosine) * 100 };
+  const [r, p, c, z, h] = [roll, pitch, compass, azimuth, altitude].map((degrees) => degrees * (Math.PI / 180));
+  const [front, side, up] = [Math.cos(r) * Math.sin(p), -Math.sin(r), Math.cos(r) * Math.cos(p)];
+  const device = [Math.cos(c) * front - Math.sin(c) * side, Math.sin(c) * front + Math.cos(c) * side, up];
+  const sun = [Math.cos(z) * Math.cos(h), Math.sin(z), -1 * Math.cos(z) * Math.sin(h)];
+  const percent = sun[0] * device[0] + sun[1] * device[1] + sun[2] * device[2];
+  return { angle: (Math.acos(percent) * 180) / Math.PI, percent };
 }
 
-const tell = (kind) => (message, output) => {
-  const target = output ?? __output;
-  const messages = (target.messages ??= {});
-  (messages[kind] ??= []).push(String(message));
-};
-var info = tell('info');
-var warning = tell('warning');
-var danger = tell('danger');
+function tell(kind, message, output) {
+  const target = output === undefined ? __output : output;
+  if (target.messages === undefined) target.messages = {};
+  if (target.messages[kind] === undefined) target.messages[kind] = [];
+  target.messages[kind].push(message);
+}
+
+function info(message, output) {
+  tell('info', message, output);
+}
+
+function warning(message, output) {
+  tell('warning', message, output);
+}
+
+function danger(message, output) {
+  tell('danger', message, output);
+}

@@ -16,9 +16,9 @@ const short = (text) => text.replace(/^\s*(?:\/\/.*)?\n?/gm, '');
 const PRELUDE = short(source('prelude.js'));
 const INTL = short(source('intl.js'));
 /** The helpers one by one, in an order in which they can be evaluated. */
-const HELPERS = source('helpers.js')
-  .split(/\n(?=(?:function|const|var) )/)
-  .map((text) => ({ name: /^(?:function|const|var) (\w+)/m.exec(text)?.[1] ?? '', text: short(text) }));
+const HELPERS = ['helpers.js', 'matrices.js', 'fits.js', 'nonlinear.js', 'curves.js']
+  .flatMap((name) => source(name).split(/\n(?=(?:function|var) )/))
+  .map((text) => ({ name: /^(?:function|var) (\w+)/m.exec(text)?.[1] ?? '', text: short(text) }));
 const mentions = (text, name) => name !== '' && new RegExp(`(?<![\\w$])${name}(?![\\w$])`).test(text);
 
 /** The helpers that a macro names, and those that they need. */

@@ -39,9 +39,9 @@ const PREPARE = `
 import sys
 sys.path.insert(0, '/tmp/runtime')
 import ast, calendar, collections, datetime, decimal, enum, functools, itertools, json, math, random, re, statistics, string, _strptime
-import harness, helpers
+import harness, helpers, fits, curves
 sys.path.pop(0)
-runner = harness.Runner(helpers)
+runner = harness.Runner(helpers, fits, curves)
 
 def serve_line(line):
     message = json.loads(line)
@@ -106,7 +106,8 @@ const quiet = { stdout: () => undefined, stderr: () => undefined, env: {}, args:
 if (action === 'make') {
   const python = await loadPyodide({ ...quiet, _makeSnapshot: true });
   python.FS.mkdirTree('/tmp/runtime');
-  for (const name of ['harness.py', 'helpers.py', 'proof.py']) python.FS.writeFile(`/tmp/runtime/${name}`, source(name));
+  for (const name of ['harness.py', 'helpers.py', 'fits.py', 'curves.py', 'proof.py'])
+    python.FS.writeFile(`/tmp/runtime/${name}`, source(name));
   python.runPython(PREPARE);
   writeFileSync(file, python.makeMemorySnapshot());
 } else {

@@ -16,6 +16,8 @@ os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 import harness  # noqa: E402
+import curves  # noqa: E402
+import fits  # noqa: E402
 import helpers  # noqa: E402
 
 sys.path.pop(0)
@@ -127,7 +129,7 @@ def prepare(runner):
 
 
 def main():
-    runner = harness.Runner(helpers)
+    runner = harness.Runner(helpers, fits, curves)
     reply('{"ready":true}')
     # Slow imports use the time in which nobody is waiting.
     while FOR_LATER and not select.select([0], [], [], 0)[0]:
@@ -136,7 +138,7 @@ def main():
     for line in source:
         message = json.loads(line)
         if message["op"] == "job":
-            while FOR_LATER and "scipy" in message["code"]:
+            while FOR_LATER and ("scipy" in message["code"] or "MathEXPINVREG" in message["code"]):
                 load(FOR_LATER.pop(0))
             runner.job(message)
             if not runner.shared:

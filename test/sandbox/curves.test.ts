@@ -9,11 +9,11 @@ interface Case {
   args: unknown[];
   result?: unknown;
   error?: string;
-  /** The documented exceptions: a number of R is an array of one. */
+  /** What R says otherwise: a number of it is an array of one. */
   exceptions?: Partial<Record<MacroLanguage, unknown>>;
 }
 
-const cases = fixture<Case[]>('helpers.json');
+const cases = fixture<Case[]>('curves.json');
 const names = [...new Set(cases.map(({ helper }) => helper))];
 
 /** Calls the helper that the item names; `$nan` and `$inf` in its arguments stand for what JSON cannot say. */
@@ -42,7 +42,7 @@ invisible(NULL)`,
 };
 
 for (const level of ['embedded', 'bubblewrap'] as const) {
-  describe.runIf(LEVELS[level].runs)(`helpers ${titleOf(level)}`, () => {
+  describe.runIf(LEVELS[level].runs)(`fits of our own ${titleOf(level)}`, () => {
     let sandbox: Sandbox;
     beforeAll(async () => {
       sandbox = await open({ level, languages: LEVELS[level].languages });
