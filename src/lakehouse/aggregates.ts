@@ -9,8 +9,9 @@ import { refusal, shown } from './resolve.ts';
 import type { Resolve, Resolved } from './resolve.ts';
 import { typeText } from './types.ts';
 
-/** Sums are exact where the column is: whole numbers give DECIMAL(38,0), decimals keep their scale. */
-const sumType = (type: ColumnType): ColumnType => (type.kind === 'double' ? DOUBLE : decimal(38, type.kind === 'decimal' ? type.scale : 0));
+/** Sums are exact where the column is: INT gives BIGINT, which four thousand million rows do not fill, BIGINT gives DECIMAL(38,0), decimals keep their scale. */
+const sumType = (type: ColumnType): ColumnType =>
+  type.kind === 'double' ? DOUBLE : type.kind === 'int' ? BIGINT : decimal(38, type.kind === 'decimal' ? type.scale : 0);
 
 interface Call {
   call: FunctionCall;

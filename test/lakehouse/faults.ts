@@ -79,6 +79,7 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
     'between -9007199254740999999 and 9007199254740999999',
   ),
   '2^53 as text': patchText('between -9007199254740992 and 9007199254740992', 'between -9007199254740991 and 9007199254740991'),
+  'minus zero': patchText(' + 0 as varchar)', ' as varchar)'),
   'microseconds cut': patchText('.%f', '.%g'),
   'other experiments shown': patchText('where "experiment_id" = cast(? as varchar)', 'where cast(? as varchar) is not null'),
   'names instead of pseudonyms': patchText('"pseudonym" as "pseudonym"', '"name" as "pseudonym"'),

@@ -44,7 +44,8 @@ const SAFE = '9007199254740992';
 const bare = (of: Fragment, type: ColumnType): Fragment => {
   switch (type.kind) {
     case 'double':
-      return q`case when ${finite(of)} then cast(${of} as STRING) end`;
+      // a zero that is added makes 0 of -0
+      return q`case when ${finite(of)} then cast(${of} + 0 as STRING) end`;
     case 'timestamp':
       return clock(utc(of), 'Z');
     case 'timestamp_ntz':
@@ -81,7 +82,7 @@ const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
     case 'bigint':
       return whole(of);
     case 'decimal':
-      return type.scale === 0 ? whole(of) : quoted(bare(of, type));
+      return quoted(bare(of, type));
     case 'string':
       return text(of);
     case 'date':

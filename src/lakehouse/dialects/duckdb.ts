@@ -53,7 +53,8 @@ const SAFE = '9007199254740992';
 const bare = (of: Fragment, type: ColumnType): Fragment => {
   switch (type.kind) {
     case 'double':
-      return q`case when isfinite(${of}) then cast(${of} as varchar) end`;
+      // a zero that is added makes 0 of -0
+      return q`case when isfinite(${of}) then cast(${of} + 0 as varchar) end`;
     case 'timestamp':
       return clock(of, utc(of), 'Z');
     case 'timestamp_ntz':
@@ -84,7 +85,7 @@ const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
     case 'bigint':
       return whole(of);
     case 'decimal':
-      return type.scale === 0 ? whole(of) : quoted(bare(of, type));
+      return quoted(bare(of, type));
     case 'string':
       return q`cast(to_json(${of}) as varchar)`;
     case 'date':

@@ -1,4 +1,4 @@
-select concat(cast(? as STRING), coalesce(case when abs(`c0`) < cast('Infinity' as DOUBLE) then cast(`c0` as STRING) end, 'null'), '}') as `line`
+select concat(cast(? as STRING), coalesce(case when abs(`c0`) < cast('Infinity' as DOUBLE) then cast(`c0` + 0 as STRING) end, 'null'), '}') as `line`
 from (
   select *
   from (

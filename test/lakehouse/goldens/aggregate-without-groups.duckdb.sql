@@ -1,4 +1,4 @@
-select concat(cast(? as varchar), coalesce(case when isfinite("c0") then cast("c0" as varchar) end, 'null'), '}') as "line"
+select concat(cast(? as varchar), coalesce(case when isfinite("c0") then cast("c0" + 0 as varchar) end, 'null'), '}') as "line"
 from (
   select *
   from (

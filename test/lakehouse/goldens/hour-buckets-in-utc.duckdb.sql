@@ -1,4 +1,4 @@
-select concat(cast(? as varchar), coalesce('"' || case when epoch_us("c0") % 1000 = 0 then strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce(case when isfinite("c1") then cast("c1" as varchar) end, 'null'), '}') as "line"
+select concat(cast(? as varchar), coalesce('"' || case when epoch_us("c0") % 1000 = 0 then strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce(case when isfinite("c1") then cast("c1" + 0 as varchar) end, 'null'), '}') as "line"
 from (
   select *
   from (

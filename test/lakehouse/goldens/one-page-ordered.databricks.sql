@@ -1,4 +1,4 @@
-select concat(cast(? as STRING), coalesce(case when `c0` is not null then substring(to_json(array(`c0`)), 2, length(to_json(array(`c0`))) - 2) end, 'null'), cast(? as STRING), coalesce(case when abs(`c1`) < cast('Infinity' as DOUBLE) then cast(`c1` as STRING) end, 'null'), cast(? as STRING), coalesce(case when `c2` is not null then substring(to_json(array(`c2`)), 2, length(to_json(array(`c2`))) - 2) end, 'null'), '}') as `line`
+select concat(cast(? as STRING), coalesce(case when `c0` is not null then substring(to_json(array(`c0`)), 2, length(to_json(array(`c0`))) - 2) end, 'null'), cast(? as STRING), coalesce(case when abs(`c1`) < cast('Infinity' as DOUBLE) then cast(`c1` + 0 as STRING) end, 'null'), cast(? as STRING), coalesce(case when `c2` is not null then substring(to_json(array(`c2`)), 2, length(to_json(array(`c2`))) - 2) end, 'null'), '}') as `line`
 from (
   select `id` as `c0`, `dbl` as `c1`, `txt` as `c2`
   from (

@@ -1,4 +1,4 @@
-select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), cast(? as varchar), coalesce(case when isfinite("c1") then cast("c1" as varchar) end, 'null'), cast(? as varchar), coalesce(cast(to_json("c2") as varchar), 'null'), '}') as "line"
+select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), cast(? as varchar), coalesce(case when isfinite("c1") then cast("c1" + 0 as varchar) end, 'null'), cast(? as varchar), coalesce(cast(to_json("c2") as varchar), 'null'), '}') as "line"
 from (
   select "id" as "c0", "dbl" as "c1", "txt" as "c2"
   from (

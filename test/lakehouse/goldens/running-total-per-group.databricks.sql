@@ -2,9 +2,9 @@ select concat(cast(? as STRING), coalesce(concat('"', date_format(`c0`, 'yyyy-MM
 from (
   select *
   from (
-    select `c0` as `c0`, `c1` as `c1`, cast(sum(cast(`c2` as DECIMAL(38,0))) over (partition by `c1` order by `c0` asc nulls last rows between unbounded preceding and current row) as DECIMAL(38,0)) as `c2`, cast(sum(cast(`c3` as BIGINT)) over (partition by `c1` order by `c0` asc nulls last rows between unbounded preceding and current row) as BIGINT) as `c3`
+    select `c0` as `c0`, `c1` as `c1`, cast(sum(cast(`c2` as BIGINT)) over (partition by `c1` order by `c0` asc nulls last rows between unbounded preceding and current row) as BIGINT) as `c2`, cast(sum(cast(`c3` as BIGINT)) over (partition by `c1` order by `c0` asc nulls last rows between unbounded preceding and current row) as BIGINT) as `c3`
     from (
-      select cast(trunc(`day`, 'MONTH') as DATE) as `c0`, `txt` as `c1`, cast(sum(cast(`int` as DECIMAL(38,0))) as DECIMAL(38,0)) as `c2`, count(*) as `c3`
+      select cast(trunc(`day`, 'MONTH') as DATE) as `c0`, `txt` as `c1`, cast(sum(cast(`int` as BIGINT)) as BIGINT) as `c2`, count(*) as `c3`
       from (
         select `int` as `int`, `txt` as `txt`, `day` as `day`
         from delta.`s3://field-lake/tables/rows` version as of 7

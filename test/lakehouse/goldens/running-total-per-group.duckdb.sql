@@ -2,9 +2,9 @@ select concat(cast(? as varchar), coalesce('"' || strftime("c0", '%Y-%m-%d') || 
 from (
   select *
   from (
-    select "c0" as "c0", "c1" as "c1", cast(sum("c2") over (partition by "c1" order by "c0" asc nulls last rows between unbounded preceding and current row) as decimal(38, 0)) as "c2", cast(sum("c3") over (partition by "c1" order by "c0" asc nulls last rows between unbounded preceding and current row) as bigint) as "c3"
+    select "c0" as "c0", "c1" as "c1", cast(sum("c2") over (partition by "c1" order by "c0" asc nulls last rows between unbounded preceding and current row) as bigint) as "c2", cast(sum("c3") over (partition by "c1" order by "c0" asc nulls last rows between unbounded preceding and current row) as bigint) as "c3"
     from (
-      select cast(date_trunc('month', "day") as date) as "c0", "txt" as "c1", cast(sum("int") as decimal(38, 0)) as "c2", count(*) as "c3"
+      select cast(date_trunc('month', "day") as date) as "c0", "txt" as "c1", cast(sum("int") as bigint) as "c2", count(*) as "c3"
       from (
         select "int" as "int", "txt" as "txt", "day" as "day"
         from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))

@@ -16,6 +16,8 @@ export const printed = ({ kind, cell }: Value): unknown => {
       const whole = BigInt(cell);
       return whole > EXACT_TO || whole < -EXACT_TO ? String(whole) : Number(whole);
     }
+    case 'sum0':
+      return String(cell);
     case 'dec':
     case 'sum3': {
       const [digits, sign] = [String(cell).replace('-', '').padStart(4, '0'), BigInt(cell) < 0n ? '-' : ''];
@@ -23,7 +25,7 @@ export const printed = ({ kind, cell }: Value): unknown => {
     }
     case 'dbl':
     case 'real':
-      return Number.isFinite(cell) ? Number(cell) : null;
+      return Number.isFinite(cell) ? Number(cell) + 0 : null;
     case 'day':
       return new Date(Number(cell) * 86_400_000).toISOString().slice(0, 10);
     case 'at':
@@ -41,6 +43,7 @@ export const printed = ({ kind, cell }: Value): unknown => {
 export const agrees = (value: Value, found: unknown): boolean => {
   const wanted = printed(value);
   if (value.slack === Infinity) return true;
+  if (Object.is(found, -0)) return false;
   if (typeof wanted !== 'number' || typeof found !== 'number') return wanted === found;
   if (value.kind !== 'dbl' && value.kind !== 'real') return wanted === found;
   return wanted === found || Math.abs(wanted - found) <= (value.slack ?? 0) + 1e-9 * Math.abs(wanted);

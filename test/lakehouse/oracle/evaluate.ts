@@ -29,7 +29,7 @@ export interface Asked {
   limit?: number;
 }
 
-export type Kind = CellKind | 'id' | 'whole' | 'sum3' | 'real';
+export type Kind = CellKind | 'id' | 'whole' | 'sum0' | 'sum3' | 'real';
 /** A value and how it is compared and printed; `slack` is the absolute error that a double may have. */
 export interface Value {
   kind: Kind;
@@ -101,6 +101,7 @@ const against = (value: Value, sent: unknown): number => {
     case 'txt':
     case 'id':
     case 'real':
+    case 'sum0':
     case 'sum3':
     case 'whole':
       return order(value, { kind: 'txt', cell: String(sent) });
@@ -220,7 +221,7 @@ const real = (cell: number | null, slack = 0): Value => ({ kind: 'real', cell, s
 
 const sum = (values: readonly Value[], kind: Kind): Value => {
   if (kind === 'dbl') return values.length === 0 ? nulled('real') : real(plus(numbers(values)), 1e-12 * size(numbers(values)));
-  const result = kind === 'dec' || kind === 'sum3' ? 'sum3' : 'whole';
+  const result = kind === 'dec' || kind === 'sum3' ? 'sum3' : kind === 'big' || kind === 'sum0' ? 'sum0' : 'whole';
   return values.length === 0
     ? nulled(result)
     : { kind: result, cell: values.reduce((total, { cell }) => total + BigInt(cell as bigint | number), 0n) };
