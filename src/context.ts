@@ -298,7 +298,8 @@ export async function createContext(config: Config): Promise<Context> {
       sandbox: macros.open,
       mailer,
       signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
-      places: config.places === undefined ? openEmbeddedPlaces() : openProvidedPlaces(config.places),
+      places:
+        config.places === undefined ? openEmbeddedPlaces(join(config.root, 'src/places/data/names.br')) : openProvidedPlaces(config.places),
       reads,
       exporting,
       staging,

@@ -32,6 +32,34 @@ describe('looking up places', () => {
     expect((await site.as(null)('GET', '/api/v1/locations/search', { query: { query: 'x' } })).status).toBe(401);
   });
 
+  test.each([
+    ['東京', 'Tokyo', 'Japan'],
+    ['München', 'Munich', 'Germany'],
+    ['Munchen', 'Munich', 'Germany'],
+    ['Muenchen', 'Munich', 'Germany'],
+    ['Wien', 'Vienna', 'Austria'],
+    ['Roma', 'Rome', 'Italy'],
+    ['Den Haag', 'The Hague', 'Netherlands'],
+    ['Praha', 'Prague', 'Czechia'],
+    ['Firenze', 'Florence', 'Italy'],
+    ['Kobenhavn', 'Copenhagen', 'Denmark'],
+    ['København', 'Copenhagen', 'Denmark'],
+    ['Moskva', 'Moscow', 'Russia'],
+    ['Москва', 'Moscow', 'Russia'],
+    ['القاهرة', 'Cairo', 'Egypt'],
+    ['서울', 'Seoul', 'South Korea'],
+  ])('finds %s as %s', async (query, municipality, country) => {
+    const answer = await site.as(site.cast.stranger)('GET', '/api/v1/locations/search', { query: { query } });
+    expect(answer.status).toBe(200);
+    expect(answer.body[0]).toMatchObject({ municipality, country });
+    expect(answer.body[0].label).toMatch(new RegExp(`^${municipality}, `));
+  });
+
+  test('finds nothing by nonsense', async () => {
+    const answer = await site.as(site.cast.stranger)('GET', '/api/v1/locations/search', { query: { query: '東京qqqzzz' } });
+    expect(answer).toMatchObject({ status: 200, body: [] });
+  });
+
   test('GET /api/v1/locations/geocode', async () => {
     const call = site.as(site.cast.stranger);
     const answer = await call('GET', '/api/v1/locations/geocode', { query: { latitude: 52.0907, longitude: 5.1214 } });

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
-import { openEmbeddedPlaces } from '../../src/places/embedded.ts';
 import { readAirports, type Airport } from '../support/airports.ts';
+import { embeddedPlaces } from '../support/embedded-places.ts';
 
 const names = new Intl.DisplayNames(['en'], { type: 'region' });
-const places = openEmbeddedPlaces();
+const places = embeddedPlaces();
 let airports: Airport[];
 beforeAll(() => {
   airports = readAirports();

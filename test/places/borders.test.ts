@@ -5,7 +5,7 @@ import { around } from 'geokdbush';
 import KDBush from 'kdbush';
 import { feature, mesh } from 'topojson-client';
 import { expect, test } from 'vitest';
-import { openEmbeddedPlaces } from '../../src/places/embedded.ts';
+import { embeddedPlaces } from '../support/embedded-places.ts';
 
 /** Natural Earth's borders at 1:10 million: another survey than the one that the index uses. */
 const atlas = JSON.parse(readFileSync(createRequire(import.meta.url).resolve('world-atlas/countries-10m.json'), 'utf8')) as {
@@ -51,7 +51,7 @@ const truth = (x: number, y: number) =>
 
 const names = new Intl.DisplayNames(['en'], { type: 'region' });
 const nameOf = (numeric: string) => names.of(iso1A2Code(numeric) ?? 'ZZ');
-const places = openEmbeddedPlaces();
+const places = embeddedPlaces();
 
 async function share(points: readonly (readonly [number, number])[]) {
   let right = 0;

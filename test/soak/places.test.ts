@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { openEmbeddedPlaces } from '../../src/places/embedded.ts';
 import { readAirports } from '../support/airports.ts';
+import { embeddedPlaces } from '../support/embedded-places.ts';
 
 test('naming a point takes at most 2 ms for 95 of 100', async () => {
   // by the ends of their codes: airports of one country, whose codes begin alike, do not follow each other
   const turn = ({ code }: { code: string }) => Array.from(code).reverse().join('');
   const asked = readAirports().sort((a, b) => (turn(a) < turn(b) ? -1 : 1));
-  const places = openEmbeddedPlaces();
+  const places = embeddedPlaces();
   await places.at(52, 5);
   const took = async (airports: typeof asked) => {
     const times: number[] = [];

@@ -6,7 +6,8 @@ import type { PlaceResult } from './places.model.ts';
 @Tags('Places')
 export class PlacesController extends ApiController {
   /**
-   * Places whose name begins like the query, best match first; further words say where (`Paris, Texas`).
+   * Places of this name in any language, with accents or without, then those whose name begins so, each by population; further words say where
+   * (`Paris, Texas`).
    * @minLength query 1
    * @maxLength query 200
    * @minimum maxResults 1
