@@ -78,6 +78,7 @@ export const AUDIT_ACTIONS = [
   'flow.saved',
   'device.created',
   'device.deleted',
+  'device.renamed',
   'device.bound',
   'device.unbound',
   'certificate.issued',

@@ -23,6 +23,28 @@ const experiment = async (body: object = {}) =>
   (await owner()('POST', '/api/v1/experiments', { body: { name: 'Field', organizationId: site.cast.leafLab, ...body } })).body;
 const things = async () => (await site.db.rows(sql('test')`select thing_name from registry_things`)).length;
 
+test('PATCH /api/v1/devices/{deviceId} renames it, for whoever may update it', async () => {
+  const device = await register({ serialNumber: 'AA:02' });
+  const path = `/api/v1/devices/${device.id}`;
+  const name = { body: { name: '  Blue two ' } };
+  expect((await site.as(site.cast.stranger)('PATCH', path, name)).status).toBe(403);
+  await grant(site.db, { id: device.id, type: 'device' }, { user: site.cast.viewer.id }, 'viewer');
+  expect((await site.as(site.cast.viewer)('PATCH', path, name)).body.code).toBe('ACTION_DENIED');
+  const renamed = await owner()('PATCH', path, name);
+  expect(renamed).toMatchObject({
+    status: 200,
+    body: { id: device.id, name: 'Blue two', serialNumber: 'AA:02', thingName: device.thingName },
+  });
+  const stale = { ...name, headers: { 'if-match': '"0"' } };
+  expect((await owner()('PATCH', path, stale)).status).toBe(412);
+  expect((await owner()('PATCH', path, { body: {} })).body).toEqual(renamed.body);
+  const found = await owner()('GET', '/api/v1/devices', { query: { search: 'blue two' } });
+  expect(found.body.map(({ id }: { id: string }) => id)).toEqual([device.id]);
+  for (const body of [{ name: '' }, { name: '   ' }, { name: 'x'.repeat(256) }, { name: 7 }])
+    expect((await owner()('PATCH', path, { body })).status, JSON.stringify(body)).toBe(400);
+  expect((await owner()('PATCH', path, { body: { name: null } })).body.name).toBeNull();
+});
+
 describe('POST /api/v1/devices', () => {
   test('registers a device with every field, and its thing', async () => {
     const device = await register({ serialNumber: 'AA:01', name: 'Blue one' });

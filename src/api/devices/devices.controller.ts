@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { capabilitiesOf } from '../../authorization/access.ts';
 import { expectedVersions, listed, mostCounted, tagged } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
@@ -12,6 +12,7 @@ import type {
   Device,
   DeviceDetail,
   DeviceExperiment,
+  DevicePatch,
   DeviceType,
   NewDevice,
   NewMobileDevice,
@@ -19,7 +20,7 @@ import type {
   OnboardRequest,
 } from './devices.model.ts';
 import { countDevices, listDevices } from './devices.queries.ts';
-import { ensureMobile, mustFindDevice, registerDevice, removeDevice, withConnectivity } from './devices.service.ts';
+import { ensureMobile, mustFindDevice, patchDevice, registerDevice, removeDevice, withConnectivity } from './devices.service.ts';
 import { onboardDevice } from './onboarding.service.ts';
 
 interface DeviceListQuery {
@@ -94,6 +95,14 @@ export class DevicesController extends ApiController {
     ]);
     const [connected] = await withConnectivity(this.ctx, [device]);
     return tagged(this.response, { ...device, connectivity: connected?.connectivity ?? null, capabilities }, version);
+  }
+
+  /** Gives it another name, or none with null. */
+  @Patch('{deviceId}')
+  @Security('caller', ['device:update'])
+  public async update(@Request() request: HttpRequest, @Path() deviceId: string, @Body() body: DevicePatch): Promise<Device> {
+    const { version, ...device } = await patchDevice(this.ctx, this.caller, deviceId, body, expectedVersions(request));
+    return tagged(this.response, device, version);
   }
 
   /** Ends its certificates and removes it. What it measured stays. */

@@ -60,6 +60,15 @@ export interface NewDevice {
   organizationId?: Uuid;
 }
 
+export interface DevicePatch {
+  /**
+   * What people call it; null takes the name away, and its serial number stands for it again.
+   * @minLength 1
+   * @maxLength 255
+   */
+  name?: string | null;
+}
+
 export interface NewMobileDevice {
   /** The installation's own id. The same again answers the same device. */
   installId: Uuid;

@@ -80,6 +80,16 @@ export const nameDevice = (db: Queryable, id: string, name: string) =>
     with named as (update devices set given_name = ${name} where id = ${id} and given_name is null returning id)
     update resources r set name = ${name}, updated_at = now(), version = version + 1 from named where r.id = named.id`);
 
+/** Calls a device something else, or by its serial number where the name is null. Answers its organization; undefined when it has another version than those, or is gone. */
+export const renameDevice = (db: Queryable, id: string, name: string | null, versions: readonly number[] | null) =>
+  db.one<{ organizationId: string }>(sql('devices.rename')`
+    with changed as (
+      update resources r set name = coalesce(${name}, d.serial_number), updated_at = now(), version = version + 1
+      from devices d where d.id = r.id and r.id = ${id} and (${versions}::int[] is null or r.version = any (${versions}::int[]))
+      returning r.id, r.organization_id
+    )
+    update devices d set given_name = ${name} from changed where d.id = changed.id returning changed.organization_id as "organizationId"`);
+
 /** Devices by thing name, as far as the caller may read them. */
 export const listReadableThings = (db: Queryable, userId: string, thingNames: readonly string[]) =>
   db.rows<RegistryDevice>(sql('devices.registry')`

@@ -6,9 +6,10 @@ import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { newRegistration } from '../../iot/sequences.ts';
 import { thingName } from '../../iot/things.ts';
+import { trimmedName } from '../resources/resources.service.ts';
 import { homeOf, seedCreator } from '../sharing/seeding.service.ts';
-import type { ConnectedDevice, Device, DeviceType, NewDevice, NewMobileDevice } from './devices.model.ts';
-import { deleteDevice, findDevice, findMobile, insertDevice, nameDevice, type VersionedDevice } from './devices.queries.ts';
+import type { ConnectedDevice, Device, DevicePatch, DeviceType, NewDevice, NewMobileDevice } from './devices.model.ts';
+import { deleteDevice, findDevice, findMobile, insertDevice, nameDevice, renameDevice, type VersionedDevice } from './devices.queries.ts';
 
 const withoutVersion = ({ version: _version, ...device }: VersionedDevice): Device => device;
 
@@ -107,6 +108,26 @@ export async function ensureMobile(ctx: Context, caller: Caller, { installId, na
   if (name !== undefined && found.name === null) await nameDevice(ctx.db, found.id, name);
   return withoutVersion(await mustFindDevice(ctx, found.id));
 }
+
+/** Changes what is given. Errors: preconditionFailed. */
+export const patchDevice = (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  { name }: DevicePatch,
+  versions: number[] | null,
+): Promise<VersionedDevice> =>
+  ctx.db.transaction(async (tx) => {
+    if (name !== undefined) {
+      const changed = await renameDevice(tx, id, name === null ? null : trimmedName(name), versions);
+      if (!changed) throw (await findDevice(tx, id)) ? errors.preconditionFailed() : errors.resourceNotFound('device');
+      await audit(tx, caller, { action: 'device.renamed', organizationId: changed.organizationId, resource: { type: 'device', id } });
+    }
+    const found = await findDevice(tx, id);
+    if (!found) throw errors.resourceNotFound('device');
+    if (name === undefined && versions && !versions.includes(found.version)) throw errors.preconditionFailed();
+    return found;
+  });
 
 /** Ends certificates, removes the thing and the row; measurements stay. */
 export async function removeDevice(ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> {
