@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeMessages } from '../../src/ingest/messages.ts';
 import { eventually } from '../support/crashes.ts';
 import { signIn } from '../support/browser.ts';
+import { grant } from '../support/cast.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -175,4 +176,50 @@ test('an address with another scheme than http and https is refused, however it 
       ]);
     }
   }
+});
+
+test('who made a chart, a dashboard or a table of metadata of an anonymised experiment has a pseudonym, but for its managers', async () => {
+  const experiment = await owner('POST', '/api/v1/experiments', {
+    body: { name: 'Hidden makers', organizationId: site.cast.leafLab, anonymizeContributors: true },
+  });
+  const at = `/api/v1/experiments/${String(experiment.body.id)}`;
+  await grant(site.db, { id: experiment.body.id, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
+  const made = {
+    dashboards: { name: 'Overview' },
+    visualizations: {
+      name: 'Chart',
+      chartFamily: 'basic',
+      chartType: 'line',
+      config: {},
+      dataConfig: { tableName: 'raw_data', dataSources: [{ tableName: '', columnName: '', role: 'x' }] },
+    },
+    metadata: {
+      metadata: {
+        name: 'Plots',
+        columns: [{ id: 'plot', name: 'plot', type: 'string' }],
+        rows: [{ _id: '1', plot: '1' }],
+        identifierColumnId: 'plot',
+        experimentQuestionId: 'plot',
+      },
+    },
+  };
+  const pseudonyms = new Set<string>();
+  for (const [kind, body] of Object.entries(made)) {
+    const created = await owner('POST', `${at}/${kind}`, { body });
+    expect(created.status, created.text).toBe(201);
+    expect(created.body.createdBy).toBe(site.cast.owner.id);
+    const listed = await site.as(site.cast.viewer)('GET', `${at}/${kind}`);
+    expect(listed.status, listed.text).toBe(200);
+    expect(listed.text).not.toContain(site.cast.owner.id);
+    expect(listed.text).not.toContain('Owner');
+    expect(listed.body[0].createdBy).toMatch(/^Contributor-[0-9A-F]{16}$/);
+    pseudonyms.add(listed.body[0].createdBy);
+    const id = String(created.body.id);
+    if (kind !== 'metadata') {
+      const one = await site.as(site.cast.viewer)('GET', `${at}/${kind}/${id}`);
+      expect(one.body).toMatchObject({ createdBy: listed.body[0].createdBy, createdByName: listed.body[0].createdBy });
+    }
+    expect((await site.as(site.cast.admin)('GET', `${at}/${kind}`)).body[0].createdBy).toBe(site.cast.owner.id);
+  }
+  expect(pseudonyms.size).toBe(1);
 });

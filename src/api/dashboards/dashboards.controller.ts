@@ -3,6 +3,7 @@ import { Body, Delete, Get, Patch, Path, Post, Query, Request, Route, Security, 
 import { errors } from '../../errors.ts';
 import { expectedVersions, tagged, windowed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { namingOf } from '../experiments/pseudonym.service.ts';
 import type { Dashboard, DashboardPatch, NewDashboard } from './dashboards.model.ts';
 import { countDashboards, findDashboard, listDashboards, type VersionedDashboard } from './dashboards.queries.ts';
 import { createDashboard, patchDashboard, removeDashboard } from './dashboards.service.ts';
@@ -21,8 +22,12 @@ export class DashboardsController extends ApiController {
   @Get()
   @Security('caller', ['experiment:read'])
   public async list(@Request() request: HttpRequest, @Path() id: string, @Query() limit = 50, @Query() offset = 0): Promise<Dashboard[]> {
-    const [rows, total] = await Promise.all([listDashboards(this.ctx.db, id, { limit, offset }), countDashboards(this.ctx.db, id)]);
-    return windowed(request, this.response, { rows, total }, { limit, offset });
+    const [named, rows, total] = await Promise.all([
+      namingOf(this.ctx, this.caller, id),
+      listDashboards(this.ctx.db, id, { limit, offset }),
+      countDashboards(this.ctx.db, id),
+    ]);
+    return windowed(request, this.response, { rows: rows.map(named), total }, { limit, offset });
   }
 
   /** Adds a dashboard. A widget may show a chart of this experiment only. */
@@ -40,7 +45,8 @@ export class DashboardsController extends ApiController {
   public async get(@Path() id: string, @Path() dashboardId: string): Promise<Dashboard> {
     const found = await findDashboard(this.ctx.db, id, dashboardId);
     if (!found) throw errors.dashboardNotFound();
-    return this.answer(found);
+    const named = await namingOf(this.ctx, this.caller, id);
+    return this.answer(named(found));
   }
 
   /** Changes what is given. Send `If-Match`, so that two people who arrange widgets at once do not undo each other's work. */

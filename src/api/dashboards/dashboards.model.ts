@@ -63,6 +63,7 @@ export interface Dashboard {
   description: string | null;
   layout: DashboardLayout;
   widgets: DashboardWidget[];
+  /** A pseudonym in an anonymised experiment, but to its managers and to themselves. */
   createdBy: string;
   createdByName: string;
   createdAt: Date;

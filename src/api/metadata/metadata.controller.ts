@@ -2,6 +2,7 @@ import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { expectedVersions, listed, tagged } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { namingOf } from '../experiments/pseudonym.service.ts';
 import type { MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';
 import { listRecords, measureRecords } from './metadata.queries.ts';
 import { changeMetadata, createMetadata, removeMetadata, shownRecord } from './metadata.service.ts';
@@ -25,11 +26,12 @@ export class MetadataController extends ApiController {
     @Query() page = 1,
     @Query() pageSize = 100,
   ): Promise<MetadataRecord[]> {
-    const [rows, { count }] = await Promise.all([
+    const [named, rows, { count }] = await Promise.all([
+      namingOf(this.ctx, this.caller, id),
       listRecords(this.ctx.db, id, { limit: pageSize, offset: (page - 1) * pageSize }),
       measureRecords(this.ctx.db, id),
     ]);
-    return listed(request, this.response, { rows: rows.map(shownRecord), total: count }, { page, pageSize });
+    return listed(request, this.response, { rows: rows.map((row) => named(shownRecord(row))), total: count }, { page, pageSize });
   }
 
   /** Adds a table whose columns join the measurements that answer a question with one of its identifiers. */

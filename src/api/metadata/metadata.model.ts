@@ -41,6 +41,7 @@ export interface MetadataRecord {
   metadata: Metadata;
   /** Identifiers that more than one row has, at most 100; only the first row of each is joined. */
   duplicateIdentifiers: string[];
+  /** A pseudonym in an anonymised experiment, but to its managers and to themselves. */
   createdBy: string;
   createdAt: Date;
   updatedAt: Date;

@@ -3,6 +3,7 @@ import { Body, Delete, Get, Patch, Path, Post, Query, Request, Route, Security, 
 import { errors } from '../../errors.ts';
 import { expectedVersions, tagged, windowed } from '../../http/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { namingOf } from '../experiments/pseudonym.service.ts';
 import type { ChartFamily, NewVisualization, Visualization, VisualizationPatch } from './visualizations.model.ts';
 import { countVisualizations, findVisualization, listVisualizations, type VersionedVisualization } from './visualizations.queries.ts';
 import { createVisualization, patchVisualization, removeVisualization } from './visualizations.service.ts';
@@ -28,11 +29,12 @@ export class VisualizationsController extends ApiController {
     @Query() offset = 0,
   ): Promise<Visualization[]> {
     const filter = { experimentId: id, chartFamily };
-    const [rows, total] = await Promise.all([
+    const [named, rows, total] = await Promise.all([
+      namingOf(this.ctx, this.caller, id),
       listVisualizations(this.ctx.db, filter, { limit, offset }),
       countVisualizations(this.ctx.db, filter),
     ]);
-    return windowed(request, this.response, { rows, total }, { limit, offset });
+    return windowed(request, this.response, { rows: rows.map(named), total }, { limit, offset });
   }
 
   /**
@@ -53,7 +55,8 @@ export class VisualizationsController extends ApiController {
   public async get(@Path() id: string, @Path() visualizationId: string): Promise<Visualization> {
     const found = await findVisualization(this.ctx.db, id, visualizationId);
     if (!found) throw errors.visualizationNotFound();
-    return this.answer(found);
+    const named = await namingOf(this.ctx, this.caller, id);
+    return this.answer(named(found));
   }
 
   /** Changes what is given; absent fields keep their value. */

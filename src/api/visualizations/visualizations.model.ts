@@ -118,6 +118,7 @@ export interface Visualization {
   /** How it looks: a client's own settings. */
   config: Record<string, unknown>;
   dataConfig: DataConfig;
+  /** A pseudonym in an anonymised experiment, but to its managers and to themselves. */
   createdBy: string;
   createdByName: string;
   createdAt: Date;
