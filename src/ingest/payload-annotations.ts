@@ -1,5 +1,6 @@
 /** Annotations that a message brings with its measurement. Pure. */
 import { createHash } from 'node:crypto';
+import { FLAG_TYPES } from '../lakehouse/catalog.ts';
 import type { AnnotationChange } from './annotation-log.ts';
 import { cut } from './columns.ts';
 
@@ -7,7 +8,6 @@ import { cut } from './columns.ts';
 export type BroughtAnnotation = Omit<AnnotationChange, 'tableId' | 'sequence' | 'deleted'>;
 
 const LONGEST_TEXT = 255;
-const FLAG_TYPES = ['outlier', 'needs_review'];
 const MOST = 100;
 
 interface About {
@@ -37,7 +37,10 @@ const instant = (value: unknown): string | undefined => {
 function contentOf(type: unknown, content: unknown): Pick<BroughtAnnotation, 'type' | 'text' | 'flagType'> | undefined {
   const { text: given, flagType } = isRecord(content) ? content : { text: content, flagType: undefined };
   const text = typeof given === 'string' && given !== '' ? cut(given.toWellFormed().replaceAll('\0', '\ufffd'), LONGEST_TEXT) : null;
-  if (type === 'flag') return typeof flagType === 'string' && FLAG_TYPES.includes(flagType) ? { type, text, flagType } : undefined;
+  if (type === 'flag') {
+    const known = FLAG_TYPES.find((each) => each === flagType);
+    return known && { type, text, flagType: known };
+  }
   return type === 'comment' && text !== null ? { type, text, flagType: null } : undefined;
 }
 

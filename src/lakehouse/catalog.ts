@@ -66,6 +66,8 @@ export const ANNOTATIONS = array(
     updatedAt: TIMESTAMP,
   }),
 );
+/** What a flag may say of a row. */
+export const FLAG_TYPES = ['outlier', 'needs_review'] as const;
 const MACROS = array(struct({ id: STRING, name: STRING, filename: STRING }));
 
 const base = (name: string, type: ColumnType, more: Pick<Column, 'hidden' | 'derived'> = {}): Column => ({

@@ -43,6 +43,14 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
   text: ({ how, of, text }, dialect) =>
     dialect[how === 'contains' ? 'contains' : 'startsWith'](expression(of, dialect), expression(text, dialect)),
   missing: ({ of, negated }, dialect) => q`${expression(of, dialect)} is ${raw(negated ? 'not null' : 'null')}`,
+  holds: ({ of, path, values, negated }, dialect) => {
+    const list = values.map((value) => expression(value, dialect));
+    const found = dialect.holds(expression(of, dialect), (element) => {
+      const field = path.reduce((inner, name) => dialect.field(inner, name), element);
+      return q`${field} in (${joined(list, ', ')})`;
+    });
+    return q`${raw(negated ? 'not ' : '')}coalesce(${found}, false)`;
+  },
   every: ({ of }, dialect) =>
     joined(
       of.map((part) => q`(${expression(part, dialect)})`),

@@ -64,6 +64,8 @@ export interface Dialect {
   differs(left: Fragment, right: Fragment): Fragment;
   contains(of: Fragment, text: Fragment): Fragment;
   startsWith(of: Fragment, text: Fragment): Fragment;
+  /** Whether a condition is true of an element of an array. */
+  holds(of: Fragment, condition: (element: Fragment) => Fragment): Fragment;
   /** The start of a calendar unit, without any session's time zone. */
   bucket(of: Fragment, type: ColumnType, unit: Extract<Expr, { kind: 'bucket' }>['unit'], zone: string | null): Fragment;
   /** What the rows of a bucket of a column have in common and are grouped by, where that costs less than the bucket's start; and its start, made of it. */

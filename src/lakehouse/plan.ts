@@ -90,6 +90,8 @@ export type Expr =
   /** Literal and case-sensitive. */
   | { kind: 'text'; how: 'contains' | 'starts_with'; of: Expr; text: ValueExpr }
   | { kind: 'missing'; of: Expr; negated: boolean }
+  /** Whether a struct of the array has one of these values at a path of fields; false where the array is null. */
+  | { kind: 'holds'; of: Expr; path: readonly string[]; values: readonly ValueExpr[]; negated: boolean }
   | { kind: 'every'; of: readonly Expr[] }
   | { kind: 'some'; of: readonly Expr[] }
   /** The start of the bucket, of the type of `of`; with a zone, for a day or longer, the local time at which it starts (see `instant`). */

@@ -1,9 +1,10 @@
-/** The nine operators of the reference and four more → one boolean expression. */
-import { BOOLEAN } from './catalog.ts';
+/** The nine operators of the reference and six more → one boolean expression. */
+import { BOOLEAN, FLAG_TYPES, STRING } from './catalog.ts';
 import type { Expr, ValueExpr } from './plan.ts';
 import { isComparable, typedOperand } from './operands.ts';
 import type { Operand } from './operands.ts';
 import type { Filter, Operand as Sent, Operator } from './request.ts';
+import { didYouMean } from './near.ts';
 import { refusal, shown } from './resolve.ts';
 import type { Resolve, Resolved } from './resolve.ts';
 
@@ -17,13 +18,14 @@ const say = ({ filter, where, resolved }: Asked, sentence: string) =>
   refusal(where, `Filter '${filter.operator}' on column '${shown(resolved.name)}': ${sentence}`);
 
 const typed = (asked: Asked, given: Sent): Operand => {
-  const { type } = asked.resolved;
+  const { type, column } = asked.resolved;
+  if (column.derived === 'annotations') throw say(asked, 'annotations are asked for by has_flag and has_no_flag.');
   if (!isComparable(type))
     throw say(
       asked,
       `a value of this type cannot be compared; use is_null or is_not_null${type.kind === 'struct' ? ', or name a field of it' : ''}.`,
     );
-  if (given === '') throw say(asked, 'the value is empty; is_null finds missing values.');
+  if (given === '' && type.kind !== 'string') throw say(asked, 'the value is empty; is_null finds missing values.');
   const value = typedOperand(given, type);
   if ('expects' in value) throw say(asked, `the value must be ${value.expects}.`);
   return value;
@@ -45,6 +47,7 @@ const several = (asked: Asked): readonly Operand[] => {
 
 const text = (asked: Asked, how: 'contains' | 'starts_with'): Expr => {
   if (asked.resolved.type.kind !== 'string') throw say(asked, 'works on text columns only.');
+  if (asked.filter.value === '') throw say(asked, 'the value is empty; equals finds empty text, is_null missing values.');
   const { value } = single(asked);
   return value ? { kind: 'text', how, of: asked.resolved.expr, text: value } : always(false);
 };
@@ -82,6 +85,24 @@ const missing =
     return { kind: 'missing', of: asked.resolved.expr, negated };
   };
 
+const isFlagType = (given: unknown): given is (typeof FLAG_TYPES)[number] => FLAG_TYPES.some((known) => known === given);
+
+const flagged =
+  (negated: boolean) =>
+  (asked: Asked): Expr => {
+    const { resolved, filter } = asked;
+    if (resolved.column.derived !== 'annotations') throw say(asked, "works on the column 'annotations' only.");
+    const expected = `takes a flag type, or an array of them: ${FLAG_TYPES.join(', ')}.`;
+    const given = Array.isArray(filter.value) ? (filter.value as readonly Sent[]) : [filter.value];
+    const values = given.map((one): ValueExpr => {
+      if (isFlagType(one)) return { kind: 'value', value: one, type: STRING };
+      if (typeof one !== 'string') throw say(asked, expected);
+      throw say(asked, `'${shown(one)}' is no flag type; the operator ${expected}${didYouMean(one, FLAG_TYPES)}`);
+    });
+    if (values.length === 0) throw say(asked, 'the array is empty.');
+    return { kind: 'holds', of: resolved.expr, path: ['content', 'flagType'], values, negated };
+  };
+
 const OPERATORS: Record<Operator, (asked: Asked) => Expr> = {
   equals: (asked) => same(asked, 'equals'),
   not_equals: (asked) => same(asked, 'differs'),
@@ -100,6 +121,8 @@ const OPERATORS: Record<Operator, (asked: Asked) => Expr> = {
   not_in: (asked) => among(asked, true),
   is_null: missing(false),
   is_not_null: missing(true),
+  has_flag: flagged(false),
+  has_no_flag: flagged(true),
 };
 
 /** All filters, ANDed; null without any. Throws a 400 that names the column, the operator and what was expected. */

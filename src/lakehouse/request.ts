@@ -21,6 +21,8 @@ export const OPERATORS = [
   'is_null',
   'is_not_null',
   'starts_with',
+  'has_flag',
+  'has_no_flag',
 ] as const;
 export type Operator = (typeof OPERATORS)[number];
 

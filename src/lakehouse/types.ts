@@ -142,6 +142,7 @@ export const exprType = (expr: Expr): ColumnType => {
     case 'in':
     case 'text':
     case 'missing':
+    case 'holds':
     case 'every':
     case 'some':
       return TRUTH;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { compactTable } from '../../src/lakehouse/maintenance.ts';
 import { grant } from '../support/cast.ts';
+import { eventually } from '../support/crashes.ts';
 import { startTestServer, type Answer, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -166,6 +167,67 @@ describe('annotations', () => {
     expect((await call('member', 'POST', '/annotations/bulk-delete', removal)).body).toEqual({ rowsAffected: 0 });
     expect((await call('owner', 'POST', '/annotations/bulk-delete', removal)).body).toEqual({ rowsAffected: 1 });
     expect((await annotationsOf(0)).map(({ type }) => type)).toEqual(['flag']);
+  });
+
+  test('GET /api/v1/experiments/{id}/data finds rows by their flags, in pages, counts, aggregations, downloads and exports', async () => {
+    const owner = site.as(site.cast.owner);
+    const table = await uploadTable(owner, experimentId, 'flagged', CSV);
+    const ids = (await read(table)).map(({ id }) => id);
+    const flagRow = (row: number, type: string) =>
+      call('owner', 'POST', '/annotations', { tableName: table, rowId: ids[row], annotation: flag(type) });
+    const find = (filters: object[], more: Record<string, string | number> = {}) =>
+      site.as(site.cast.viewer)('GET', base, { query: { tableName: table, filters: JSON.stringify(filters), ...more } });
+    const has = (operator: string, value?: unknown, column = 'annotations') => ({ column, operator, value });
+    const plots = async (...filters: object[]) => {
+      const { status, body } = await find(filters, { columns: 'plot' });
+      expect([status, body[0]?.totalRows]).toEqual([200, body[0]?.data.rows.length]);
+      return body[0].data.rows.map(({ plot }: { plot: number }) => plot);
+    };
+    expect(await plots(has('has_flag', 'outlier'))).toEqual([]);
+    expect(await plots(has('has_no_flag', 'outlier'))).toHaveLength(4);
+    const [made] = [await flagRow(0, 'outlier'), await flagRow(0, 'needs_review'), await flagRow(1, 'needs_review')];
+    await call('owner', 'POST', '/annotations', { tableName: table, rowId: ids[2], annotation: comment('outlier') });
+    const [first, second, third, fourth] = (await read(table)).map((row) => (row as unknown as { plot: number }).plot);
+    expect(await plots(has('has_flag', 'outlier'))).toEqual([first]);
+    expect(await plots(has('has_flag', 'needs_review'))).toEqual([first, second]);
+    expect(await plots(has('has_flag', ['outlier', 'needs_review']))).toEqual([first, second]);
+    expect(await plots(has('has_flag', 'needs_review'), has('has_no_flag', 'outlier'))).toEqual([second]);
+    expect(await plots(has('has_no_flag', ['outlier', 'needs_review']))).toEqual([third, fourth]);
+    expect(await plots(has('has_flag', 'needs_review'), has('greater_than', 1, 'plot'))).toEqual([2]);
+    const counted = await find([has('has_no_flag', 'outlier')], {
+      aggregation: JSON.stringify({ functions: [{ column: '*', function: 'count', alias: 'n' }] }),
+    });
+    expect(counted.body[0].data.rows).toEqual([{ n: 3 }]);
+    expect((await find([has('has_flag', 'needs_review')], { format: 'csv', columns: 'plot' })).text.trim().split('\n')).toHaveLength(3);
+    const started = await call('owner', 'POST', '/exports', {
+      tableName: table,
+      format: 'csv',
+      columns: ['plot'],
+      filters: [has('has_flag', 'outlier')],
+    });
+    expect(started.status).toBe(201);
+    const file = await eventually(
+      () => call('owner', 'GET', `/exports/${started.body.exportId}`),
+      ({ status }) => status === 200,
+      20_000,
+    );
+    expect(file.text.trim().split('\n')).toEqual(['plot', String(first)]);
+    for (const [filter, said] of [
+      [
+        has('has_flag', 'outlyer'),
+        "'outlyer' is no flag type; the operator takes a flag type, or an array of them: outlier, needs_review. Did you mean 'outlier'?",
+      ],
+      [has('has_flag'), 'takes a flag type, or an array of them: outlier, needs_review.'],
+      [has('has_flag', 1), 'takes a flag type, or an array of them: outlier, needs_review.'],
+      [has('has_no_flag', []), 'the array is empty.'],
+      [has('has_flag', 'outlier', 'plot'), "works on the column 'annotations' only."],
+      [has('equals', 'outlier'), 'annotations are asked for by has_flag and has_no_flag.'],
+    ] as const) {
+      const refused = await find([filter]);
+      expect([refused.status, refused.body.code]).toEqual([400, 'QUERY_REFUSED']);
+      expect(refused.body.detail).toContain(said);
+    }
+    expect(made.status).toBe(201);
   });
 
   test('refusals: who, what, and in which order', async () => {

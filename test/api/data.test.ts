@@ -242,6 +242,23 @@ describe('reads', () => {
     expect((await read(good, 'viewer', { accept: 'text/csv' })).body.errors[0].message).toContain('stream');
   });
 
+  test('empty text is found by equals, and is not what has no value', async () => {
+    const notes = async (operator: string, value?: unknown) => {
+      const { body } = await read({ columns: 'note', filters: JSON.stringify([{ column: 'note', operator, value }]) });
+      return body[0].data.rows.map(({ note }: { note: string | null }) => note);
+    };
+    expect(await notes('equals', '')).toEqual(['']);
+    expect(await notes('in', ['', 'ok'])).toEqual(['ok', '']);
+    expect(new Set(await notes('is_null'))).toEqual(new Set([null]));
+    expect(await notes('not_equals', '')).toContain(null);
+    expect(await notes('not_equals', '')).not.toContain('');
+    const refused = await read({ filters: JSON.stringify([{ column: 'plot', operator: 'equals', value: '' }]) });
+    expect([refused.status, refused.body.detail]).toEqual([
+      400,
+      "Filter 'equals' on column 'plot': the value is empty; is_null finds missing values.",
+    ]);
+  });
+
   test('groups by day with sum, avg, count, min, max and std', async () => {
     const aggregation = JSON.stringify({
       groupBy: [{ column: 'measured_at', timeBucket: 'day' }],

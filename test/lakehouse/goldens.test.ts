@@ -45,6 +45,21 @@ const plans = (files: readonly string[], anonymised = false): Record<string, Pla
     annotated.rows,
     annotated.columns.map(({ as, name, type }): Output => ({ as, name, expr: { kind: 'column', name: as, type } })),
   );
+  const flagged = planRead(
+    { ...from, annotations: { files, ...live('annotations') } },
+    readRequest({
+      columns: 'id,txt',
+      filters: JSON.stringify([
+        { column: 'annotations', operator: 'has_flag', value: ['outlier', 'needs_review'] },
+        { column: 'annotations', operator: 'has_no_flag', value: 'outlier' },
+      ]),
+    }),
+    100_000,
+  );
+  made['rows by their flags'] = json(
+    flagged.rows,
+    flagged.columns.map(({ as, name, type }): Output => ({ as, name, expr: { kind: 'column', name: as, type } })),
+  );
   const at = { position: 50, total: 120 };
   for (const [name, request] of Object.entries({
     'page after a row': { columns: ['id', 'txt'], seek: { keys: ['2024-01-01T00:00:00.000Z', 'r1'], back: false, ...at } },

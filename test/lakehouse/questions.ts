@@ -46,6 +46,7 @@ export const QUESTIONS: Readonly<Record<string, ReadParameters>> = {
     { column: 'txt', operator: 'starts_with', value: 'a' },
     { column: 'txt', operator: 'in', value: ['a', 'b'] },
   ),
+  'empty text': filters({ column: 'txt', operator: 'equals', value: '' }),
   missing: filters({ column: 'json', operator: 'is_null' }, { column: 'contributor', operator: 'is_not_null' }),
   'every aggregate': aggregation(
     [{ column: 'txt' }],

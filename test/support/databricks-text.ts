@@ -149,6 +149,12 @@ const finite =
   (_parts, [of]) =>
     `case when bool_or(not isfinite(${of!})) then cast('NaN' as double) else ${name}(case when isfinite(${of!}) then ${of!} end) end`;
 
+/** The list and the condition on its elements, as DuckDB writes a lambda. */
+const lambda = (of: string, condition: readonly Node[]): string => {
+  const arrow = condition.findIndex((node) => isSymbol(node, '->'));
+  return `${of}, lambda ${emit(condition.slice(0, arrow)).trim()}: ${emit(condition.slice(arrow + 1)).trim()}`;
+};
+
 const RULES: Readonly<Record<string, Rule>> = {
   array: (_parts, args) => `[${args.join(', ')}]`,
   array_join: renamed('array_to_string'),
@@ -177,6 +183,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   date_format: ([, pattern = []], [of]) => `strftime(${of!}, ${literal(strftime(constant(pattern)))})`,
   date_trunc: ([of = []], [, at]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${at!})`,
+  exists: ([, condition = []], [list]) => `len(list_filter(${lambda(list!, condition)})) > 0`,
   max_by: renamed('arg_max'),
   min_by: renamed('arg_min'),
   named_struct: (parts, args) => {
@@ -199,10 +206,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   timestampadd: ([of], [, many, at]) => `(${at!} + to_${unit(of)}s(${many!}))`,
   timestampdiff: ([of], [, from, to]) => `date_diff('${unit(of)}', ${from!}, ${to!})`,
   to_json: (_parts, [arg]) => `cast(to_json(${arg!}) as varchar)`,
-  transform: ([, lambda = []], [list]) => {
-    const arrow = lambda.findIndex((node) => isSymbol(node, '->'));
-    return `list_transform(${list!}, lambda ${emit(lambda.slice(0, arrow)).trim()}: ${emit(lambda.slice(arrow + 1)).trim()})`;
-  },
+  transform: ([, made = []], [list]) => `list_transform(${lambda(list!, made)})`,
   trunc: ([, of = []], [day]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${day!})`,
   try_parse_json: (_parts, [of]) => `(case when json_valid(${of!}) then ${of!} end)`,
   unix_date: (_parts, [of]) => `(${of!} - date '1970-01-01')`,

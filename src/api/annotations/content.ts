@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { FLAG_TYPES } from '../../lakehouse/catalog.ts';
 
-const flagType = z.enum(['outlier', 'needs_review']);
+const flagType = z.enum(FLAG_TYPES);
 const comment = z.object({ type: z.literal('comment'), text: z.string().min(1).max(255), flagType: flagType.optional() });
 const flag = z.object({ type: z.literal('flag'), flagType, text: z.string().max(255).optional() });
 

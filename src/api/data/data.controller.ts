@@ -37,7 +37,10 @@ interface ReadQuery {
   columns?: string;
   orderBy?: string;
   orderDirection?: 'ASC' | 'DESC';
-  /** JSON array of `{column, operator, value}`, all of which must hold. */
+  /**
+   * JSON array of `{column, operator, value}`, all of which must hold. `equals` with `""` finds empty text, `is_null` what has no value. `has_flag` and
+   * `has_no_flag` on `annotations` take a flag type, or an array of which any counts.
+   */
   filters?: string;
   /** JSON object `{groupBy: [{column, timeBucket, timezone}], functions: [{column, function, alias, secondColumn}]}`. */
   aggregation?: string;

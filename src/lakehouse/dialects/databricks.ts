@@ -191,6 +191,7 @@ export const databricks = (root: string): Dialect => ({
   differs: (left, right) => q`not (${left} <=> ${right})`,
   contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`startswith(${of}, ${text})`,
+  holds: (of, condition) => q`exists(${of}, e -> ${condition(raw('e'))})`,
   bucket,
   // a repeated local hour is read as its first instant here, and a skipped one moves forward
   // nothing is known to be quicker there than the bucket itself

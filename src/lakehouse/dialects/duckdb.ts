@@ -225,6 +225,7 @@ export const duckdb: Dialect = {
   differs: (left, right) => q`${left} is distinct from ${right}`,
   contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`starts_with(${of}, ${text})`,
+  holds: (of, condition) => q`len(list_filter(${of}, lambda e: ${condition(raw('e'))})) > 0`,
   bucket,
   coarse,
   instant: firstInstant,

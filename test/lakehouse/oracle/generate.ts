@@ -60,10 +60,10 @@ const operand = (kind: CellKind, cell: Cell, r: Random): unknown => {
   }
 };
 
-const drawn = (kind: CellKind, rows: readonly Row[], r: Random): unknown => {
+const drawn = (kind: CellKind, rows: readonly Row[], r: Random, isEmptyToo = true): unknown => {
   for (;;) {
     const cell = r.pick(rows).cells[kind];
-    if (cell !== null && cell !== '') return operand(kind, cell, r);
+    if (cell !== null && (isEmptyToo || cell !== '')) return operand(kind, cell, r);
   }
 };
 
@@ -74,7 +74,7 @@ const makeFilter = ([operator, kind]: readonly [string, CellKind], rows: readonl
   if (operator === 'between') return { column, operator, value: [draw(), draw()] };
   if (operator === 'in' || operator === 'not_in') return { column, operator, value: Array.from({ length: 1 + r.int(6) }, draw) };
   if (operator === 'contains' || operator === 'starts_with') {
-    const text = Array.from(String(draw()));
+    const text = Array.from(String(drawn(kind, rows, r, false)));
     const from = operator === 'contains' ? r.int(text.length) : 0;
     return {
       column,

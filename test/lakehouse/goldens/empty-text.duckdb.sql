@@ -1,0 +1,73 @@
+select concat(cast(? as varchar), coalesce(cast(to_json("c0") as varchar), 'null'), cast(? as varchar), coalesce('"' || case when epoch_us("c1") % 1000 = 0 then strftime(make_timestamp(epoch_us("c1")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c1")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce(case when "c2" is not null then concat(?, coalesce(cast(to_json("c2"."id") as varchar), 'null'), ?, coalesce(cast(to_json("c2"."name") as varchar), 'null'), ?, coalesce(cast(to_json("c2"."avatar") as varchar), 'null'), '}') end, 'null'), cast(? as varchar), coalesce(cast("c4" as varchar), 'null'), cast(? as varchar), coalesce(cast("c5" as varchar), 'null'), cast(? as varchar), coalesce(case when "c6" between -9007199254740992 and 9007199254740992 then cast("c6" as varchar) else '"' || cast("c6" as varchar) || '"' end, 'null'), cast(? as varchar), coalesce('"' || cast("c7" as varchar) || '"', 'null'), cast(? as varchar), coalesce(case when isfinite("c8") then cast("c8" + 0 as varchar) end, 'null'), cast(? as varchar), coalesce(cast(to_json("c9") as varchar), 'null'), cast(? as varchar), coalesce('"' || strftime("c10", '%Y-%m-%d') || '"', 'null'), cast(? as varchar), coalesce('"' || case when epoch_us("c11") % 1000 = 0 then strftime(make_timestamp(epoch_us("c11")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c11")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce('"' || case when epoch_us("c12") % 1000 = 0 then strftime("c12", '%Y-%m-%dT%H:%M:%S.%g') else strftime("c12", '%Y-%m-%dT%H:%M:%S.%f') end || '"', 'null'), cast(? as varchar), coalesce(cast(case when json_valid("c13") then json("c13") else to_json("c13") end as varchar), 'null'), '}') as "line"
+from (
+  select "id" as "c0", "uploaded_at" as "c1", "contributor" as "c2", "annotations" as "c3", "bool" as "c4", "int" as "c5", "big" as "c6", "dec" as "c7", "dbl" as "c8", "txt" as "c9", "day" as "c10", "at" as "c11", "clock" as "c12", "json" as "c13"
+  from (
+    select *
+    from (
+      select *, cast([] as struct("id" varchar, "rowId" varchar, "type" varchar, "content" struct("text" varchar, "flagType" varchar), "createdBy" varchar, "createdByName" varchar, "createdAt" timestamptz, "updatedAt" timestamptz)[]) as "annotations"
+      from (
+        select l.*, r."contributor"
+        from (
+          select *
+          from (
+            select "id" as "id", "uploaded_at" as "uploaded_at", "contributor_id" as "contributor_id", "bool" as "bool", "int" as "int", "big" as "big", "dec" as "dec", "dbl" as "dbl", "txt" as "txt", "day" as "day", "at" as "at", "clock" as "clock", "json" as "json"
+            from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
+            where "experiment_id" = cast(? as varchar)
+          )
+          where "id" in (select "id" from (
+            select *
+            from (
+              select *
+              from (
+                select "id" as "id", "uploaded_at" as "uploaded_at", "txt" as "txt"
+                from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
+                where "experiment_id" = cast(? as varchar)
+              )
+              where "txt" = cast(? as varchar)
+            )
+            order by "uploaded_at" asc nulls last, "id" asc nulls last
+            limit ?
+          ))
+        ) as l
+        left join (select "user_id", case when "user_id" is not null then struct_pack("id" := "user_id", "name" := "name", "avatar" := "avatar") end as "contributor" from (
+          select "user_id" as "user_id", max("name") as "name", max("avatar") as "avatar"
+          from (
+            select "user_id" as "user_id", "name" as "name", "avatar" as "avatar"
+            from read_parquet(?, schema = cast(cast(? as json) as map(varchar, struct(name varchar, type varchar, default_value varchar))))
+            where "experiment_id" = cast(? as varchar)
+          )
+          group by 1
+        )) as r on l."contributor_id" = r."user_id"
+      )
+    )
+    order by "uploaded_at" asc nulls last, "id" asc nulls last
+  )
+)
+
+-- STRING: {"id":
+-- STRING: ,"uploaded_at":
+-- STRING: ,"contributor":
+-- STRING: {"id":
+-- STRING: ,"name":
+-- STRING: ,"avatar":
+-- STRING: ,"annotations":[],"bool":
+-- STRING: ,"int":
+-- STRING: ,"big":
+-- STRING: ,"dec":
+-- STRING: ,"dbl":
+-- STRING: ,"txt":
+-- STRING: ,"day":
+-- STRING: ,"at":
+-- STRING: ,"clock":
+-- STRING: ,"json":
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"id":{"name":"id","type":"varchar","default_value":null},"uploaded_at":{"name":"uploaded_at","type":"timestamptz","default_value":null},"contributor_id":{"name":"contributor_id","type":"varchar","default_value":null},"bool":{"name":"bool","type":"boolean","default_value":null},"int":{"name":"int","type":"integer","default_value":null},"big":{"name":"big","type":"bigint","default_value":null},"dec":{"name":"dec","type":"decimal(12, 3)","default_value":null},"dbl":{"name":"dbl","type":"double","default_value":null},"txt":{"name":"txt","type":"varchar","default_value":null},"day":{"name":"day","type":"date","default_value":null},"at":{"name":"at","type":"timestamptz","default_value":null},"clock":{"name":"clock","type":"timestamp","default_value":null},"json":{"name":"json","type":"varchar","default_value":null}}
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"id":{"name":"id","type":"varchar","default_value":null},"uploaded_at":{"name":"uploaded_at","type":"timestamptz","default_value":null},"txt":{"name":"txt","type":"varchar","default_value":null}}
+-- STRING: 01990000-0000-7000-8000-000000000001
+-- STRING: 
+-- BIGINT: 100
+-- ARRAY<STRING>: ["rows.parquet"]
+-- STRING: {"experiment_id":{"name":"experiment_id","type":"varchar","default_value":null},"user_id":{"name":"user_id","type":"varchar","default_value":null},"name":{"name":"name","type":"varchar","default_value":null},"avatar":{"name":"avatar","type":"varchar","default_value":null}}
+-- STRING: 01990000-0000-7000-8000-000000000001
