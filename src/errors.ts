@@ -303,7 +303,10 @@ const catalogue = {
   warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
   callerBusy: say(429, 'You have too many statements running; wait for one to finish.'),
   macroQueueFull: say(429, (bound: number) => `You have ${bound} macro runs waiting already; wait for one to finish.`),
-  macroRuntimeUnavailable: say(503, (language: string, reason: string) => `Macros in ${language} cannot run on this server: ${reason}`),
+  macroRuntimeUnavailable: say(
+    503,
+    (language: string) => `Macros in ${language} cannot run on this server; /health/ready on its admin port says why.`,
+  ),
   warehouseTimeout: say(504, 'The query took too long; narrow it with filters, fewer columns or a limit.'),
   placesUnavailable: say(503, 'The place server cannot be reached right now; places can still be typed in.'),
   databaseUnavailable: say(503, 'The database cannot be reached right now.'),

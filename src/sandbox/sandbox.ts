@@ -84,8 +84,8 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
   const preparedFor = (language: MacroLanguage): Prepared =>
     prepared.get(language) ?? { level: 'unavailable', reason: 'it is not configured' };
   const launch = (language: MacroLanguage, hurried: boolean) => {
-    const { launch: make, reason } = preparedFor(language);
-    if (make === undefined) throw errors.macroRuntimeUnavailable(language, reason);
+    const { launch: make } = preparedFor(language);
+    if (make === undefined) throw errors.macroRuntimeUnavailable(language);
     return make(hurried);
   };
   const pool = new Pool({
@@ -107,8 +107,8 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
     run: async (job) => {
       if (closed) throw errors.shuttingDown();
       const { language } = job;
-      const { launch: make, reason } = preparedFor(language);
-      if (make === undefined) throw errors.macroRuntimeUnavailable(language, reason);
+      const { launch: make } = preparedFor(language);
+      if (make === undefined) throw errors.macroRuntimeUnavailable(language);
       const release = await queue.place(job.caller, job.signal);
       const started = performance.now();
       try {

@@ -24,16 +24,18 @@ test('GET /api/v1/iot/firmware/{family}/releases', async () => {
     if (isDown) response.writeHead(500).end();
     else if (request.headers['if-none-match'] === '"one"') response.writeHead(304).end();
     else
-      response
-        .writeHead(200, { etag: '"one"' })
-        .end(
-          JSON.stringify([
-            release('v1.9.0'),
-            release('v1.10.0'),
-            release('v2.0.0-rc.1', { prerelease: true }),
-            release('v3', { draft: true }),
-          ]),
-        );
+      response.writeHead(200, { etag: '"one"' }).end(
+        JSON.stringify([
+          release('v1.9.0', { assets: [...release('v1.9.0').assets, { name: 'broken.bin', size: -1 }] }),
+          release('v1.10.0'),
+          release('v2.0.0-rc.1', { prerelease: true }),
+          release('v3', { draft: true }),
+          // what is malformed hides itself alone
+          release('v4', { html_url: 'javascript:x' }),
+          { tag_name: 'v5' },
+          null,
+        ]),
+      );
   });
   await new Promise<void>((resolve) => github.listen(0, '127.0.0.1', resolve));
   const site = await startTestServer({

@@ -5,21 +5,26 @@ import type { FirmwareRelease } from './firmware.model.ts';
 
 const https = z.url({ protocol: /^https?$/ });
 
-/** What of GitHub's answer is read; anything else is refused as a whole. */
-const GitHubReleases = z
-  .array(
-    z.object({
-      tag_name: z.string().min(1).max(255),
-      name: z.string().max(1_000).nullable(),
-      draft: z.boolean(),
-      prerelease: z.boolean(),
-      published_at: z.iso.datetime().nullable(),
-      html_url: https,
-      body_html: z.string().nullish(),
-      assets: z.array(z.object({ name: z.string(), size: z.number().int().min(0), browser_download_url: https })).max(1_000),
-    }),
-  )
-  .max(100);
+/** A release of GitHub's as far as it is read. */
+const GitHubRelease = z.object({
+  tag_name: z.string().min(1).max(255),
+  name: z.string().max(1_000).nullable(),
+  draft: z.boolean(),
+  prerelease: z.boolean(),
+  published_at: z.iso.datetime().nullable(),
+  html_url: https,
+  body_html: z.string().nullish(),
+  assets: z.array(z.unknown()).max(1_000),
+});
+const GitHubAsset = z.object({ name: z.string(), size: z.number().int().min(0), browser_download_url: https });
+const GitHubReleases = z.array(z.unknown()).max(100);
+
+/** Those that are well-formed: one that is not hides itself alone. */
+const wellFormed = <S extends z.ZodType>(shape: S, entries: readonly unknown[]): z.infer<S>[] =>
+  entries.flatMap((entry) => {
+    const read = shape.safeParse(entry);
+    return read.success ? [read.data] : [];
+  });
 
 const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags: [
@@ -59,7 +64,7 @@ const versionOf = (tag: string) => parse(tag.replace(/^[^\d]*/, ''));
 
 /** GitHub's list as ours, newest published first. Throws when it is not such a list. */
 export function releasesFrom(answer: unknown): FirmwareRelease[] {
-  const published = GitHubReleases.parse(answer).flatMap((release) =>
+  const published = wellFormed(GitHubRelease, GitHubReleases.parse(answer)).flatMap((release) =>
     release.draft || release.published_at === null ? [] : [{ ...release, publishedAt: new Date(release.published_at) }],
   );
   const stable = published.flatMap(({ tag_name, prerelease }) => {
@@ -77,6 +82,10 @@ export function releasesFrom(answer: unknown): FirmwareRelease[] {
       latest: release.tag_name === latest,
       notesHtml: release.body_html ? sanitizeHtml(release.body_html, { ...ALLOWED, allowedAttributes: { a: ['href', 'rel'] } }) : null,
       releaseUrl: release.html_url,
-      assets: release.assets.map(({ name, size, browser_download_url: downloadUrl }) => ({ name, sizeBytes: size, downloadUrl })),
+      assets: wellFormed(GitHubAsset, release.assets).map(({ name, size, browser_download_url: downloadUrl }) => ({
+        name,
+        sizeBytes: size,
+        downloadUrl,
+      })),
     }));
 }
