@@ -113,6 +113,9 @@ function probeOf(site: TestServer, type: ResourceType, action: Action, id: strin
   const served = (method: string, template: string) =>
     method.toLowerCase() in (site.openapi.paths[template] ?? {}) ? { method, path: template.replace(/\{\w+\}/, id) } : null;
   if (action === 'share') return { method: 'GET', path: `/api/v1/${type}/${id}/collaborators` };
+  // what cannot be transferred is refused before the guard
+  if (action === 'manage' && type === 'device') return served('POST', `${PLURAL[type]}/onboard`);
+  if (action === 'manage' && type === 'device_group') return served('POST', `${PLURAL[type]}/credentials`);
   if (action === 'manage') return { method: 'POST', path: `/api/v1/${type}/${id}/transfer` };
   if (action === 'contribute') return type === 'experiment' ? served('GET', '/api/v1/experiments/{id}/data/uploads') : null;
   if (action === 'update') return served(type === 'macro' ? 'PUT' : 'PATCH', PLURAL[type]);

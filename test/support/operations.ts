@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { RESOURCE_TYPES, type Action, type ResourceType } from '../../src/authorization/roles.ts';
+import { RESOURCE_TYPES, TRANSFERABLE, type Action, type ResourceType } from '../../src/authorization/roles.ts';
 import type { OpenApiDocument } from '../../src/contract/operations.ts';
 
 /** What an operation asks of its caller, as fixtures/access/operations.yaml says. */
@@ -69,9 +69,11 @@ export function servedRows(document: OpenApiDocument): OperationRow[] {
   return operationRows.filter(({ method, path }) => names.has(`${method} ${path}`));
 }
 
-/** The guard of a row for each type that it may be asked about; none when it asks for no resource. */
+/** The guard of a row for each type that it may be asked about; none when it asks for no resource. What cannot be transferred is refused before any guard. */
 export function guardsOf({ asks }: OperationRow): { type: ResourceType; action: Action }[] {
-  const [type, action] = asks.split(':') as [ResourceType | 'resource', Action | undefined];
-  if (action === undefined) return [];
-  return (type === 'resource' ? RESOURCE_TYPES : [type]).map((each) => ({ type: each, action }));
+  const [type, verb] = asks.split(':') as [ResourceType | 'resource', Action | 'transfer' | undefined];
+  if (verb === undefined) return [];
+  const types = type === 'resource' ? RESOURCE_TYPES : [type];
+  if (verb === 'transfer') return types.filter((each) => TRANSFERABLE[each]).map((each) => ({ type: each, action: 'manage' }));
+  return types.map((each) => ({ type: each, action: verb }));
 }
