@@ -39,8 +39,9 @@ const alike = (a: unknown, b: unknown): boolean => {
   );
 };
 
+/** Minus zero is not zero here, though the language says that they are equal. */
 const same = (a: unknown, b: unknown, allowed: Tolerance): boolean =>
-  allowed && typeof a === 'number' && typeof b === 'number' ? near(a, b, allowed) : alike(a, b);
+  Object.is(a, -0) === Object.is(b, -0) && (allowed && typeof a === 'number' && typeof b === 'number' ? near(a, b, allowed) : alike(a, b));
 
 type Row = PageBody['data']['rows'][number];
 
