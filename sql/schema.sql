@@ -198,6 +198,16 @@ table experiment_join_requests
   constraint experiment_join_requests_pkey PRIMARY KEY (id)
   CREATE INDEX experiment_join_requests_by_user ON public.experiment_join_requests USING btree (user_id)
   CREATE UNIQUE INDEX experiment_join_requests_one_pending ON public.experiment_join_requests USING btree (experiment_id, user_id) WHERE (status = 'pending'::text)
+table experiment_macros
+  experiment_id uuid not null
+  macro_id uuid not null
+  runs_on_new boolean not null default false
+  allowed_by uuid
+  created_at timestamp with time zone not null default now()
+  constraint experiment_macros_allowed_by_fkey FOREIGN KEY (allowed_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint experiment_macros_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint experiment_macros_macro_id_fkey FOREIGN KEY (macro_id) REFERENCES macros(id) ON DELETE CASCADE
+  constraint experiment_macros_pkey PRIMARY KEY (experiment_id, macro_id)
 table experiments
   id uuid not null
   type text not null default 'experiment'::text
@@ -561,6 +571,9 @@ table macro_reprocesses
   created_at timestamp with time zone not null default now()
   started_at timestamp with time zone
   completed_at timestamp with time zone
+  scope text not null default 'naming'::text
+  filters text
+  constraint macro_reprocesses_scope_check CHECK ((scope = ANY (ARRAY['naming'::text, 'matching'::text])))
   constraint macro_reprocesses_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text])))
   constraint macro_reprocesses_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint macro_reprocesses_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE

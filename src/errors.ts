@@ -234,6 +234,7 @@ const catalogue = {
   rowsNotFound: say(404, (rows: string, table: string) => `Table '${table}' has no row ${rows}.`),
   macroNotUsable: say(404, 'There is no such macro, or none that this experiment may run.'),
   reprocessNotFound: say(404, 'This macro was not asked to run again under that id in this experiment.'),
+  macroNotOnNew: say(404, 'This macro does not run on new measurements of this experiment.'),
   reprocessRunning: say(409, 'This macro is being run again in this experiment already; wait until that is done.'),
   sheetFull: say(
     400,

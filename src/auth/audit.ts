@@ -63,6 +63,7 @@ export const AUDIT_ACTIONS = [
   'macro.linked',
   'macro.unlinked',
   'macro.reprocessed',
+  'macro.stopped',
   'workbook.created',
   'workbook.updated',
   'workbook.published',

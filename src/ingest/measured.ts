@@ -96,6 +96,10 @@ export async function readMeasured(deps: Reading, experimentId: string, wanted: 
   });
 }
 
+/** Of the files of a macro's table: rows that were delivered. */
+const DELIVERED = `from (select null::varchar as raw_id, null::varchar as macro_version where false
+  union all by name select * from read_parquet(getvariable('results'), union_by_name = true, hive_partitioning = false)) where macro_version is null and raw_id is not null`;
+
 /** The measurements of an experiment that name a macro, in pieces of at most `size`, by time; `includeDelivered`: also those that brought an output of it along. */
 export async function findNaming(
   deps: Reading,
@@ -111,11 +115,7 @@ export async function findNaming(
   const pieces: MeasuredIds[] = [];
   await inSession(deps, undefined, async (session) => {
     await session.prepare([list('macro_id', [macroId]), list('results', results)]);
-    const delivered =
-      results.length === 0
-        ? ''
-        : `and id not in (select raw_id from (select null::varchar as raw_id, null::varchar as macro_version where false
-            union all by name select * from read_parquet(getvariable('results'), union_by_name = true, hive_partitioning = false)) where macro_version is null and raw_id is not null)`;
+    const delivered = results.length === 0 ? '' : `and id not in (select raw_id ${DELIVERED})`;
     for (const file of await filesAt(db, raw.id, raw.version)) {
       await session.prepare([list('files', [full(file)])]);
       const rows = await session.rows({
@@ -154,5 +154,22 @@ export async function findRow(deps: Reading, experimentId: string, identifier: s
       values: [],
     });
     return row;
+  });
+}
+
+/** The measurements that brought an output of a macro along. */
+export async function findDelivered(deps: Reading, experimentId: string, macroId: string): Promise<ReadonlySet<string>> {
+  const table = await findTable(deps.db, experimentId, macroId);
+  const files = table?.kind === 'macro' ? await filesAt(deps.db, table.id, table.version) : [];
+  if (files.length === 0) return new Set();
+  return inSession(deps, undefined, async (session) => {
+    await session.prepare([
+      list(
+        'results',
+        files.map(({ path }) => join(deps.staging.lakeFolder, path)),
+      ),
+    ]);
+    const rows = await session.rows({ sql: `select distinct raw_id ${DELIVERED}`, values: [] });
+    return new Set(rows.map((row) => String(row['raw_id'])));
   });
 }

@@ -330,3 +330,91 @@ describe('running a macro again', () => {
     expect((await ask(owner)).body.code).toBe('EXPERIMENT_ARCHIVED');
   });
 });
+
+describe('analysis after the campaign', () => {
+  const at = (experimentId: string, macroId: string) => `/api/v1/experiments/${experimentId}/macros/${macroId}/run`;
+  const ask = (experimentId: string, macroId: string, body: object = {}, as = owner) => as('POST', at(experimentId, macroId), { body });
+  const plain = (n: number, genotype = n % 2 === 0 ? 'B73' : 'Mo17') => ({
+    timestamp: minute(n),
+    device_id: `d-${n % 3}`,
+    sample: { x: n },
+    questions: [{ question_label: 'genotype', question_text: 'Which?', question_answer: genotype }],
+  });
+
+  test('a macro runs over measurements that never named it: all, or by filters; edited, and run again; and over those to come', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { y: json.x };');
+    await send(
+      experimentId,
+      Array.from({ length: 30 }, (_, n) => plain(n)),
+    );
+    await send(experimentId, [{ ...plain(30), macros: [{ id: macroId, output: { y: -1 } }] }]);
+    await settled(experimentId);
+    // nothing names it: that is said
+    const again = await owner('POST', `/api/v1/experiments/${experimentId}/data/macros/${macroId}/reprocess`, { body: {} });
+    await settled(experimentId);
+    const none = await owner('GET', `/api/v1/experiments/${experimentId}/data/macros/${macroId}/reprocess/${String(again.body.id)}`);
+    expect(none.body).toMatchObject({
+      scope: 'naming',
+      status: 'completed',
+      totalRows: 0,
+      note: expect.stringContaining('No measurement'),
+    });
+
+    const some = await ask(experimentId, macroId, { filters: [{ column: 'genotype', operator: 'equals', value: 'B73' }] });
+    expect(some.status, some.text).toBe(201);
+    expect(some.body).toMatchObject({ scope: 'matching', status: 'queued', createdBy: test$.cast.owner.id });
+    await settled(experimentId);
+    const done = await owner('GET', `/api/v1/experiments/${experimentId}/data/macros/${macroId}/reprocess/${String(some.body.id)}`);
+    expect(done.body).toMatchObject({ status: 'completed', totalRows: 15, doneRows: 15, failedRows: 0 });
+    expect(done.body.note).toBeUndefined();
+    // 15 that match, and the one that was delivered
+    expect((await rowsOf(experimentId, macroId)).map(({ y }) => y)).toEqual([...Array.from({ length: 15 }, (_, n) => 2 * n), -1]);
+
+    expect((await ask(experimentId, macroId)).status).toBe(201);
+    await settled(experimentId);
+    expect((await rowsOf(experimentId, macroId)).map(({ y }) => y)).toEqual([...Array.from({ length: 30 }, (_, n) => n), -1]);
+
+    expect((await owner('PUT', `/api/v1/macros/${macroId}`, { body: { code: 'return { y: json.x * 10 };' } })).status).toBe(200);
+    expect((await ask(experimentId, macroId, { includeDelivered: true, onNew: true })).status).toBe(201);
+    await settled(experimentId);
+    await send(experimentId, [plain(40, 'W22'), { ...plain(41, 'W22'), macros: [macroId] }]);
+    await settled(experimentId);
+    const rows = await rowsOf(experimentId, macroId, { columns: 'y,genotype' });
+    expect(rows.map(({ y }) => y)).toEqual([...Array.from({ length: 31 }, (_, n) => n * 10), 400, 410]);
+    expect(rows.at(-1)).toEqual({ y: 410, genotype: 'W22' });
+
+    expect((await owner('DELETE', at(experimentId, macroId))).status).toBe(200);
+    expect((await owner('DELETE', at(experimentId, macroId))).body.code).toBe('MACRO_NOT_ON_NEW');
+    await send(experimentId, [plain(50)]);
+    await settled(experimentId);
+    expect(await rowsOf(experimentId, macroId)).toHaveLength(33);
+  });
+
+  test('is for who contributes and may read the macro; one that the experiment may not run is allowed by a manager', async () => {
+    const { cast, db } = test$;
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { ok: true };');
+    await send(experimentId, [plain(0)]);
+    await settled(experimentId);
+    expect((await ask(experimentId, macroId, {}, test$.as(cast.stranger))).body.code).toBe('ACTION_DENIED');
+    expect((await ask(experimentId, macroId, {}, test$.as(null))).status).toBe(401);
+    expect((await ask(experimentId, randomUUID())).body.code).toBe('MACRO_NOT_USABLE');
+    const wrong = await ask(experimentId, macroId, { filters: [{ column: 'genotyp', operator: 'equals', value: 'B73' }] });
+    expect(wrong).toMatchObject({ status: 400, body: { errors: [{ path: expect.stringMatching(/^\/filters/) }] } });
+    // a stranger's own macro: the experiment may not run it, whoever contributes
+    const theirs = await makeMacro('return { theirs: 1 };', { organizationId: undefined }, test$.as(cast.stranger));
+    await grant(db, { id: experimentId, type: 'experiment' }, { user: cast.stranger.id }, 'viewer');
+    expect((await ask(experimentId, theirs, {}, test$.as(cast.stranger))).body.code).toBe('MACRO_NOT_USABLE');
+    expect((await ask(experimentId, theirs)).body.code).toBe('MACRO_NOT_USABLE');
+    // somebody who manages the experiment and may read it allows it once for all
+    await grant(db, { id: theirs, type: 'macro' }, { user: cast.admin.id }, 'viewer');
+    expect((await ask(experimentId, theirs, {}, test$.as(cast.admin))).status).toBe(201);
+    await settled(experimentId);
+    expect(await rowsOf(experimentId, theirs, { columns: 'theirs' })).toEqual([{ theirs: 1 }]);
+    expect((await ask(experimentId, theirs, {}, test$.as(cast.stranger))).status).toBe(201);
+    await settled(experimentId);
+    expect((await owner('PATCH', `/api/v1/experiments/${experimentId}`, { body: { status: 'archived' } })).status).toBe(200);
+    expect((await ask(experimentId, macroId)).body.code).toBe('EXPERIMENT_ARCHIVED');
+  });
+});

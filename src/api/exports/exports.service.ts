@@ -4,11 +4,12 @@ import type { Caller } from '../../auth/caller.ts';
 import { decide } from '../../authorization/access.ts';
 import { openTable, withRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
-import { ApiError, errors } from '../../errors.ts';
+import { errors } from '../../errors.ts';
 import { planRead } from '../../lakehouse/planner.ts';
 import { readRequest, type ReadParameters } from '../../lakehouse/request.ts';
 import { objectKey } from '../../storage/objects.ts';
 import { sourceOf } from '../data/data.service.ts';
+import { inBody } from '../input/input.service.ts';
 import type { Export, ExportProgress, ExportStarted, ExportStatus, NewExport } from './exports.model.ts';
 import {
   cancelExport,
@@ -40,17 +41,6 @@ const parametersOf = (body: NewExport): ReadParameters => ({
   orderDirection: body.orderDirection,
   limit: body.limit,
 });
-
-/** Runs what refuses a query; what it names in the query is in the body here. */
-async function inBody<T>(check: () => Promise<T> | T): Promise<T> {
-  try {
-    return await check();
-  } catch (error) {
-    if (error instanceof ApiError && error.details.problems)
-      error.with({ problems: error.details.problems.map(({ path, message }) => ({ path: path.replace(/^\?/, '/'), message })) });
-    throw error;
-  }
-}
 
 /** Whose names go into the file: those that the experiment shows, unless pseudonyms are asked for, or somebody who manages insists on real ones. */
 async function namesFor(ctx: Context, caller: Caller, table: OpenTable, anonymise: boolean | undefined): Promise<NamesPolicy> {

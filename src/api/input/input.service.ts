@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { errors, type Problem } from '../../errors.ts';
+import { ApiError, errors, type Problem } from '../../errors.ts';
 
 /** How deep a JSON value that we keep may nest. */
 const DEEPEST = 64;
@@ -39,4 +39,15 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown, root = ''): T {
   const result = schema.safeParse(value);
   if (!result.success) throw refusal(problemsOf(root, result.error.issues));
   return result.data;
+}
+
+/** Runs what refuses a query; what it names in the query is in the body here. */
+export async function inBody<T>(check: () => Promise<T> | T): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    if (error instanceof ApiError && error.details.problems)
+      error.with({ problems: error.details.problems.map(({ path, message }) => ({ path: path.replace(/^\?/, '/'), message })) });
+    throw error;
+  }
 }

@@ -1,12 +1,17 @@
 /** Runs macros on stored measurements. */
 import { randomUUIDv7 } from 'node:crypto';
+import { createInterface } from 'node:readline/promises';
+import { openTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { ApiError } from '../../errors.ts';
-import { findNaming, readMeasured } from '../../ingest/measured.ts';
+import { findDelivered, findNaming, readMeasured, type MeasuredIds } from '../../ingest/measured.ts';
+import { readJson } from '../../json.ts';
+import { readStream } from '../../lakehouse/read.ts';
 import { storeMacroRows, type MacroRow } from '../../ingest/macro-tables.ts';
 import type { ItemResult } from '../../sandbox/job.ts';
 import { isStorageFull } from '../../storage/full.ts';
+import { sourceOf } from '../data/data.service.ts';
 import {
   claimWork,
   completeReprocess,
@@ -22,9 +27,10 @@ import {
   startReprocess,
   type Code,
   type NewWork,
+  type StoredRun,
   type Work,
 } from './macro-runs.queries.ts';
-import { PIECE } from './macro-runs.service.ts';
+import { measurementRequest, PIECE } from './macro-runs.service.ts';
 import { batchesOf, contextOf, elementsOf, errorOf, isTransient, macroRow, type Element } from './running.ts';
 
 /** A worker that is gone is missed after so long. */
@@ -196,10 +202,52 @@ async function runOne(ctx: Context, experimentId: string, signal: AbortSignal): 
   return true;
 }
 
-/** Cuts what was asked to be run again into pieces. */
-async function startQueued(ctx: Context): Promise<void> {
-  for (const { id, experimentId, macroId, includeDelivered } of await listQueued(ctx.db)) {
-    const pieces = await findNaming(ctx, { experimentId, macroId, includeDelivered }, PIECE);
+interface Line {
+  id: string;
+  timestamp: string;
+}
+
+/** The measurements that match what somebody asked for, as far as they may read them still, in pieces by time. */
+async function findMatching(ctx: Context, run: StoredRun, signal: AbortSignal): Promise<MeasuredIds[]> {
+  if (run.createdBy === null) return [];
+  const table = await openTable(ctx.db, run.createdBy, run.experimentId, 'raw_data');
+  const request = measurementRequest(run.filters);
+  const { warehouse, source } = await ctx.exporting.choose(await sourceOf(ctx, table), request);
+  const delivered = run.includeDelivered ? new Set<string>() : await findDelivered(ctx, run.experimentId, run.macroId);
+  const { body } = await readStream(warehouse, source, request, { format: 'ndjson', signal });
+  const pieces: MeasuredIds[] = [];
+  let piece: Line[] = [];
+  const close = () => {
+    const [first, last] = [piece[0], piece.at(-1)];
+    if (first && last) pieces.push({ ids: piece.map(({ id }) => id), from: first.timestamp, to: last.timestamp });
+    piece = [];
+  };
+  for await (const text of createInterface({ input: body, crlfDelay: Infinity })) {
+    const line = readJson(text) as Line;
+    if (delivered.has(line.id)) continue;
+    piece.push(line);
+    if (piece.length === PIECE) close();
+  }
+  close();
+  return pieces;
+}
+
+async function findPieces(ctx: Context, run: StoredRun, signal: AbortSignal): Promise<MeasuredIds[]> {
+  if (run.scope === 'naming') return findNaming(ctx, run, PIECE);
+  try {
+    return await findMatching(ctx, run, signal);
+  } catch (error) {
+    // whoever asked may not read the experiment any more, or a column that they filtered by is gone
+    if (error instanceof ApiError && error.status < 500 && error.status !== 429) return [];
+    throw error;
+  }
+}
+
+/** Cuts what was asked to be run into pieces. */
+async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
+  for (const run of await listQueued(ctx.db)) {
+    const { id, experimentId, macroId } = run;
+    const pieces = await findPieces(ctx, run, signal);
     await ctx.db.transaction(async (tx) => {
       const total = pieces.reduce((sum, { ids }) => sum + ids.length, 0);
       if (!(await startReprocess(tx, id, total))) return;
@@ -216,7 +264,7 @@ const AT_ONCE = 2;
 
 /** Runs what macros have to do, experiments taking turns. Several processes at it do no harm. */
 export async function runWaitingMacros(ctx: Context, signal: AbortSignal): Promise<void> {
-  await startQueued(ctx);
+  await startQueued(ctx, signal);
   const waiting = (await listDue(ctx.db, 100)).map(({ experimentId }) => experimentId);
   const take = async () => {
     for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) await runOne(ctx, next, signal);

@@ -78,7 +78,7 @@ export interface Code {
 
 /**
  * The code of a macro as it is, where an experiment may run it: it is public, of the experiment's organization, of the workbook version that the experiment uses, or readable
- * by whoever made the experiment.
+ * by whoever made the experiment, or allowed there by somebody who manages it.
  */
 export const findLiveCode = (db: Queryable, experimentId: string, macroId: string) =>
   db.one<Code>(sql('macroRuns.findLiveCode')`
@@ -86,6 +86,7 @@ export const findLiveCode = (db: Queryable, experimentId: string, macroId: strin
     from macros m join resources r on r.id = m.id join resources e on e.id = ${experimentId}
     where m.id = ${macroId} and (r.visibility = 'public' or r.organization_id = e.organization_id
       or exists (select from experiments x join workbook_version_uses u on u.version_id = x.workbook_version_id where x.id = e.id and u.resource_id = m.id)
+      or exists (select from experiment_macros allowed where allowed.experiment_id = e.id and allowed.macro_id = m.id)
       or exists (select from readable_resources(e.created_by, array['macro'], false) readable where readable.id = m.id))`);
 
 /** The code that a workbook version keeps, where the experiment uses the version or may read the workbook or the macro. */
@@ -101,30 +102,54 @@ export const findKeptCode = (db: Queryable, experimentId: string, macroId: strin
         and (shared.visibility = 'public' or shared.organization_id = e.organization_id
           or exists (select from readable_resources(e.created_by, array['macro', 'workbook'], false) readable where readable.id = shared.id))))`);
 
-const columns = fragment`id, experiment_id as "experimentId", macro_id as "macroId", code_version as "codeVersion", include_delivered as "includeDelivered", status,
+const columns = fragment`id, experiment_id as "experimentId", macro_id as "macroId", code_version as "codeVersion", include_delivered as "includeDelivered", scope, filters, status,
   total_rows as "totalRows", done_rows as "doneRows", failed_rows as "failedRows", created_by as "createdBy", created_at as "createdAt",
   started_at as "startedAt", completed_at as "completedAt"`;
+
+export type StoredRun = Omit<Reprocess, 'filters' | 'note'> & { filters: string | null };
+
+/** Lets an experiment run a macro that it could not read; `onNew` says whether also on measurements that are to come, null leaves that as it is. */
+export const allowMacro = (tx: Transaction, row: { experimentId: string; macroId: string; onNew: boolean | null; allowedBy: string }) =>
+  tx.run(sql('macroRuns.allowMacro')`
+    insert into experiment_macros as m (experiment_id, macro_id, runs_on_new, allowed_by)
+    values (${row.experimentId}, ${row.macroId}, coalesce(${row.onNew}::boolean, false), ${row.allowedBy})
+    on conflict (experiment_id, macro_id) do update set runs_on_new = coalesce(${row.onNew}::boolean, m.runs_on_new)`);
+
+/** Ends the running of a macro on measurements that are to come; 0 when it was not run on them. */
+export const stopOnNew = (tx: Transaction, experimentId: string, macroId: string) =>
+  tx.run(sql('macroRuns.stopOnNew')`
+    update experiment_macros set runs_on_new = false where experiment_id = ${experimentId} and macro_id = ${macroId} and runs_on_new`);
+
+/** Macros that an experiment runs on every new measurement. */
+export const listOnNew = (db: Queryable, experimentId: string) =>
+  db.rows<{ macroId: string }>(
+    sql(
+      'macroRuns.listOnNew',
+    )`select macro_id as "macroId" from experiment_macros where experiment_id = ${experimentId} and runs_on_new order by macro_id`,
+  );
 
 /** Undefined when the macro is being run again already. */
 export const insertReprocess = (
   db: Queryable,
-  row: { id: string; experimentId: string; macroId: string; codeVersion: number; includeDelivered: boolean; createdBy: string },
+  row: Pick<StoredRun, 'id' | 'experimentId' | 'macroId' | 'codeVersion' | 'includeDelivered' | 'scope' | 'filters'> & {
+    createdBy: string;
+  },
 ) =>
-  db.one<Reprocess>(sql('macroRuns.insertReprocess')`
-    insert into macro_reprocesses (id, experiment_id, macro_id, code_version, include_delivered, created_by)
-    values (${row.id}, ${row.experimentId}, ${row.macroId}, ${row.codeVersion}, ${row.includeDelivered}, ${row.createdBy})
+  db.one<StoredRun>(sql('macroRuns.insertReprocess')`
+    insert into macro_reprocesses (id, experiment_id, macro_id, code_version, include_delivered, scope, filters, created_by)
+    values (${row.id}, ${row.experimentId}, ${row.macroId}, ${row.codeVersion}, ${row.includeDelivered}, ${row.scope}, ${row.filters}, ${row.createdBy})
     on conflict do nothing returning ${columns}`);
 
 export const findReprocess = (db: Queryable, experimentId: string, macroId: string, id: string) =>
-  db.one<Reprocess>(sql('macroRuns.findReprocess')`
+  db.one<StoredRun>(sql('macroRuns.findReprocess')`
     select ${columns} from macro_reprocesses where experiment_id = ${experimentId} and macro_id = ${macroId} and id = ${id}`);
 
 export const listReprocesses = (db: Queryable, experimentId: string, macroId: string, limit: number) =>
-  db.rows<Reprocess>(sql('macroRuns.listReprocesses')`
+  db.rows<StoredRun>(sql('macroRuns.listReprocesses')`
     select ${columns} from macro_reprocesses where experiment_id = ${experimentId} and macro_id = ${macroId} order by created_at desc, id desc limit ${limit}`);
 
 export const listQueued = (db: Queryable) =>
-  db.rows<Reprocess>(
+  db.rows<StoredRun>(
     sql('macroRuns.listQueued')`select ${columns} from macro_reprocesses where status = 'queued' order by created_at limit 20`,
   );
 

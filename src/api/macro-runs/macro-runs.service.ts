@@ -3,26 +3,47 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
+import { decide } from '../../authorization/access.ts';
+import { openTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
 import type { MeasurementRow } from '../../ingest/messages.ts';
+import { planRead } from '../../lakehouse/planner.ts';
+import { readRequest, type ReadRequest } from '../../lakehouse/request.ts';
+import { sourceOf } from '../data/data.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
-import type { NewReprocess, Reprocess } from './macro-runs.model.ts';
-import { findLiveCode, findReprocess, insertReprocess, insertWork, listReprocesses, type NewWork } from './macro-runs.queries.ts';
+import { inBody } from '../input/input.service.ts';
+import type { NewMacroRun, NewReprocess, Reprocess } from './macro-runs.model.ts';
+import {
+  allowMacro,
+  findLiveCode,
+  findReprocess,
+  insertReprocess,
+  insertWork,
+  listOnNew,
+  listReprocesses,
+  stopOnNew,
+  type NewWork,
+  type StoredRun,
+} from './macro-runs.queries.ts';
 
 /** Measurements of one piece of work. */
 export const PIECE = 500;
 
-/** What the macros that measurements name have to do: one piece a macro, code and so many rows. Pure. */
-export function workOf(measurements: readonly (readonly MeasurementRow[])[], size = PIECE): NewWork[] {
+/** What the macros that measurements name, and those that their experiment runs on all, have to do: one piece a macro, code and so many rows. Pure. */
+export function workOf(measurements: readonly (readonly MeasurementRow[])[], onAll: readonly string[] = [], size = PIECE): NewWork[] {
   const groups = new Map<string, { macroId: string; workbookVersionId: string | null; rows: { id: string; at: string }[] }>();
-  for (const row of measurements.flat())
-    for (const macroId of row.toRun) {
-      const workbookVersionId = row.facts.workbookVersionId?.slice(0, 100).replaceAll('\0', '\ufffd').toWellFormed() ?? null;
-      const key = JSON.stringify([macroId, workbookVersionId]);
-      const group = groups.get(key) ?? { macroId, workbookVersionId, rows: [] };
-      group.rows.push({ id: row.id, at: row.facts.timestamp });
-      groups.set(key, group);
-    }
+  const add = (row: MeasurementRow, macroId: string, workbookVersionId: string | null) => {
+    const key = JSON.stringify([macroId, workbookVersionId]);
+    const group = groups.get(key) ?? { macroId, workbookVersionId, rows: [] };
+    group.rows.push({ id: row.id, at: row.facts.timestamp });
+    groups.set(key, group);
+  };
+  for (const row of measurements.flat()) {
+    const workbookVersionId = row.facts.workbookVersionId?.slice(0, 100).replaceAll('\0', '\ufffd').toWellFormed() ?? null;
+    for (const macroId of row.toRun) add(row, macroId, workbookVersionId);
+    const named = new Set([...row.toRun, ...row.results.map(({ macroId }) => macroId)]);
+    for (const macroId of onAll) if (!named.has(macroId)) add(row, macroId, null);
+  }
   const work: NewWork[] = [];
   for (const { macroId, workbookVersionId, rows } of groups.values()) {
     // by time, so that a piece looks into few files
@@ -42,46 +63,107 @@ export async function queueMacros(
   experimentId: string,
   measurements: readonly (readonly MeasurementRow[])[],
 ): Promise<void> {
-  const work = workOf(measurements);
+  const onAll = await listOnNew(tx, experimentId);
+  const work = workOf(
+    measurements,
+    onAll.map(({ macroId }) => macroId),
+  );
   if (work.length > 0) await insertWork(tx, experimentId, work);
 }
 
+const NAMED_BY_NONE =
+  'No measurement of this experiment names the macro, or every one brought its output along. POST …/macros/{macroId}/run runs it over measurements that do not name it.';
+const MATCHED_BY_NONE = 'No measurement matches, or every one brought an output of the macro along.';
+
+const shown = ({ filters, ...run }: StoredRun): Reprocess => ({
+  ...run,
+  ...(filters === null ? {} : { filters }),
+  ...(run.status === 'completed' && run.totalRows === 0 ? { note: run.scope === 'naming' ? NAMED_BY_NONE : MATCHED_BY_NONE } : {}),
+});
+
+interface Asked {
+  experimentId: string;
+  macroId: string;
+  scope: Reprocess['scope'];
+  filters: string | null;
+  includeDelivered: boolean;
+}
+
+/** Puts a run in the queue, with the code as it is. Errors: no such macro here, already running. */
+async function queueRun(tx: Transaction, caller: Caller, asked: Asked): Promise<Reprocess> {
+  const code = await findLiveCode(tx, asked.experimentId, asked.macroId);
+  if (!code) throw errors.macroNotUsable();
+  const row = { ...asked, id: randomUUIDv7(), codeVersion: Number(code.version), createdBy: caller.userId };
+  const made = await insertReprocess(tx, row);
+  if (!made) throw errors.reprocessRunning();
+  await audit(tx, caller, {
+    action: 'macro.reprocessed',
+    resource: { type: 'experiment', id: asked.experimentId },
+    details: { macroId: row.macroId, codeVersion: row.codeVersion, reprocessId: row.id, scope: asked.scope },
+  });
+  return caller.created(tx, shown(made));
+}
+
 /** Asks for a macro to be run again over every measurement that names it. Errors: no such macro here, archived, already running. */
-export async function startReprocess(
+export const startReprocess = (
   ctx: Context,
   caller: Caller,
   { experimentId, macroId, body }: { experimentId: string; macroId: string; body: NewReprocess },
+): Promise<Reprocess> =>
+  ctx.db.transaction(async (tx) => {
+    await requireWritable(tx, experimentId);
+    const includeDelivered = body.includeDelivered ?? false;
+    return queueRun(tx, caller, { experimentId, macroId: macroId.toLowerCase(), scope: 'naming', filters: null, includeDelivered });
+  });
+
+/**
+ * Asks for a macro of the caller's to be run over measurements that need not name it. One that the experiment may not run yet is allowed there, once for all,
+ * by whoever manages it. Errors: no such macro here, archived, already running, and what a read of the same filters would refuse.
+ */
+export async function startMacroRun(
+  ctx: Context,
+  caller: Caller,
+  { experimentId, macroId: sent, body }: { experimentId: string; macroId: string; body: NewMacroRun },
 ): Promise<Reprocess> {
+  const macroId = sent.toLowerCase();
+  const given = body.filters === undefined || body.filters === '' ? null : body.filters;
+  const filters = given === null || typeof given === 'string' ? given : JSON.stringify(given);
+  const table = await openTable(ctx.db, caller.userId, experimentId, 'raw_data');
+  const source = await sourceOf(ctx, table);
+  await inBody(() => planRead(source, measurementRequest(filters), null));
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
-    const code = await findLiveCode(tx, experimentId, macroId);
-    if (!code) throw errors.macroNotUsable();
-    const row = {
-      id: randomUUIDv7(),
-      experimentId,
-      macroId: macroId.toLowerCase(),
-      codeVersion: Number(code.version),
-      includeDelivered: body.includeDelivered ?? false,
-      createdBy: caller.userId,
-    };
-    const made = await insertReprocess(tx, row);
-    if (!made) throw errors.reprocessRunning();
-    await audit(tx, caller, {
-      action: 'macro.reprocessed',
-      resource: { type: 'experiment', id: experimentId },
-      details: { macroId: row.macroId, codeVersion: row.codeVersion, reprocessId: row.id },
-    });
-    return caller.created(tx, made);
+    if (!(await decide(tx, caller.userId, 'macro', macroId, 'read')).allow) throw errors.macroNotUsable();
+    const isManager = (await decide(tx, caller.userId, 'experiment', experimentId, 'manage')).allow;
+    const isUsable = (await findLiveCode(tx, experimentId, macroId)) !== undefined;
+    if (!isUsable && !isManager) throw errors.macroNotUsable();
+    if (!isUsable || body.onNew !== undefined)
+      await allowMacro(tx, { experimentId, macroId, onNew: body.onNew ?? null, allowedBy: caller.userId });
+    const includeDelivered = body.includeDelivered ?? false;
+    return queueRun(tx, caller, { experimentId, macroId, scope: 'matching', filters, includeDelivered });
   });
 }
+
+/** Ends the running of a macro on new measurements; what it has made stays. Errors: archived, not run on them. */
+export const stopMacroRuns = (ctx: Context, caller: Caller, experimentId: string, macroId: string): Promise<null> =>
+  ctx.db.transaction(async (tx) => {
+    await requireWritable(tx, experimentId);
+    if ((await stopOnNew(tx, experimentId, macroId)) === 0) throw errors.macroNotOnNew();
+    await audit(tx, caller, { action: 'macro.stopped', resource: { type: 'experiment', id: experimentId }, details: { macroId } });
+    return null;
+  });
+
+/** What reads the ids and times of the measurements that a macro is run over. */
+export const measurementRequest = (filters: string | null): ReadRequest =>
+  readRequest({ columns: 'id,timestamp', orderBy: 'timestamp', orderDirection: 'ASC', filters: filters ?? undefined });
 
 /** One request with its progress. Errors: not found. */
 export async function reprocessOf(ctx: Context, experimentId: string, macroId: string, id: string): Promise<Reprocess> {
   const found = await findReprocess(ctx.db, experimentId, macroId, id);
   if (!found) throw errors.reprocessNotFound();
-  return found;
+  return shown(found);
 }
 
 /** The last requests for a macro, newest first. */
-export const reprocessesOf = (ctx: Context, experimentId: string, macroId: string): Promise<Reprocess[]> =>
-  listReprocesses(ctx.db, experimentId, macroId, 100);
+export const reprocessesOf = async (ctx: Context, experimentId: string, macroId: string): Promise<Reprocess[]> =>
+  (await listReprocesses(ctx.db, experimentId, macroId, 100)).map(shown);
