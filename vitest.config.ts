@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/conformance/**', 'test/soak/**', 'test/mutants/**'],
-    globalSetup: ['test/support/global.ts', 'test/support/seen.ts'],
+    globalSetup: ['test/support/generated-client.ts', 'test/support/global.ts', 'test/support/seen.ts'],
     setupFiles: ['test/support/fetched.ts'],
     pool: 'forks',
     maxWorkers: 2,

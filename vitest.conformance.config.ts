@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/conformance/**/*.test.ts'],
-    globalSetup: ['test/support/global.ts'],
+    globalSetup: ['test/support/generated-client.ts', 'test/support/global.ts'],
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 60_000,

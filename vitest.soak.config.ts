@@ -16,7 +16,7 @@ export default defineConfig({
       'test/sandbox/{batch,escapes}.test.ts',
     ],
     env: { ...asked('SOAK', '1'), ...asked('KILLS', '200'), ...asked('HEALS', '50'), ...asked('MESSAGES', '10000') },
-    globalSetup: ['test/support/global.ts'],
+    globalSetup: ['test/support/generated-client.ts', 'test/support/global.ts'],
     setupFiles: ['test/support/fetched.ts'],
     pool: 'forks',
     maxWorkers: 1,

@@ -44,7 +44,7 @@ async function call(method: string, path: string, body?: FormData | object, pers
     ...(body === undefined ? {} : { body: form ? body : JSON.stringify(body) }),
   });
   const answer = (await response.json()) as any;
-  recordOperation(server.context.openapi, method, path, response.status, answer);
+  await recordOperation(server.context.openapi, method, path, response.status, answer);
   return { status: response.status, body: answer };
 }
 

@@ -12,7 +12,13 @@ async function record(baseUrl: string, request: Request, response: Response): Pr
   documents.set(baseUrl, known);
   const isJson = /json/.test(response.headers.get('content-type') ?? '');
   const text = isJson ? await response.clone().text() : '';
-  recordOperation(await known, request.method, new URL(request.url).pathname, response.status, text === '' ? undefined : JSON.parse(text));
+  await recordOperation(
+    await known,
+    request.method,
+    new URL(request.url).pathname,
+    response.status,
+    text === '' ? undefined : JSON.parse(text),
+  );
 }
 
 /** What of a browser matters to a server: a cookie jar, and an Origin on every request. */

@@ -78,7 +78,7 @@ export const callsTo =
     const contentType = response.headers.get('content-type') ?? '';
     const isJson = contentType.includes('json') && !contentType.includes('ndjson');
     const parsed: unknown = isJson && text !== '' ? readJson(text) : undefined;
-    recordOperation(document, method, path, response.status, contentType.startsWith('application/json') ? parsed : undefined);
+    await recordOperation(document, method, path, response.status, contentType.startsWith('application/json') ? parsed : undefined);
     return { status: response.status, headers: response.headers, body: parsed, text, bytes };
   };
 

@@ -1,0 +1,49 @@
+/**
+ * The schemas of answers as a client generator that is not ours (`@hey-api/openapi-ts`, with zod) writes them from the published document: a member
+ * that may be absent is told apart from one that may be null, and a member that the document does not name is refused.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createClient } from '@hey-api/openapi-ts';
+import { z } from 'zod';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const DOCUMENT = join(ROOT, 'src', 'generated', 'openapi.json');
+const CLIENTS = join(ROOT, 'build', 'clients');
+
+const folderOf = (document: string) => join(CLIENTS, createHash('sha256').update(document).digest('hex').slice(0, 16));
+
+/** Generates the client of the published document, unless it is there; others are removed. */
+export default async function generateClient(): Promise<void> {
+  const folder = folderOf(readFileSync(DOCUMENT, 'utf8'));
+  if (existsSync(folder)) return;
+  rmSync(CLIENTS, { recursive: true, force: true });
+  const begun = `${folder}-${process.pid}`;
+  await createClient({
+    input: DOCUMENT,
+    output: begun,
+    logs: { level: 'silent' },
+    plugins: ['@hey-api/typescript', { name: 'zod', requests: false }],
+  });
+  // the generator has no setting for it: its objects drop what they do not know
+  const file = join(begun, 'zod.gen.ts');
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('z.object(', 'z.strictObject('));
+  renameSync(begun, folder);
+}
+
+let schemas: Promise<Record<string, unknown>> | undefined;
+const load = () =>
+  (schemas ??= import(pathToFileURL(join(folderOf(readFileSync(DOCUMENT, 'utf8')), 'zod.gen.ts')).href) as Promise<
+    Record<string, unknown>
+  >);
+
+/** Why the generated client cannot read the answer to `operationId` (`Workbooks.list`); null when it can. */
+export const complainOf = async (operationId: string, body: unknown): Promise<string | null> => {
+  const name = `z${operationId.replace(/(?:^|\.)\w/g, (start) => start.slice(-1).toUpperCase())}Response`;
+  const schema = (await load())[name];
+  if (!(schema instanceof z.ZodType)) return `the generated client has no ${name}`;
+  const { error } = schema.safeParse(body);
+  return error ? z.prettifyError(error) : null;
+};
