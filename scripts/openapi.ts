@@ -22,6 +22,8 @@ function modernise(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(modernise);
   if (typeof schema !== 'object' || schema === null) return schema;
   const { nullable, ...rest } = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, modernise(value)])) as Schema;
+  // a member of that name is no keyword
+  if (typeof nullable === 'object') return { ...rest, nullable };
   if (nullable !== true) return rest;
   if (typeof rest.type === 'string')
     return { ...rest, type: [rest.type, 'null'], ...(rest.enum && !rest.enum.includes(null) ? { enum: [...rest.enum, null] } : {}) };

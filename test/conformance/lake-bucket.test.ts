@@ -396,8 +396,7 @@ test('of an erased experiment there is no version, no unfinished upload and no c
   expect([copies(site.dataDir) > 0, copies(otherDir) > 0]).toEqual([true, true]);
   const [{ id } = { id: '' }] = await tablesOf();
   expect((await owner('DELETE', `/api/v1/experiments/${experimentId}`)).status).toBeLessThan(300);
-  await eventually(left, ([some, more]) => some === 0 && more === 0, 60_000);
-  expect(await left()).toEqual([0, 0]);
+  expect(await eventually(left, ([some, more]) => some === 0 && more === 0, 60_000)).toEqual([0, 0]);
   await eventually(
     () => Promise.resolve(copies(site.dataDir)),
     (count) => count === 0,
@@ -411,4 +410,6 @@ test('of an erased experiment there is no version, no unfinished upload and no c
   );
   expect(copies(otherDir)).toBe(0);
   await expect(reader.read(`s3://${BUCKET}/tables/${experimentId}/${id}`)).rejects.toThrow();
+  // what was being written meanwhile has not stayed either
+  expect(await left()).toEqual([0, 0]);
 }, 180_000);
