@@ -115,6 +115,8 @@ export function experimentWrites(site: TestServer): Record<string, ExperimentWri
   const dashboard = async (id: string) => String((await post(at(id, 'dashboards'), { name: 'Board' })).id);
   const visualization = async (id: string) => String((await post(at(id, 'visualizations'), chart)).id);
   const metadata = async (id: string) => String((await post(at(id, 'metadata'), plots)).metadataId);
+  const macro = async () =>
+    String((await post('/api/v1/macros', own({ name: `Macro ${(serials += 1)}`, code: 'return {};', language: 'javascript' }))).id);
   const experiment = { resourceType: 'experiment' };
   const E = '/api/v1/experiments/{id}';
   const S = '/api/v1/{resourceType}/{id}';
@@ -124,9 +126,15 @@ export function experimentWrites(site: TestServer): Record<string, ExperimentWri
     [`DELETE ${E}`]: taken(() => ({})),
     [`PATCH ${E}/visibility`]: taken(() => ({ body: { visibility: 'public' } })),
     [`POST ${E}/data/macros/{macroId}/reprocess`]: refused(async () => ({
-      path: { macroId: String((await post('/api/v1/macros', own({ name: 'Twice', code: 'return {};', language: 'javascript' }))).id) },
+      path: { macroId: await macro() },
       body: {},
     })),
+    [`POST ${E}/macros/{macroId}/run`]: refused(async () => ({ path: { macroId: await macro() }, body: {} })),
+    [`DELETE ${E}/macros/{macroId}/run`]: refused(async (id) => {
+      const macroId = await macro();
+      await post(`/api/v1/experiments/${id}/macros/${macroId}/run`, { onNew: true });
+      return { path: { macroId } };
+    }),
     [`POST ${E}/data/exports`]: taken(async (id) => ({ body: { tableName: (await rows(id)).tableName, format: 'csv' } })),
     [`DELETE ${E}/data/exports/{exportId}`]: taken(async (id) => ({ path: { exportId: await exported(id) } })),
     [`POST ${E}/data/uploads`]: refused(() => ({ body: form() })),

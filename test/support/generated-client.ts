@@ -8,21 +8,44 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createClient } from '@hey-api/openapi-ts';
 import { z } from 'zod';
+import { readJson } from '../../src/json.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DOCUMENT = join(ROOT, 'src', 'generated', 'openapi.json');
 const CLIENTS = join(ROOT, 'build', 'clients');
 
-const folderOf = (document: string) => join(CLIENTS, createHash('sha256').update(document).digest('hex').slice(0, 16));
+/** Where the client of the document lies that this file generates. */
+const folderOf = (document: string) => {
+  const made = createHash('sha256')
+    .update(document)
+    .update(readFileSync(import.meta.filename));
+  return join(CLIENTS, made.digest('hex').slice(0, 16));
+};
+
+interface Schema {
+  properties?: object;
+  additionalProperties?: unknown;
+}
+
+/** Objects with named and with any other members, as those with any: the generator would read them as those with named ones alone. */
+function openMixed(schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  const { properties, additionalProperties } = schema as Schema;
+  if (properties && typeof additionalProperties === 'object') delete (schema as Schema).properties;
+  Object.values(schema).forEach(openMixed);
+}
 
 /** Generates the client of the published document, unless it is there; others are removed. */
 export default async function generateClient(): Promise<void> {
-  const folder = folderOf(readFileSync(DOCUMENT, 'utf8'));
+  const text = readFileSync(DOCUMENT, 'utf8');
+  const folder = folderOf(text);
   if (existsSync(folder)) return;
+  const document = readJson(text) as Record<string, unknown>;
+  openMixed(document['components']);
   rmSync(CLIENTS, { recursive: true, force: true });
   const begun = `${folder}-${process.pid}`;
   await createClient({
-    input: DOCUMENT,
+    input: document,
     output: begun,
     logs: { level: 'silent' },
     plugins: ['@hey-api/typescript', { name: 'zod', requests: false }],

@@ -98,14 +98,18 @@ export interface ChartAggregation {
   functions?: ChartFunction[];
 }
 
-/** What a chart is drawn from. */
-export interface DataConfig {
+/** What a stored chart is drawn from. */
+export interface StoredDataConfig {
   /** May be empty in a draft. */
   tableName: string;
+  /** Empty where a chart was stored in an older shape. */
   dataSources: DataSource[];
   filters?: ChartFilter[];
   aggregation?: ChartAggregation;
 }
+
+/** What a chart is to be drawn from. */
+export type DataConfig = StoredDataConfig;
 
 /** A chart of an experiment's data. */
 export interface Visualization {
@@ -117,7 +121,7 @@ export interface Visualization {
   chartType: ChartType;
   /** How it looks: a client's own settings. */
   config: Record<string, unknown>;
-  dataConfig: DataConfig;
+  dataConfig: StoredDataConfig;
   /** A pseudonym in an anonymised experiment, but to its managers and to themselves. */
   createdBy: string;
   createdByName: string;
