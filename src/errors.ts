@@ -228,6 +228,11 @@ const catalogue = {
   ),
   tableNotFound: say(404, (table: string) => `There is no table '${table}' in this experiment.`),
   tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
+  tableDeleted: say(410, 'The table that this was meant for is gone.'),
+  tableNotUploaded: say(
+    400,
+    (table: string) => `Table '${table}' was not uploaded: it is made by the service, and cannot be removed or changed like this.`,
+  ),
   tableVersionUnknown: say(404, (asked: number, newest: number) => `The table has no version ${asked} yet; its newest is ${newest}.`),
   tableVersionGone: say(410, 'That version of the table is no longer kept.'),
   sourceChanged: say(409, 'The table changed while this was being written; try again.'),

@@ -108,6 +108,7 @@ export const AUDIT_ACTIONS = [
   'upload.created',
   'upload.completed',
   'upload.replayed',
+  'table.deleted',
   'export.created',
   'export.completed',
   'export.cancelled',

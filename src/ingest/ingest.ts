@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transaction } from '../database/database.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, errors } from '../errors.ts';
 import { columnsAt, commit, createTable, findSource, findTableById, fingerprint } from '../lakehouse/manifest.ts';
 import { changeWith } from '../lakehouse/rewriting.ts';
 import type { StagingSession } from '../lakehouse/staging.ts';
@@ -74,6 +74,7 @@ async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
       try {
         return await (file.status === 'pending' ? attempt(deps, task, signal) : replayFile(deps, task, signal));
       } catch (error) {
+        if (error instanceof ApiError && error.code === 'TABLE_DELETED') throw tableGone();
         if (error instanceof NotPlain && !exact) exact = true;
         else if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
       }
@@ -88,6 +89,9 @@ async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
     await rm(work, { recursive: true, force: true });
   }
 }
+
+/** Somebody has removed the table since the upload began. */
+const tableGone = () => new FileRefused('table_deleted', errors.tableDeleted().message);
 
 const empty = (file: UploadFileRow) => ({
   path: file.path,
@@ -109,6 +113,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
   const { db, staging, pipelines } = deps;
   const { objectKey, sha256 } = file;
   if (objectKey === null || sha256 === null) throw new FileRefused('not_received', 'The file did not arrive whole.');
+  if (upload.tableId === null) throw tableGone();
   const source = uploadSource(upload.tableId, sha256, file.path);
   const there = await findSource(db, upload.tableId, source);
   if (there) {
@@ -143,7 +148,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
     });
     await refusedFile.close();
     const table = await findTableById(db, upload.tableId);
-    if (!table) throw new FileRefused('table_deleted', 'The table that this file was meant for is gone.');
+    if (!table) throw tableGone();
     const known = await columnsAt(db, table.id, table.version);
     const refused = refusedFile.path;
     const { typed, rows } = await stageRows(deps, { upload, file, work }, { session, read, source, tableId: table.id, known, refused });

@@ -71,11 +71,12 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
   const { db, staging, pipelines } = deps;
   const { upload, file, work } = task;
   const { objectKey, sha256 } = file;
-  const table = await findTableById(db, upload.tableId);
+  const table = upload.tableId === null ? undefined : await findTableById(db, upload.tableId);
+  if (!table) return leave(deps, task, errors.tableDeleted().message);
   const quarantine = await findTable(db, upload.experimentId, 'quarantine');
-  const source = uploadSource(upload.tableId, sha256 ?? '', file.path);
-  const there = await findSource(db, upload.tableId, source);
-  if (objectKey === null || !table || !quarantine || !there || there.quarantinedCount === 0) return leave(deps, task);
+  const source = uploadSource(table.id, sha256 ?? '', file.path);
+  const there = await findSource(db, table.id, source);
+  if (objectKey === null || !quarantine || !there || there.quarantinedCount === 0) return leave(deps, task);
 
   const live = await filesAt(db, quarantine.id, quarantine.version);
   if (live.length === 0) return leave(deps, task, 'The refused records of this file are not kept any more.');
@@ -155,6 +156,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
   } catch (error) {
     await removeUncommitted(deps, written);
     if (error instanceof FileRefused) return await leave(deps, task, error.message);
+    if (error instanceof ApiError && error.code === 'TABLE_DELETED') return await leave(deps, task, error.message);
     if (error instanceof ApiError && error.code === 'OBJECT_NOT_FOUND')
       return await leave(deps, task, 'The bytes of this file are not kept any more.');
     throw error;

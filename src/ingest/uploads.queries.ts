@@ -8,7 +8,8 @@ export type { Database, Queryable };
 export interface UploadRow {
   id: string;
   experimentId: string;
-  tableId: string;
+  /** Null when the table is gone. */
+  tableId: string | null;
   sourceKind: string;
   status: string;
   createdBy: string | null;

@@ -96,6 +96,7 @@ export async function compactTable(
         ).map(({ path }) => path),
       );
       await staging.remove(staged.files.map(({ path }) => path).filter((path) => !known.has(path)));
+      if ((error as { code?: unknown }).code === 'TABLE_DELETED') return { before, after };
       if ((error as { code?: unknown }).code !== 'SOURCE_CHANGED') throw error;
     }
   }

@@ -16,6 +16,7 @@ import type { StagedFile } from './warehouse.ts';
 
 export type { NewSource } from './manifest-rows.ts';
 export {
+  deleteTable,
   findSource,
   findTable,
   findTableById,
@@ -203,11 +204,12 @@ async function changeColumns(
 
 /**
  * Makes staged files visible, in the caller's transaction: files added and retired, version raised, counts, catalogue and sources brought up to date.
- * Writers of one table wait for each other here. Throws `errors.sourceChanged` (409, worth a retry) when a file to retire or the catalogue has moved on.
+ * Writers of one table wait for each other here. Throws `errors.sourceChanged` (409, worth a retry) when a file to retire or the catalogue has moved on,
+ * `errors.tableDeleted` when the table is gone.
  */
 export async function commit(tx: Transaction, change: Commit): Promise<Committed> {
   const table = await queries.lockTable(tx, change.tableId);
-  if (!table) throw errors.conflict();
+  if (!table) throw errors.tableDeleted();
   if (change.basedOn !== undefined && change.basedOn !== table.version) throw errors.sourceChanged();
   const version = table.version + 1;
   const sources = change.sources ?? [];
@@ -270,6 +272,16 @@ export async function eraseTables(
     });
   return erased;
 }
+
+/** Removes what lies in the lake of a table that is forgotten already; `eraseTables` does both. It may run again, and then removes what is left. */
+export const eraseForgotten = (
+  { db, lake }: { db: Database; lake: ObjectStore },
+  table: { id: string; experimentId: string },
+): Promise<void> =>
+  db.transaction(async (tx) => {
+    await removeTable(lake, tx, table);
+    await lake.erase(`${tableFolder(table.experimentId, table.id)}/`);
+  });
 
 /** Removes the files of internal tables of one kind that were retired before a time, whatever version they belonged to. Answers how many. */
 export async function eraseRetired(

@@ -84,6 +84,16 @@ const CHILDREN: Record<string, () => Promise<Child>> = {
       refusal: 403,
     };
   },
+  tables: async () => {
+    const parent = await experiment();
+    return {
+      parent,
+      other: await experiment(),
+      child: await uploadTable(owner(), parent, 'spad', 'plot,spad\n1,41.5\n'),
+      asks: (of, id) => [['DELETE', `/api/v1/experiments/${of}/data/tables/${id}`]],
+      refusal: 403,
+    };
+  },
   webhooks: async () => {
     const members = { [site.cast.owner.id]: 'owner' };
     const parent = await makeOrganization(site.db, { name: 'A', slug: `a-${(serial += 1)}`, members });
@@ -120,7 +130,7 @@ test.each(Object.keys(CHILDREN))('%s: hierarchy, user namespace, use after free'
   for (const ask of asks(parent, child)) expect([ask, (await call(ask)).status]).toEqual([ask, 404]);
 });
 
-test.each(['exports', 'annotations'])('%s go with their experiment', async (name) => {
+test.each(['exports', 'annotations', 'tables'])('%s go with their experiment', async (name) => {
   const { parent, child, asks } = await CHILDREN[name]!();
   expect((await call(['DELETE', `/api/v1/experiments/${parent}`])).status).toBe(200);
   for (const ask of asks(parent, child)) expect([ask, (await call(ask)).status]).toEqual([ask, 404]);

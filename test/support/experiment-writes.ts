@@ -143,6 +143,9 @@ export function experimentWrites(site: TestServer): Record<string, ExperimentWri
       const { uploads }: { uploads: { uploadId: string }[] } = made(await owner('GET', at(id, 'data/uploads')));
       return { path: { uploadId: uploads[0]?.uploadId ?? '' } };
     }),
+    [`DELETE ${E}/data/tables/{tableId}`]: refused(async (id) => ({
+      path: { tableId: await uploadTable(owner, id, 'leaves', 'n\n1\n2\n') },
+    })),
     [`POST ${E}/data/annotations`]: refused(async (id) => ({ body: { ...(await rows(id)), annotation: comment } })),
     [`POST ${E}/data/annotations/bulk`]: refused(async (id) => {
       const { tableName, rowId } = await rows(id);

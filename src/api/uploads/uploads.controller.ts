@@ -86,7 +86,8 @@ export class UploadsController extends ApiController {
 
   /**
    * Reads the quarantined records of an upload again, in the background: what can be read by now is stored under the row ids that it would have had, and
-   * leaves the quarantine; nothing else changes. For use after an update or a raised limit of the service. An upload that quarantined nothing is answered as it is.
+   * leaves the quarantine; nothing else changes. For use after an update or a raised limit of the service. An upload that quarantined nothing is answered as it is,
+   * and one whose table was removed is refused.
    */
   @Post('{uploadId}/replay')
   @Security('caller', ['experiment:contribute'])

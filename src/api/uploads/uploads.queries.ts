@@ -76,9 +76,8 @@ export const failReceiving = (db: Queryable, uploadId: string, message: string) 
 
 /** The state of an upload, held until the transaction ends. */
 export const lockUpload = (db: Queryable, experimentId: string, uploadId: string) =>
-  db.one<{ status: string }>(
-    sql('uploads.lock')`select status from uploads where id = ${uploadId} and experiment_id = ${experimentId} for update`,
-  );
+  db.one<{ status: string; tableId: string | null }>(sql('uploads.lock')`
+    select status, table_id as "tableId" from uploads where id = ${uploadId} and experiment_id = ${experimentId} for update`);
 
 /** Marks the files that have refused records; answers how many. */
 export const requestReplay = (db: Queryable, uploadId: string) =>
@@ -113,6 +112,15 @@ export const listUploadsToErase = (db: Queryable, experimentId: string) =>
   db.rows<{ uploadId: string; objectKey: string | null; byteCount: number }>(sql('uploads.listToErase')`
     select u.id as "uploadId", f.object_key as "objectKey", coalesce(f.byte_count, 0) as "byteCount"
     from uploads u left join upload_files f on f.upload_id = u.id where u.experiment_id = ${experimentId}`);
+
+/** Files that are kept of ended uploads into tables that are gone. */
+export const listUnplacedFiles = (db: Queryable, experimentId: string) =>
+  db.rows<{ uploadId: string; path: string; objectKey: string }>(sql('uploads.listUnplacedFiles')`
+    select u.id as "uploadId", f.path, f.object_key as "objectKey" from uploads u join upload_files f on f.upload_id = u.id
+    where u.experiment_id = ${experimentId} and u.table_id is null and u.status not in ('pending', 'running') and f.object_key is not null`);
+
+export const forgetObject = (db: Queryable, uploadId: string, path: string) =>
+  db.run(sql('uploads.forgetObject')`update upload_files set object_key = null where upload_id = ${uploadId} and path = ${path}`);
 
 export const deleteUploadsOf = (db: Queryable, experimentId: string) =>
   db.run(sql('uploads.deleteOf')`delete from uploads where experiment_id = ${experimentId}`);

@@ -22,9 +22,11 @@ import {
   failReceiving,
   findUpload,
   findUploadOwner,
+  forgetObject,
   insertUpload,
   insertUploadFile,
   listObjectKeys,
+  listUnplacedFiles,
   listUploadFiles,
   listUploadsToErase,
   lockUpload,
@@ -223,13 +225,14 @@ async function reportOf(db: Pick<Transaction, 'rows' | 'one' | 'run'>, { userId 
 /** One upload with the report of every file. */
 export const uploadReport = (ctx: Context, caller: Caller, path: UploadPath): Promise<UploadReport> => reportOf(ctx.db, caller, path);
 
-/** Has a job read the quarantined records of an upload again. Errors: not found, archived, still being read. */
+/** Has a job read the quarantined records of an upload again. Errors: not found, archived, still being read, its table gone. */
 export async function replayUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     const upload = await lockUpload(tx, experimentId, uploadId);
     if (!upload) throw errors.uploadNotFound();
     if (upload.status === 'pending' || upload.status === 'running') throw errors.uploadRunning();
+    if (upload.tableId === null) throw errors.tableDeleted();
     if ((await requestReplay(tx, uploadId)) > 0) {
       await reopenUpload(tx, uploadId);
       await audit(tx, caller, {
@@ -246,6 +249,14 @@ export async function replayUpload(ctx: Context, caller: Caller, experimentId: s
 
 /** Whose upload it is, and where it goes; undefined when it is gone. */
 export const uploadOwner = (ctx: Context, uploadId: string) => findUploadOwner(ctx.db, uploadId);
+
+/** Removes the bytes of ended uploads whose tables are gone; what is told of the uploads stays. */
+export async function eraseUnplacedFiles(ctx: Context, experimentId: string): Promise<void> {
+  for (const { uploadId, path, objectKey: key } of await listUnplacedFiles(ctx.db, experimentId)) {
+    await ctx.objects.delete(key);
+    await forgetObject(ctx.db, uploadId, path);
+  }
+}
 
 /** Removes the uploads of a deleted experiment with their bytes. */
 export async function eraseUploads(ctx: Context, experimentId: string): Promise<{ rows: number; bytes: number }> {

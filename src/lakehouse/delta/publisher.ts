@@ -70,6 +70,16 @@ export async function publishWaiting(
   return published;
 }
 
+/** Removes the log of a table that is forgotten already, so that no reader finds the table any more; its files stay for those who have found it. */
+export const removeLog = (
+  { db, lake }: Pick<PublishDeps, 'db' | 'lake'>,
+  { id, experimentId }: { id: string; experimentId: string },
+): Promise<void> =>
+  db.transaction(async (tx) => {
+    await lockLog(tx, id);
+    await lake.erase(`${tableFolder(experimentId, id)}/${LOG_FOLDER}/`);
+  });
+
 /** Removes everything of a table from the lake, in a transaction that then forgets the table: nobody publishes it meanwhile. Answers the bytes that its files had. */
 export async function removeTable(
   lake: ObjectStore,
