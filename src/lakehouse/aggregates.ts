@@ -42,7 +42,7 @@ const comparable = (asked: Call): Resolved => {
 };
 
 const plain =
-  (how: 'avg' | 'std' | 'var') =>
+  (how: 'avg' | 'std' | 'var' | 'sem' | 'ci95') =>
   (asked: Call): Expr => ({ kind: 'aggregate', how, of: numeric(asked).expr, type: DOUBLE });
 const extreme =
   (how: 'min' | 'max') =>
@@ -77,6 +77,8 @@ const FUNCTIONS: Record<FunctionName, (asked: Call) => Expr> = {
   avg: plain('avg'),
   std: plain('std'),
   var: plain('var'),
+  sem: plain('sem'),
+  ci95: plain('ci95'),
   count: (asked) => ({ kind: 'aggregate', how: 'count', of: asked.of?.expr ?? null, type: BIGINT }),
   count_distinct: (asked) => ({ kind: 'aggregate', how: 'count_distinct', of: comparable(asked).expr, type: BIGINT }),
   min: extreme('min'),

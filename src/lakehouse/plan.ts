@@ -61,7 +61,7 @@ export const isCalendar = (unit: Bucket): boolean => unit !== 'hour' && unit !==
 
 /** Aggregates as engines know them; `median`, `p05` and `p95` are all `quantile`, `cumsum` is a `running` expression. */
 export type AggregateFunction =
-  'sum' | 'avg' | 'count' | 'min' | 'max' | 'std' | 'var' | 'quantile' | 'first' | 'corr' | 'count_distinct' | 'collect';
+  'sum' | 'avg' | 'count' | 'min' | 'max' | 'std' | 'var' | 'sem' | 'ci95' | 'quantile' | 'first' | 'corr' | 'count_distinct' | 'collect';
 
 export type Scalar = string | number | bigint | boolean;
 export type ValueExpr = { kind: 'value'; value: Scalar | null; type: ColumnType };

@@ -34,6 +34,8 @@ export const FUNCTIONS = [
   'max',
   'std',
   'var',
+  'sem',
+  'ci95',
   'median',
   'p05',
   'p95',

@@ -277,6 +277,27 @@ describe('reads', () => {
     expect(Number(body[0].data.rows[0]['spad_std'])).toBeCloseTo(2.298097, 5);
   });
 
+  test('gives the standard error and the confidence interval of a mean, and null for a single value', async () => {
+    const functions = ['sem', 'ci95'].map((name) => ({ column: 'spad', function: name }));
+    const aggregation = JSON.stringify({ groupBy: [{ column: 'measured_at', timeBucket: 'day' }], functions });
+    const filters = JSON.stringify([{ column: 'measured_at', operator: 'is_not_null' }]);
+    const { body, status } = await read({ aggregation, filters });
+    expect(status).toBe(200);
+    const [pair, single] = body[0].data.rows;
+    expect(Number(pair['spad_sem'])).toBeCloseTo(1.625, 9);
+    expect(Number(pair['spad_ci95'])).toBeCloseTo(1.625 * 12.706204736174694, 8);
+    expect(single).toMatchObject({ spad_sem: null, spad_ci95: null });
+    const asked = (column: string) => JSON.stringify({ functions: [{ column, function: 'ci95' }] });
+    for (const [column, words] of [
+      ['treatment', 'a numeric column is needed'],
+      ['*', 'can only be counted'],
+    ] as const) {
+      const refused = await read({ aggregation: asked(column) });
+      expect(refused.status).toBe(400);
+      expect(JSON.stringify(refused.body)).toContain(words);
+    }
+  });
+
   test('GET /api/v1/experiments/{id}/data/distinct', async () => {
     const { body } = await site.as(site.cast.viewer)('GET', `/api/v1/experiments/${experimentId}/data/distinct`, {
       query: { tableName: tableId, column: 'treatment' },

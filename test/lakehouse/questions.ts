@@ -53,7 +53,7 @@ export const QUESTIONS: Readonly<Record<string, ReadParameters>> = {
     [
       { column: '*', function: 'count' },
       ...['count', 'count_distinct', 'min', 'max', 'first', 'last'].map((name) => ({ column: 'at', function: name })),
-      ...['sum', 'avg', 'std', 'var', 'median', 'p05', 'p95'].map((name) => ({ column: 'int', function: name })),
+      ...['sum', 'avg', 'std', 'var', 'sem', 'ci95', 'median', 'p05', 'p95'].map((name) => ({ column: 'int', function: name })),
       { column: 'dec', function: 'sum' },
       { column: 'dbl', function: 'corr', secondColumn: 'int' },
     ],

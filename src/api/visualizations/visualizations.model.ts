@@ -65,7 +65,7 @@ export interface DataSource {
   /** How this series is drawn when a chart mixes kinds. */
   traceType?: TraceType;
   axis?: ChartAxis;
-  /** Aggregate of the series: sum, avg, count, min, max, std, var, median, p05, p95, first, last, cumsum, corr or count_distinct. */
+  /** Aggregate of the series: sum, avg, count, min, max, std, var, sem (standard error of the mean), ci95 (half of its 95 % confidence interval, by Student's t), median, p05, p95, first, last, cumsum, corr or count_distinct. */
   aggregate?: string;
   /** Column whose values are the half lengths of the error bars. */
   errorColumn?: string;

@@ -5,6 +5,7 @@ import { bound, joined, q, raw } from '../dialect.ts';
 import { isCalendar } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
 import { typeText } from '../types.ts';
+import { halfInterval, standardError } from '../student.ts';
 
 const STRING = { kind: 'string' } as const;
 const quote = (identifier: string) => `\`${identifier.replaceAll('`', '``')}\``;
@@ -150,6 +151,8 @@ const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: F
   count_distinct: ({ of }) => q`count(distinct ${of})`,
   std: ({ of }) => settled(q`stddev_samp(cast(${of} as DOUBLE))`),
   var: ({ of }) => settled(q`var_samp(cast(${of} as DOUBLE))`),
+  sem: ({ of }) => standardError(q`(${settled(q`stddev_samp(cast(${of} as DOUBLE))`)})`, q`count(${of})`),
+  ci95: ({ of }) => halfInterval(q`(${settled(q`stddev_samp(cast(${of} as DOUBLE))`)})`, q`count(${of})`),
   quantile: ({ of, fraction }) => q`percentile(cast(${of} as DOUBLE), ${raw(String(fraction))})`,
   first: edge,
   collect: ({ of, order }) => {

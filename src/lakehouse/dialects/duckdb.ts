@@ -4,6 +4,7 @@ import { bound, joined, q, raw } from '../dialect.ts';
 import { isCalendar } from '../plan.ts';
 import type { Bucket, ScanColumn } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
+import { halfInterval, standardError } from '../student.ts';
 
 const quote = (identifier: string) => `"${identifier.replaceAll('"', '""')}"`;
 
@@ -155,6 +156,8 @@ const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: F
   count_distinct: ({ of }) => q`count(distinct ${of})`,
   std: ({ of }) => spread('stddev_samp', of),
   var: ({ of }) => spread('var_samp', of),
+  sem: ({ of }) => standardError(q`(${spread('stddev_samp', of)})`, q`count(${of})`),
+  ci95: ({ of }) => halfInterval(q`(${spread('stddev_samp', of)})`, q`count(${of})`),
   quantile: ({ of, fraction }) => q`quantile_cont(cast(${of} as double), ${raw(String(fraction))})`,
   first: ({ of, order }) =>
     q`first(${of} order by ${joined(

@@ -5,7 +5,13 @@ import type { PageBody } from '../../lakehouse/support.ts';
 /** What an answer's cells may differ by: nothing, a relative error, or (a correlation is a share of one) an absolute one. */
 type Tolerance = { relative: number } | { absolute: number } | null;
 
-const FUNCTIONS: Readonly<Record<string, Tolerance>> = { var: { relative: 1e-6 }, std: { relative: 1e-6 }, corr: { absolute: 1e-6 } };
+const FUNCTIONS: Readonly<Record<string, Tolerance>> = {
+  var: { relative: 1e-6 },
+  std: { relative: 1e-6 },
+  sem: { relative: 1e-6 },
+  ci95: { relative: 1e-6 },
+  corr: { absolute: 1e-6 },
+};
 
 const nameOf = ({ alias, column, function: called, secondColumn }: NonNullable<Asked['aggregation']>['functions'][number]) =>
   alias ?? (secondColumn === undefined ? `${column === '*' ? 'count' : column}_${called}` : `${column}_corr_${secondColumn}`);

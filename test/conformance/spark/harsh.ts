@@ -120,10 +120,10 @@ const INSTEAD: Readonly<Record<string, readonly string[]>> = { dec: ['wide', 'fi
 const instead = (column: string, r: Random): string => (INSTEAD[column] && r.chance(0.4) ? r.pick(INSTEAD[column]) : column);
 
 /** Neighbours of 2^53 are as far apart as doubles are exact there: their spread is rounding alone, which no two engines share. */
-const SPREADS = ['var', 'std', 'corr'];
+const SPREADS = ['var', 'std', 'sem', 'ci95', 'corr'];
 
 /** Functions whose answers are rounded: ordered by one, rows whose values are as good as equal may come in either order. */
-const MEASURES = ['avg', 'std', 'var', 'median', 'p05', 'p95', 'corr'];
+const MEASURES = ['avg', 'std', 'var', 'sem', 'ci95', 'median', 'p05', 'p95', 'corr'];
 
 /** The n-th request of the oracle's generator, over the four columns more as well. */
 export const makeHarshRequest = (index: number, rows: readonly HarshRow[], r: Random): Asked => {

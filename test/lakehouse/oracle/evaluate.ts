@@ -233,6 +233,29 @@ const spread = (list: readonly number[]): { value: number; slack: number } | nul
   return { value: plus(list.map((x) => (x - mean) ** 2)) / (list.length - 1), slack: 1e-12 * Math.max(...list.map((x) => x * x)) };
 };
 
+/** How much of Student's distribution lies between -t and t, by its finite series. */
+const studentShare = (t: number, degrees: number): number => {
+  const angle = Math.atan(t / Math.sqrt(degrees));
+  const odd = degrees % 2;
+  let [term, total] = [odd ? Math.cos(angle) : 1, 0];
+  for (let power = odd; power <= degrees - 2; power += 2) {
+    total += term;
+    term *= ((power + 1) / (power + 2)) * Math.cos(angle) ** 2;
+  }
+  return odd ? (2 / Math.PI) * (angle + Math.sin(angle) * total) : Math.sin(angle) * total;
+};
+
+/** Where 95 % of Student's distribution lie nearer to zero, by halving. */
+const studentQuantile = (degrees: number): number => {
+  let [low, high] = [1.9, 13];
+  for (let turn = 0; turn < 50; turn += 1) {
+    const middle = (low + high) / 2;
+    if (studentShare(middle, degrees) < 0.95) low = middle;
+    else high = middle;
+  }
+  return low;
+};
+
 const quantile = (values: readonly Value[], fraction: number): Value => {
   const list = numbers(values).sort(doubles);
   if (list.length === 0) return real(null);
@@ -246,7 +269,7 @@ const aggregate = (rows: readonly Row[], { column, function: name, secondColumn 
   if (column === '*') return { kind: 'whole', cell: BigInt(rows.length) };
   const kind = valueOf(rows[0] ?? NOBODY, column, anonymised).kind;
   const values = rows.map((row) => valueOf(row, column, anonymised)).filter(({ cell }) => cell !== null);
-  const list = ['sum', 'avg', 'std', 'var', 'median', 'p05', 'p95', 'cumsum', 'corr'].includes(name) ? numbers(values) : [];
+  const list = ['sum', 'avg', 'std', 'var', 'sem', 'ci95', 'median', 'p05', 'p95', 'cumsum', 'corr'].includes(name) ? numbers(values) : [];
   const sorted = () => [...values].sort((a, b) => byValue(a, b, false));
   switch (name) {
     case 'count':
@@ -284,6 +307,13 @@ const aggregate = (rows: readonly Row[], { column, function: name, secondColumn 
       return name === 'var'
         ? real(found.value, found.slack + 1e-6 * found.value)
         : real(Math.sqrt(found.value), Math.sqrt(found.slack) + 1e-6 * Math.sqrt(found.value));
+    }
+    case 'sem':
+    case 'ci95': {
+      const found = spread(list);
+      if (!found) return real(null);
+      const scale = (name === 'ci95' ? studentQuantile(list.length - 1) : 1) / Math.sqrt(list.length);
+      return real(scale * Math.sqrt(found.value), scale * (Math.sqrt(found.slack) + 2e-6 * Math.sqrt(found.value)));
     }
     case 'median':
       return quantile(values, 0.5);

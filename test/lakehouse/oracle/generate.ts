@@ -18,7 +18,7 @@ export const OPERATOR_CELLS: readonly (readonly [string, CellKind])[] = KINDS.fl
 export const FUNCTION_CELLS: readonly (readonly [string, CellKind])[] = KINDS.flatMap((kind) => [
   ...['count', 'count_distinct', 'min', 'max', 'first', 'last'].map((name) => [name, kind] as const),
   ...(NUMERIC.includes(kind)
-    ? ['sum', 'avg', 'std', 'var', 'median', 'p05', 'p95', 'cumsum', 'corr'].map((name) => [name, kind] as const)
+    ? ['sum', 'avg', 'std', 'var', 'sem', 'ci95', 'median', 'p05', 'p95', 'cumsum', 'corr'].map((name) => [name, kind] as const)
     : []),
 ]);
 
