@@ -34,7 +34,7 @@ const OUTAGE_MS = Number(process.env['OUTAGE_MS'] ?? 15_000);
 const PER_SECOND = 200;
 const TICK_MS = 100;
 
-const messageAt = (n: number, started = Date.UTC(2026, 4, 1), of = 'm'): string =>
+export const messageAt = (n: number, started = Date.UTC(2026, 4, 1), of = 'm'): string =>
   JSON.stringify({
     id: `${of}-${n}`,
     timestamp: new Date(started + n * 1_000).toISOString(),
@@ -51,7 +51,7 @@ const messageAt = (n: number, started = Date.UTC(2026, 4, 1), of = 'm'): string 
     },
   });
 
-async function store(db: Database, experimentId: string, texts: readonly string[]): Promise<void> {
+export async function store(db: Database, experimentId: string, texts: readonly string[]): Promise<void> {
   for (let at = 0; at < texts.length; at += 500)
     await storeMessages(
       db,
@@ -181,7 +181,7 @@ async function month({ db, staging, baseUrl, apiKey, makeExperiment }: Site, onM
   agent.destroy();
 }
 
-const waiting = async (db: Database) =>
+export const waiting = async (db: Database) =>
   (await db.one<{ waiting: number }>(sql('bench.waiting')`select count(*)::integer as waiting from messages where status = 'pending'`))
     ?.waiting ?? 0;
 

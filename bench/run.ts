@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|exports|files|fleet|formats|ingest|large|lists|macros|metadata|pipeline|reads|search]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|bucket|exports|files|fleet|formats|ingest|large|lists|macros|metadata|pipeline|reads|search|workers]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
+import { benchBucket } from './bucket.ts';
 import { benchExports } from './exports.ts';
 import { benchFiles } from './files.ts';
 import { benchFleet } from './fleet.ts';
@@ -19,6 +20,7 @@ import type { Measured } from './pairs.ts';
 import { benchPipeline } from './pipeline.ts';
 import { benchReads } from './reads.ts';
 import { benchSearch } from './search.ts';
+import { benchWorkers } from './workers.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
 
@@ -32,6 +34,7 @@ const whole =
 
 const BENCHES: Record<string, Bench> = {
   access: whole(benchAccess),
+  bucket: benchBucket,
   exports: benchExports,
   files: benchFiles,
   fleet: whole(benchFleet),
@@ -44,6 +47,7 @@ const BENCHES: Record<string, Bench> = {
   pipeline: benchPipeline,
   reads: benchReads,
   search: whole(benchSearch),
+  workers: benchWorkers,
 };
 
 const results: Measured[] = [];

@@ -41,6 +41,8 @@ export interface ReadsSite {
   pid: number;
   /** Absolute paths of a table's files. */
   filesOf(table: string): string[];
+  /** Sizes of a table's files, in bytes. */
+  bytesOf(table: string): number[];
   stop(): Promise<void>;
 }
 
@@ -55,11 +57,18 @@ interface SiteOptions {
   works?: boolean;
   /** Of memory for answers that are kept; without it each is read anew. */
   keptMb?: number;
+  /** More settings of both servers. */
+  settings?: Readonly<Record<string, string>>;
+  /** Folder of the server that is measured, where it is not that of the one that took the upload in. */
+  servingDir?: string;
 }
 
-/** Starts the built server on free ports, as a process of its own, with the flags of `npm start`. */
-export async function serve(environment: Record<string, string>): Promise<{ child: ChildProcess; baseUrl: string; adminUrl: string }> {
-  const child = spawn(process.execPath, startArguments, {
+/** Starts the built server, or with `worker` a worker, on free ports, as a process of its own, with the flags of `npm start`. */
+export async function serve(
+  environment: Record<string, string>,
+  more: readonly string[] = [],
+): Promise<{ child: ChildProcess; baseUrl: string; adminUrl: string }> {
+  const child = spawn(process.execPath, [...startArguments, ...more], {
     cwd: ROOT,
     env: {
       ...process.env,
@@ -76,7 +85,7 @@ export async function serve(environment: Record<string, string>): Promise<{ chil
   return new Promise((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();
-      const [, baseUrl, adminUrl] = /fieldlake is ready at (\S+) .*operators: (http:\/\/[^/]+)/.exec(text) ?? [];
+      const [, baseUrl, adminUrl] = / (?:is ready at|A worker of) (\S+) .*operators: (http:\/\/[^/]+)/.exec(text) ?? [];
       if (baseUrl !== undefined && adminUrl !== undefined) resolve({ child, baseUrl, adminUrl });
     });
     child.once('exit', (code) => reject(new Error(`the server ended with ${String(code)}: ${text}`)));
@@ -126,6 +135,8 @@ export async function startReadsSite({
   memoryMb,
   works = false,
   keptMb = 0,
+  settings = {},
+  servingDir = dataDir,
 }: SiteOptions): Promise<ReadsSite> {
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   const person = await createUser(db, { email: 'bench@example.org', firstName: 'Bench', lastName: 'Reader', verified: true });
@@ -138,6 +149,7 @@ export async function startReadsSite({
     DUCKDB_MEMORY_MB: String(memoryMb),
     RESULT_CACHE_MB: String(keptMb),
     LOG_LEVEL: 'warn',
+    ...settings,
   };
   const taking = await serve(environment);
   const headers = { 'x-api-key': apiKey };
@@ -167,12 +179,12 @@ export async function startReadsSite({
   }
   await stop(taking.child);
   const reader = openDatabase({ url, role: APPLICATION_ROLE, max: 1 });
-  const found = await reader.rows<{ path: string; name: string }>(sql(
+  const found = await reader.rows<{ path: string; name: string; byteCount: number }>(sql(
     'bench.files',
-  )`select f.path, t.name from lake_files f join lake_tables t on t.id = f.table_id
+  )`select f.path, t.name, f.byte_count as "byteCount" from lake_files f join lake_tables t on t.id = f.table_id
     where t.kind = 'upload' and f.to_version is null order by f.min_key, f.path`);
   await reader.close();
-  const serving = await serve({ ...environment, WORKER: works ? 'on' : 'off', CALLER_STATEMENTS: '8' });
+  const serving = await serve({ ...environment, DATA_DIR: servingDir, WORKER: works ? 'on' : 'off', CALLER_STATEMENTS: '8' });
   return {
     port: Number(new URL(serving.baseUrl).port),
     apiKey,
@@ -180,6 +192,7 @@ export async function startReadsSite({
     baseUrl: serving.baseUrl,
     adminUrl: serving.adminUrl,
     pid: serving.child.pid ?? 0,
+    bytesOf: (table) => found.filter(({ name }) => name === table).map(({ byteCount }) => byteCount),
     filesOf: (table) => found.filter(({ name }) => name === table).map(({ path }) => join(dataDir, 'lake', path)),
     stop: () => stop(serving.child),
   };
