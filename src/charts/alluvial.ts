@@ -1,5 +1,6 @@
 import { readJson } from '../json.ts';
 import { flatten, textOf, titleOf, type Chart } from './chart.ts';
+import { inkOf } from './look.ts';
 import { drawn, type SpecMaker } from './spec.ts';
 
 interface Band {
@@ -82,7 +83,7 @@ export const alluvial: SpecMaker = (chart) => {
           color: { field: 's', type: 'nominal', legend: null },
         },
       ),
-      drawn(bars, { type: 'rule', strokeWidth: 6, color: '#333' }, { y, y2: { field: 'high' }, order: undefined }),
+      drawn(bars, { type: 'rule', strokeWidth: 6, color: inkOf(chart.look ?? {}).text }, { y, y2: { field: 'high' }, order: undefined }),
       drawn(first, { type: 'text', align: 'right', dx: -8 }, text),
       drawn(others, { type: 'text', align: 'left', dx: 8 }, text),
       drawn(titles, { type: 'text', fontWeight: 'bold' }, text),

@@ -1,4 +1,5 @@
-import { flatten, type Chart, type ChartSeries } from './chart.ts';
+import { flatten, lookOf, type Chart, type ChartSeries, type Point } from './chart.ts';
+import { inkOf } from './look.ts';
 import { color, field, isSplit, splitsOf, type Spec, type SpecMaker } from './spec.ts';
 
 const MARKS: Record<string, object> = {
@@ -10,44 +11,65 @@ const MARKS: Record<string, object> = {
 
 const x = (chart: Chart) => (chart.axes['x'] ? field(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' });
 
+const CAP_PX = 8;
+
+/** From the lower to the upper end of each error, and a cap at both; points without an error have none. */
+function errorBars(values: readonly Point[], place: object, y: object): Spec {
+  const known = values.filter(({ error, y: at }) => typeof error === 'number' && Number.isFinite(error) && typeof at === 'number');
+  const ends = known.map((point) => ({
+    ...point,
+    low: Number(point['y']) - Number(point['error']),
+    high: Number(point['y']) + Number(point['error']),
+  }));
+  const cap = (field: string) => ({
+    mark: { type: 'tick', orient: 'horizontal', size: CAP_PX, thickness: 1.2, opacity: 1 },
+    encoding: { ...place, y: { ...y, field } },
+  });
+  return {
+    data: { values: ends },
+    layer: [
+      { mark: { type: 'rule', strokeWidth: 1.2 }, encoding: { ...place, y: { ...y, field: 'low' }, y2: { field: 'high' } } },
+      cap('low'),
+      cap('high'),
+    ],
+  };
+}
+
 /** Lines, bars, points and areas; each series may be of another kind and stand on the second axis. */
 const traces =
   (usual: string): SpecMaker =>
   (chart) => {
-    const kindOf = ({ traceType, axis }: ChartSeries) => `${traceType ?? usual} ${axis ?? 'primary'}`;
-    const groups = new Set(chart.series.map(kindOf));
-    const layers = [...groups].map((key) => {
-      const series = chart.series.filter((one) => kindOf(one) === key);
-      const [kind = usual, axis] = key.split(' ');
-      const values = flatten({ ...chart, series }).map((point) => ({
-        ...point,
-        s: point['s'] ?? '',
-        low: Number(point['y']) - Number(point['error'] ?? 0),
-        high: Number(point['y']) + Number(point['error'] ?? 0),
-      }));
-      const plain = field(chart, 'y');
-      // the height of a bar or an area says how much: it begins at zero
-      const y = {
-        ...plain,
-        ...(kind === 'bar' || kind === 'area' ? { scale: { ...plain.scale, zero: true } } : {}),
-        ...(axis === 'secondary' ? { axis: { ...plain.axis, orient: 'right' } } : {}),
-      };
-      const grouped = kind === 'bar' && groups.size === 1 && chart.series.length > 1 ? { xOffset: { field: 's' } } : {};
-      const marks: object[] = [
-        {
-          mark: MARKS[kind] ?? MARKS['line'],
-          encoding: { x: x(chart), y: kind === 'area' ? { ...y, stack: null } : y, ...grouped, color: color(chart) },
-        },
-      ];
-      if (series.some(({ points }) => points['error'] !== undefined))
-        marks.push({
-          mark: 'rule',
-          encoding: { x: x(chart), y: { field: 'low', type: 'quantitative', title: field(chart, 'y').title }, y2: { field: 'high' } },
-        });
-      return { data: { values }, layer: marks };
-    });
-    const mixed = chart.series.some(({ axis }) => axis === 'secondary');
-    return { layer: layers, ...(mixed ? { resolve: { scale: { y: 'independent' } } } : {}) };
+    const kindOf = ({ traceType }: ChartSeries) => traceType ?? usual;
+    const kinds = new Set(chart.series.map(kindOf));
+    const isDual = chart.axes['y2'] !== undefined;
+    const layersOn = (axis: 'primary' | 'secondary') =>
+      [...kinds].flatMap((kind) => {
+        const series = chart.series.filter((one) => kindOf(one) === kind && (!isDual || (one.axis ?? 'primary') === axis));
+        if (series.length === 0) return [];
+        const shown = isDual && axis === 'secondary' ? 'y2' : 'y';
+        const part: Chart = { ...chart, series, axes: { ...chart.axes, y: chart.axes[shown] } };
+        const values = flatten(part);
+        const plain = field(part, 'y', lookOf(chart, shown));
+        // the height of a bar or an area says how much: it begins at zero
+        const y = {
+          ...plain,
+          ...((kind === 'bar' || kind === 'area') && lookOf(chart, shown).scale !== 'log' ? { scale: { ...plain.scale, zero: true } } : {}),
+          ...(axis === 'secondary' ? { axis: { ...plain.axis, orient: 'right' } } : {}),
+        };
+        const isBeside = kind === 'bar' && kinds.size === 1 && chart.series.length > 1;
+        const place = { x: x(chart), ...(isBeside ? { xOffset: { field: 's' } } : {}) };
+        const marks: object[] = [
+          {
+            mark: MARKS[kind] ?? MARKS['line'],
+            encoding: { ...place, y: kind === 'area' ? { ...y, stack: null } : y, color: color(chart) },
+          },
+        ];
+        if (series.some(({ points }) => points['error'] !== undefined))
+          marks.push(errorBars(values, kind === 'bar' ? place : { ...place, color: color(chart) }, y));
+        return [{ data: { values }, layer: marks }];
+      });
+    if (!isDual) return { layer: layersOn(chart.series.every(({ axis }) => axis === 'secondary') ? 'secondary' : 'primary') };
+    return { layer: [{ layer: layersOn('primary') }, { layer: layersOn('secondary') }], resolve: { scale: { y: 'independent' } } };
   };
 
 const points =
@@ -93,6 +115,7 @@ const dots: SpecMaker = (chart) => {
 
 /** Slices with what share of the whole each is, where there is room to say it. */
 const pie: SpecMaker = (chart) => {
+  const { ground, text } = inkOf(chart.look ?? {});
   const rows = flatten(chart);
   const total = rows.reduce((sum, { values }) => sum + (Number(values) || 0), 0);
   const shared = rows.map((row) => {
@@ -104,9 +127,9 @@ const pie: SpecMaker = (chart) => {
   return {
     data: { values: shared },
     layer: [
-      { mark: { type: 'arc', stroke: 'white' }, encoding: { theta, color: slices } },
-      ...[{ stroke: 'white', strokeWidth: 4 }, {}].map((halo) => ({
-        mark: { type: 'text', radius: { expr: 'min(width, height) / 2 - 45' }, fontSize: 14, fill: 'black', ...halo },
+      { mark: { type: 'arc', stroke: ground }, encoding: { theta, color: slices } },
+      ...[{ stroke: ground, strokeWidth: 4 }, {}].map((halo) => ({
+        mark: { type: 'text', radius: { expr: 'min(width, height) / 2 - 45' }, fontSize: 14, fill: text, ...halo },
         encoding: { theta, detail: slices, text: { field: 'p', type: 'nominal' } },
       })),
     ],

@@ -1,3 +1,5 @@
+import type { AxisLook, Look } from './look.ts';
+
 /** One series of a chart: arrays of the same length, by channel (`x`, `y`, `z`, `size`, `color`, `error`, `labels`, `values`, `value`, `groupBy0`…). */
 export interface ChartSeries {
   name: string;
@@ -19,6 +21,7 @@ export interface Chart {
   /** Titles and kinds by channel. */
   axes: Readonly<Record<string, { title: string; kind: AxisKind } | undefined>>;
   series: readonly ChartSeries[];
+  look?: Look;
 }
 
 /** A point of the flat table that most charts are drawn from: its channels, `s` (series) and `f` (facet). */
@@ -72,4 +75,8 @@ export const finite = (chart: Chart, most: number): { x: number; y: number; z: n
     .map((point) => ({ x: asNumber(point['x']), y: asNumber(point['y']), z: point['z'] === undefined ? 0 : asNumber(point['z']) }))
     .filter(({ x, y, z }) => Number.isFinite(x) && Number.isFinite(y) && Number.isFinite(z));
 
-export const titleOf = (chart: Chart, channel: string): string => chart.axes[channel]?.title ?? channel;
+/** How the axis of a channel is asked to look; other channels have none. */
+export const lookOf = ({ look = {} }: Chart, channel: string): AxisLook =>
+  channel === 'x' || channel === 'y' || channel === 'y2' || channel === 'z' ? (look[channel] ?? {}) : {};
+
+export const titleOf = (chart: Chart, channel: string): string => lookOf(chart, channel).title ?? chart.axes[channel]?.title ?? channel;

@@ -1,11 +1,12 @@
 /** Draws charts on the server: plain data in, SVG or PNG out. Loads nothing from anywhere, and runs no expression of a caller's. */
 import { createRequire } from 'node:module';
-import { Resvg } from '@resvg/resvg-js';
+import { renderAsync } from '@resvg/resvg-js';
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import { alluvial } from './alluvial.ts';
 import { basic } from './basic.ts';
 import { lengthOf, type Chart } from './chart.ts';
+import { themeOf } from './look.ts';
 import { scientific } from './scientific.ts';
 import type { Spec, SpecMaker } from './spec.ts';
 import { statistical } from './statistical.ts';
@@ -13,11 +14,10 @@ import { statistical } from './statistical.ts';
 const MAKERS: Readonly<Record<string, SpecMaker>> = { ...basic, ...statistical, ...scientific, alluvial };
 const FONT = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf');
 const MOST_FACETS = 12;
+/** What CSS calls a pixel: https://www.w3.org/TR/css-values-3/#reference-pixel. */
+const SCREEN_DPI = 96;
 /** As high as they are wide, or a circle would be none. */
 const ROUND: ReadonlySet<string> = new Set(['radar', 'polar', 'ternary', 'wind-rose']);
-
-/** Okabe and Ito's colours, which people who see fewer colours tell apart; yellow last, since it is faint on white. */
-const CATEGORIES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#555555', '#f0e442'];
 
 export interface Size {
   /** Pixels. */
@@ -31,7 +31,7 @@ const empty: SpecMaker = () => ({
   encoding: { text: { field: 't', type: 'nominal' } },
 });
 
-/** One picture, or one for each facet with the same scales. */
+/** One picture, or one for each facet, on the same scales unless told otherwise. */
 function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
   const side = Math.min(size.width, size.height);
   const { width, height } = ROUND.has(chart.type) ? { width: side, height: side } : size;
@@ -40,8 +40,10 @@ function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
   const sized = (spec: Spec, w: number, h: number): Spec => ('facet' in spec ? spec : { width: w, height: h, ...spec });
   if (named.length < 2) return sized(maker(chart), width, height);
   const columns = Math.min(3, named.length);
+  const shared = { x: 'shared', y: 'shared' };
   return {
     columns,
+    ...(chart.look?.facetScales === 'own' || chart.axes['y2'] ? {} : { resolve: { scale: shared } }),
     concat: named.map((facet) => ({
       ...sized(maker({ ...chart, series: chart.series.filter((series) => series.facet === facet) }), width / columns, height / columns),
       title: facet,
@@ -56,18 +58,9 @@ export async function drawSvg(chart: Chart, size: Size = { width: 640, height: 4
   const hasPoints = chart.series.some((series) => lengthOf(series) > 0);
   const spec = {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
-    title: chart.title,
-    background: 'white',
+    title: chart.look?.title ?? chart.title,
     padding: 16,
-    config: {
-      aria: false,
-      font: 'DejaVu Sans',
-      axis: { labelLimit: 140 },
-      view: { stroke: null },
-      mark: { color: CATEGORIES[0] },
-      legend: { symbolLimit: 30, labelLimit: 160 },
-      range: { category: CATEGORIES, ramp: { scheme: 'viridis' }, heatmap: { scheme: 'viridis' } },
-    },
+    ...themeOf(chart.look ?? {}),
     ...pictures(chart, hasPoints ? maker : empty, size),
   };
   const silent = { level: () => silent, error: () => silent, warn: () => silent, info: () => silent, debug: () => silent };
@@ -86,6 +79,10 @@ const refusing = { load: refuse, sanitize: refuse, http: refuse, file: refuse };
 /** The chart as PNG bytes, drawn with the font that comes with the service. */
 export async function drawPng(chart: Chart, size?: Size): Promise<Buffer> {
   const svg = await drawSvg(chart, size);
-  const image = new Resvg(svg, { font: { fontFiles: [FONT], loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans' } });
-  return Buffer.from(image.render().asPng());
+  const { dpi = SCREEN_DPI } = chart.look ?? {};
+  const image = await renderAsync(svg, {
+    fitTo: { mode: 'zoom', value: dpi / SCREEN_DPI },
+    font: { fontFiles: [FONT], loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans' },
+  });
+  return Buffer.from(image.asPng());
 }

@@ -1,9 +1,10 @@
-import { asNumber, extent, finite, flatten, lengthOf, numbersOf, textOf, titleOf } from './chart.ts';
+import { asNumber, extent, finite, flatten, lengthOf, numbersOf, textOf, titleOf, type Chart } from './chart.ts';
+import { inkOf } from './look.ts';
 import { color, drawn, FILLED_LEGEND, type Spec, type SpecMaker } from './spec.ts';
 
 /** Texts that are read whatever lies under them. */
-const haloed = (values: readonly object[], mark: object): Spec[] =>
-  [{ stroke: 'white', strokeWidth: 3 }, {}].map((halo) =>
+const haloed = (chart: Chart, values: readonly object[], mark: object): Spec[] =>
+  [{ stroke: inkOf(chart.look ?? {}).ground, strokeWidth: 3 }, {}].map((halo) =>
     drawn(values, { type: 'text', ...mark, ...halo }, { text: { field: 't', type: 'nominal' }, order: undefined }),
   );
 
@@ -11,6 +12,7 @@ const HEIGHT = Math.sqrt(0.75);
 
 /** Shares of three parts: each corner is all of one, the side opposite to it none. */
 const ternary: SpecMaker = (chart) => {
+  const ink = inkOf(chart.look ?? {});
   const place = (a: number, b: number, c: number) => ({ px: (b + 0.5 * c) / (a + b + c), py: (HEIGHT * c) / (a + b + c) });
   const values = flatten(chart).flatMap((point) => {
     const [a, b, c] = [asNumber(point['x']), asNumber(point['y']), asNumber(point['z'])];
@@ -38,9 +40,9 @@ const ternary: SpecMaker = (chart) => {
   const text = { text: { field: 't', type: 'nominal' }, order: undefined };
   return {
     layer: [
-      drawn(lines, { type: 'line', color: '#ddd', strokeWidth: 1 }, { detail: { field: 'l', type: 'nominal' } }),
-      drawn(edge, { type: 'line', color: '#555' }),
-      drawn(ticks, { type: 'text', color: '#666', fontSize: 10 }, text),
+      drawn(lines, { type: 'line', color: ink.grid, strokeWidth: 1 }, { detail: { field: 'l', type: 'nominal' } }),
+      drawn(edge, { type: 'line', color: ink.line }),
+      drawn(ticks, { type: 'text', color: ink.text, fontSize: 10 }, text),
       drawn(corners, { type: 'text', fontWeight: 'bold' }, text),
       drawn(values, { type: 'point', filled: true, opacity: 0.7 }, { color: color(chart), order: undefined }),
     ],
@@ -53,7 +55,8 @@ const circle = (radius: number) =>
     py: radius * Math.cos((step * Math.PI) / 36),
     o: step,
   }));
-const rings = () => [0.25, 0.5, 0.75, 1].map((radius) => drawn(circle(radius), { type: 'line', color: '#ddd' }));
+const rings = (chart: Chart) =>
+  [0.25, 0.5, 0.75, 1].map((radius) => drawn(circle(radius), { type: 'line', color: inkOf(chart.look ?? {}).grid }));
 
 const mean = (values: readonly unknown[]): number => {
   const numbers = numbersOf(values);
@@ -94,7 +97,7 @@ const radar: SpecMaker = (chart) => {
   const names = corners.map(({ name, angle }) => ({ px: 1.15 * Math.sin(angle), py: 1.15 * Math.cos(angle), t: name }));
   return {
     layer: [
-      ...rings(),
+      ...rings(chart),
       drawn(shapes, { type: 'line', fillOpacity: 0.1 }, { color: { field: 's', type: 'nominal', title: '' } }),
       drawn(names, { type: 'text' }, { text: { field: 't', type: 'nominal' } }),
     ],
@@ -128,11 +131,11 @@ const polar: SpecMaker = (chart) => {
   const mark = isLine ? { type: 'line', point: true } : { type: 'point', filled: true, opacity: 0.6, size: 24 };
   return {
     layer: [
-      ...rings(),
+      ...rings(chart),
       drawn(marks, { type: 'text' }, text),
       drawn(below, { type: 'text' }, text),
       drawn(values, mark, { color: color(chart) }),
-      ...haloed(ticks, { fontSize: 10, color: '#333' }),
+      ...haloed(chart, ticks, { fontSize: 10, color: inkOf(chart.look ?? {}).text }),
     ],
   };
 };
@@ -143,6 +146,7 @@ const COMPASS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'];
 
 /** How often the wind comes from each of sixteen directions (x, degrees clockwise from north), by its speed (y). */
 const windRose: SpecMaker = (chart) => {
+  const ink = inkOf(chart.look ?? {});
   const points = finite(chart, 20_000);
   const [low, high] = extent(points.map(({ y }) => y));
   const counts = Array.from({ length: SECTORS }, () => Array.from({ length: BANDS }, () => 0));
@@ -184,11 +188,11 @@ const windRose: SpecMaker = (chart) => {
   const names = Array.from({ length: BANDS }, (_, band) => nameOf(band));
   return {
     layer: [
-      drawn(outlines, { type: 'line', color: '#ccc', strokeWidth: 1 }, ring),
-      drawn(spokes, { type: 'line', color: '#e5e5e5', strokeWidth: 1 }, ring),
+      drawn(outlines, { type: 'line', color: ink.grid, strokeWidth: 1 }, ring),
+      drawn(spokes, { type: 'line', color: ink.grid, strokeWidth: 1 }, ring),
       drawn(
         sectors,
-        { type: 'line', filled: true, interpolate: 'linear-closed', stroke: 'white', strokeWidth: 0.5 },
+        { type: 'line', filled: true, interpolate: 'linear-closed', stroke: ink.ground, strokeWidth: 0.5 },
         {
           detail: { field: 'p', type: 'nominal' },
           color: {
@@ -201,7 +205,7 @@ const windRose: SpecMaker = (chart) => {
           },
         },
       ),
-      ...haloed(ticks, { fontSize: 10, color: '#333' }),
+      ...haloed(chart, ticks, { fontSize: 10, color: inkOf(chart.look ?? {}).text }),
       drawn(letters, { type: 'text', fontWeight: 'bold', fontSize: 12 }, text),
       drawn(below, { type: 'text' }, text),
     ],

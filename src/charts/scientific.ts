@@ -1,4 +1,5 @@
 import { extent, finite, flatten, lengthOf, numbersOf, textOf, titleOf, type Chart, type Point } from './chart.ts';
+import { inkOf } from './look.ts';
 import { round } from './round.ts';
 import { color, drawn, field, type SpecMaker } from './spec.ts';
 
@@ -97,6 +98,8 @@ const heatmap: SpecMaker = (chart) => {
   const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
   const label = (channel: string) => (isTime(channel) ? named(points.map((point) => point[channel])) : (value: unknown) => value);
   const [x, y] = [label('x'), label('y')];
+  const places = points.map((point) => ({ ...point, x: x(point['x']), y: y(point['y']) }));
+  const isMean = new Set(places.map((point) => JSON.stringify([point.x, point.y]))).size < places.length;
   const side = (channel: string) => ({
     ...field(chart, channel),
     type: 'ordinal',
@@ -104,12 +107,18 @@ const heatmap: SpecMaker = (chart) => {
     axis: { labelOverlap: true, ...(channel === 'x' && !isTime('x') ? { labelAngle: areShort(points) ? 0 : -40 } : {}) },
   });
   return {
-    data: { values: points.map((point) => ({ ...point, x: x(point['x']), y: y(point['y']) })) },
+    data: { values: places },
     mark: 'rect',
     encoding: {
       x: side('x'),
       y: { ...side('y'), sort: 'descending' },
-      color: { field: 'z', type: 'quantitative', aggregate: 'mean', title: titleOf(chart, 'z'), scale: { scheme: 'viridis' } },
+      color: {
+        field: 'z',
+        type: 'quantitative',
+        aggregate: 'mean',
+        title: isMean ? `mean of ${titleOf(chart, 'z')}` : titleOf(chart, 'z'),
+        scale: { scheme: 'viridis' },
+      },
     },
   };
 };
@@ -166,7 +175,7 @@ const carpet: SpecMaker = (chart) => {
     layer: [
       drawn(curve('a', names.x), { type: 'line', strokeWidth: 1.5 }, lines),
       drawn(curve('b', names.y), { type: 'line', strokeWidth: 1.5 }, lines),
-      drawn(placed, { type: 'point', filled: true, size: 20, color: '#333' }, { y, order: undefined }),
+      drawn(placed, { type: 'point', filled: true, size: 20, color: inkOf(chart.look ?? {}).text }, { y, order: undefined }),
       drawn(ends('a', 'x'), { type: 'text', dy: -10, fontSize: 10 }, text),
       drawn(ends('b', 'y'), { type: 'text', dx: 6, align: 'left', fontSize: 10 }, text),
     ],

@@ -1,4 +1,5 @@
-import { extent, legendOf, textOf, type AxisKind, type Chart } from './chart.ts';
+import type { AxisLook } from './look.ts';
+import { extent, legendOf, lookOf, textOf, type AxisKind, type Chart } from './chart.ts';
 
 /** A piece of a Vega-Lite specification. Field names in it are ours, never a caller's. */
 export type Spec = Record<string, unknown>;
@@ -36,12 +37,23 @@ function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefin
 }
 
 /** The encoding of a channel by the kind of its column. Times are those of UTC, wherever the server stands. */
-export function field(chart: Chart, channel: string): Field {
+export function field(chart: Chart, channel: string, look: AxisLook = lookOf(chart, channel)): Field {
   const shown = chart.axes[channel];
   const kind = shown?.kind ?? 'numeric';
   const axis = axisOf(chart, channel, kind);
-  const scale = kind === 'numeric' ? { zero: false } : kind === 'temporal' ? { type: 'utc' } : undefined;
-  return { field: channel, type: TYPES[kind], title: shown?.title ?? channel, ...(scale && { scale }), ...(axis && { axis }) };
+  const usual = kind === 'numeric' ? { zero: false } : kind === 'temporal' ? { type: 'utc' } : undefined;
+  const scale = usual && {
+    ...usual,
+    ...(look.scale === 'log' ? { type: 'log' } : {}),
+    ...(look.range ? { domain: look.range, clamp: false, nice: false } : {}),
+  };
+  return {
+    field: channel,
+    type: TYPES[kind],
+    title: look.title ?? shown?.title ?? channel,
+    ...(scale && { scale }),
+    ...(axis && { axis }),
+  };
 }
 
 /** The series that a category is split into, in order of name. */

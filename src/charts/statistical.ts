@@ -1,4 +1,5 @@
 import { extent, flatten, numbersOf, textOf, type Chart, type Point } from './chart.ts';
+import { inkOf } from './look.ts';
 import { color, field, FILLED_LEGEND, isSplit, splitsOf, type Spec, type SpecMaker } from './spec.ts';
 
 /** What a distribution is compared by: the categories of x, else the series. */
@@ -16,7 +17,11 @@ const boxes: SpecMaker = (chart) => {
   const count = new Set(values.map((point) => groupOf(chart, point))).size * (hasSplits(chart) ? splitsOf(chart).length : 1);
   return {
     data: { values },
-    mark: { type: 'boxplot', size: Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count)))), median: { color: 'black' } },
+    mark: {
+      type: 'boxplot',
+      size: Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count)))),
+      median: { color: inkOf(chart.look ?? {}).text },
+    },
     encoding: {
       x: groups(chart),
       y: field(chart, 'y'),
@@ -92,12 +97,12 @@ const violins: SpecMaker = (chart) => {
       },
       {
         data: { values: inner },
-        mark: { type: 'rule', strokeWidth: 5, color: '#333' },
+        mark: { type: 'rule', strokeWidth: 5, color: inkOf(chart.look ?? {}).text },
         encoding: { ...at, y: { ...y, field: 'low' }, y2: { field: 'high' } },
       },
       {
         data: { values: inner },
-        mark: { type: 'point', filled: true, size: 40, color: 'white', opacity: 1 },
+        mark: { type: 'point', filled: true, size: 40, color: inkOf(chart.look ?? {}).ground, opacity: 1 },
         encoding: { ...at, y: { ...y, field: 'median' } },
       },
     ],

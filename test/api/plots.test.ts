@@ -109,7 +109,101 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', (
   });
 });
 
+describe('error bars', () => {
+  const owner = () => site.as(site.cast.owner);
+  const bars = (y: object, more: object = {}) => make('bar', [source('x', 'treatment'), source('y', 'height', y)], more);
+
+  test.each(['std', 'sem', 'ci95'])('of the rows themselves, by %s, beside their mean', async (error) => {
+    const { series } = await dataOf(await bars({ aggregate: 'avg', error }));
+    const functions = [
+      { column: 'height', function: 'avg', alias: 'mean' },
+      { column: 'height', function: error, alias: 'error' },
+    ];
+    const aggregation = JSON.stringify({ groupBy: [{ column: 'treatment' }], functions });
+    const read = await owner()('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: 'leaves', aggregation } });
+    const { rows } = read.body[0].data;
+    const wanted = rows.toSorted((a: any, b: any) => a.treatment.localeCompare(b.treatment));
+    expect(series[0].points.y).toEqual(wanted.map(({ mean }: any) => mean));
+    expect(series[0].points.error).toEqual(wanted.map(({ error: half }: any) => half));
+    expect(series[0].points.error[0]).toBeGreaterThan(0);
+  });
+
+  test('by the alias or the name of a function; a column of rows is not averaged again', async () => {
+    const functions = [
+      { column: 'height', function: 'avg' },
+      { column: 'height', function: 'std', alias: 'spread' },
+      { column: 'height', function: 'sem' },
+    ];
+    const spread = await dataOf(await bars({ errorColumn: 'spread' }, { aggregation: { groupBy: [], functions } }));
+    expect(spread.series[0].points.error).toEqual((await dataOf(await bars({ aggregate: 'avg', error: 'std' }))).series[0].points.error);
+    const sem = await dataOf(await bars({ errorColumn: 'height_sem' }, { aggregation: { groupBy: [], functions } }));
+    expect(sem.series[0].points.error).toEqual((await dataOf(await bars({ aggregate: 'avg', error: 'sem' }))).series[0].points.error);
+    for (const y of [{ aggregate: 'avg', errorColumn: 'sd' }, { aggregate: 'max', error: 'sem' }, { error: 'sem' }])
+      expect(await owner()('GET', `${await bars(y)}/data`)).toMatchObject({
+        status: 400,
+        body: { detail: expect.stringMatching(/error/i) },
+      });
+  });
+});
+
 describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', () => {
+  test('honours its config, and refuses what it does not know by name', async () => {
+    const owner = site.as(site.cast.owner);
+    const picture = async (config: object, more: object = {}) => {
+      const dataConfig = {
+        tableName: 'leaves',
+        dataSources: [source('x', 'treatment'), source('y', 'height', { aggregate: 'avg', error: 'sem' })],
+      };
+      const body = { name: 'Asked', chartFamily: 'basic', chartType: 'bar', config, dataConfig, ...more };
+      const made = await owner('POST', `/api/v1/experiments/${id}/visualizations`, { body });
+      expect(made.status, made.text).toBe(201);
+      return owner('GET', `/api/v1/experiments/${id}/visualizations/${String(made.body.id)}/image`);
+    };
+    const config = {
+      title: 'Height',
+      theme: 'dark',
+      x: { title: 'what was done' },
+      y: { title: 'cm', range: [0, 400] },
+      client: { zoom: [1] },
+    };
+    const asked = await picture(config);
+    expect(asked.status, asked.text).toBe(200);
+    for (const word of ['>Height<', '>what was done<', '>cm<', '>400<', '#16181d']) expect(asked.text).toContain(word);
+    const refusals: [object, RegExp][] = [
+      [{ colour: 'red' }, /colour/],
+      [{ x: { titel: 'x' } }, /titel/],
+      [{ colors: ['red'] }, /colour such as/],
+      [{ y: { range: [4, 1] } }, /config\.y\.range/],
+      [{ y: { range: [0, 400], scale: 'log' } }, /logarithmic/],
+      [{ x: { scale: 'log' } }, /no x axis/],
+      [{ y2: { range: [0, 1] } }, /no y2 axis/],
+      [{ dpi: 3_000 }, /dpi/],
+    ];
+    for (const [wrong, words] of refusals) {
+      const refused = await picture({ ...config, ...wrong });
+      expect([refused.status, refused.text]).toEqual([400, expect.stringMatching(words)]);
+    }
+    const made = await owner('POST', `/api/v1/experiments/${id}/visualizations`, {
+      body: {
+        name: 'Fine',
+        chartFamily: 'basic',
+        chartType: 'line',
+        config: { dpi: 300 },
+        dataConfig: { tableName: 'leaves', dataSources: [source('y', 'height')] },
+      },
+    });
+    const fine = (width: number) =>
+      owner('GET', `/api/v1/experiments/${id}/visualizations/${String(made.body.id)}/image`, {
+        query: { format: 'png', width, height: width },
+      });
+    expect((await fine(1_000)).bytes.readUInt32BE(16)).toBeGreaterThan(3_125);
+    expect(await fine(2_000)).toMatchObject({ status: 400, body: { detail: expect.stringContaining('million dots') } });
+    expect(await picture({}, { chartFamily: '3d' })).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('two dimensions') },
+    });
+  });
+
   test.each(CHART_TYPES)('draws a %s from rows', async (type) => {
     const path = await make(type, sourcesOf(type));
     const svg = await site.as(site.cast.owner)('GET', `${path}/image`);

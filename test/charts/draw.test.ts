@@ -79,6 +79,17 @@ describe.each(CHART_TYPES)('a %s chart', (type) => {
     }
   });
 
+  test('is drawn on a dark ground with ink that is seen there', async () => {
+    const dark: Chart = { ...chart, look: { theme: 'dark' } };
+    const svg = await drawSvg(dark);
+    expect(svg).toContain('fill="#16181d"');
+    // texts on cells of their own colour aside
+    const unseen =
+      type === 'correlation-matrix' ? /<text[^>]*fill="#1a1a1a"/ : /<text[^>]*fill="(#000|#000000|black|#1a1a1a|#333|#555|#666)"/;
+    expect(unseen.exec(svg)?.[0]).toBeUndefined();
+    if (keep !== undefined) writeFileSync(`${keep}/${type}-dark.png`, await drawPng(dark));
+  });
+
   test('says so when it has no data, and bears gaps', async () => {
     const none = chart.series.map((series) => ({
       ...series,
@@ -212,4 +223,78 @@ test('downsampling keeps the ends and the peaks, in order, and never more than a
 test('correlation leaves out pairs with a gap', () => {
   expect(pearson([1, 2, 3, null], [2, 4, 6, 100])).toBeCloseTo(1);
   expect(pearson([1, 2, 3], [3, 2, 1])).toBeCloseTo(-1);
+});
+
+describe('what a chart is asked to look like', () => {
+  const dual: Chart = {
+    type: 'line',
+    title: 'Two sides',
+    axes: { x: axis('measured at', 'temporal'), y: axis('SPAD'), y2: axis('PAR, µmol') },
+    series: [
+      { name: 'SPAD', points: { x: days, y: wave(0) } },
+      { name: 'PAR', axis: 'secondary', points: { x: days, y: wave(1).map((value) => 30 * value) } },
+    ],
+  };
+
+  test('the right axis has its own title, and each axis what it is asked', async () => {
+    const texts = textsOf(await drawSvg(dual));
+    expect(texts.filter((text) => text === 'SPAD')).toHaveLength(2);
+    expect(texts).toContain('PAR, µmol');
+    const look = {
+      title: 'Mine',
+      x: { title: 'day' },
+      y: { title: 'greenness', range: [0, 100] as const },
+      y2: { title: 'light', scale: 'log' as const },
+    };
+    const asked = textsOf(await drawSvg({ ...dual, look }));
+    expect(asked).toEqual(expect.arrayContaining(['Mine', 'day', 'greenness', 'light', '100']));
+    expect(asked).not.toContain('PAR, µmol');
+    expect(asked).not.toContain('Two sides');
+  });
+
+  test('error bars end in caps, beside each other as their bars do, and points without an error have none', async () => {
+    const series = ['control', 'drought'].map((color) => ({
+      name: 'SPAD',
+      color,
+      points: { x: ['B73', 'Mo17', 'W22'], y: [40, 45, 38], error: [2, 3, null] },
+    }));
+    const svg = await drawSvg({ type: 'bar', title: '', axes: grouped, series });
+    // four errors: a line each, and two caps of eight pixels around it
+    const lines = Array.from(/<g class="mark-rule role-mark.*?<\/g>/s.exec(svg)?.[0].matchAll(/translate\(([\d.]+),/g) ?? [], ([, x]) =>
+      Number(x),
+    );
+    const caps = Array.from(svg.matchAll(/d="M([\d.]+),[\d.]+h8v1.2h-8Z"/g), ([, x]) => Number(x) + 4);
+    expect([lines.length, caps.length]).toEqual([4, 8]);
+    expect(new Set(lines).size).toBe(4);
+    expect(new Set(caps.map(Math.round))).toEqual(new Set(lines.map(Math.round)));
+  });
+
+  test('facets have one scale unless told otherwise', async () => {
+    const series = [1, 100].map((factor) => ({
+      name: 'SPAD',
+      facet: `times ${factor}`,
+      points: { x: days, y: wave(0).map((value) => factor * value) },
+    }));
+    const chart: Chart = { type: 'line', title: '', axes: timed, series };
+    const count = (svg: string, tick: string) => textsOf(svg).filter((text) => text === tick).length;
+    const [shared, own] = [await drawSvg(chart), await drawSvg({ ...chart, look: { facetScales: 'own' } })];
+    expect(count(shared, '4,000')).toBe(2);
+    expect(count(own, '4,000')).toBe(1);
+  });
+
+  test('colours, legend, size of text and dots an inch', async () => {
+    const chart: Chart = { type: 'line', title: '', ...SAMPLE.line };
+    expect(await drawSvg({ ...chart, look: { colors: ['#123456', '#654321'] } })).toContain('stroke="#123456"');
+    expect(textsOf(await drawSvg(chart))).toContain('drought');
+    expect(textsOf(await drawSvg({ ...chart, look: { legend: 'none' } }))).not.toContain('drought');
+    expect(await drawSvg({ ...chart, look: { fontSize: 21 } })).toContain('font-size="21px"');
+    const widthOf = (png: Buffer) => png.readUInt32BE(16);
+    expect(widthOf(await drawPng({ ...chart, look: { dpi: 192 } }))).toBe(2 * widthOf(await drawPng(chart)));
+  });
+
+  test('a heatmap says that a cell is a mean where more than one row is in it', async () => {
+    const twice = { x: [...cells.x, 0], y: [...cells.y, 0], z: [...cells.z, 99] };
+    expect(textsOf(await drawSvg({ type: 'heatmap', title: '', axes: threes, series: one(cells) }))).toContain('clay');
+    expect(textsOf(await drawSvg({ type: 'heatmap', title: '', axes: threes, series: one(twice) }))).toContain('mean of clay');
+  });
 });

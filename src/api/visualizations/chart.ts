@@ -1,5 +1,6 @@
 /** A chart's data config → one read of its table, and how the rows of the answer become series. Pure. */
 import type { Aggregation, FunctionCall, FunctionName, GroupKey, ReadRequest } from '../../lakehouse/request.ts';
+import { errors } from '../../errors.ts';
 import { ROLES } from './roles.ts';
 import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
 
@@ -57,6 +58,26 @@ function functionOf({ source, column }: Draft, aggregation: DataConfig['aggregat
   }
   const call = aggregation?.functions?.find(({ alias, column: of }) => (alias !== undefined && alias === source.alias) || of === column);
   return call ? { name: call.function as FunctionName, second: call.secondColumn } : null;
+}
+
+/** What is computed for the error bars of an aggregated series; null without any. Errors: one that the rows of a group do not have. */
+function errorOf({ source, column }: Draft, drawn: FunctionName, aggregation: DataConfig['aggregation']): FunctionCall | null {
+  if (source.error !== undefined) {
+    if (drawn !== 'avg')
+      throw errors.queryRefused(`Error bars by '${source.error}' are those of a mean, and '${column}' is drawn by '${drawn}'.`);
+    return { column, function: source.error };
+  }
+  if (source.errorColumn === undefined) return null;
+  const named = aggregation?.functions?.find((one) => (one.alias ?? `${one.column}_${one.function}`) === source.errorColumn);
+  if (named)
+    return {
+      column: named.column,
+      function: named.function as FunctionName,
+      ...(named.secondColumn === undefined ? {} : { secondColumn: named.secondColumn }),
+    };
+  throw errors.queryRefused(
+    `The rows of a group have no one value of '${source.errorColumn}' for error bars: give the alias of an aggregate function, or "error": "sem" for the rows' own.`,
+  );
 }
 
 const call = (column: string, name: FunctionName, alias: string, second?: string): FunctionCall => ({
@@ -123,7 +144,7 @@ function aggregated(config: DataConfig, drafts: readonly Draft[]): ReturnType<ty
   const positions = new Map<Draft, number>();
   const errorPositions = new Map<Draft, number>();
   for (const draft of drafts) {
-    const { source, column, index } = draft;
+    const { column, index } = draft;
     const key = keys.find((one) => one.column === column);
     if (key) {
       positions.set(draft, answer.add(outputOf(key)));
@@ -135,7 +156,8 @@ function aggregated(config: DataConfig, drafts: readonly Draft[]): ReturnType<ty
       draft,
       add(call(target, name, `${target === '*' ? 'count' : column}_${name}_s${index}`, name === 'corr' ? (second ?? x) : undefined)),
     );
-    if (source.errorColumn) errorPositions.set(draft, add(call(source.errorColumn, 'avg', `${source.errorColumn}_error_s${index}`)));
+    const error = errorOf(draft, name, config.aggregation);
+    if (error) errorPositions.set(draft, add({ ...error, alias: `error_s${index}` }));
   }
   if (functions.length === 0) add(call('*', 'count', 'count'));
   const xDraft = drafts.find(({ source }) => source.role === 'x');
@@ -175,6 +197,8 @@ export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
     title: titleOf(draft.source),
   });
   const seriesRole = SERIES_ROLE[type] ?? 'y';
+  if (!aggregates && drafts.some(({ source }) => source.error !== undefined))
+    throw errors.queryRefused('Error bars of rows are drawn where they are aggregated: give the series "aggregate": "avg".');
   const measuredBySeries = drafts.filter(({ source }) => source.role === seriesRole);
   const own = seriesRole === 'y' ? measuredBySeries : measuredBySeries.slice(0, 1);
   const single = (role: SourceRole) => drafts.find(({ source }) => source.role === role);

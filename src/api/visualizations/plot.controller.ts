@@ -3,6 +3,7 @@ import type { Request as HttpRequest } from 'express';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { VisualizationData } from './plot.model.ts';
+import { readLook, requireDots } from './look.ts';
 import { plotVisualization } from './plot.service.ts';
 import { chartOf } from './series.ts';
 import { findVisualization, type VersionedVisualization } from './visualizations.queries.ts';
@@ -43,7 +44,11 @@ export class PlotController extends ApiController {
     return data;
   }
 
-  /** The chart as a picture: SVG, or PNG by `format` or `Accept`. */
+  /**
+   * The chart as a picture: SVG, or PNG by `format` or `Accept`. Of its `config` it honours `title`, `x`, `y`, `y2` and `z` (`title`, `range`, `scale`:
+   * `linear` or `log`), `colors`, `legend`, `theme` (`light` or `dark`), `fontSize`, `dpi` and `facetScales` (`shared` or `own`), reads nothing of `client`, and
+   * refuses other members by name. A chart of the family `3d` has no picture.
+   */
   @Get('image')
   @Security('caller', ['experiment:read'])
   @Produces('image/svg+xml')
@@ -57,11 +62,13 @@ export class PlotController extends ApiController {
     const found = await this.#find(id, visualizationId);
     const data = await plotVisualization(this.ctx, this.caller, found, this.exchange.signal);
     const { drawPng, drawSvg } = await loadDrawing();
-    const chart = chartOf(data.chartType, found.name, data);
+    const look = readLook(found, data);
+    const chart = chartOf(data.chartType, found.name, data, look);
     const { format, width = 640, height = 400 } = query;
     const wanted = format ?? (request.accepts(['image/svg+xml', 'image/png']) === 'image/png' ? 'png' : 'svg');
     this.response.setHeader('X-Table-Version', data.version);
     this.response.setHeader('Vary', 'Accept');
+    if (wanted === 'png') requireDots(look, { width, height });
     if (wanted === 'png') this.response.type('image/png').send(await drawPng(chart, { width, height }));
     else this.response.type('image/svg+xml').send(await drawSvg(chart, { width, height }));
     return '';

@@ -1,5 +1,6 @@
 /** Rows of a chart's read → series that are ready to plot. Pure. */
 import { textOf, type AxisKind, type Chart, type ChartSeries } from '../../charts/chart.ts';
+import type { Look } from '../../charts/look.ts';
 import { largestTriangles } from '../../charts/downsample.ts';
 import type { ChannelPlan, ChartPlan } from './chart.ts';
 import type { Downsampling, PlottedAxis, PlottedSeries } from './plot.model.ts';
@@ -76,11 +77,13 @@ export function plot(plan: ChartPlan, columns: readonly AnswerColumn[], rows: re
   }
   if (found.size === 0) found.set('', { rows: [] });
   const axes: Record<string, PlottedAxis> = {};
+  const isDual = new Set(plan.series.map(({ source }) => source.axis ?? 'primary')).size > 1;
   const series = [...found.values()].flatMap((group) =>
     plan.series.map(({ name, channels, source }): PlottedSeries => {
       const points: Record<string, unknown[]> = {};
       for (const channel of [...plan.shared, ...shaded, ...channels]) {
-        axes[channel.channel] ??= axisOf(channel);
+        // a second axis beside a first says what it shows itself
+        axes[isDual && channel.channel === 'y' && source.axis === 'secondary' ? 'y2' : channel.channel] ??= axisOf(channel);
         points[channel.channel] = group.rows.map((row) => read(row, channel));
       }
       const { points: kept, downsampled } = thin ? thinned(points) : { points, downsampled: null };
@@ -99,9 +102,10 @@ export function plot(plan: ChartPlan, columns: readonly AnswerColumn[], rows: re
 }
 
 /** What the drawing takes. */
-export const chartOf = (type: string, title: string, { axes, series }: Plotted): Chart => ({
+export const chartOf = (type: string, title: string, { axes, series }: Plotted, look: Look): Chart => ({
   type,
   title,
+  look,
   axes,
   series: series.map(({ name, color, facet, traceType, axis, points }): ChartSeries => ({
     name,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { aggregateFunction, aggregationShape, column, filtersShape } from '../input/filters.service.ts';
-import { SOURCE_ROLES, type DataConfig } from './visualizations.model.ts';
+import { CHART_ERRORS, SOURCE_ROLES, type DataConfig } from './visualizations.model.ts';
 
 const label = z.string().max(255).optional();
 
@@ -14,6 +14,7 @@ const source = z.strictObject({
   axis: z.enum(['primary', 'secondary']).optional(),
   aggregate: aggregateFunction.optional(),
   errorColumn: column.optional(),
+  error: z.enum(CHART_ERRORS).optional(),
 });
 
 /** Shape and bounds of a data config, strict about keys that it does not know; the published document is made from it. */

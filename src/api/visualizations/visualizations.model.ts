@@ -67,9 +67,17 @@ export interface DataSource {
   axis?: ChartAxis;
   /** Aggregate of the series: sum, avg, count, min, max, std, var, sem (standard error of the mean), ci95 (half of its 95 % confidence interval, by Student's t), median, p05, p95, first, last, cumsum, corr or count_distinct. */
   aggregate?: string;
-  /** Column whose values are the half lengths of the error bars. */
+  /**
+   * Half lengths of the error bars: a column of the rows. Of an aggregated series: the alias of one of `aggregation.functions`, or their name without one
+   * (`phi2_sem`).
+   */
   errorColumn?: string;
+  /** Error bars of an aggregated series, from its own rows: their standard deviation, the standard error of their mean, or half its 95 % interval. */
+  error?: ChartError;
 }
+
+export const CHART_ERRORS = ['std', 'sem', 'ci95'] as const;
+export type ChartError = (typeof CHART_ERRORS)[number];
 
 export interface ChartFilter {
   column: string;
@@ -119,7 +127,7 @@ export interface Visualization {
   experimentId: string;
   chartFamily: ChartFamily;
   chartType: ChartType;
-  /** How it looks: a client's own settings. */
+  /** How it looks: what pictures honour, and under `client` a client's own settings. */
   config: Record<string, unknown>;
   dataConfig: StoredDataConfig;
   /** A pseudonym in an anonymised experiment, but to its managers and to themselves. */

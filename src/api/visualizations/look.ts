@@ -1,0 +1,75 @@
+/** A stored `config` → how its picture looks. A client's own settings belong under `client`, which pictures do not read. */
+import { z } from 'zod';
+import { errors } from '../../errors.ts';
+import { asNumber, numbersOf } from '../../charts/chart.ts';
+import type { Size } from '../../charts/draw.ts';
+import type { Look } from '../../charts/look.ts';
+import { checked } from '../input/input.service.ts';
+import type { Plotted } from './series.ts';
+import type { Visualization } from './visualizations.model.ts';
+
+const end = z.union([z.number(), z.iso.datetime(), z.iso.date()]);
+const axis = z.strictObject({
+  title: z.string().max(255).optional(),
+  range: z.tuple([end, end]).optional(),
+  scale: z.enum(['linear', 'log']).optional(),
+});
+
+const lookShape = z.strictObject({
+  title: z.string().max(255).optional(),
+  x: axis.optional(),
+  y: axis.optional(),
+  y2: axis.optional(),
+  z: axis.optional(),
+  colors: z
+    .array(z.string().regex(/^#[0-9a-fA-F]{6}$/, { error: 'is no colour such as #0072b2' }))
+    .max(50)
+    .optional(),
+  legend: z.enum(['right', 'left', 'top', 'bottom', 'none']).optional(),
+  theme: z.enum(['light', 'dark']).optional(),
+  fontSize: z.number().min(6).max(32).optional(),
+  dpi: z.number().min(36).max(300).optional(),
+  facetScales: z.enum(['shared', 'own']).optional(),
+  client: z.unknown().optional(),
+}) as unknown as z.ZodType<Look>;
+
+/** Of a picture; 20 million take 80 MB and a second of a processor. */
+const MOST_DOTS = 20_000_000;
+
+/** Errors: a picture of more dots than one may have. */
+export function requireDots({ dpi = 96 }: Look, { width, height }: Size): void {
+  const dots = width * height * (dpi / 96) ** 2;
+  if (dots > MOST_DOTS)
+    throw errors.queryRefused(
+      `A picture of ${width} × ${height} pixels at ${dpi} dots an inch has more than ${MOST_DOTS / 1_000_000} million dots: ask for a smaller one.`,
+    );
+}
+
+const AXES = ['x', 'y', 'y2', 'z'] as const;
+
+/** Errors: a member or value that pictures do not know, by its name; a range or scale that the values of an axis have no place on. */
+export function readLook({ config, chartFamily }: Pick<Visualization, 'config' | 'chartFamily'>, { axes, series }: Plotted): Look {
+  if (chartFamily === '3d')
+    throw errors.queryRefused('Pictures have two dimensions: choose another chart family for this chart, or draw its data.');
+  const look = checked(lookShape, config, 'config');
+  for (const name of AXES) {
+    const { range, scale } = look[name] ?? {};
+    if (range === undefined && scale === undefined) continue;
+    const shown = axes[name];
+    if (!shown || shown.kind === 'categorical')
+      throw errors.queryRefused(`This chart has no ${name} axis of numbers or times that config.${name} could change.`);
+    if (range && !(asNumber(range[0]) < asNumber(range[1])))
+      throw errors.queryRefused(`config.${name}.range is not from the lesser to the greater value.`);
+    if (scale !== 'log') continue;
+    if (shown.kind !== 'numeric') throw errors.queryRefused(`The ${name} axis is one of time, which has no logarithm.`);
+    const values = series
+      .filter(({ axis: side }) => name === 'x' || axes.y2 === undefined || (side === 'secondary') === (name === 'y2'))
+      .flatMap(({ points }) => numbersOf(points[name === 'y2' ? 'y' : name]));
+    const [low = 1] = range ?? [];
+    if (values.some((value) => value <= 0) || asNumber(low) <= 0)
+      throw errors.queryRefused(
+        `Column '${shown.column}' has values of 0 or less, which a logarithmic axis has no place for: filter them, or choose a linear scale.`,
+      );
+  }
+  return look;
+}

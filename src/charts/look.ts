@@ -1,0 +1,72 @@
+/** How a chart looks, beside what it shows. Absent members are the drawing's own choice. */
+
+export interface AxisLook {
+  title?: string;
+  /** Least and greatest value shown; ISO 8601 on an axis of time. */
+  range?: readonly [number | string, number | string];
+  scale?: 'linear' | 'log';
+}
+
+export interface Look {
+  title?: string;
+  x?: AxisLook;
+  y?: AxisLook;
+  /** The right axis of a chart with two. */
+  y2?: AxisLook;
+  z?: AxisLook;
+  /** CSS hexadecimal colours of the series, in the order of the legend. */
+  colors?: readonly string[];
+  legend?: 'right' | 'left' | 'top' | 'bottom' | 'none';
+  theme?: 'light' | 'dark';
+  /** Pixels. */
+  fontSize?: number;
+  /** Dots an inch of a PNG; a pixel of its size is 1/96 inch. */
+  dpi?: number;
+  /** Whether the small pictures of a faceted chart have one scale. */
+  facetScales?: 'shared' | 'own';
+}
+
+/** Okabe and Ito's colours, which people who see fewer colours tell apart; yellow last, since it is faint on white. */
+const CATEGORIES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#555555', '#f0e442'];
+/** The same on a dark ground: grey and blue are lighter, and yellow is not faint there. */
+const ON_DARK = ['#4aa8e0', '#e69f00', '#00c090', '#cc79a7', '#f0e442', '#d55e00', '#bbbbbb', '#56b4e9'];
+
+const THEMES = {
+  light: { ground: 'white', text: '#1a1a1a', line: '#888888', grid: '#dddddd', colors: CATEGORIES },
+  dark: { ground: '#16181d', text: '#e8e8e8', line: '#9a9a9a', grid: '#383c44', colors: ON_DARK },
+} as const;
+
+const FONT_SIZE = 11;
+
+/** Background and configuration of a Vega-Lite specification. */
+export function themeOf({ theme = 'light', colors, legend = 'right', fontSize = FONT_SIZE }: Look): Record<string, unknown> {
+  const { ground, text, line, grid, colors: usual } = THEMES[theme];
+  const category = colors && colors.length > 0 ? colors : usual;
+  const labels = { labelColor: text, titleColor: text, labelFontSize: fontSize, titleFontSize: fontSize };
+  return {
+    background: ground,
+    config: {
+      aria: false,
+      font: 'DejaVu Sans',
+      title: { color: text, fontSize: fontSize + 3 },
+      axis: { ...labels, labelLimit: 140, domainColor: line, tickColor: line, gridColor: grid },
+      header: labels,
+      view: { stroke: null },
+      mark: { color: category[0] },
+      rule: { color: text },
+      tick: { color: text },
+      text: { color: text },
+      legend: {
+        ...labels,
+        symbolBaseFillColor: line,
+        symbolLimit: 30,
+        labelLimit: 160,
+        ...(legend === 'none' ? { disable: true } : { orient: legend }),
+      },
+      range: { category, ramp: { scheme: 'viridis' }, heatmap: { scheme: 'viridis' } },
+    },
+  };
+}
+
+/** Colours of what is neither axis nor data: strokes that part marks, halos, and the text in them. */
+export const inkOf = ({ theme = 'light' }: Look): { ground: string; text: string; line: string; grid: string } => THEMES[theme];
