@@ -44,7 +44,7 @@ const measurements = Array.from({ length: MEASUREMENTS }, (_, n) => ({
 const readRows = async (query: Record<string, string>) => {
   const { status, body, text } = await site.owner('GET', `${experiment}/data?${new URLSearchParams(query).toString()}`);
   expect(status, text).toBe(200);
-  return body[0].data as { totalRows: number; rows: Record<string, unknown>[] };
+  return { totalRows: body[0].totalRows as number, rows: body[0].data.rows as Record<string, unknown>[] };
 };
 
 /** Runs the macro over what is there and waits for its end; the run as it then stands. */
@@ -126,18 +126,26 @@ test('measured first, analysed afterwards', { timeout: 300_000 }, async () => {
     name: 'Phi2 by genotype',
     chartFamily: 'basic',
     chartType: 'bar',
-    config: { title: 'Quantum yield', yAxis: { title: 'Phi2' } },
+    config: { title: 'Quantum yield', y: { title: 'Phi2 ± SE' } },
     dataConfig: {
       tableName: macro,
       dataSources: [
         { tableName: macro, columnName: 'genotype', role: 'x' },
-        { tableName: macro, columnName: 'phi2', role: 'y', aggregate: 'avg', errorColumn: 'sem' },
+        { tableName: macro, columnName: 'phi2', role: 'y', aggregate: 'avg', error: 'sem' },
       ],
     },
   });
   const picture = await site.owner('GET', `${experiment}/visualizations/${String(drawn.id)}/image`);
   expect(picture.status, picture.text).toBe(200);
-  for (const genotype of GENOTYPES) expect(picture.text).toContain(`>${genotype}</text>`);
+  for (const word of [...GENOTYPES, 'Quantum yield', 'Phi2 ± SE']) expect(picture.text).toContain(`>${word}</text>`);
+  const { body: shown } = await site.owner('GET', `${experiment}/visualizations/${String(drawn.id)}/data`);
+  const wanted = expected(phi2);
+  const { x, y, error } = shown.series[0].points as { x: string[]; y: number[]; error: number[] };
+  expect(x).toEqual(GENOTYPES.toSorted());
+  x.forEach((genotype, at) => {
+    expect(y[at]).toBeCloseTo(wanted.get(genotype)!.mean, 9);
+    expect(error[at]).toBeCloseTo(wanted.get(genotype)!.sem, 9);
+  });
 
   const begun = await make(`${experiment.slice('/api/v1'.length)}/data/exports`, {
     tableName: macro,
