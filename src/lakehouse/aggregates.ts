@@ -1,11 +1,12 @@
 /** Grouping and aggregate functions: what each accepts, what type it gives, what the answer calls it. */
 import { BIGINT, DOUBLE, decimal } from './catalog.ts';
 import type { ColumnType } from './catalog.ts';
+import { asNumber } from './members.ts';
 import { isComparable, isNumeric } from './operands.ts';
 import { isCalendar } from './plan.ts';
 import type { Expr, Output, Sort } from './plan.ts';
 import type { FunctionCall, FunctionName, GroupKey } from './request.ts';
-import { refusal, shown } from './resolve.ts';
+import { refusal, shown } from './refusal.ts';
 import type { Resolve, Resolved } from './resolve.ts';
 import { typeText } from './types.ts';
 
@@ -30,7 +31,8 @@ const some = (asked: Call): Resolved => {
   if (!asked.of) throw say(asked, "'*' can only be counted: use it with count or cumsum.");
   return asked.of;
 };
-const numeric = (asked: Call, resolved = some(asked)): Resolved => {
+const numeric = (asked: Call, given = some(asked)): Resolved => {
+  const resolved = asNumber(given);
   if (!isNumeric(resolved.type))
     throw say(asked, `column '${shown(resolved.name)}' is ${typeText(resolved.type)}; a numeric column is needed.`);
   return resolved;

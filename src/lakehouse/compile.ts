@@ -6,6 +6,7 @@ import { bound, joined, q, raw } from './dialect.ts';
 import { constantJson } from './constants.ts';
 import type { Dialect, Fragment } from './dialect.ts';
 import type { Beyond, Expr, ExprKind, Output, Plan, PlanKind, ScanColumn, Sort } from './plan.ts';
+import { PATTERNS } from './member-text.ts';
 import { exprType } from './types.ts';
 import type { Statement } from './warehouse.ts';
 
@@ -17,6 +18,11 @@ const ORDERINGS = { less: '<', at_most: '<=', greater: '>', at_least: '>=' } as 
 const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
   column: ({ name }, dialect) => raw(dialect.quote(name)),
   field: ({ of, name }, dialect) => dialect.field(expression(of, dialect), name),
+  member: ({ of, keys, type }, dialect) => {
+    const text = dialect.member(expression(of, dialect), keys);
+    const pattern = PATTERNS[type.kind];
+    return pattern === null ? dialect.memberText(text) : dialect.parsed(text, type, bound(pattern, STRING));
+  },
   value: ({ value, type }, dialect) => dialect.value(value, type),
   struct: ({ fields, unless }, dialect) => {
     const made = dialect.struct(fields.map(({ name, expr }) => ({ name, value: expression(expr, dialect) })));

@@ -1,5 +1,5 @@
 import type { ColumnType } from './catalog.ts';
-import type { Expr, Places, ScanColumn, TableRows } from './plan.ts';
+import type { Expr, MemberType, Places, ScanColumn, TableRows } from './plan.ts';
 import type { BoundValue } from './warehouse.ts';
 
 /** SQL text whose `?` markers stand for `values`, in order. Composed with `q`, so that the order never goes wrong. */
@@ -41,6 +41,9 @@ export interface Coarse {
   value: Fragment;
 }
 
+/** A number as one of the engines writes large and small ones. Without question marks: it stands in statements, where those are values. */
+export const SCIENTIFIC = '^(-|)[1-9][.][0-9]+E(-|)([0-9]{1,2}|[12][0-9]{2}|30[0-7])$';
+
 /** Every way in which two warehouses differ, each with its reason. A dialect only prints; it never decides what is read. */
 export interface Dialect {
   readonly name: 'duckdb' | 'databricks';
@@ -54,6 +57,12 @@ export interface Dialect {
   rows(columns: readonly ScanColumn[], rows: TableRows, places?: Places): Fragment;
   /** Struct field access. */
   field(of: Fragment, name: string): Fragment;
+  /** What JSON text has at a path of keys, as text; null where it is no document, or has nothing there. Keys are those that `readMember` lets through. */
+  member(of: Fragment, keys: readonly string[]): Fragment;
+  /** Text of a member, in which a number that engines write in two ways is written in one. */
+  memberText(of: Fragment): Fragment;
+  /** Text as a value of a type, where this pattern says that it is written as one; else null, and of numbers beyond the type too. */
+  parsed(of: Fragment, type: MemberType, pattern: Fragment): Fragment;
   /** A condition that every row meets and that the engine tests one by one in the order of files, which it else gives up at a join; null where rows have none. */
   readonly lined: Fragment | null;
   struct(fields: readonly { name: string; value: Fragment }[]): Fragment;

@@ -63,6 +63,9 @@ export const isCalendar = (unit: Bucket): boolean => unit !== 'hour' && unit !==
 export type AggregateFunction =
   'sum' | 'avg' | 'count' | 'min' | 'max' | 'std' | 'var' | 'sem' | 'ci95' | 'quantile' | 'first' | 'corr' | 'count_distinct' | 'collect';
 
+/** What a member of a document can be read as. */
+export type MemberType = { kind: 'string' | 'double' | 'bigint' | 'boolean' | 'date' | 'timestamp' };
+
 export type Scalar = string | number | bigint | boolean;
 export type ValueExpr = { kind: 'value'; value: Scalar | null; type: ColumnType };
 
@@ -77,6 +80,8 @@ export type Expr =
   | { kind: 'column'; name: string; type: ColumnType }
   | { kind: 'field'; of: Expr; name: string; type: ColumnType }
   | ValueExpr
+  /** What a JSON document has at a path of keys, read as a type; null where it cannot be. */
+  | { kind: 'member'; of: Expr; keys: readonly string[]; type: MemberType }
   /** Null as a whole when `unless` is null. */
   | { kind: 'struct'; fields: readonly { name: string; expr: Expr }[]; unless: Expr; type: ColumnType }
   /** `differs` is true when exactly one side is null; the others are null when a side is. NaN equals NaN and is the greatest number. */

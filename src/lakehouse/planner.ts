@@ -12,7 +12,7 @@ import { isComparable } from './operands.ts';
 import type { Beyond, Expr, Kept, Output, Plan, Sort, TableSource } from './plan.ts';
 import { predicate } from './predicates.ts';
 import type { ReadRequest } from './request.ts';
-import { refusal, shown } from './resolve.ts';
+import { refusal, shown } from './refusal.ts';
 import { beyond, reversed } from './seek.ts';
 import type { Resolved } from './resolve.ts';
 import { exprType, typeText } from './types.ts';

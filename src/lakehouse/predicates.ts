@@ -4,8 +4,9 @@ import type { Expr, ValueExpr } from './plan.ts';
 import { isComparable, typedOperand } from './operands.ts';
 import type { Operand } from './operands.ts';
 import type { Filter, Operand as Sent, Operator } from './request.ts';
+import { asCompared } from './members.ts';
 import { didYouMean } from './near.ts';
-import { refusal, shown } from './resolve.ts';
+import { refusal, shown } from './refusal.ts';
 import type { Resolve, Resolved } from './resolve.ts';
 
 interface Asked {
@@ -129,7 +130,11 @@ const OPERATORS: Record<Operator, (asked: Asked) => Expr> = {
 export const predicate = (filters: readonly Filter[], resolve: Resolve): Expr | null => {
   if (filters.length === 0) return null;
   const of = filters.map((filter, index) =>
-    OPERATORS[filter.operator]({ filter, where: `filters/${index}/value`, resolved: resolve(filter.column, `filters/${index}/column`) }),
+    OPERATORS[filter.operator]({
+      filter,
+      where: `filters/${index}/value`,
+      resolved: asCompared(resolve(filter.column, `filters/${index}/column`), filter.value),
+    }),
   );
   return of.length === 1 && of[0] ? of[0] : { kind: 'every', of };
 };

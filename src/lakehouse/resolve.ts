@@ -1,8 +1,9 @@
 /** Column paths as callers write them → columns of the catalogue. */
-import { errors } from '../errors.ts';
 import type { Column, ColumnType } from './catalog.ts';
 import { didYouMean } from './near.ts';
 import type { Expr } from './plan.ts';
+import { refusal, shown } from './refusal.ts';
+import { readMember, splitType } from './members.ts';
 import { typeText } from './types.ts';
 
 /** A column, or a field of one, that a caller named. */
@@ -12,13 +13,9 @@ export interface Resolved {
   type: ColumnType;
   expr: Expr;
   column: Column;
+  /** Of a member of a document whose type was not said: it is read as what it is used for. */
+  isUntyped?: true;
 }
-
-export const shown = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}…` : name);
-
-/** A 400 that names the place and says one sentence. */
-export const refusal = (where: string, sentence: string) =>
-  errors.queryRefused(sentence).with({ problems: [{ path: `?${where}`, message: sentence }] });
 
 /** `a.b` → ['a', 'b']; `"a.b".c` → ['a.b', 'c'], with either kind of quote, doubled inside. Null when quotes do not pair up. */
 export const parsePath = (asked: string): string[] | null => {
@@ -68,13 +65,17 @@ const fieldsOf = (resolved: Resolved, fields: readonly string[], where: string, 
 export const resolver = (columns: readonly Column[]) => {
   const visible = new Map(columns.filter((column) => !column.hidden).map((column) => [column.name, column]));
   return (asked: string, where: string): Resolved => {
-    const [first, ...fields] = parsePath(asked) ?? [];
-    const column = first === undefined ? undefined : visible.get(first);
     const whole = visible.get(asked);
+    const split = asked.includes('::') && !whole ? splitType(asked, where) : { path: asked, type: null };
+    const [first, ...fields] = parsePath(split.path) ?? [];
+    const column = first === undefined ? undefined : visible.get(first);
     if (whole && (!column || (fields.length > 0 && column.type.kind !== 'struct')))
       return { name: whole.name, type: whole.type, expr: columnExpr(whole), column: whole };
     if (!column) throw refusal(where, `This table has no column '${shown(asked)}'.${didYouMean(first ?? asked, visible.keys())}`);
-    return fieldsOf({ name: column.name, type: column.type, expr: columnExpr(column), column }, fields, where, asked);
+    const found: Resolved = { name: column.name, type: column.type, expr: columnExpr(column), column };
+    if (column.type.kind === 'variant' && fields.length > 0) return readMember(found, fields, split.type, where);
+    if (split.type) throw refusal(where, `'${shown(asked)}' names a type; only members of a document take one, such as data.phi2::double.`);
+    return fieldsOf(found, fields, where, asked);
   };
 };
 export type Resolve = ReturnType<typeof resolver>;

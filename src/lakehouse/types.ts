@@ -152,6 +152,7 @@ export const exprType = (expr: Expr): ColumnType => {
       return TIMESTAMP;
     case 'column':
     case 'field':
+    case 'member':
     case 'value':
     case 'struct':
     case 'list':

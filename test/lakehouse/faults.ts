@@ -30,6 +30,11 @@ export const changeBound =
 
 const less = (value: bigint) => (value > 0n ? value - 1n : value);
 
+/** Changes text among the values. */
+export const changeText =
+  (from: string, to: string): Patch =>
+  ({ sql, values }) => ({ sql, values: values.map((bound) => (bound.value === from ? { ...bound, value: to } : bound)) });
+
 export const FAULTS: Readonly<Record<string, Patch>> = {
   'differs loses nulls': patchText('is distinct from', '<>'),
   'not in loses nulls': patchText(/\("[^"]+" is null or ("[^"]+" not in)/g, '($1'),
@@ -84,6 +89,9 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   'other experiments shown': patchText('where "experiment_id" = cast(? as varchar)', 'where cast(? as varchar) is not null'),
   'names instead of pseudonyms': patchText('"pseudonym" as "pseudonym"', '"name" as "pseudonym"'),
   'rows without a contributor lost': patchText('left join', 'join'),
+  'a key with a dot is two keys': changeText('$."t.x"', '$."t"."x"'),
+  'members of any key': changeText('$."deep"."b"', '$."deep".*'),
+  'text is a truth value': changeText('^(true|false)$', '^(true|false|-?[0-9]+)$'),
   'a count that stops': patchText(/^select count\(\*\) as "c0"/g, 'select least(count(*), 7) as "c0"'),
 };
 

@@ -47,6 +47,25 @@ export const QUESTIONS: Readonly<Record<string, ReadParameters>> = {
     { column: 'txt', operator: 'in', value: ['a', 'b'] },
   ),
   'empty text': filters({ column: 'txt', operator: 'equals', value: '' }),
+  'members of documents': {
+    columns: 'id,json.phi2,json."a.b".c::double',
+    orderBy: 'json.phi2',
+    limit: 10,
+    ...filters(
+      { column: 'json.phi2', operator: 'greater_than', value: 0.5 },
+      { column: 'json.ok', operator: 'equals', value: true },
+      { column: 'json.name', operator: 'starts_with', value: 'a' },
+      { column: 'json.count::double', operator: 'is_not_null' },
+    ),
+  },
+  'groups by members of documents': aggregation(
+    [{ column: 'json.name' }],
+    [
+      { column: 'json.phi2', function: 'avg' },
+      { column: 'json.phi2', function: 'max' },
+      { column: 'json.phi2::double', function: 'max' },
+    ],
+  ),
   missing: filters({ column: 'json', operator: 'is_null' }, { column: 'contributor', operator: 'is_not_null' }),
   'every aggregate': aggregation(
     [{ column: 'txt' }],

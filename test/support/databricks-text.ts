@@ -183,7 +183,12 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   date_format: ([, pattern = []], [of]) => `strftime(${of!}, ${literal(strftime(constant(pattern)))})`,
   date_trunc: ([of = []], [, at]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${at!})`,
+  element_at: renamed('list_extract'),
   exists: ([, condition = []], [list]) => `len(list_filter(${lambda(list!, condition)})) > 0`,
+  get_json_object: ([, path = []], [of]) => {
+    const keys = [...constant(path).matchAll(/\['([^'?]+)'\]/g)].map(([, key = '']) => `."${key}"`);
+    return `json_extract_string(case when json_valid(${of!}) then ${of!} end, ${literal(`$${keys.join('')}`)})`;
+  },
   max_by: renamed('arg_max'),
   min_by: renamed('arg_min'),
   named_struct: (parts, args) => {
@@ -191,6 +196,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     return `{${fields.join(', ')}}`;
   },
   percentile: renamed('quantile_cont'),
+  regexp_like: renamed('regexp_matches'),
+  regexp_replace: (_parts, [of, pattern, by]) => `regexp_replace(${of!}, ${pattern!}, ${by!.replaceAll('$', '\\')})`,
   startswith: renamed('starts_with'),
   stddev_samp: finite('stddev_samp'),
   struct: (parts) => {
@@ -208,6 +215,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   to_json: (_parts, [arg]) => `cast(to_json(${arg!}) as varchar)`,
   transform: ([, made = []], [list]) => `list_transform(${lambda(list!, made)})`,
   trunc: ([, of = []], [day]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${day!})`,
+  try_cast: (parts, args) => `try_${RULES['cast']!(parts, args)}`,
   try_parse_json: (_parts, [of]) => `(case when json_valid(${of!}) then ${of!} end)`,
   unix_date: (_parts, [of]) => `(${of!} - date '1970-01-01')`,
   unix_micros: renamed('epoch_us'),

@@ -33,7 +33,11 @@ interface ReadQuery {
    * @maxLength 256
    */
   tableName: string;
-  /** Columns to send, separated by commas, or a JSON array of names. A name with a comma or dot is quoted: `"a.b"`. A dot reaches into a struct: `contributor.name`. */
+  /**
+   * Columns to send, separated by commas, or a JSON array of names. A name with a comma or dot is quoted: `"a.b"`. A dot reaches into a struct,
+   * `contributor.name`, or a document: `data.phi2` is text, `data.phi2::double` a number. A document's types are string, double, bigint, boolean, date and
+   * timestamp; what it lacks, or cannot be read so, is null. Members stand wherever a column is named.
+   */
   columns?: string;
   orderBy?: string;
   orderDirection?: 'ASC' | 'DESC';

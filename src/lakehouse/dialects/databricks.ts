@@ -1,7 +1,7 @@
 /** Databricks SQL over the lake's own Delta tables, each read at one version. */
 import type { ColumnType } from '../catalog.ts';
 import { errors } from '../../errors.ts';
-import { bound, joined, q, raw } from '../dialect.ts';
+import { SCIENTIFIC, bound, joined, q, raw } from '../dialect.ts';
 import { isCalendar } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
 import { typeText } from '../types.ts';
@@ -169,6 +169,17 @@ const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: F
   },
 };
 
+/** A number as the engine writes it, `e`, as JSON does: 1.23456789E7 is 12345678.9, and 1.0E-7 is 1e-7. */
+const PLAINLY = (() => {
+  const fixed = (scale: number) => `regexp_replace(cast(cast(e as DECIMAL(38,${scale})) as STRING), '([.][0-9]*[1-9]|[.]0)0+$', '$1')`;
+  return [
+    `case when not regexp_like(e, '${SCIENTIFIC}') then e`,
+    `when regexp_like(e, 'E([7-9]|1[0-9]|20)$') then ${fixed(17)}`,
+    `when regexp_like(e, 'E-[4-6]$') then ${fixed(30)}`,
+    `else replace(replace(e, '.0E', 'e'), 'E', 'e') end`,
+  ].join(' ');
+})();
+
 const guarded = (of: Fragment) => q`case when ascii(${of}) in (61, 43, 45, 64, 9, 13) then concat('\\'', ${of}) else ${of} end`;
 
 /** The dialect for a lake that Databricks finds under this URL, such as `s3://bucket`. */
@@ -182,6 +193,12 @@ export const databricks = (root: string): Dialect => ({
     return raw(`delta.${quote(`${root}/${live.folder}`)} version as of ${live.version}`);
   },
   field,
+  member: (of, keys) => q`get_json_object(${of}, ${bound(`$${keys.map((key) => `['${key}']`).join('')}`, STRING)})`,
+  memberText: (of) => q`element_at(transform(array(${of}), e -> ${raw(PLAINLY)}), 1)`,
+  parsed: (of, type, pattern) => {
+    const made = q`try_cast(case when regexp_like(${of}, ${pattern}) then ${of} end as ${raw(cast(type))})`;
+    return type.kind === 'double' ? settled(made) : made;
+  },
   // the rows of a Delta table are in no order
   lined: null,
   struct: (fields) =>

@@ -1,6 +1,6 @@
 /** DuckDB over Parquet files. Times are TIMESTAMPTZ; nothing here depends on the session's time zone. */
 import { BIGINT, type ColumnType } from '../catalog.ts';
-import { bound, joined, q, raw } from '../dialect.ts';
+import { SCIENTIFIC, bound, joined, q, raw } from '../dialect.ts';
 import { isCalendar } from '../plan.ts';
 import type { Bucket, ScanColumn } from '../plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../dialect.ts';
@@ -215,6 +215,16 @@ export const duckdb: Dialect = {
     return q`(select * from ${read} where file_row_number >= ${from} and file_row_number < ${to})`;
   },
   field,
+  member: (of, keys) => {
+    const path = bound(`$${keys.map((key) => `."${key}"`).join('')}`, { kind: 'string' });
+    return q`json_extract_string(case when json_valid(${of}) then ${of} end, ${path})`;
+  },
+  memberText: (of) =>
+    q`case when regexp_matches(${of}, ${raw(`'${SCIENTIFIC}'`)}) then cast(to_json(cast(${of} as double)) as varchar) else ${of} end`,
+  parsed: (of, type, pattern) => {
+    const made = q`try_cast(case when regexp_matches(${of}, ${pattern}) then ${of} end as ${raw(cast(type))})`;
+    return type.kind === 'double' ? q`case when isfinite(${made}) then ${made} end` : made;
+  },
   // a window without an order is made by one thread, row by row
   lined: raw('row_number() over () > 0'),
   struct: (fields) =>

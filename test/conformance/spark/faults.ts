@@ -1,5 +1,5 @@
 /** The mistakes of `test/lakehouse/faults.ts` as the Databricks dialect could make them, and some that only it could make. */
-import { changeBound, patchText } from '../../lakehouse/faults.ts';
+import { changeBound, changeText, patchText } from '../../lakehouse/faults.ts';
 import type { Patch } from '../../lakehouse/faults.ts';
 import { ZONES } from '../../lakehouse/oracle/data.ts';
 
@@ -71,6 +71,10 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   'other experiments shown': patchText('where `experiment_id` = cast(? as STRING)', 'where cast(? as STRING) is not null'),
   'names instead of pseudonyms': patchText('`pseudonym` as `pseudonym`', '`name` as `pseudonym`'),
   'rows without a contributor lost': patchText('left join', 'join'),
+  'a key with a dot is two keys': changeText("$['t.x']", "$['t']['x']"),
+  'members of any key': changeText("$['deep']['b']", "$['deep'][*]"),
+  'text is a truth value': changeText('^(true|false)$', '^(true|false|-?[0-9]+)$'),
+  'large numbers as the engine writes them': patchText('case when not regexp_like(e,', 'case when true or not regexp_like(e,'),
   'a count that stops': patchText(/^select count\(\*\) as `c0`/g, 'select least(count(*), 7) as `c0`'),
   'another version shown': patchText(/(\/rows` version as of) 2/g, '$1 1'),
   'documents as text': patchText(/try_parse_json\(([^)]*)\) is not null/g, '$1 is null'),

@@ -1,6 +1,6 @@
 /** Rows and requests that engines disagree about: edges of every type, 38 digits, hostile text, nested JSON. Knows nothing of the code under test. */
 import { readFileSync } from 'node:fs';
-import { KINDS, makeRows, random, selectRows } from '../../lakehouse/oracle/data.ts';
+import { KINDS, documentOf, makeRows, random, selectRows } from '../../lakehouse/oracle/data.ts';
 import type { Cell, CellKind, Random, Row } from '../../lakehouse/oracle/data.ts';
 import type { Asked, AskedFilter } from '../../lakehouse/oracle/evaluate.ts';
 import { makeRequest } from '../../lakehouse/oracle/generate.ts';
@@ -49,6 +49,10 @@ const JSON_TEXTS = [
   '{"b":1,"a":2,"nested":{"list":[1,2.5,"x",null,true],"empty":{}}}',
   '{"quotes\\"\\\\/":"\\u0001\\n\\t","emoji":"😀","accent":"é"}',
   '[9007199254740991,-9007199254740991,1e20,0.1,123456.789]',
+  '{"n":1e400,"t.x":null}',
+  ...['1.50', '12345678.9', '-1e20', '0.0001', '1.25e-7', '1e150', '-0.0', '"1.5E7"', '"0012"', '" 5"', '9223372036854775808'].map(
+    (text) => `{"n":${text},"big":${text},"deep":{"b":${text}},"t.x":{"n":1.5}}`,
+  ),
 ];
 
 export const makeHarshRows = (seed: number, count: number): HarshRow[] => {
@@ -73,7 +77,7 @@ export const makeHarshRows = (seed: number, count: number): HarshRow[] => {
               ? null
               : wide,
       fine: r.chance(0.12) ? null : fine,
-      json: r.chance(0.12) ? null : r.pick(JSON_TEXTS),
+      json: r.chance(0.12) ? null : r.chance(0.3) ? r.pick(JSON_TEXTS) : documentOf({ ...row, cells }),
       note: r.chance(0.12) ? null : r.pick(HOSTILE),
     };
   });
@@ -84,7 +88,7 @@ const quoted = (text: string | null) => (text === null ? 'null' : `'${text.repla
 /** A SELECT of these rows for DuckDB. */
 export const selectHarshRows = (rows: readonly HarshRow[], experiment: string): string => {
   const more = rows.map(({ id, wide, fine, json, note }) => `(${[id, wide, fine, json, note].map(quoted).join(', ')})`);
-  return `select b.*, cast(m.wide as decimal(38, 0)) as wide, cast(m.fine as decimal(38, 10)) as fine, cast(m.json as varchar) as json, cast(m.note as varchar) as note
+  return `select b.* exclude (json), cast(m.wide as decimal(38, 0)) as wide, cast(m.fine as decimal(38, 10)) as fine, cast(m.json as varchar) as json, cast(m.note as varchar) as note
     from (${selectRows(rows, experiment)}) b join (values ${more.join(', ')}) as m(id, wide, fine, json, note) on m.id = b.id`;
 };
 

@@ -2,7 +2,7 @@
 import { readRequest } from '../../../src/lakehouse/request.ts';
 import type { TableRows, TableSource } from '../../../src/lakehouse/plan.ts';
 import type { Warehouse } from '../../../src/lakehouse/warehouse.ts';
-import { BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, decimal } from '../../../src/lakehouse/catalog.ts';
+import { BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, VARIANT, decimal } from '../../../src/lakehouse/catalog.ts';
 import type { Column, TableKind } from '../../../src/lakehouse/catalog.ts';
 import { EXPERIMENT, OTHER_EXPERIMENT, page, source, uploaded } from '../support.ts';
 import { difference } from './compare.ts';
@@ -21,6 +21,7 @@ const COLUMNS = [
   uploaded('day', DATE),
   uploaded('at', TIMESTAMP),
   uploaded('clock', TIMESTAMP_NTZ),
+  uploaded('json', VARIANT),
 ];
 
 export interface Bench {

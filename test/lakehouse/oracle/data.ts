@@ -122,6 +122,25 @@ const TYPES: Record<CellKind, string> = {
   clock: 'timestamp',
 };
 
+const isoOf = (micros: bigint) =>
+  `${new Date(Number((micros - (micros % 1000n)) / 1000n)).toISOString().slice(0, 23)}${String(micros % 1000n).padStart(3, '0')}Z`;
+
+/** The JSON document that stands beside a row's cells, and holds what some of them hold. */
+export const documentOf = ({ cells: { int, big, dbl, txt, bool, day, at } }: Row): string => {
+  const members = {
+    n: int === null ? 'null' : String(int),
+    big: big === null ? 'null' : String(big),
+    d: JSON.stringify(dbl),
+    't.x': JSON.stringify(txt),
+    deep: `{"b":${String(bool)},"list":[${String(int)}]}`,
+    ...(day === null ? {} : { day: JSON.stringify(new Date(Number(day) * 86_400_000).toISOString().slice(0, 10)) }),
+    ...(at === null ? {} : { at: JSON.stringify(isoOf(BigInt(at))) }),
+  };
+  return `{${Object.entries(members)
+    .map(([key, text]) => `${JSON.stringify(key)}:${text}`)
+    .join(',')}}`;
+};
+
 /** A SELECT of these rows for DuckDB, without the columns that `lacking` names. */
 export const selectRows = (rows: readonly Row[], experiment: string, lacking: readonly CellKind[] = []): string => {
   const kinds = KINDS.filter((kind) => !lacking.includes(kind));
@@ -130,5 +149,6 @@ export const selectRows = (rows: readonly Row[], experiment: string, lacking: re
       `(${[literal('id', row.id), row.uploadedAt === null ? 'null' : literal('at', row.uploadedAt), row.contributor === null ? 'null' : quoted(row.contributor), ...kinds.map((kind) => literal(kind, row.cells[kind]))].join(', ')})`,
   );
   const columns = kinds.map((kind) => `cast("${kind}" as ${TYPES[kind]}) as "${kind}"`);
-  return `select id, ${quoted(experiment)} as experiment_id, cast(uploaded_at as timestamptz) as uploaded_at, 'up' as upload_id, cast(contributor_id as varchar) as contributor_id, ${columns.join(', ')} from (values ${values.join(', ')}) as v(id, uploaded_at, contributor_id, ${kinds.map((kind) => `"${kind}"`).join(', ')})`;
+  const documents = rows.map((row) => `(${literal('id', row.id)}, ${quoted(documentOf(row))})`);
+  return `select v.id, ${quoted(experiment)} as experiment_id, cast(uploaded_at as timestamptz) as uploaded_at, 'up' as upload_id, cast(contributor_id as varchar) as contributor_id, ${columns.join(', ')}, d.json from (values ${values.join(', ')}) as v(id, uploaded_at, contributor_id, ${kinds.map((kind) => `"${kind}"`).join(', ')}) join (values ${documents.join(', ')}) as d(id, json) on d.id = v.id`;
 };

@@ -39,6 +39,24 @@ export interface Value {
 
 const nulled = (kind: Kind): Value => ({ kind, cell: null });
 
+/** Members of the document that a row has beside its cells, as they are asked for. */
+const MEMBERS: Readonly<Record<string, (row: Row) => Value>> = {
+  'json.n': ({ cells: { int } }) => ({ kind: 'dbl', cell: int }),
+  'json.n::double': ({ cells: { int } }) => ({ kind: 'dbl', cell: int }),
+  'json.d::double': ({ cells: { dbl } }) => ({ kind: 'dbl', cell: Number.isFinite(dbl) ? dbl : null }),
+  'json.big::bigint': ({ cells: { big } }) => ({ kind: 'big', cell: big }),
+  'json.big': ({ cells: { big } }) => ({ kind: 'txt', cell: big === null ? null : String(big) }),
+  'json."t.x"': ({ cells: { txt } }) => ({ kind: 'txt', cell: txt }),
+  'json."t.x"::string': ({ cells: { txt } }) => ({ kind: 'txt', cell: txt }),
+  'json.deep.b::boolean': ({ cells: { bool } }) => ({ kind: 'bool', cell: bool }),
+  'json.deep.b': ({ cells: { bool } }) => ({ kind: 'txt', cell: bool === null ? null : String(bool) }),
+  'json.day::date': ({ cells: { day } }) => ({ kind: 'day', cell: day }),
+  'json.at::timestamp': ({ cells: { at } }) => ({ kind: 'at', cell: at }),
+  'json.n::boolean': () => nulled('bool'),
+  'json."t.x".n::double': () => nulled('dbl'),
+  'json.deep.list.n': () => nulled('txt'),
+};
+
 export const valueOf = (row: Row, column: string, anonymised: boolean): Value => {
   if (column === 'id') return { kind: 'id', cell: row.id };
   if (column === 'uploaded_at') return { kind: 'at', cell: row.uploadedAt };
@@ -48,6 +66,8 @@ export const valueOf = (row: Row, column: string, anonymised: boolean): Value =>
     const field = column.slice('contributor.'.length) as 'id' | 'name' | 'avatar';
     return { kind: 'txt', cell: anonymised ? (field === 'avatar' ? null : person.pseudonym) : person[field] };
   }
+  const member = MEMBERS[column];
+  if (member) return member(row);
   return { kind: column as CellKind, cell: row.cells[column as CellKind] };
 };
 

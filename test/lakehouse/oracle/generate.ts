@@ -67,9 +67,19 @@ const drawn = (kind: CellKind, rows: readonly Row[], r: Random, isEmptyToo = tru
   }
 };
 
+/** Where a document has what a cell holds. */
+const MEMBERS: Partial<Record<CellKind, string>> = {
+  int: 'json.n::double',
+  big: 'json.big::bigint',
+  txt: 'json."t.x"::string',
+  bool: 'json.deep.b::boolean',
+  day: 'json.day::date',
+  at: 'json.at::timestamp',
+};
+
 const makeFilter = ([operator, kind]: readonly [string, CellKind], rows: readonly Row[], r: Random): AskedFilter => {
   const draw = () => drawn(kind, rows, r);
-  const column = kind;
+  const column = r.chance(0.3) ? (MEMBERS[kind] ?? kind) : kind;
   if (operator === 'is_null' || operator === 'is_not_null') return { column, operator };
   if (operator === 'between') return { column, operator, value: [draw(), draw()] };
   if (operator === 'in' || operator === 'not_in') return { column, operator, value: Array.from({ length: 1 + r.int(6) }, draw) };
@@ -85,15 +95,20 @@ const makeFilter = ([operator, kind]: readonly [string, CellKind], rows: readonl
   return { column, operator, value: draw() };
 };
 
+const NUMERIC_ONLY = ['sum', 'avg', 'std', 'var', 'median', 'p05', 'p95'];
 const makeFunction = ([name, column]: readonly [string, CellKind], index: number, r: Random): AskedFunction =>
   name === 'corr'
     ? { column, function: name, secondColumn: r.pick(NUMERIC), alias: `f${index}` }
-    : { column, function: name, ...(r.chance(0.5) ? { alias: `f${index}` } : {}) };
+    : NUMERIC_ONLY.includes(name) && column === 'int' && r.chance(0.4)
+      ? { column: 'json.n', function: name, alias: `f${index}` }
+      : { column, function: name, ...(r.chance(0.5) ? { alias: `f${index}` } : {}) };
 
 const UNITS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'];
+const TIMES = ['at', 'day', 'clock', 'json.at::timestamp', 'json.day::date'];
+const MEMBER_KEYS = ['json."t.x"::string', 'json.n::double', 'json.big', 'json.at::timestamp', 'json.day::date'];
 const makeKey = (r: Random): AskedKey => {
-  const column = r.pick([...KINDS, 'at', 'at', 'at', 'contributor.name', 'contributor.id']);
-  if (column !== 'at' && column !== 'day' && column !== 'clock') return { column };
+  const column = r.pick([...KINDS, 'at', 'at', 'at', 'contributor.name', 'contributor.id', ...MEMBER_KEYS]);
+  if (!TIMES.includes(column)) return { column };
   if (r.chance(0.15)) return { column };
   return { column, timeBucket: r.pick(UNITS), ...(r.chance(0.7) ? { timezone: r.pick(ZONES) } : {}) };
 };
@@ -102,7 +117,26 @@ const shown = (key: AskedKey) => (key.timeBucket ? `${key.column}_${key.timeBuck
 /** Ordering by a rounded double could differ in the last bit; everything else is exact. */
 const EXACT = ['count', 'count_distinct', 'min', 'max', 'first', 'last'];
 
-const COLUMNS = ['id', 'uploaded_at', 'contributor.name', 'contributor.id', 'contributor.avatar', ...KINDS];
+const COLUMNS = [
+  'id',
+  'uploaded_at',
+  'contributor.name',
+  'contributor.id',
+  'contributor.avatar',
+  'json."t.x"',
+  'json."t.x"::string',
+  'json.deep.b',
+  'json.deep.b::boolean',
+  'json.big',
+  'json.big::bigint',
+  'json.d::double',
+  'json.day::date',
+  'json.at::timestamp',
+  'json.deep.list.n',
+  'json.n::boolean',
+  'json."t.x".n::double',
+  ...KINDS,
+];
 const window = (r: Random) =>
   r.chance(0.4) ? { page: 1 + r.int(4), pageSize: 1 + r.int(60) } : r.chance(0.7) ? { limit: r.int(300) } : {};
 
