@@ -13,9 +13,10 @@ import type { ReadPlan } from './planner.ts';
 import { MAX_LIMIT } from './request.ts';
 import type { ReadRequest, Seek } from './request.ts';
 import type { Window } from './window.ts';
+import { joined, printed, streamed } from './printing.ts';
 import { spreadsheetOf } from './spreadsheet.ts';
 import { typeName, typeText } from './types.ts';
-import type { RunOptions, Statement, StreamFormat, Warehouse } from './warehouse.ts';
+import type { RunOptions, StreamFormat, Warehouse } from './warehouse.ts';
 
 export interface ColumnInfo {
   name: string;
@@ -98,19 +99,6 @@ const SMALL = 1000;
 const columnInfo = ({ columns }: Pick<ReadPlan, 'columns'>): ColumnInfo[] =>
   columns.map(({ name, type }) => ({ name, type_name: typeName(type), type_text: typeText(type) }));
 
-const references = ({ columns }: Pick<ReadPlan, 'columns'>): Output[] =>
-  columns.map(({ as, name, type }) => ({ as, name, expr: { kind: 'column', name: as, type } }));
-
-const printed = (plan: ReadPlan, format: 'json' | 'csv' | 'typed', guard = false): Plan => ({
-  kind: 'print',
-  from: plan.rows,
-  format,
-  outputs: references(plan),
-  guard,
-  ...(plan.keys ? { keys: plan.keys } : {}),
-  ...(plan.beyond ? { beyond: plan.beyond } : {}),
-});
-
 interface Lines {
   body: Readable;
   seen: LineCount;
@@ -119,24 +107,24 @@ interface Lines {
 /** `waits`: the line beyond the last is read too. */
 const runLines = async (
   warehouse: Warehouse,
-  statement: Statement,
+  plan: ReadPlan,
   { limit, waits }: { limit: number; waits: boolean },
   options: RunOptions,
 ): Promise<Lines> => {
+  const statement = compile(printed(plan, 'json'), warehouse.dialect);
   if (limit > SMALL) {
     const seen: LineCount = { rows: 0, cut: false };
-    const source = await warehouse.stream(statement, 'json', options);
+    const source = await streamed(warehouse, plan, { statement, format: 'json' }, options);
     const body = Readable.from(joinLines(source, limit, seen, waits), { objectMode: false });
     body.once('close', () => source.destroy());
     return { body, seen };
   }
   const lines = await warehouse.rows(statement, options);
-  const text = lines
-    .slice(0, limit)
-    .map((row) => String(row.line))
-    .join(',');
   return {
-    body: Readable.from(text === '' ? [] : [text], { objectMode: false }),
+    body: joined(
+      plan,
+      lines.slice(0, limit).map(({ line }) => line),
+    ),
     seen: { rows: Math.min(limit, lines.length), cut: lines.length > limit, ...(waits ? { beyond: String(lines[limit]?.line) } : {}) },
   };
 };
@@ -193,10 +181,12 @@ const numberedPage = async (
     seek ? seek.total : count(warehouse, counted, options),
   ]);
   const position = seek ? Math.max(0, seek.position - (seek.back ? lines.length : 0)) : (page - 1) * pageSize;
-  const text = lines.map(({ line }) => line).join(',');
   return {
     columns: columnInfo(plan),
-    rows: Readable.from(text === '' ? [] : [text], { objectMode: false }),
+    rows: joined(
+      plan,
+      lines.map(({ line }) => line),
+    ),
     counts: () => ({
       rows: lines.length,
       totalRows: total,
@@ -229,9 +219,8 @@ export const readPage = async (warehouse: Warehouse, source: TableSource, reques
   const { window } = plan;
   const counted: Counted = { source, request, plan, known };
   if (window.kind === 'page') return numberedPage(warehouse, counted, { ...plan, window }, options);
-  const statement = compile(printed(plan, 'json'), warehouse.dialect);
   const lines = { limit: window.limit ?? MAX_LIMIT, waits: plan.beyond !== undefined };
-  const { body, seen } = await runLines(warehouse, statement, lines, options);
+  const { body, seen } = await runLines(warehouse, plan, lines, options);
   let total = 0;
   const rows = thenAwait(body, async () => {
     if (!seen.cut) total = seen.rows;
@@ -296,7 +285,7 @@ export const readStream = async (
     return { ...download, body: spreadsheetOf(csv, plan.columns, seen ?? { rows: 0, cut: false }) };
   }
   const statement = compile(printed(plan, format === 'csv' ? 'csv' : 'json', !raw), warehouse.dialect);
-  const bytes = counting(await warehouse.stream(statement, format, run), format, seen);
+  const bytes = counting(await streamed(warehouse, plan, { statement, format }, run), format, seen);
   const header =
     format === 'csv'
       ? csvHeader(

@@ -32,6 +32,8 @@ export const printed = ({ kind, cell }: Value): unknown => {
       return iso(BigInt(cell), 'Z');
     case 'clock':
       return iso(BigInt(cell), '');
+    case 'doc':
+      return JSON.parse(String(cell));
     case 'bool':
     case 'id':
     case 'int':
@@ -43,6 +45,7 @@ export const printed = ({ kind, cell }: Value): unknown => {
 export const agrees = (value: Value, found: unknown): boolean => {
   const wanted = printed(value);
   if (value.slack === Infinity) return true;
+  if (value.kind === 'doc') return JSON.stringify(wanted) === JSON.stringify(found);
   if (Object.is(found, -0)) return false;
   if (typeof wanted !== 'number' || typeof found !== 'number') return wanted === found;
   if (value.kind !== 'dbl' && value.kind !== 'real') return wanted === found;

@@ -125,11 +125,14 @@ const TYPES: Record<CellKind, string> = {
 const isoOf = (micros: bigint) =>
   `${new Date(Number((micros - (micros % 1000n)) / 1000n)).toISOString().slice(0, 23)}${String(micros % 1000n).padStart(3, '0')}Z`;
 
-/** The JSON document that stands beside a row's cells, and holds what some of them hold. */
-export const documentOf = ({ cells: { int, big, dbl, txt, bool, day, at } }: Row): string => {
+const EXACT_TO = 2n ** 53n;
+const isLarge = (big: bigint) => big > EXACT_TO || big < -EXACT_TO;
+
+/** The JSON document that stands beside a row's cells, and holds what some of them hold; in an answer large whole numbers are text. */
+export const documentOf = ({ cells: { int, big, dbl, txt, bool, day, at } }: Row, isAnswer = false): string => {
   const members = {
     n: int === null ? 'null' : String(int),
-    big: big === null ? 'null' : String(big),
+    big: big === null ? 'null' : isAnswer && isLarge(BigInt(big)) ? `"${String(big)}"` : String(big),
     d: JSON.stringify(dbl),
     't.x': JSON.stringify(txt),
     deep: `{"b":${String(bool)},"list":[${String(int)}]}`,

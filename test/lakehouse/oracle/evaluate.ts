@@ -1,5 +1,5 @@
 /** The meaning of a read in plain TypeScript: slow, obvious, and ignorant of the code under test. */
-import { PEOPLE } from './data.ts';
+import { PEOPLE, documentOf } from './data.ts';
 import type { Cell, CellKind, Row } from './data.ts';
 
 export interface AskedFilter {
@@ -29,7 +29,7 @@ export interface Asked {
   limit?: number;
 }
 
-export type Kind = CellKind | 'id' | 'whole' | 'sum0' | 'sum3' | 'real';
+export type Kind = CellKind | 'id' | 'whole' | 'sum0' | 'sum3' | 'real' | 'doc';
 /** A value and how it is compared and printed; `slack` is the absolute error that a double may have. */
 export interface Value {
   kind: Kind;
@@ -41,6 +41,7 @@ const nulled = (kind: Kind): Value => ({ kind, cell: null });
 
 /** Members of the document that a row has beside its cells, as they are asked for. */
 const MEMBERS: Readonly<Record<string, (row: Row) => Value>> = {
+  json: (row) => ({ kind: 'doc', cell: documentOf(row, true) }),
   'json.n': ({ cells: { int } }) => ({ kind: 'dbl', cell: int }),
   'json.n::double': ({ cells: { int } }) => ({ kind: 'dbl', cell: int }),
   'json.d::double': ({ cells: { dbl } }) => ({ kind: 'dbl', cell: Number.isFinite(dbl) ? dbl : null }),
@@ -124,6 +125,7 @@ const against = (value: Value, sent: unknown): number => {
     case 'sum0':
     case 'sum3':
     case 'whole':
+    case 'doc':
       return order(value, { kind: 'txt', cell: String(sent) });
   }
 };

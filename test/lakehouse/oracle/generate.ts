@@ -154,7 +154,7 @@ export const makeRequest = (index: number, rows: readonly Row[], r: Random): Ask
     : filters;
   const orderDirection = r.chance(0.7) ? r.pick(['ASC', 'DESC'] as const) : undefined;
   if (index % 2 === 0) {
-    const columns = [...new Set(Array.from({ length: 1 + r.int(COLUMNS.length) }, () => r.pick(COLUMNS)))];
+    const columns = [...new Set(Array.from({ length: 1 + r.int(COLUMNS.length) }, () => r.pick([...COLUMNS, 'json'])))];
     const aggregation = r.chance(0.1)
       ? {
           groupBy: [],
