@@ -83,6 +83,33 @@ table code_versions
   created_at timestamp with time zone not null default now()
   constraint code_versions_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint code_versions_pkey PRIMARY KEY (resource_id, version)
+table column_changes
+  id uuid not null
+  experiment_id uuid not null
+  table_id uuid not null
+  column_name text not null
+  new_name text
+  new_type text
+  reading jsonb not null default '{}'::jsonb
+  status text not null default 'queued'::text
+  total_rows bigint not null default 0
+  done_rows bigint not null default 0
+  tries integer not null default 0
+  report jsonb
+  error_message text
+  created_by uuid
+  created_at timestamp with time zone not null default now()
+  started_at timestamp with time zone
+  completed_at timestamp with time zone
+  constraint column_changes_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text])))
+  constraint column_changes_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
+  constraint column_changes_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint column_changes_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE CASCADE
+  constraint column_changes_pkey PRIMARY KEY (id)
+  CREATE INDEX column_changes_by_author ON public.column_changes USING btree (created_by)
+  CREATE INDEX column_changes_by_experiment ON public.column_changes USING btree (experiment_id)
+  CREATE INDEX column_changes_by_table ON public.column_changes USING btree (table_id, created_at DESC)
+  CREATE UNIQUE INDEX column_changes_open ON public.column_changes USING btree (table_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
 table contributors
   experiment_id uuid not null
   user_id uuid not null

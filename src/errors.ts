@@ -233,6 +233,15 @@ const catalogue = {
     400,
     (table: string) => `Table '${table}' was not uploaded: it is made by the service, and cannot be removed or changed like this.`,
   ),
+  columnNotFound: say(404, (column: string) => `This table has no column '${column}'.`),
+  columnFixed: say(
+    400,
+    (column: string) =>
+      `'${column}' is no column that a file brought, or cannot be the name of one: every upload table has the same first columns, and a name that ends in __text holds odd values.`,
+  ),
+  columnNameTaken: say(409, (name: string) => `This table has a column '${name}' already, or keeps odd values there.`),
+  columnChangeRunning: say(409, 'A column of this table is being changed already; wait until that is done.'),
+  columnChangeNotFound: say(404, 'This table has no such change of a column.'),
   tableVersionUnknown: say(404, (asked: number, newest: number) => `The table has no version ${asked} yet; its newest is ${newest}.`),
   tableVersionGone: say(410, 'That version of the table is no longer kept.'),
   sourceChanged: say(409, 'The table changed while this was being written; try again.'),

@@ -14,7 +14,7 @@ import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
-import { eraseTableJob } from './api/tables/tables.job.ts';
+import { changeColumnJob, eraseTableJob } from './api/tables/tables.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
 import { deliverJob, forgetDeliveriesJob, retryJob, sweepWebhooks } from './api/webhooks/webhooks.job.ts';
 import type { Context } from './context.ts';
@@ -36,6 +36,7 @@ const handlers = (ctx: Context): JobHandler[] => [
   disownThingJob(ctx),
   eraseExperiment(ctx),
   eraseTableJob(ctx),
+  changeColumnJob(ctx),
   embargoJob(ctx),
   refreshMetadataJob(ctx),
   forgetUnconfirmedJob(ctx),

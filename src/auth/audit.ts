@@ -109,6 +109,7 @@ export const AUDIT_ACTIONS = [
   'upload.completed',
   'upload.replayed',
   'table.deleted',
+  'table.column-changed',
   'export.created',
   'export.completed',
   'export.cancelled',

@@ -34,8 +34,7 @@ function nameOutputs(keys: readonly string[], known: readonly ColumnState[]): Na
   const fresh = new Map(
     nameColumns(
       keys.filter((key) => !isKnown(key)),
-      { ...RULES, reserved: new Set([...RULES.reserved, ...known.filter(isQuestion).map(({ name }) => name)]) },
-      taken,
+      { rules: { ...RULES, reserved: new Set([...RULES.reserved, ...known.filter(isQuestion).map(({ name }) => name)]) }, taken },
     ).map((named) => [named.key, named]),
   );
   return keys.map((key) => (isKnown(key) ? { key, name: before.get(key) ?? key } : (fresh.get(key) ?? { key, name: key })));

@@ -62,6 +62,8 @@ const DAYS = {
 export interface SentField {
   key: string;
   sent: string;
+  /** The column that it is read into; numbered unless said otherwise. */
+  into?: string;
 }
 
 export interface SentText {
@@ -278,17 +280,26 @@ interface Reader {
   options: ReadingOptions;
 }
 
+/** A column of `bronze_records`, and the expression over `bronze_sent` that makes it. */
+interface ReadField {
+  field: BronzeField;
+  value: string;
+}
+
 /**
- * Chooses how every column of `bronze_sent` is read and makes `bronze_records` of it: by all values, or with `begun` by the first ones where these leave
- * no doubt, so that what comes behind them has still to be looked at.
+ * Chooses how every column of `bronze_sent` is read: by all values, or with `begun` by the first ones where these leave no doubt, so that what comes behind
+ * them has still to be looked at.
  */
-export async function readText(
+export async function chooseReadings(
   { session, pipelines, text, rows, known, options }: Reader,
   { begun }: { begun: boolean },
-): Promise<BronzeField[]> {
+): Promise<ReadField[]> {
   const marks = { type: { kind: 'string' as const }, value: options.missing ?? MISSING_MARKS };
   await session.prepare([{ sql: 'set variable missing_marks = $1', values: [marks] }, ...textFunctionStatements(pipelines)]);
-  const names = nameColumns(text.fields.map(({ key }) => key));
+  const names = nameColumns(
+    text.fields.map(({ key }) => key),
+    { known },
+  );
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const asked = text.fields.map((field, index) => {
     const name = names[index]?.name ?? '';
@@ -298,14 +309,8 @@ export async function readText(
     const type = before?.hasValues === true ? before.type : wanted;
     return { field, wanted, known: { type, delimiter: text.delimiter, options } };
   });
-  const first = begun
-    ? await countKinds(
-        session,
-        pipelines,
-        asked.map(({ field }) => field.sent),
-        { first: true },
-      )
-    : new Map<string, Kinds>();
+  const sent = asked.map(({ field }) => field.sent);
+  const first = begun ? await countKinds(session, pipelines, sent, { first: true }) : new Map<string, Kinds>();
   const isSettled = ({ field, known: told }: (typeof asked)[number]) => {
     const kinds = first.get(field.sent);
     if (!kinds) return false;
@@ -320,15 +325,21 @@ export async function readText(
     open.map(({ field }) => field.sent),
     { first: false },
   );
-  const fields = asked.map(({ field, wanted, known: told }, index) => {
+  return asked.map(({ field, wanted, known: told }, index) => {
     const reading = chooseReading(all.get(field.sent) ?? first.get(field.sent) ?? new Map<number, number>(), told);
     const { form, value } = printReading(field, reading);
-    const column = `c${index + 1}`;
+    const column = field.into ?? `c${index + 1}`;
     return {
-      value: `${value} as ${column}, ${field.sent}`,
+      value: `${value} as ${column}`,
       field: { key: field.key, column, form, read: { sent: field.sent, reading, wanted } },
     };
   });
-  await session.prepare([fill(pipelines.readText, { columns: fields.map(({ value }) => value).join(', ') })]);
-  return fields.map(({ field }) => field);
+}
+
+/** Makes `bronze_records` of `bronze_sent`, by `chooseReadings`. */
+export async function readText(reader: Reader, options: { begun: boolean }): Promise<BronzeField[]> {
+  const read = await chooseReadings(reader, options);
+  const columns = read.map(({ value }, index) => `${value}, ${reader.text.fields[index]?.sent ?? ''}`);
+  await reader.session.prepare([fill(reader.pipelines.readText, { columns: columns.join(', ') })]);
+  return read.map(({ field }) => field);
 }

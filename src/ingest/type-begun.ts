@@ -67,7 +67,13 @@ export async function typeAsBegun(
   known: readonly ColumnState[],
 ): Promise<TypedFile | undefined> {
   const first = await classify(session, pipelines, fields);
-  const naming = { origin: 'uploaded' as const, names: nameColumns(fields.map(({ key }) => key)) };
+  const naming = {
+    origin: 'uploaded' as const,
+    names: nameColumns(
+      fields.map(({ key }) => key),
+      { known },
+    ),
+  };
   const { columns, report, present } = decideTypes(fields, first, known, naming);
   const read = present.map((column) => {
     const stats = first.get(column.field.column);

@@ -75,7 +75,10 @@ export async function typeLines(
   const report: ColumnReport[] = [];
   const values: string[] = [];
   const read: { column: string; key: string; type: string }[] = [];
-  for (const [index, { key, name: given }] of nameColumns(fields.map((field) => field.key)).entries()) {
+  for (const [index, { key, name: given }] of nameColumns(
+    fields.map((field) => field.key),
+    { known },
+  ).entries()) {
     const field = fields[index];
     const stats = field && lines.stats.get(field.column);
     if (!field || !stats) continue;

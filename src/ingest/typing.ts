@@ -185,7 +185,13 @@ export async function typeFile(
   pipelines: Pipelines,
   fields: readonly BronzeField[],
   known: readonly ColumnState[],
-  { origin = 'uploaded', names = nameColumns(fields.map(({ key }) => key)) }: Partial<Naming> = {},
+  {
+    origin = 'uploaded',
+    names = nameColumns(
+      fields.map(({ key }) => key),
+      { known },
+    ),
+  }: Partial<Naming> = {},
 ): Promise<TypedFile> {
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const nameOf = (index: number) => byName.get(names[index]?.name.toLowerCase() ?? '')?.name ?? names[index]?.name ?? '';

@@ -64,7 +64,10 @@ export interface NewFile extends StagedFile {
   id: string;
 }
 
-export type NewColumn = Omit<CatalogueColumn, 'sinceVersion' | 'firstSeenAt' | 'lastSeenAt'>;
+export interface NewColumn extends Omit<CatalogueColumn, 'sinceVersion' | 'firstSeenAt' | 'lastSeenAt'> {
+  /** What it was called until now; null where that was its name. */
+  formerly: string | null;
+}
 
 export interface NewSource {
   /** 20 hex digits. */

@@ -159,8 +159,8 @@ export const insertColumns = (tx: Transaction, tableId: string, version: number,
   tx.run(sql('lake.insertColumns')`insert into lake_columns
       (table_id, name, type, origin, original_key, nullable, hidden, has_values, exact_double, ordinal, since_version, first_seen_at)
     select ${tableId}, c.name, c.type, c.origin, c."originalKey", c.nullable, c.hidden, c."hasValues", c."exactDouble", c.ordinal, ${version},
-      coalesce((select min(first_seen_at) from lake_columns known where known.table_id = ${tableId} and known.name = c.name), now())
-    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c(name text, type text, origin text, "originalKey" text, nullable boolean,
+      coalesce((select min(first_seen_at) from lake_columns known where known.table_id = ${tableId} and known.name = coalesce(c.formerly, c.name)), now())
+    from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c(name text, formerly text, type text, origin text, "originalKey" text, nullable boolean,
       hidden boolean, "hasValues" boolean, "exactDouble" boolean, ordinal integer)`);
 
 /** Closes the live catalogue rows of these columns at a version. */

@@ -53,6 +53,10 @@ export interface Commit {
   onlyNew?: boolean;
   /** The columns that were delivered; others stay as they are. */
   columns?: readonly ColumnState[];
+  /** Former names of columns of `columns` that are called otherwise from now on: no live file holds them under those. */
+  renamed?: ReadonlyMap<string, string>;
+  /** Columns that no live file holds any more, and that the table no longer has. */
+  dropped?: readonly string[];
   /** `fingerprint(...)` of the catalogue that the files were typed by; a catalogue that has moved on refuses the commit with a retryable conflict. */
   typedBy?: string;
 }
@@ -163,32 +167,43 @@ export async function createTable(db: Queryable, table: NewTable): Promise<LakeT
 /** The id that a staged file has once it is committed. */
 export const fileId = (path: string): string => basename(path, '.parquet');
 
-/** Brings the catalogue up to date. Answers the names, in lower case, of columns that had values and are of another type now. */
+/** Brings the catalogue up to date. Answers the names, in lower case, of columns that had values and are of another type now, or are not there any more. */
 async function changeColumns(
   tx: Transaction,
-  { tableId, columns }: { tableId: string; columns: readonly ColumnState[] },
+  { tableId, columns = [], renamed = new Map(), dropped = [] }: Pick<Commit, 'tableId' | 'columns' | 'renamed' | 'dropped'>,
   version: number,
 ): Promise<ReadonlySet<string>> {
+  if (columns.length + dropped.length === 0) return new Set();
   const retyped = new Set<string>();
   const live = new Map((await queries.listColumns(tx, tableId, version - 1)).map((column) => [column.name.toLowerCase(), column]));
   let ordinal = Math.max(-1, ...[...live.values()].map((column) => column.ordinal));
-  const closed: string[] = [];
+  const closed: string[] = [...dropped];
   const opened: NewColumn[] = [];
   const seen: string[] = [];
+  for (const name of dropped) retyped.add(name.toLowerCase());
+  const formerly = new Map([...renamed].map(([from, to]) => [to, from]));
   for (const column of columns) {
-    const known = live.get(column.name.toLowerCase());
+    const former = formerly.get(column.name);
+    const known = live.get((former ?? column.name).toLowerCase());
+    if (former !== undefined) retyped.add(former.toLowerCase());
     const wanted = {
-      name: known?.name ?? column.name,
+      name: former === undefined ? (known?.name ?? column.name) : column.name,
       type: typeText(column.type),
       origin: column.origin,
-      originalKey: known ? known.originalKey : (column.originalKey ?? null),
+      originalKey: known && former === undefined ? known.originalKey : (column.originalKey ?? null),
+      formerly: former ?? null,
       nullable: column.nullable,
       hidden: column.hidden ?? false,
       hasValues: column.hasValues,
       exactDouble: column.exactDouble,
       ordinal: known?.ordinal ?? (ordinal += 1),
     };
-    const same = known && known.type === wanted.type && known.hasValues === wanted.hasValues && known.exactDouble === wanted.exactDouble;
+    const same =
+      known &&
+      former === undefined &&
+      known.type === wanted.type &&
+      known.hasValues === wanted.hasValues &&
+      known.exactDouble === wanted.exactDouble;
     if (same) seen.push(known.name);
     else {
       if (known) closed.push(known.name);
@@ -237,8 +252,7 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
   const sum = (rows: readonly { rowCount: number }[]) => rows.reduce((total, { rowCount }) => total + rowCount, 0);
   const rowCount = table.rowCount + sum(files) - sum(retired);
   if (change.cause === 'compact' && rowCount !== table.rowCount) throw new Error('compaction must not change the number of rows');
-  const columns = change.columns ?? [];
-  const retyped = columns.length === 0 ? new Set<string>() : await changeColumns(tx, { tableId: table.id, columns }, version);
+  const retyped = await changeColumns(tx, change, version);
   await queries.updateTableVersion(tx, { tableId: table.id, version, rowCount });
   await queries.insertVersion(tx, { tableId: table.id, version, rowCount, cause: change.cause });
   await logVersion(tx, table, { version, cause: change.cause, added: files, retired, retyped });

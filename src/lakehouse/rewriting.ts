@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Database } from './manifest.queries.ts';
 import { filesAt, type ColumnState } from './manifest.ts';
+import type { LakeFile } from './manifest-rows.ts';
 import { physicalType, quote, type StagingArea, type StagingSession } from './staging.ts';
 import { typeText } from './types.ts';
 import type { Staged, Statement } from './warehouse.ts';
@@ -55,15 +56,30 @@ export async function findWidened(
 ): Promise<ReadonlyMap<string, string>> {
   const before = new Map(known.filter(({ hasValues }) => hasValues).map(({ name, type }) => [name, typeText(type)]));
   const widened = columns.filter(({ name, type }) => (before.get(name) ?? typeText(type)) !== typeText(type));
-  const files = widened.length === 0 ? [] : await filesAt(db, id, version);
+  const holding = await findHolding(
+    { db, staging, session },
+    { id, version },
+    widened.map(({ name }) => name),
+  );
+  return new Map([...holding].map(([path, file]) => [path, file.id]));
+}
+
+/** The files that hold one of these columns, by absolute path, in their order. */
+export async function findHolding(
+  { db, staging, session }: RewriteDeps,
+  { id, version }: Omit<KnownTable, 'known'>,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, LakeFile>> {
+  const files = names.length === 0 ? [] : await filesAt(db, id, version);
   if (files.length === 0) return new Map();
-  const ids = new Map(files.map((file) => [join(staging.lakeFolder, file.path), file.id]));
-  await session.prepare([filesVariable([...ids.keys()])]);
+  const all = new Map(files.map((file) => [join(staging.lakeFolder, file.path), file]));
+  await session.prepare([filesVariable([...all.keys()])]);
   const holding = await session.rows({
     sql: `select distinct file_name as path from parquet_schema(getvariable('files')) where list_contains($1, name)`,
-    values: [{ type: { kind: 'string' }, value: widened.map(({ name }) => name) }],
+    values: [{ type: { kind: 'string' }, value: names }],
   });
-  return new Map(holding.map(({ path }) => [String(path), ids.get(String(path)) ?? '']));
+  const paths = new Set(holding.map(({ path }) => String(path)));
+  return new Map([...all].filter(([path]) => paths.has(path)));
 }
 
 /**

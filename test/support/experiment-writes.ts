@@ -146,6 +146,10 @@ export function experimentWrites(site: TestServer): Record<string, ExperimentWri
     [`DELETE ${E}/data/tables/{tableId}`]: refused(async (id) => ({
       path: { tableId: await uploadTable(owner, id, 'leaves', 'n\n1\n2\n') },
     })),
+    [`PATCH ${E}/data/tables/{tableId}/columns/{name}`]: refused(async (id) => ({
+      path: { tableId: await uploadTable(owner, id, 'leaves', 'n\n1\n2\n'), name: 'n' },
+      body: { type: 'string' },
+    })),
     [`POST ${E}/data/annotations`]: refused(async (id) => ({ body: { ...(await rows(id)), annotation: comment } })),
     [`POST ${E}/data/annotations/bulk`]: refused(async (id) => {
       const { tableName, rowId } = await rows(id);

@@ -66,6 +66,7 @@ async function furnish(site: BuiltSite): Promise<Record<string, string>> {
     if (tries > 600) throw new Error(`the export did not end: ${JSON.stringify(body)}`);
     await sleep(50);
   }
+  const change = await site.owner('PATCH', `${base}/data/tables/${table}/columns/spad`, { body: { type: 'double' } });
   const uploads = (await site.owner('GET', `${base}/data/uploads`)).body as { uploads?: { uploadId: string }[] };
   const row = (await site.owner('GET', `${base}/data?tableName=leaves&limit=1`)).body[0].data.rows[0] as Record<string, string>;
   return {
@@ -73,7 +74,7 @@ async function furnish(site: BuiltSite): Promise<Record<string, string>> {
     ...{ macros: String(macro['id']), protocols: String(protocol['id']), workbooks: String(workbook['id']) },
     ...{ devices: String(device['id']), 'device-groups': String(group['id']), webhooks: String(webhook['id']) },
     ...{ visualizations: String(visualization['id']), dashboards: String(dashboard['id']), exports: String(exported['exportId']) },
-    ...{ uploads: uploads.uploads?.[0]?.uploadId ?? '', rows: row['id'] ?? '' },
+    ...{ uploads: uploads.uploads?.[0]?.uploadId ?? '', rows: row['id'] ?? '', tables: table, 'column-changes': String(change.body.id) },
   };
 }
 

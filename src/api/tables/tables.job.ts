@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
+import { carryOut, CHANGE_COLUMN } from './columns.service.ts';
 import { ERASE_TABLE, eraseTable, type ErasedTable } from './tables.service.ts';
 
 /** Removes what removed tables have left in the lake. */
@@ -7,4 +8,11 @@ export const eraseTableJob = (ctx: Context): JobHandler => ({
   name: ERASE_TABLE,
   retries: 20,
   run: (payload) => eraseTable(ctx, payload as ErasedTable),
+});
+
+/** Changes names and types of columns. Runs again after a crash, and then begins anew. */
+export const changeColumnJob = (ctx: Context): JobHandler => ({
+  name: CHANGE_COLUMN,
+  retries: 20,
+  run: (payload, signal) => carryOut(ctx, (payload as { changeId: string }).changeId, signal),
 });

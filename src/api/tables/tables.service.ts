@@ -21,7 +21,7 @@ export interface ErasedTable {
 }
 
 /** An upload table that nobody else writes until the transaction ends. Errors: tableNotFound, tableNotUploaded. */
-async function lockUploadTable(tx: Transaction, experimentId: string, tableId: string): Promise<LockedTable> {
+export async function lockUploadTable(tx: Transaction, experimentId: string, tableId: string): Promise<LockedTable> {
   const found = await findTable(tx, experimentId, tableId.toLowerCase());
   if (found && found.kind !== 'upload') throw errors.tableNotUploaded(found.identifier);
   const table = found && (await lockTable(tx, found.id));

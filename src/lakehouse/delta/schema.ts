@@ -105,7 +105,7 @@ export class TypesDiffer extends Error {}
 interface Kept {
   /** Files of earlier versions stay, and so do their columns. */
   files: boolean;
-  /** Names, in lower case, of columns whose type is another from now on: files that held them were written anew. */
+  /** Names, in lower case, of columns whose type is another from now on, or that are gone: files that held them were written anew. */
   retyped: ReadonlySet<string>;
 }
 
@@ -126,7 +126,7 @@ export function nextState(before: LogState, added: readonly (readonly PhysicalCo
       throw new TypesDiffer(`the column ${column.name} is ${there.type} in older files and ${typeText(column.type)} in a new one`);
     if (there) continue;
     const former = known.get(key);
-    const isFormer = former !== undefined && isSame(parseType(former.type), column.type);
+    const isFormer = former?.name === column.name && isSame(parseType(former.type), column.type);
     columns.set(key, isFormer ? former : { name: column.name, type: typeText(column.type), id: greatestId + 1 });
     if (!isFormer) greatestId += 1 + fieldsWithin(column.type);
     if (hasKind(column.type, 'timestamp_ntz')) features.add('timestampNtz');

@@ -1,0 +1,118 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { audit } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Context } from '../../context.ts';
+import { ApiError, errors } from '../../errors.ts';
+import { changeColumn, targetOf, type ColumnOrder } from '../../ingest/column-changes.ts';
+import { FileRefused } from '../../ingest/record-writer.ts';
+import { columnsAt } from '../../lakehouse/manifest.ts';
+import { requireWritable } from '../experiments/experiments.service.ts';
+import type { ColumnChange, ColumnPatch } from './tables.model.ts';
+import {
+  completeColumnChange,
+  failColumnChange,
+  findColumnChange,
+  insertColumnChange,
+  moveColumnChange,
+  startColumnChange,
+  type ColumnChangeRow,
+} from './tables.queries.ts';
+import { lockUploadTable } from './tables.service.ts';
+
+export const CHANGE_COLUMN = 'tables.change-column';
+/** So often a change is begun, whatever ended it. */
+const MOST_TRIES = 8;
+
+const shown = (row: ColumnChangeRow): ColumnChange => ({
+  id: row.id,
+  experimentId: row.experimentId,
+  uploadTableId: row.uploadTableId,
+  column: row.column,
+  ...(row.name === null ? {} : { name: row.name }),
+  ...(row.type === null ? {} : { type: row.type }),
+  status: row.status,
+  totalRows: row.totalRows,
+  doneRows: row.doneRows,
+  ...(row.report === null
+    ? {}
+    : { report: { ...row.report, oddExamples: row.report.oddExamples ? [...row.report.oddExamples] : undefined } }),
+  ...(row.errorMessage === null ? {} : { errorMessage: row.errorMessage }),
+  createdAt: row.createdAt,
+  ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
+  ...(row.completedAt === null ? {} : { completedAt: row.completedAt }),
+});
+
+interface ColumnPath {
+  experimentId: string;
+  tableId: string;
+  column: string;
+}
+
+/**
+ * Asks for a column of an upload table to get another name or type. Errors: archived, no such table or column, of another kind, a column that every upload table has, the name taken,
+ * a column of the table being changed already.
+ */
+export async function orderColumnChange(
+  ctx: Context,
+  caller: Caller,
+  { experimentId, tableId, column }: ColumnPath,
+  patch: ColumnPatch,
+): Promise<ColumnChange> {
+  const { name, type, decimal, dateOrder } = patch;
+  if (name === undefined && type === undefined)
+    throw errors.invalidInput().with({ problems: [{ path: '', message: 'must have a name or a type' }] });
+  return ctx.db.transaction(async (tx) => {
+    await requireWritable(tx, experimentId);
+    const table = await lockUploadTable(tx, experimentId, tableId);
+    const target = targetOf(await columnsAt(tx, table.id, table.version), { column, name, type });
+    const id = randomUUIDv7();
+    const row = { id, experimentId, uploadTableId: table.id, column: target.column.name, name: name ?? null, type: type ?? null };
+    const made = await insertColumnChange(tx, { ...row, reading: { decimal, dateOrder }, createdBy: caller.userId });
+    if (!made) throw errors.columnChangeRunning();
+    await audit(tx, caller, {
+      action: 'table.column-changed',
+      organizationId: caller.organizationId,
+      resource: { type: 'experiment', id: experimentId },
+      details: { tableId: table.id, changeId: id, column: row.column, name, type },
+    });
+    await ctx.jobs.enqueue(CHANGE_COLUMN, { changeId: id }, { tx, key: id });
+    return caller.created(tx, shown(made));
+  });
+}
+
+/** One change with its progress and report. Errors: not found. */
+export async function columnChangeOf(ctx: Context, experimentId: string, tableId: string, id: string): Promise<ColumnChange> {
+  const found = await findColumnChange(ctx.db, experimentId, tableId, id);
+  if (!found) throw errors.columnChangeNotFound();
+  return shown(found);
+}
+
+/** What cannot be helped by another try, in words. */
+const finalReason = (error: unknown): string | undefined =>
+  error instanceof FileRefused || (error instanceof ApiError && error.status < 500 && error.code !== 'SOURCE_CHANGED')
+    ? error.message
+    : undefined;
+
+/** Carries a change out, in one version of the table. Runs again after a crash, and then begins anew. */
+export async function carryOut(ctx: Context, changeId: string, signal: AbortSignal): Promise<void> {
+  const change = await startColumnChange(ctx.db, changeId);
+  if (!change) return;
+  const { uploadTableId, column, name, type, reading, tries } = change;
+  const order: ColumnOrder = { ...reading, column, ...(name === null ? {} : { name }), ...(type === null ? {} : { type }) };
+  try {
+    await changeColumn(ctx, uploadTableId, order, {
+      signal,
+      onProgress: (rows) => moveColumnChange(ctx.db, changeId, rows),
+      onEnd: async (tx, outcome) => {
+        // another process has carried it out
+        if ((await completeColumnChange(tx, changeId, outcome)) === 0) throw errors.conflict();
+      },
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = finalReason(error) ?? (tries < MOST_TRIES ? undefined : 'The column could not be changed; the table is what it was.');
+    if (reason === undefined) throw error;
+    ctx.log.warn({ err: error, changeId }, 'a column could not be changed');
+    await failColumnChange(ctx.db, changeId, reason);
+  }
+}
