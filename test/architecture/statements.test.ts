@@ -122,8 +122,8 @@ function queryOf(path: string, { parameters = [] }: Operation): Record<string, s
   );
 }
 
-/** What looking at the metrics sends itself, at most once a second (src/api/lake/gauges.service.ts). */
-const OF_LOOKING = ['lake.waiting', 'lakeLog.findLag'];
+/** What no request sends: looking at the metrics, at most once a second (src/api/lake/gauges.service.ts), and the broker's sign of life (src/api/measurements). */
+const OF_ITSELF = ['lake.waiting', 'lakeLog.findLag', 'presence.beat'];
 
 /** Each list asked once of a process that has just started, with its statements by label; nothing else runs in it. */
 async function askAll() {
@@ -137,7 +137,7 @@ async function askAll() {
       const answer = await call('GET', addressOf(path), { query: queryOf(path, get), headers: { cookie: world.cookie } });
       expect(answer.status, `${path} ${answer.text.slice(0, 300)}`).toBe(200);
       const after = await statementsOf({ server: reader });
-      for (const label of OF_LOOKING) after.delete(label);
+      for (const label of OF_ITSELF) after.delete(label);
       const sent = [...after].flatMap(([label, count]) => Array.from({ length: count - (before.get(label) ?? 0) }, () => label));
       asked.set(path, { statements: sent.sort(), members: longest(answer.body) });
     }
