@@ -53,6 +53,7 @@ export const quoteLargeIntegers = (json: Buffer): Buffer => {
     else if (isDigit(byte) || byte === MINUS) {
       const start = at;
       while (isOfNumber(json[at])) at += 1;
+      if (at - start < SAFE.length) continue;
       const number = json.toString('latin1', start, at);
       if (!isLarge(number)) continue;
       parts.push(json.subarray(passed, start), Buffer.from(`"${number}"`));
