@@ -43,7 +43,16 @@ describe.each(['experiment', 'macro', 'protocol', 'workbook', 'device'] as const
     expect((await list(site.cast.member)).status).toBe(403);
     expect((await list(site.cast.stranger)).status).toBe(403);
     const browser = await signIn(site, email);
-    expect((await browser.call('GET', `/api/v1/${resourceType}/${resource.id}/collaborators`)).status).toBe(200);
+    // without a profile yet: the inviter knows the address, and nobody else is told it
+    const collaborators = `/api/v1/${resourceType}/${resource.id}/collaborators`;
+    const granted = (entries: { kind: string; grantee: object }[]) => entries.find(({ kind }) => kind === 'grant')?.grantee;
+    const theirs = await browser.call('GET', collaborators);
+    expect(theirs.status).toBe(200);
+    expect(granted(theirs.body)).toMatchObject({ displayName: 'Unknown User', email: null });
+    const seen = async () => granted((await site.as(site.cast.owner)('GET', collaborators)).body);
+    expect(await seen()).toMatchObject({ displayName: email, email });
+    await browser.call('POST', '/api/v1/users/profile', { firstName: 'Nora', lastName: 'New' });
+    expect(await seen()).toMatchObject({ displayName: 'Nora New', email });
     expect((await list()).body).toEqual([]);
     expect((await invite({ resourceType, resourceId: resource.id, email })).body.code).toBe('ALREADY_GRANTED');
 

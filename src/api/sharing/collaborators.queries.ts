@@ -2,8 +2,11 @@ import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { Collaborator, GranteeOrganization, GranteeTeam, GranteeUser } from './sharing.model.ts';
 
-/** Everyone who answers for or reaches a resource: living owners, admins and members of its organization as one row each, then grants, newest first. */
-export const listCollaborators = async (db: Queryable, resourceId: string): Promise<Collaborator[]> =>
+/**
+ * Everyone who answers for or reaches a resource: living owners, admins and members of its organization as one row each, then grants, newest first. Who has no
+ * profile yet is shown to whoever invited them, `viewerId`, by the address that was invited.
+ */
+export const listCollaborators = async (db: Queryable, resourceId: string, viewerId: string): Promise<Collaborator[]> =>
   (
     await db.rows<{ entry: Collaborator }>(sql('sharing.listCollaborators')`
       with r as (select id, organization_id from resources where id = ${resourceId}),
@@ -34,13 +37,17 @@ export const listCollaborators = async (db: Queryable, resourceId: string): Prom
             'createdAt', to_char(g.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'createdBy', g.created_by,
             'isOutsideCollaborator', case g.grantee_type when 'user' then m.user_id is null when 'organization' then g.organization_id <> r.organization_id else false end,
             'grantee', json_build_object('type', g.grantee_type,
-              'displayName', coalesce(p.first_name || ' ' || p.last_name, t.name, o.name), 'email', p.email, 'avatarUrl', coalesce(p.avatar_url, o.logo),
+              'displayName', coalesce(invited.email, p.first_name || ' ' || p.last_name, t.name, o.name), 'email', coalesce(invited.email, p.email), 'avatarUrl', coalesce(p.avatar_url, o.logo),
               'memberCount', case when t.id is not null then (select count(*) from team_members tm where tm.team_id = t.id) end),
             'owningOrganization', case when m.is_member then json_build_object('id', owning.id, 'name', owning.name, 'role', case when m.is_admin then 'admin' else 'member' end) end)
         from r
         join organizations owning on owning.id = r.organization_id
         join grants g on g.resource_id = r.id
         left join people p on p.user_id = g.user_id
+        left join users u on u.id = g.user_id and u.deleted_at is null and not p.is_active
+        left join lateral (
+          select i.email from invitations i
+          where i.resource_id = r.id and i.invited_by = ${viewerId} and i.status = 'accepted' and i.email = u.email limit 1) invited on true
         left join teams t on t.id = g.team_id
         left join organizations o on o.id = g.organization_id
         left join organization_members m on m.organization_id = r.organization_id and m.user_id = g.user_id

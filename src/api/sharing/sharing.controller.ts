@@ -83,7 +83,7 @@ export class SharingController extends ApiController {
     @Queries() page: ListPage,
   ): Promise<Collaborator[]> {
     checkedType(resourceType);
-    return sliced(request, this.response, await listCollaborators(this.ctx.db, id), page);
+    return sliced(request, this.response, await listCollaborators(this.ctx.db, id, this.caller.userId), page);
   }
 
   /** Shares a resource with a person, a team of its organization, or an organization of yours. Naming a grantee again changes the role. */

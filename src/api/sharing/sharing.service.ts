@@ -50,7 +50,7 @@ export const share = (ctx: Context, caller: Caller, asked: SharedResource, body:
       });
       await audit(tx, caller, { action: 'grant.created', ...written(resource, body, { role }) });
     }
-    return caller.created(tx, await listCollaborators(tx, resource.id));
+    return caller.created(tx, await listCollaborators(tx, resource.id, caller.userId));
   });
 
 async function setRole(tx: Transaction, caller: Caller, resource: LockedResource, change: { grantId: string; role: GrantRoleName }) {
@@ -72,7 +72,7 @@ export const changeRole = (
     const resource = await lockDecided(tx, caller, asked, 'share');
     if (resource.isArchived) throw errors.experimentArchived();
     await setRole(tx, caller, resource, change);
-    return listCollaborators(tx, resource.id);
+    return listCollaborators(tx, resource.id, caller.userId);
   });
 
 async function remove(tx: Transaction, caller: Caller, resource: LockedResource, held: { grant: GrantRow; staffing: GrantRow[] }) {
