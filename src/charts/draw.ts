@@ -51,17 +51,31 @@ function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
   };
 }
 
+/** Cuts marks at the edge of their plot: a picture grows around marks that stand outside of an asked range. */
+function clip(spec: Spec): Spec {
+  const parts = ['layer', 'concat'].flatMap((name) => (Array.isArray(spec[name]) ? [[name, (spec[name] as Spec[]).map(clip)]] : []));
+  const mark = spec['mark'];
+  return {
+    ...spec,
+    ...(Object.fromEntries(parts) as Spec),
+    ...(mark === undefined ? {} : { mark: typeof mark === 'string' ? { type: mark, clip: true } : { ...mark, clip: true } }),
+  };
+}
+
+const hasRange = ({ look = {} }: Chart): boolean => [look.x, look.y, look.y2].some((axis) => axis?.range !== undefined);
+
 /** The chart as SVG text. Throws when there is no such chart type. */
 export async function drawSvg(chart: Chart, size: Size = { width: 640, height: 400 }): Promise<string> {
   const maker = MAKERS[chart.type];
   if (!maker) throw new Error(`no drawing for chart type ${chart.type}`);
   const hasPoints = chart.series.some((series) => lengthOf(series) > 0);
+  const drawn = pictures(chart, hasPoints ? maker : empty, size);
   const spec = {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     title: chart.look?.title ?? chart.title,
     padding: 16,
     ...themeOf(chart.look ?? {}),
-    ...pictures(chart, hasPoints ? maker : empty, size),
+    ...(hasRange(chart) ? clip(drawn) : drawn),
   };
   const silent = { level: () => silent, error: () => silent, warn: () => silent, info: () => silent, debug: () => silent };
   const compiled = compile(spec as unknown as TopLevelSpec, { logger: silent });

@@ -169,6 +169,9 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', 
     const asked = await picture(config);
     expect(asked.status, asked.text).toBe(200);
     for (const word of ['>Height<', '>what was done<', '>cm<', '>400<', '#16181d']) expect(asked.text).toContain(word);
+    const narrow = await picture({ y: { range: [100, 100.001] } }, { chartType: 'scatter' });
+    expect(narrow.status, narrow.text).toBe(200);
+    expect(Number(/<svg[^>]* height="([\d.]+)"/.exec(narrow.text)?.[1])).toBeLessThan(600);
     const refusals: [object, RegExp][] = [
       [{ colour: 'red' }, /colour/],
       [{ x: { titel: 'x' } }, /titel/],

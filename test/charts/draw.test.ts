@@ -252,6 +252,21 @@ describe('what a chart is asked to look like', () => {
     expect(asked).not.toContain('Two sides');
   });
 
+  test.each(CHART_TYPES)('a %s chart stays as large as asked, however narrow a range', async (type) => {
+    const sizeOf = async (look: object) => {
+      const svg = await drawSvg({ type, title: '', ...SAMPLE[type], look });
+      return (/<svg[^>]*width="([\d.]+)" height="([\d.]+)"/.exec(svg)?.slice(1) ?? []).map(Number);
+    };
+    const [width = 0, height = 0] = await sizeOf({});
+    for (const name of ['x', 'y']) {
+      const kind = SAMPLE[type].axes[name]?.kind;
+      if (kind === undefined || kind === 'categorical') continue;
+      const range = kind === 'temporal' ? ['2026-05-10T00:00:00Z', '2026-05-10T00:00:01Z'] : [40, 40.001];
+      const [wide = 0, high = 0] = await sizeOf({ [name]: { range } });
+      expect([wide < width + 120, high < height + 120], `${wide} × ${high}`).toEqual([true, true]);
+    }
+  });
+
   test('error bars end in caps, beside each other as their bars do, and points without an error have none', async () => {
     const series = ['control', 'drought'].map((color) => ({
       name: 'SPAD',
