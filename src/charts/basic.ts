@@ -53,7 +53,9 @@ const traces =
         // the height of a bar or an area says how much: it begins at zero
         const y = {
           ...plain,
-          ...((kind === 'bar' || kind === 'area') && lookOf(chart, shown).scale !== 'log' ? { scale: { ...plain.scale, zero: true } } : {}),
+          ...((kind === 'bar' || kind === 'area') && lookOf(chart, shown).scale !== 'log' && !lookOf(chart, shown).range
+            ? { scale: { ...plain.scale, zero: true } }
+            : {}),
           ...(axis === 'secondary' ? { axis: { ...plain.axis, orient: 'right' } } : {}),
         };
         const isBeside = kind === 'bar' && kinds.size === 1 && chart.series.length > 1;

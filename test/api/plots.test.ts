@@ -138,6 +138,8 @@ describe('error bars', () => {
     expect(spread.series[0].points.error).toEqual((await dataOf(await bars({ aggregate: 'avg', error: 'std' }))).series[0].points.error);
     const sem = await dataOf(await bars({ errorColumn: 'height_sem' }, { aggregation: { groupBy: [], functions } }));
     expect(sem.series[0].points.error).toEqual((await dataOf(await bars({ aggregate: 'avg', error: 'sem' }))).series[0].points.error);
+    const dots = await make('dot-plot', [source('x', 'treatment'), source('y', 'height', { aggregate: 'avg', error: 'sem' })]);
+    expect(await owner()('GET', `${dots}/data`)).toMatchObject({ status: 400, body: { detail: expect.stringContaining('no error bars') } });
     for (const y of [{ aggregate: 'avg', errorColumn: 'sd' }, { aggregate: 'max', error: 'sem' }, { error: 'sem' }])
       expect(await owner()('GET', `${await bars(y)}/data`)).toMatchObject({
         status: 400,

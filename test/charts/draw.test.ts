@@ -284,6 +284,14 @@ describe('what a chart is asked to look like', () => {
     expect(new Set(caps.map(Math.round))).toEqual(new Set(lines.map(Math.round)));
   });
 
+  test('the height of a bar begins at zero, unless a range is asked', async () => {
+    const chart: Chart = { type: 'bar', title: '', axes: grouped, series: one({ x: ['B73', 'Mo17'], y: [40, 45] }) };
+    expect(textsOf(await drawSvg(chart))).toContain('0');
+    const asked = textsOf(await drawSvg({ ...chart, look: { y: { range: [35, 60] } } }));
+    expect(asked).toEqual(expect.arrayContaining(['36', '60']));
+    expect(asked).not.toContain('0');
+  });
+
   test('facets have one scale unless told otherwise', async () => {
     const series = [1, 100].map((factor) => ({
       name: 'SPAD',

@@ -4,6 +4,8 @@ import { errors } from '../../errors.ts';
 import { ROLES } from './roles.ts';
 import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
 
+/** Types that show error bars. */
+const WITH_ERRORS: ReadonlySet<ChartType> = new Set(['line', 'scatter', 'bar', 'area']);
 /** Rows that a chart reads at most: plain rows, and groups. */
 const MOST_ROWS = 50_000;
 const MOST_GROUPS = 10_000;
@@ -185,6 +187,8 @@ export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
   const drafts = config.dataSources
     .map((source, index) => ({ source, index, column: plotted(source.columnName) }))
     .filter(({ source, column }) => column !== '' && ROLES[type][source.role] !== undefined);
+  if (!WITH_ERRORS.has(type) && drafts.some(({ source }) => source.error !== undefined || source.errorColumn !== undefined))
+    throw errors.queryRefused(`A ${type} chart shows no error bars; those of ${[...WITH_ERRORS].join(', ')} do.`);
   const counting = countsWithoutMeasure(type, drafts);
   const { groupBy = [], functions = [] } = config.aggregation ?? {};
   const aggregates = counting || groupBy.length + functions.length > 0 || drafts.some(({ source }) => source.aggregate !== undefined);
