@@ -619,12 +619,15 @@ table macro_work
   tries integer not null default 0
   next_at timestamp with time zone not null default now()
   created_at timestamp with time zone not null default now()
+  sender_id uuid
   constraint macro_work_row_ids_check CHECK ((cardinality(row_ids) > 0))
   constraint macro_work_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint macro_work_reprocess_id_fkey FOREIGN KEY (reprocess_id) REFERENCES macro_reprocesses(id) ON DELETE CASCADE
+  constraint macro_work_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES users(id) ON DELETE SET NULL
   constraint macro_work_pkey PRIMARY KEY (id)
   CREATE INDEX macro_work_by_reprocess ON public.macro_work USING btree (reprocess_id) WHERE (reprocess_id IS NOT NULL)
   CREATE INDEX macro_work_due ON public.macro_work USING btree (experiment_id, next_at)
+  CREATE INDEX macro_work_sender ON public.macro_work USING btree (sender_id)
 table macros
   id uuid not null
   type text not null default 'macro'::text
@@ -1169,6 +1172,16 @@ table webhook_messages
   CREATE INDEX webhook_messages_by_endpoint ON public.webhook_messages USING btree (endpoint_id, created_at DESC, id DESC)
   CREATE INDEX webhook_messages_due ON public.webhook_messages USING btree (next_attempt_at) WHERE (status = 'pending'::text)
   CREATE INDEX webhook_messages_pending ON public.webhook_messages USING btree (endpoint_id, next_attempt_at) WHERE (status = 'pending'::text)
+table withheld_macros
+  experiment_id uuid not null
+  macro_id uuid not null
+  measurements bigint not null
+  first_at timestamp with time zone not null default now()
+  last_at timestamp with time zone not null default now()
+  constraint withheld_macros_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
+  constraint withheld_macros_macro_id_fkey FOREIGN KEY (macro_id) REFERENCES macros(id) ON DELETE CASCADE
+  constraint withheld_macros_pkey PRIMARY KEY (experiment_id, macro_id)
+  CREATE INDEX withheld_macros_macro ON public.withheld_macros USING btree (macro_id)
 table workbook_uses
   workbook_id uuid not null
   resource_id uuid not null

@@ -247,6 +247,7 @@ const catalogue = {
   sourceChanged: say(409, 'The table changed while this was being written; try again.'),
   rowsNotFound: say(404, (rows: string, table: string) => `Table '${table}' has no row ${rows}.`),
   macroNotUsable: say(404, 'There is no such macro, or none that this experiment may run.'),
+  macroNotAllowed: say(403, 'Only what is public, of the workbook in use or allowed by a manager runs on new measurements.'),
   reprocessNotFound: say(404, 'This macro was not asked to run again under that id in this experiment.'),
   macroNotOnNew: say(404, 'This macro does not run on new measurements of this experiment.'),
   reprocessRunning: say(409, 'This macro is being run again in this experiment already; wait until that is done.'),

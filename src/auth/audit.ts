@@ -64,6 +64,7 @@ export const AUDIT_ACTIONS = [
   'macro.unlinked',
   'macro.reprocessed',
   'macro.stopped',
+  'macro.allowed',
   'workbook.created',
   'workbook.updated',
   'workbook.published',

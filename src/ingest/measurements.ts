@@ -93,6 +93,8 @@ export interface MeasurementRow {
   plain?: PlainValues & { readonly topicProtocolId: string | null };
   facts: Facts;
   clientId: string | null;
+  /** The person whom the connection proved; null of what a device sent. */
+  senderId: string | null;
   contributorId: string | null;
   processedAt: string;
   macros: string | null;
@@ -182,6 +184,7 @@ class PlainRow implements MeasurementRow {
   readonly toRun = NONE;
   readonly deviceRow: string;
   readonly clientId: string | null;
+  readonly senderId: string | null;
   readonly contributorId: string | null;
   readonly processedAt: string;
   readonly places: PlainValues['places'];
@@ -196,6 +199,7 @@ class PlainRow implements MeasurementRow {
     this.#source = ids.source;
     this.deviceRow = ids.deviceRow;
     this.clientId = arrival.clientId;
+    this.senderId = arrival.userId;
     this.contributorId = contributorOf(arrival, message);
     this.processedAt = isoOf(arrival.arrivedAt);
     this.places = plain.places;
@@ -272,6 +276,7 @@ export function measurementRows(
       deviceRow: deviceRow(message),
       facts,
       clientId: arrival.clientId,
+      senderId: arrival.userId,
       contributorId,
       processedAt: isoOf(arrival.arrivedAt),
       macros,

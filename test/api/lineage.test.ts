@@ -20,7 +20,9 @@ beforeAll(async () => {
     })
   ).body.id;
   const message = { timestamp: '2026-05-01T10:00:00Z', device_id: 'd', sample: [{ n: 1 }, { n: 2 }], macros: [{ id: macroId }] };
-  [messageId = ''] = await storeMessages(db, [{ experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(message)) }]);
+  [messageId = ''] = await storeMessages(db, [
+    { experimentId, clientId: 'multispeq_1', userId: test$.cast.owner.id, body: Buffer.from(JSON.stringify(message)) },
+  ]);
   const left = () =>
     db.one<{ left: number }>(
       sql('test')`select (select count(*) from messages where status = 'pending') + (select count(*) from macro_work) as left`,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
+import { noteWithheld } from '../../src/api/macro-runs/macro-runs.queries.ts';
 import { storeMessages } from '../../src/ingest/messages.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
@@ -30,10 +31,14 @@ async function makeMacro(code: string, more: object = {}, as = owner): Promise<s
 
 const minute = (n: number) => new Date(Date.UTC(2026, 4, 1, 10, n)).toISOString();
 
-const send = (experimentId: string, messages: readonly object[]) =>
+const send = (
+  experimentId: string,
+  messages: readonly object[],
+  sender: { userId?: string; clientId?: string } = { userId: test$.cast.owner.id },
+) =>
   storeMessages(
     test$.db,
-    messages.map((message) => ({ experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(message)) })),
+    messages.map((message) => ({ experimentId, ...sender, body: Buffer.from(JSON.stringify(message)) })),
   );
 
 async function settled(experimentId: string): Promise<void> {
@@ -171,18 +176,13 @@ describe('a measurement that names a macro', () => {
   test('that fails has the error in its row, and leaves the others alone', async () => {
     const experimentId = await makeExperiment();
     const macroId = await makeMacro('if (json.x === 2) throw new Error("no two"); return { x: json.x };');
-    const private$ = await makeMacro(
-      'return { x: 1 };',
-      { organizationId: undefined, visibility: 'private' },
-      test$.as(test$.cast.stranger),
-    );
     const nobody = randomUUID();
     await send(
       experimentId,
       [1, 2, 3].map((x) => ({
         timestamp: minute(x),
         sample: { x },
-        macros: [{ id: macroId }, { id: private$ }, { id: nobody }, { id: 'no id' }],
+        macros: [{ id: macroId }, { id: nobody }, { id: 'no id' }],
       })),
     );
     await settled(experimentId);
@@ -192,10 +192,7 @@ describe('a measurement that names a macro', () => {
       [null, expect.stringContaining('no two')],
       [3, null],
     ]);
-    for (const id of [private$, nobody])
-      expect((await rowsOf(experimentId, id)).map(({ macro_error: error }) => error)).toEqual(
-        Array(3).fill('There is no such macro, or none that this experiment may run.'),
-      );
+    expect((await rowsOf(experimentId, nobody)).map(({ macro_error: error }) => error)).toEqual(Array(3).fill('There is no such macro.'));
   });
 
   test('keeps what it brought along, and is run once however often it is delivered', async () => {
@@ -211,6 +208,106 @@ describe('a measurement that names a macro', () => {
     await settled(experimentId);
     expect((await rowsOf(experimentId, macroId)).map(({ v }) => v)).toEqual(['delivered', 'computed']);
     expect(await rowsOf(experimentId, 'raw_data')).toHaveLength(2);
+  });
+});
+
+describe('a macro that the sender may not read', () => {
+  const shownTo = async (as: Call, experimentId: string, macroId: string) =>
+    (await as('GET', `/api/v1/experiments/${experimentId}/tables`)).body.find(
+      ({ identifier }: { identifier: string }) => identifier === macroId,
+    );
+  const reprocess = (as: Call, experimentId: string, macroId: string) =>
+    as('POST', `/api/v1/experiments/${experimentId}/data/macros/${macroId}/reprocess`, { body: {} });
+  const measured = (n: number, macroId: string) => ({ timestamp: minute(n), sample: { x: n }, macros: [{ id: macroId }] });
+
+  test('is not run: the measurement is stored, managers see why, and one who may read the macro allows it once for all', async () => {
+    const { cast, db } = test$;
+    const [stranger, admin] = [test$.as(cast.stranger), test$.as(cast.admin)];
+    const experimentId = await makeExperiment();
+    for (const { id } of [cast.stranger, cast.viewer]) await grant(db, { id: experimentId, type: 'experiment' }, { user: id }, 'viewer');
+    const macroId = await makeMacro('return { y: json.x };', { organizationId: undefined, visibility: 'private' }, stranger);
+    // its author sends, and it runs
+    await send(experimentId, [measured(0, macroId)], { userId: cast.stranger.id });
+    await settled(experimentId);
+    expect((await rowsOf(experimentId, macroId)).map(({ y }) => y)).toEqual([0]);
+    expect((await shownTo(owner, experimentId, macroId)).withheld).toBeUndefined();
+
+    await send(experimentId, [measured(1, macroId), measured(2, macroId)]);
+    await send(experimentId, [measured(3, macroId)], { clientId: 'a device of nobody' });
+    await settled(experimentId);
+    expect(await rowsOf(experimentId, 'raw_data')).toHaveLength(4);
+    expect(await rowsOf(experimentId, macroId)).toHaveLength(1);
+    const table = await shownTo(owner, experimentId, macroId);
+    expect(table).toMatchObject({
+      displayName: `Processed Data (${macroId})`,
+      totalRows: 1,
+      withheld: { measurements: 3, reason: expect.stringContaining(`${macroId}/reprocess`), firstAt: expect.any(String) },
+    });
+    expect((await shownTo(test$.as(cast.viewer), experimentId, macroId)).withheld).toBeUndefined();
+
+    // who manages and may not read it, who may read it and does not manage, and a reader
+    expect((await reprocess(owner, experimentId, macroId)).body.code).toBe('MACRO_NOT_USABLE');
+    expect((await reprocess(stranger, experimentId, macroId)).body.code).toBe('ACTION_DENIED');
+    expect((await shownTo(owner, experimentId, macroId)).withheld).toMatchObject({ measurements: 3 });
+    await grant(db, { id: macroId, type: 'macro' }, { user: cast.admin.id }, 'viewer');
+    expect((await reprocess(admin, experimentId, macroId)).status).toBe(201);
+    await settled(experimentId);
+    expect((await rowsOf(experimentId, macroId)).map(({ y }) => y)).toEqual([0, 1, 2, 3]);
+    expect((await shownTo(owner, experimentId, macroId)).withheld).toBeUndefined();
+    await send(experimentId, [measured(4, macroId)], { clientId: 'another device of nobody' });
+    await settled(experimentId);
+    expect((await rowsOf(experimentId, macroId)).map(({ y }) => y)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test('is shown before it has a table, and by its name to who may read it', async () => {
+    const { cast, db } = test$;
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return {};', { organizationId: undefined, visibility: 'private' }, test$.as(cast.stranger));
+    await grant(db, { id: macroId, type: 'macro' }, { user: cast.admin.id }, 'viewer');
+    await grant(db, { id: experimentId, type: 'experiment' }, { user: cast.viewer.id }, 'viewer');
+    await send(experimentId, [measured(0, macroId)]);
+    await settled(experimentId);
+    expect(await shownTo(owner, experimentId, macroId)).toMatchObject({
+      canRead: false,
+      totalRows: 0,
+      version: 0,
+      withheld: { measurements: 1 },
+    });
+    expect((await shownTo(test$.as(cast.admin), experimentId, macroId)).displayName).toMatch(/^Processed Data \(m /);
+    expect(await shownTo(test$.as(cast.viewer), experimentId, macroId)).toBeUndefined();
+    const read = await owner('GET', `/api/v1/experiments/${experimentId}/data`, { query: { tableName: macroId } });
+    expect(read).toMatchObject({ status: 404, body: { code: 'TABLE_NOT_FOUND' } });
+  });
+
+  test('a device reads what the person who registered it reads', async () => {
+    const { cast, db } = test$;
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { y: json.x };');
+    const serialNumber = `s${randomUUID().slice(0, 8)}`;
+    const made = await owner('POST', '/api/v1/devices', {
+      body: { serialNumber, deviceType: 'ambyte', organizationId: cast.leafLab },
+    });
+    expect(made.status, made.text).toBe(201);
+    const device = await db.one<{ thingName: string }>(
+      sql('test')`select thing_name as "thingName" from devices where serial_number = ${serialNumber}`,
+    );
+    await send(experimentId, [measured(0, macroId)], { clientId: 'a device of nobody' });
+    await send(experimentId, [measured(1, macroId)], { clientId: device!.thingName });
+    await settled(experimentId);
+    expect((await rowsOf(experimentId, macroId)).map(({ y }) => y)).toEqual([1]);
+    expect((await shownTo(owner, experimentId, macroId)).withheld).toMatchObject({ measurements: 1 });
+  });
+
+  test('macros that an experiment notes are bounded', async () => {
+    const { cast, db } = test$;
+    const experimentId = await makeExperiment();
+    const ids = await Promise.all(
+      [1, 2].map(() => makeMacro('return {};', { organizationId: undefined, visibility: 'private' }, test$.as(cast.stranger))),
+    );
+    const note = (macroId: string) => db.transaction((tx) => noteWithheld(tx, { experimentId, macroId, measurements: 1, most: 1 }));
+    for (const macroId of [...ids, ...ids]) await note(macroId);
+    expect((await shownTo(owner, experimentId, ids[0]!)).withheld).toMatchObject({ measurements: 2 });
+    expect(await shownTo(owner, experimentId, ids[1]!)).toBeUndefined();
   });
 });
 
@@ -402,17 +499,30 @@ describe('analysis after the campaign', () => {
     expect((await ask(experimentId, randomUUID())).body.code).toBe('MACRO_NOT_USABLE');
     const wrong = await ask(experimentId, macroId, { filters: [{ column: 'genotyp', operator: 'equals', value: 'B73' }] });
     expect(wrong).toMatchObject({ status: 400, body: { errors: [{ path: expect.stringMatching(/^\/filters/) }] } });
-    // a stranger's own macro: the experiment may not run it, whoever contributes
-    const theirs = await makeMacro('return { theirs: 1 };', { organizationId: undefined }, test$.as(cast.stranger));
+    // a stranger's own macro: they may run it over what is there, and only a manager on what others are to send
+    const theirs = await makeMacro('return { theirs: 1 };', { organizationId: undefined, visibility: 'private' }, test$.as(cast.stranger));
     await grant(db, { id: experimentId, type: 'experiment' }, { user: cast.stranger.id }, 'viewer');
-    expect((await ask(experimentId, theirs, {}, test$.as(cast.stranger))).body.code).toBe('MACRO_NOT_USABLE');
     expect((await ask(experimentId, theirs)).body.code).toBe('MACRO_NOT_USABLE');
+    const onNew = { onNew: true };
+    expect(await ask(experimentId, theirs, onNew, test$.as(cast.stranger))).toMatchObject({
+      status: 403,
+      body: { code: 'MACRO_NOT_ALLOWED' },
+    });
+    expect((await ask(experimentId, theirs, {}, test$.as(cast.stranger))).status).toBe(201);
+    await settled(experimentId);
+    expect(await rowsOf(experimentId, theirs, { columns: 'theirs' })).toEqual([{ theirs: 1 }]);
+    await send(experimentId, [{ ...plain(1), macros: [theirs] }]);
+    await settled(experimentId);
+    expect(await rowsOf(experimentId, theirs)).toHaveLength(1);
     // somebody who manages the experiment and may read it allows it once for all
     await grant(db, { id: theirs, type: 'macro' }, { user: cast.admin.id }, 'viewer');
     expect((await ask(experimentId, theirs, {}, test$.as(cast.admin))).status).toBe(201);
     await settled(experimentId);
-    expect(await rowsOf(experimentId, theirs, { columns: 'theirs' })).toEqual([{ theirs: 1 }]);
-    expect((await ask(experimentId, theirs, {}, test$.as(cast.stranger))).status).toBe(201);
+    expect(await rowsOf(experimentId, theirs)).toHaveLength(2);
+    await send(experimentId, [{ ...plain(2), macros: [theirs] }]);
+    await settled(experimentId);
+    expect(await rowsOf(experimentId, theirs)).toHaveLength(3);
+    expect((await ask(experimentId, theirs, onNew, test$.as(cast.stranger))).status).toBe(201);
     await settled(experimentId);
     expect((await owner('PATCH', `/api/v1/experiments/${experimentId}`, { body: { status: 'archived' } })).status).toBe(200);
     expect((await ask(experimentId, macroId)).body.code).toBe('EXPERIMENT_ARCHIVED');

@@ -67,7 +67,7 @@ test(
         const experimentId = experiments[Math.floor(sent / 50) % EXPERIMENTS] ?? '';
         await storeMessages(
           db,
-          some.map((each) => ({ experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(each)) })),
+          some.map((each) => ({ experimentId, userId: owner.id, body: Buffer.from(JSON.stringify(each)) })),
         );
         sent += some.length;
       }

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 
 export interface Load {
   baseUrl: string;
-  /** API keys, and paths that `{n}` makes different each time; taken in turns. */
+  /** API keys, and paths that `{n}` makes different each time: taken in turns, or one by each sender. */
   keys: readonly string[];
   paths: readonly string[];
   seconds: number;
@@ -32,9 +32,10 @@ async function run({ baseUrl, keys, paths, seconds, pace }: Load): Promise<Tally
   const tally: Tally = { sent: 0, statuses: {}, accepted: { p50: 0, p95: 0, p99: 0 }, refused: { p95: 0 }, bare: 0, seconds };
   const [accepted, refused]: [number[], number[]] = [[], []];
   const began = performance.now();
-  const ask = () =>
+  const ask = (turn?: number) =>
     new Promise<void>((resolve) => {
       const n = (tally.sent += 1);
+      const whose = turn ?? n;
       const start = performance.now();
       const note = (status: number) => {
         tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
@@ -42,8 +43,8 @@ async function run({ baseUrl, keys, paths, seconds, pace }: Load): Promise<Tally
         else refused.push(performance.now() - start);
         resolve();
       };
-      const path = (paths[n % paths.length] ?? '').replace('{n}', String(n));
-      const outgoing = request({ hostname, port, path, agent, headers: { 'x-api-key': keys[n % keys.length] } }, (answer) => {
+      const path = (paths[whose % paths.length] ?? '').replace('{n}', String(n));
+      const outgoing = request({ hostname, port, path, agent, headers: { 'x-api-key': keys[whose % keys.length] } }, (answer) => {
         const { statusCode = 0, headers } = answer;
         const isProblem = headers['content-type']?.startsWith('application/problem+json') === true;
         if (statusCode !== 200 && !(Number(headers['retry-after']) >= 1 && isProblem)) tally.bare += 1;
@@ -57,8 +58,8 @@ async function run({ baseUrl, keys, paths, seconds, pace }: Load): Promise<Tally
   const isOver = () => performance.now() - began > seconds * 1_000;
   if ('senders' in pace)
     await Promise.all(
-      Array.from({ length: pace.senders }, async () => {
-        while (!isOver()) await ask();
+      Array.from({ length: pace.senders }, async (_, sender) => {
+        while (!isOver()) await ask(sender);
       }),
     );
   else {

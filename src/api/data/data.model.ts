@@ -15,6 +15,15 @@ export interface TableColumn {
 
 export type TableType = 'static' | 'macro' | 'upload';
 
+/** Measurements on which a macro was not run. */
+export interface Withheld {
+  /** Why, and what to do. */
+  reason: string;
+  measurements: number;
+  firstAt: Date;
+  lastAt: Date;
+}
+
 export interface TableDescriptor {
   /** What `tableName` takes. */
   identifier: string;
@@ -27,6 +36,8 @@ export interface TableDescriptor {
   /** Whether you may read its rows: raw and uploaded rows need the contribute action. */
   canRead: boolean;
   version: number;
+  /** Of a macro table, for who manages the experiment: that the macro was named by somebody who may not read it. The table may not exist yet. */
+  withheld?: Withheld;
   columns: TableColumn[];
 }
 

@@ -10,6 +10,8 @@ export interface TableRow {
   rowCount: number;
   version: number;
   canRead: boolean;
+  /** Told to managers. */
+  withheld: { measurements: number; firstAt: string; lastAt: string } | null;
   /** Expanded columns, in order. */
   columns: { name: string; originalKey: string | null; type: string; nullable: boolean; firstSeenAt: string; lastSeenAt: string }[];
 }
@@ -18,6 +20,12 @@ export interface TableRow {
 export const listReadableTables = (db: Queryable, userId: string, experimentId: string) =>
   db.rows<TableRow>(sql('data.listTables')`
     with fixed (kind, position) as (values ('raw_data', 1), ('device', 2)),
+    withheld as (
+      select w.macro_id::text as identifier, w.measurements, w.first_at, w.last_at,
+        (select r.name from readable_resources(${userId}, array['macro'], false) r where r.id = w.macro_id) as name
+      from withheld_macros w where w.experiment_id = ${experimentId}
+        and exists (select from decide(${userId}, 'experiment', ${experimentId}, 'manage') m where m.source is not null)
+    ),
     listed as (
       select t.id, f.kind, f.kind as identifier, null::text as name, coalesce(t.row_count, 0) as row_count, coalesce(t.version, 0) as version, f.position, null::timestamptz as created_at
       from fixed f left join lake_tables t on t.experiment_id = ${experimentId} and t.identifier = f.kind
@@ -27,9 +35,15 @@ export const listReadableTables = (db: Queryable, userId: string, experimentId: 
           and exists (select from effective_access a where a.resource_id = r.id and a.user_id = ${userId} and a.can_read))),
         t.row_count, t.version, case t.kind when 'macro' then 3 else 4 end, t.created_at
       from lake_tables t where t.experiment_id = ${experimentId} and t.kind in ('macro', 'upload')
+      union all
+      select null, 'macro', w.identifier, w.name, 0, 0, 3, w.first_at from withheld w
+      where not exists (select from lake_tables t where t.experiment_id = ${experimentId} and t.identifier = w.identifier)
     )
     select l.id as "tableId", l.kind, l.identifier, l.name, l.row_count as "rowCount", l.version,
-      coalesce(d.source is not null, false) as "canRead",
+      coalesce(d.source is not null, false) and (l.id is not null or l.kind <> 'macro') as "canRead",
+      (select json_build_object('measurements', w.measurements, 'firstAt', to_char(w.first_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+          'lastAt', to_char(w.last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        from withheld w where w.identifier = l.identifier and l.kind = 'macro') as withheld,
       coalesce((select json_agg(json_build_object('name', c.name, 'originalKey', c.original_key, 'type', c.type, 'nullable', c.nullable,
           'firstSeenAt', to_char(c.first_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'lastSeenAt', to_char(c.last_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by c.ordinal)
         from lake_columns c where c.table_id = l.id and c.until_version is null and not c.hidden and c.origin <> 'base'), '[]') as columns

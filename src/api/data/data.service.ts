@@ -9,7 +9,7 @@ import type { CacheKey } from '../../lakehouse/page-cache.ts';
 import type { Kept, TableRows, TableSource } from '../../lakehouse/plan.ts';
 import { typeText } from '../../lakehouse/types.ts';
 import { metadataColumnsOf } from '../metadata/lake.service.ts';
-import type { TableDescriptor, TableType } from './data.model.ts';
+import type { TableDescriptor, TableType, Withheld } from './data.model.ts';
 import { listReadableTables, type TableRow } from './data.queries.ts';
 
 const TABLE_TYPE: Record<TableRow['kind'], TableType> = { raw_data: 'static', device: 'static', macro: 'macro', upload: 'upload' };
@@ -29,6 +29,15 @@ function addedTo({ kind, columns }: TableRow, described: readonly MetadataColumn
   return metadataColumns({ files: [], columns: described }, own).columns;
 }
 
+const withheldOf = (macroId: string, { measurements, firstAt, lastAt }: NonNullable<TableRow['withheld']>): Withheld => ({
+  reason:
+    'Whoever sent these measurements may not read the macro that they name, so it was not run on them. Somebody who manages the experiment and may read the macro ' +
+    `allows it for all by POST …/data/macros/${macroId}/reprocess, which runs it on them as well.`,
+  measurements,
+  firstAt: new Date(firstAt),
+  lastAt: new Date(lastAt),
+});
+
 /** The tables of an experiment with their columns; raw_data and device are always among them. */
 export async function describeTables(ctx: Context, userId: string, experimentId: string): Promise<TableDescriptor[]> {
   const [rows, described] = await Promise.all([listReadableTables(ctx.db, userId, experimentId), metadataColumnsOf(ctx.db, experimentId)]);
@@ -40,6 +49,7 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
     defaultSortColumn: DEFAULT_SORT[row.kind],
     errorColumn: ERROR_COLUMN[row.kind],
     canRead: row.canRead,
+    ...(row.withheld === null ? {} : { withheld: withheldOf(row.identifier, row.withheld) }),
     version: row.version,
     columns: [
       ...fixedColumns(row.kind)

@@ -20,10 +20,12 @@ import {
   excuseWork,
   findKeptCode,
   findLiveCode,
+  hasMacro,
   holdWork,
   insertWork,
   listDue,
   listQueued,
+  noteWithheld,
   startReprocess,
   type Code,
   type NewWork,
@@ -50,14 +52,28 @@ const FULL_SECONDS = 2;
 /** So often a piece is begun, and a run that was lost or too slow is run. */
 const TRIES = { piece: 8, run: 3 };
 
+const WITHHELD = Symbol('withheld');
+
 /** Seconds before a piece is tried again: never so long that work seems to stand still after an interruption. */
 const backoff = (tries: number) => Math.min(15, 2 ** tries);
 
-async function codeOf({ db }: Context, { experimentId, macroId, workbookVersionId, reprocessId }: Work): Promise<Code | string> {
-  if (workbookVersionId === null || reprocessId !== null)
-    return (await findLiveCode(db, experimentId, macroId)) ?? 'There is no such macro, or none that this experiment may run.';
-  const kept = isUuid(workbookVersionId) ? await findKeptCode(db, experimentId, macroId, workbookVersionId) : undefined;
-  return kept ?? 'The workbook version of the measurement does not keep this macro, or is none that this experiment may use.';
+/** What a piece is to run, or why it cannot; `withheld`: for whom it would be run may not read it, and no manager has allowed it. */
+async function codeOf(
+  { db }: Context,
+  { experimentId, macroId, workbookVersionId, senderId, reprocessId }: Work,
+): Promise<Code | string | typeof WITHHELD> {
+  const isThere = await hasMacro(db, macroId);
+  if (workbookVersionId === null || reprocessId !== null) {
+    if (!isThere) return 'There is no such macro.';
+    return (await findLiveCode(db, experimentId, macroId, senderId)) ?? WITHHELD;
+  }
+  const kept = isUuid(workbookVersionId)
+    ? await findKeptCode(db, experimentId, { macroId, versionId: workbookVersionId, personId: senderId })
+    : undefined;
+  if (kept) return kept;
+  return isThere && !(await findLiveCode(db, experimentId, macroId, senderId))
+    ? WITHHELD
+    : 'The workbook version of the measurement does not keep this macro.';
 }
 
 interface Outcome {
@@ -133,6 +149,19 @@ function refuse({ macroId }: Work, elements: readonly Element[], error: string, 
   };
 }
 
+/** Ends a piece without a row: what its macro made before stays. */
+async function withhold(ctx: Context, { id, experimentId, macroId, reprocessId, rowIds }: Work): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    if (!(await endWork(tx, id))) return;
+    if (reprocessId === null) {
+      await noteWithheld(tx, { experimentId, macroId, measurements: rowIds.length });
+      return;
+    }
+    await countDone(tx, reprocessId, { rows: rowIds.length, failed: rowIds.length });
+    await completeReprocess(tx, reprocessId);
+  });
+}
+
 class Superseded extends Error {}
 
 /** Stores the outcome of a piece; what is left of it becomes pieces of their own. */
@@ -164,9 +193,10 @@ async function settle(ctx: Context, work: Work, outcome: Outcome, signal: AbortS
 }
 
 async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<void> {
+  const code = await codeOf(ctx, piece);
+  if (code === WITHHELD) return withhold(ctx, piece);
   const rows = await readMeasured(ctx, piece.experimentId, { ids: piece.rowIds, from: piece.from, to: piece.to }, signal);
   const elements = rows.flatMap(elementsOf);
-  const code = await codeOf(ctx, piece);
   let outcome: Outcome;
   if (typeof code === 'string') outcome = refuse(piece, elements, code, 'none');
   else
@@ -252,7 +282,7 @@ async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
       const total = pieces.reduce((sum, { ids }) => sum + ids.length, 0);
       if (!(await startReprocess(tx, id, total))) return;
       const fresh = pieces.map(({ ids, from, to }): NewWork => {
-        return { id: randomUUIDv7(), macroId, workbookVersionId: null, reprocessId: id, rowIds: ids, from, to };
+        return { id: randomUUIDv7(), macroId, workbookVersionId: null, senderId: run.createdBy, reprocessId: id, rowIds: ids, from, to };
       });
       if (fresh.length > 0) await insertWork(tx, experimentId, fresh);
       await completeReprocess(tx, id);

@@ -7,6 +7,8 @@ export interface NewWork {
   id: string;
   macroId: string;
   workbookVersionId: string | null;
+  /** Who sent the measurements, or asked for the run; null of a device that nobody registered. */
+  senderId: string | null;
   reprocessId: string | null;
   rowIds: readonly string[];
   from: string;
@@ -18,10 +20,10 @@ export interface NewWork {
 
 export const insertWork = (db: Queryable, experimentId: string, work: readonly NewWork[]) =>
   db.run(sql('macroRuns.insertWork')`
-    insert into macro_work (id, experiment_id, macro_id, workbook_version_id, reprocess_id, row_ids, from_at, to_at, tries, next_at)
-    select w.id, ${experimentId}, w."macroId", w."workbookVersionId", w."reprocessId", w."rowIds", w."from", w."to", coalesce(w.tries, 0),
+    insert into macro_work (id, experiment_id, macro_id, workbook_version_id, sender_id, reprocess_id, row_ids, from_at, to_at, tries, next_at)
+    select w.id, ${experimentId}, w."macroId", w."workbookVersionId", (select u.id from users u where u.id = w."senderId"), w."reprocessId", w."rowIds", w."from", w."to", coalesce(w.tries, 0),
       now() + make_interval(secs => coalesce(w.delay, 0))
-    from jsonb_to_recordset(${JSON.stringify(work)}::jsonb) as w (id uuid, "macroId" uuid, "workbookVersionId" text, "reprocessId" uuid, "rowIds" text[],
+    from jsonb_to_recordset(${JSON.stringify(work)}::jsonb) as w (id uuid, "macroId" uuid, "workbookVersionId" text, "senderId" uuid, "reprocessId" uuid, "rowIds" text[],
       "from" timestamptz, "to" timestamptz, tries integer, delay float8)`);
 
 /** Experiments with work that is due, those that wait longest first. */
@@ -34,6 +36,7 @@ export interface Work {
   experimentId: string;
   macroId: string;
   workbookVersionId: string | null;
+  senderId: string | null;
   reprocessId: string | null;
   rowIds: string[];
   from: string;
@@ -52,7 +55,7 @@ export const claimWork = (db: Queryable, experimentId: string, seconds: number) 
     update macro_work w set tries = tries + 1, next_at = now() + make_interval(secs => ${seconds})
     where w.id = (select id from macro_work where experiment_id = ${experimentId} and next_at <= now()
       order by reprocess_id is not null, next_at, id limit 1 for update skip locked)
-    returning w.id, w.experiment_id as "experimentId", w.macro_id as "macroId", w.workbook_version_id as "workbookVersionId",
+    returning w.id, w.experiment_id as "experimentId", w.macro_id as "macroId", w.workbook_version_id as "workbookVersionId", w.sender_id as "senderId",
       w.reprocess_id as "reprocessId", w.row_ids as "rowIds", ${iso('from_at')} as "from", ${iso('to_at')} as "to", w.tries`);
 
 export const holdWork = (db: Queryable, id: string, seconds: number) =>
@@ -77,30 +80,50 @@ export interface Code {
 }
 
 /**
- * The code of a macro as it is, where an experiment may run it: it is public, of the experiment's organization, of the workbook version that the experiment uses, or readable
- * by whoever made the experiment, or allowed there by somebody who manages it.
+ * The code of a macro as it is, where an experiment may run it for somebody: they may read it (nobody may read what is public), the workbook version that the
+ * experiment uses holds it, or a manager has allowed it there.
  */
-export const findLiveCode = (db: Queryable, experimentId: string, macroId: string) =>
+export const findLiveCode = (db: Queryable, experimentId: string, macroId: string, personId: string | null) =>
   db.one<Code>(sql('macroRuns.findLiveCode')`
     select r.name, m.filename, m.language, m.code, m.code_version::text as version
-    from macros m join resources r on r.id = m.id join resources e on e.id = ${experimentId}
-    where m.id = ${macroId} and (r.visibility = 'public' or r.organization_id = e.organization_id
-      or exists (select from experiments x join workbook_version_uses u on u.version_id = x.workbook_version_id where x.id = e.id and u.resource_id = m.id)
+    from macros m join resources r on r.id = m.id join experiments e on e.id = ${experimentId}
+    where m.id = ${macroId} and (exists (select from workbook_version_uses u where u.version_id = e.workbook_version_id and u.resource_id = m.id)
       or exists (select from experiment_macros allowed where allowed.experiment_id = e.id and allowed.macro_id = m.id)
-      or exists (select from readable_resources(e.created_by, array['macro'], false) readable where readable.id = m.id))`);
+      or exists (select from readable_resources(${personId}, array['macro'], false) readable where readable.id = m.id))`);
 
-/** The code that a workbook version keeps, where the experiment uses the version or may read the workbook or the macro. */
-export const findKeptCode = (db: Queryable, experimentId: string, macroId: string, versionId: string) =>
+/** The code that a workbook version keeps, where the experiment uses the version or was allowed the macro, or somebody may read the workbook or the macro. */
+export const findKeptCode = (db: Queryable, experimentId: string, kept: { macroId: string; versionId: string; personId: string | null }) =>
   db.one<Code>(sql('macroRuns.findKeptCode')`
     select coalesce(r.name, kept.id::text) as name, m.filename, v.entity_snapshots -> 'macros' -> kept.id::text ->> 'language' as language,
       v.entity_snapshots -> 'macros' -> kept.id::text ->> 'code' as code, 'workbook ' || v.id as version
-    from workbook_versions v cross join (select ${macroId}::uuid as id) kept
-    join resources e on e.id = ${experimentId} join experiments x on x.id = e.id
+    from workbook_versions v cross join (select ${kept.macroId}::uuid as id) kept
+    join experiments e on e.id = ${experimentId}
     left join macros m on m.id = kept.id left join resources r on r.id = m.id
-    where v.id = ${versionId} and v.entity_snapshots -> 'macros' -> kept.id::text ->> 'code' is not null
-      and (x.workbook_version_id = v.id or exists (select from resources shared where shared.id in (v.workbook_id, kept.id)
-        and (shared.visibility = 'public' or shared.organization_id = e.organization_id
-          or exists (select from readable_resources(e.created_by, array['macro', 'workbook'], false) readable where readable.id = shared.id))))`);
+    where v.id = ${kept.versionId} and v.entity_snapshots -> 'macros' -> kept.id::text ->> 'code' is not null
+      and (e.workbook_version_id = v.id
+        or exists (select from experiment_macros allowed where allowed.experiment_id = e.id and allowed.macro_id = kept.id)
+        or exists (select from readable_resources(${kept.personId}, array['macro', 'workbook'], false) readable where readable.id in (v.workbook_id, kept.id)))`);
+
+export const hasMacro = async (db: Queryable, macroId: string) =>
+  (await db.one(sql('macroRuns.hasMacro')`select from macros where id = ${macroId}`)) !== undefined;
+
+/** Who registered these things, of those that somebody has. */
+export const listRegistrars = (db: Queryable, thingNames: readonly string[]) =>
+  db.rows<{ thingName: string; userId: string }>(sql('macroRuns.listRegistrars')`
+    select d.thing_name as "thingName", r.created_by as "userId" from devices d join resources r on r.id = d.id
+    where d.thing_name = any (${thingNames}) and r.created_by is not null`);
+
+/** Macros that an experiment notes as withheld, at most: their ids come from whoever sends. */
+const MOST_WITHHELD = 1_000;
+
+/** Counts measurements on which a macro was not run, since their sender may not read it. Nothing where there is no such macro, or it was allowed meanwhile. */
+export const noteWithheld = (tx: Transaction, row: { experimentId: string; macroId: string; measurements: number; most?: number }) =>
+  tx.run(sql('macroRuns.noteWithheld')`
+    insert into withheld_macros as w (experiment_id, macro_id, measurements)
+    select ${row.experimentId}, m.id, ${row.measurements} from macros m
+    where m.id = ${row.macroId} and not exists (select from experiment_macros a where a.experiment_id = ${row.experimentId} and a.macro_id = m.id)
+      and (select count(*) from withheld_macros other where other.experiment_id = ${row.experimentId} and other.macro_id <> m.id) < ${row.most ?? MOST_WITHHELD}
+    on conflict (experiment_id, macro_id) do update set measurements = w.measurements + excluded.measurements, last_at = now()`);
 
 const columns = fragment`id, experiment_id as "experimentId", macro_id as "macroId", code_version as "codeVersion", include_delivered as "includeDelivered", scope, filters, status,
   total_rows as "totalRows", done_rows as "doneRows", failed_rows as "failedRows", created_by as "createdBy", created_at as "createdAt",
@@ -114,6 +137,10 @@ export const allowMacro = (tx: Transaction, row: { experimentId: string; macroId
     insert into experiment_macros as m (experiment_id, macro_id, runs_on_new, allowed_by)
     values (${row.experimentId}, ${row.macroId}, coalesce(${row.onNew}::boolean, false), ${row.allowedBy})
     on conflict (experiment_id, macro_id) do update set runs_on_new = coalesce(${row.onNew}::boolean, m.runs_on_new)`);
+
+/** Forgets that a macro was withheld; 0 when it was not. */
+export const endWithholding = (tx: Transaction, experimentId: string, macroId: string) =>
+  tx.run(sql('macroRuns.endWithholding')`delete from withheld_macros where experiment_id = ${experimentId} and macro_id = ${macroId}`);
 
 /** Ends the running of a macro on measurements that are to come; 0 when it was not run on them. */
 export const stopOnNew = (tx: Transaction, experimentId: string, macroId: string) =>

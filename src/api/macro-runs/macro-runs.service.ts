@@ -20,6 +20,8 @@ import {
   insertReprocess,
   insertWork,
   listOnNew,
+  endWithholding,
+  listRegistrars,
   listReprocesses,
   stopOnNew,
   type NewWork,
@@ -29,29 +31,35 @@ import {
 /** Measurements of one piece of work. */
 export const PIECE = 500;
 
-/** What the macros that measurements name, and those that their experiment runs on all, have to do: one piece a macro, code and so many rows. Pure. */
-export function workOf(measurements: readonly (readonly MeasurementRow[])[], onAll: readonly string[] = [], size = PIECE): NewWork[] {
-  const groups = new Map<string, { macroId: string; workbookVersionId: string | null; rows: { id: string; at: string }[] }>();
-  const add = (row: MeasurementRow, macroId: string, workbookVersionId: string | null) => {
-    const key = JSON.stringify([macroId, workbookVersionId]);
-    const group = groups.get(key) ?? { macroId, workbookVersionId, rows: [] };
+/** What the macros that measurements name, and those that their experiment runs on all, have to do: one piece a macro, code, sender and so many rows. What a device
+ * sent was sent by who registered it. Pure. */
+export function workOf(
+  measurements: readonly (readonly MeasurementRow[])[],
+  { onAll = [], registrars, size = PIECE }: { onAll?: readonly string[]; registrars?: ReadonlyMap<string, string>; size?: number } = {},
+): NewWork[] {
+  type Group = Pick<NewWork, 'macroId' | 'workbookVersionId' | 'senderId'> & { rows: { id: string; at: string }[] };
+  const groups = new Map<string, Group>();
+  const add = (row: MeasurementRow, { macroId, workbookVersionId, senderId }: Omit<Group, 'rows'>) => {
+    const key = JSON.stringify([macroId, workbookVersionId, senderId]);
+    const group = groups.get(key) ?? { macroId, workbookVersionId, senderId, rows: [] };
     group.rows.push({ id: row.id, at: row.facts.timestamp });
     groups.set(key, group);
   };
   for (const row of measurements.flat()) {
     const workbookVersionId = row.facts.workbookVersionId?.slice(0, 100).replaceAll('\0', '\ufffd').toWellFormed() ?? null;
-    for (const macroId of row.toRun) add(row, macroId, workbookVersionId);
+    const senderId = row.senderId ?? registrars?.get(row.clientId ?? '') ?? null;
+    for (const macroId of row.toRun) add(row, { macroId, workbookVersionId, senderId });
     const named = new Set([...row.toRun, ...row.results.map(({ macroId }) => macroId)]);
-    for (const macroId of onAll) if (!named.has(macroId)) add(row, macroId, null);
+    for (const macroId of onAll) if (!named.has(macroId)) add(row, { macroId, workbookVersionId: null, senderId: null });
   }
   const work: NewWork[] = [];
-  for (const { macroId, workbookVersionId, rows } of groups.values()) {
+  for (const { rows, ...group } of groups.values()) {
     // by time, so that a piece looks into few files
     rows.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
     for (let at = 0; at < rows.length; at += size) {
       const part = rows.slice(at, at + size);
       const times = { from: part[0]?.at ?? '', to: part.at(-1)?.at ?? '' };
-      work.push({ id: randomUUIDv7(), macroId, workbookVersionId, reprocessId: null, rowIds: part.map(({ id }) => id), ...times });
+      work.push({ ...group, id: randomUUIDv7(), reprocessId: null, rowIds: part.map(({ id }) => id), ...times });
     }
   }
   return work;
@@ -63,11 +71,11 @@ export async function queueMacros(
   experimentId: string,
   measurements: readonly (readonly MeasurementRow[])[],
 ): Promise<void> {
-  const onAll = await listOnNew(tx, experimentId);
-  const work = workOf(
-    measurements,
-    onAll.map(({ macroId }) => macroId),
-  );
+  const onAll = (await listOnNew(tx, experimentId)).map(({ macroId }) => macroId);
+  const byDevices = measurements.flat().filter(({ toRun, senderId }) => toRun.length > 0 && senderId === null);
+  const things = [...new Set(byDevices.flatMap(({ clientId }) => clientId ?? []))];
+  const registered = things.length === 0 ? [] : await listRegistrars(tx, things);
+  const work = workOf(measurements, { onAll, registrars: new Map(registered.map(({ thingName, userId }) => [thingName, userId])) });
   if (work.length > 0) await insertWork(tx, experimentId, work);
 }
 
@@ -91,7 +99,7 @@ interface Asked {
 
 /** Puts a run in the queue, with the code as it is. Errors: no such macro here, already running. */
 async function queueRun(tx: Transaction, caller: Caller, asked: Asked): Promise<Reprocess> {
-  const code = await findLiveCode(tx, asked.experimentId, asked.macroId);
+  const code = await findLiveCode(tx, asked.experimentId, asked.macroId, caller.userId);
   if (!code) throw errors.macroNotUsable();
   const row = { ...asked, id: randomUUIDv7(), codeVersion: Number(code.version), createdBy: caller.userId };
   const made = await insertReprocess(tx, row);
@@ -104,7 +112,18 @@ async function queueRun(tx: Transaction, caller: Caller, asked: Asked): Promise<
   return caller.created(tx, shown(made));
 }
 
-/** Asks for a macro to be run again over every measurement that names it. Errors: no such macro here, archived, already running. */
+/** Allows a macro in an experiment, once for all: for whoever sends measurements that name it, and on new ones if that is said. The caller manages it and may read the macro. */
+async function allow(tx: Transaction, caller: Caller, asked: { experimentId: string; macroId: string; onNew: boolean | null }) {
+  await allowMacro(tx, { ...asked, allowedBy: caller.userId });
+  await endWithholding(tx, asked.experimentId, asked.macroId);
+  const { experimentId, macroId, onNew } = asked;
+  await audit(tx, caller, { action: 'macro.allowed', resource: { type: 'experiment', id: experimentId }, details: { macroId, onNew } });
+}
+
+/**
+ * Asks for a macro to be run again over every measurement that names it. One that was withheld, and that the caller may read, is allowed by it. Errors: no such
+ * macro here, archived, already running.
+ */
 export const startReprocess = (
   ctx: Context,
   caller: Caller,
@@ -112,13 +131,16 @@ export const startReprocess = (
 ): Promise<Reprocess> =>
   ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
+    const id = macroId.toLowerCase();
+    const isReadable = (await decide(tx, caller.userId, 'macro', id, 'read')).allow;
+    if (isReadable && (await endWithholding(tx, experimentId, id)) > 0) await allow(tx, caller, { experimentId, macroId: id, onNew: null });
     const includeDelivered = body.includeDelivered ?? false;
-    return queueRun(tx, caller, { experimentId, macroId: macroId.toLowerCase(), scope: 'naming', filters: null, includeDelivered });
+    return queueRun(tx, caller, { experimentId, macroId: id, scope: 'naming', filters: null, includeDelivered });
   });
 
 /**
- * Asks for a macro of the caller's to be run over measurements that need not name it. One that the experiment may not run yet is allowed there, once for all,
- * by whoever manages it. Errors: no such macro here, archived, already running, and what a read of the same filters would refuse.
+ * Asks for a macro that the caller may read to be run over measurements that need not name it. Whoever manages the experiment allows it there by that, once for
+ * all; nobody else can have one that is not open to all run on new measurements. Errors: no such macro here, archived, already running, and what a read of the same filters would refuse.
  */
 export async function startMacroRun(
   ctx: Context,
@@ -135,10 +157,10 @@ export async function startMacroRun(
     await requireWritable(tx, experimentId);
     if (!(await decide(tx, caller.userId, 'macro', macroId, 'read')).allow) throw errors.macroNotUsable();
     const isManager = (await decide(tx, caller.userId, 'experiment', experimentId, 'manage')).allow;
-    const isUsable = (await findLiveCode(tx, experimentId, macroId)) !== undefined;
-    if (!isUsable && !isManager) throw errors.macroNotUsable();
-    if (!isUsable || body.onNew !== undefined)
-      await allowMacro(tx, { experimentId, macroId, onNew: body.onNew ?? null, allowedBy: caller.userId });
+    const isOpen = (await findLiveCode(tx, experimentId, macroId, null)) !== undefined;
+    if (body.onNew === true && !isOpen && !isManager) throw errors.macroNotAllowed();
+    if (body.onNew !== undefined ? isOpen || isManager : !isOpen && isManager)
+      await allow(tx, caller, { experimentId, macroId, onNew: body.onNew ?? null });
     const includeDelivered = body.includeDelivered ?? false;
     return queueRun(tx, caller, { experimentId, macroId, scope: 'matching', filters, includeDelivered });
   });
