@@ -84,6 +84,7 @@ export async function uploadObject(service: Service, messages: readonly object[]
   );
   const response = await fetch(uploadUrl, { method: 'PUT', headers, body: bytes });
   if (!response.ok) throw new Error(`the object was answered with ${response.status}`);
+  await call(service, 'POST', '/api/v1/iot/upload-complete', { key });
   return key.split('/')[2] ?? '';
 }
 

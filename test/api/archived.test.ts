@@ -18,6 +18,7 @@ afterAll(() => site.stop());
 const BY_BODY = new Set([
   'POST /api/v1/collaborators/transfer-admin',
   'POST /api/v1/iot/upload-url',
+  'POST /api/v1/iot/upload-complete',
   'POST /api/v1/invitations',
   'DELETE /api/v1/invitations/{invitationId}',
   'POST /api/v1/devices/{deviceId}/onboard',

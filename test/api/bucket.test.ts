@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adoptObjects } from '../../src/api/iot/arrivals.service.ts';
+import { adoptObjects, LARGEST_OBJECT } from '../../src/api/iot/arrivals.service.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -85,13 +85,43 @@ test('the whole service works on a bucket: an upload, an export, and a signed PU
   expect(signed.body.uploadUrl).toContain('/field-objects/');
   const put = await fetch(signed.body.uploadUrl, { method: 'PUT', headers: signed.body.headers, body });
   expect(put.status).toBe(200);
-  expect(await adoptObjects(await site.context(), AbortSignal.timeout(10_000), 0)).toBe(1);
+  const complete = (as: Call, key = signed.body.key as string) => as('POST', '/api/v1/iot/upload-complete', { body: { key } });
+  const done = { status: 200, body: { key: signed.body.key, contentLength: body.length } };
+  const begun = performance.now();
+  expect(await complete(owner)).toMatchObject(done);
+  expect(await complete(owner)).toMatchObject(done);
   const measured = await eventually(
     () => rows('raw_data'),
     (found) => found.length > 0,
   );
+  expect(performance.now() - begun).toBeLessThan(30_000);
+  expect(await adoptObjects(await site.context(), AbortSignal.timeout(10_000), 0)).toBe(0);
   expect(measured).toHaveLength(1);
   expect(measured[0]).toMatchObject({ timestamp: '2024-05-01T10:00:00.000Z', device_id: 'a' });
+  // who put it, what was put, and that they may still contribute
+  const another = async (as: Call, more: object = {}) =>
+    (await as('POST', '/api/v1/iot/upload-url', { body: { experimentId, ...more } })).body;
+  const theirs = await another(site.as(site.cast.member));
+  expect((await fetch(theirs.uploadUrl, { method: 'PUT', headers: theirs.headers, body: body.replace('10:', '11:') })).status).toBe(200);
+  expect(await complete(owner, theirs.key)).toMatchObject({ status: 404, body: { code: 'OBJECT_NOT_FOUND' } });
+  expect(await complete(site.as(null), theirs.key)).toMatchObject({ status: 401 });
+  expect(await complete(site.as(site.cast.member), theirs.key)).toMatchObject({ status: 200 });
+  expect(await complete(owner, (await another(owner)).key)).toMatchObject({ status: 404, body: { code: 'OBJECT_NOT_FOUND' } });
+  expect(await complete(owner, 'lake/x')).toMatchObject({ status: 404, body: { code: 'OBJECT_NOT_FOUND' } });
+  const large = await another(owner);
+  expect(
+    (await fetch(large.uploadUrl, { method: 'PUT', headers: large.headers, body: Buffer.alloc(LARGEST_OBJECT + 1, ' ') })).status,
+  ).toBe(200);
+  expect(await complete(owner, large.key)).toMatchObject({ status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
+  expect(await complete(owner, large.key)).toMatchObject({ status: 404 });
+  // the sweep finds what nobody said was put
+  const silent = await another(owner);
+  expect((await fetch(silent.uploadUrl, { method: 'PUT', headers: silent.headers, body: body.replace('10:', '12:') })).status).toBe(200);
+  expect(await adoptObjects(await site.context(), AbortSignal.timeout(10_000), 0)).toBe(1);
+  await eventually(
+    () => rows('raw_data'),
+    (found) => found.length === 3,
+  );
   // nothing of it is in the folder of this machine, and the folder's routes are not served
   expect(readdirSync(site.dataDir)).not.toContain('objects');
   expect((await fetch(`${site.server.baseUrl}/objects/uploads/x`)).status).toBe(404);

@@ -4,9 +4,10 @@ import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import { eraseMessages, knownObjects, storeMessages } from '../../ingest/messages.ts';
-import { objectKey } from '../../storage/objects.ts';
+import { errors } from '../../errors.ts';
+import { isObjectKey, objectKey, tooLarge, type ObjectFacts } from '../../storage/objects.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
-import type { NewUploadUrl, UploadUrl } from './iot.model.ts';
+import type { ArrivedObject, NewUploadUrl, UploadUrl } from './iot.model.ts';
 
 const EXPIRES_IN_SECONDS = 900;
 const PREFIX = 'messages';
@@ -51,35 +52,62 @@ export async function objectArrived(
   if (added.length === 0 && (await knownObjects(ctx.db, [key])).length === 0) await ctx.objects.delete(key);
 }
 
+/** Takes an object of the bucket into the inbox; null: it was too large, as a URL without a signed length allows, and is removed. */
+async function takeObject(
+  ctx: Context,
+  { key, byteCount: size }: Pick<ObjectFacts, 'key' | 'byteCount'>,
+  signal: AbortSignal,
+): Promise<number | null> {
+  if (size > LARGEST_OBJECT) {
+    await ctx.objects.delete(key);
+    ctx.log.warn({ key, byteCount: size }, 'an object of messages was too large and is removed');
+    return null;
+  }
+  const hash = createHash('sha256');
+  let byteCount = 0;
+  for await (const chunk of await ctx.objects.get(key)) {
+    signal.throwIfAborted();
+    hash.update(chunk);
+    byteCount += chunk.byteLength;
+  }
+  await objectArrived(ctx, key, { sha256: hash.digest('hex'), byteCount });
+  return byteCount;
+}
+
+/** Takes in what somebody says they have put. Errors: not theirs or not there, denied, archived, too large. */
+export async function completeUpload(ctx: Context, caller: Caller, key: string, signal: AbortSignal): Promise<ArrivedObject> {
+  const owner = ownerOf(key);
+  if (!owner || !isObjectKey(key) || owner.userId !== caller.userId) throw errors.objectNotFound();
+  await requireAccess(ctx.db, caller.userId, 'experiment', owner.experimentId, 'contribute');
+  await ctx.db.transaction((tx) => requireWritable(tx, owner.experimentId));
+  const facts = await ctx.objects.head(key);
+  if (!facts) throw errors.objectNotFound();
+  if ((await knownObjects(ctx.db, [key])).length > 0) return { key, contentLength: facts.byteCount };
+  const contentLength = await takeObject(ctx, facts, signal);
+  if (contentLength === null) throw tooLarge(LARGEST_OBJECT);
+  return { key, contentLength };
+}
+
 /** Takes objects into the inbox that were stored when the process, or the store's message to us, was lost. Answers how many. */
 export async function adoptObjects(ctx: Context, signal: AbortSignal, afterMs = ADOPT_AFTER_MS): Promise<number> {
   let adopted = 0;
-  let batch: string[] = [];
+  let batch: ObjectFacts[] = [];
   const adopt = async () => {
-    const known = new Set((await knownObjects(ctx.db, batch)).map(({ objectKey: key }) => key));
-    for (const key of batch.filter((each) => !known.has(each))) {
-      const hash = createHash('sha256');
-      let byteCount = 0;
-      for await (const chunk of await ctx.objects.get(key)) {
-        signal.throwIfAborted();
-        hash.update(chunk);
-        byteCount += chunk.byteLength;
-      }
-      await objectArrived(ctx, key, { sha256: hash.digest('hex'), byteCount });
-      adopted += 1;
-    }
+    const known = new Set(
+      (
+        await knownObjects(
+          ctx.db,
+          batch.map(({ key }) => key),
+        )
+      ).map(({ objectKey: key }) => key),
+    );
+    for (const facts of batch) if (!known.has(facts.key) && (await takeObject(ctx, facts, signal)) !== null) adopted += 1;
     batch = [];
   };
-  for await (const { key, byteCount, modifiedAt } of ctx.objects.list(`${PREFIX}/`)) {
+  for await (const facts of ctx.objects.list(`${PREFIX}/`)) {
     signal.throwIfAborted();
-    if (Date.now() - modifiedAt.getTime() < afterMs) continue;
-    // a bucket takes what a URL without a signed length is sent
-    if (byteCount > LARGEST_OBJECT) {
-      await ctx.objects.delete(key);
-      ctx.log.warn({ key, byteCount }, 'an object of messages was too large and is removed');
-      continue;
-    }
-    batch.push(key);
+    if (Date.now() - facts.modifiedAt.getTime() < afterMs) continue;
+    batch.push(facts);
     if (batch.length >= BATCH) await adopt();
   }
   await adopt();

@@ -20,6 +20,24 @@ export interface NewUploadUrl {
   sha256?: string;
 }
 
+export interface PutObject {
+  /**
+   * What `POST /iot/upload-url` answered.
+   * @pattern ^[A-Za-z0-9_./-]{1,512}$
+   */
+  key: string;
+}
+
+/** An object that is kept until its measurements are rows. */
+export interface ArrivedObject {
+  key: string;
+  /**
+   * Bytes.
+   * @isInt
+   */
+  contentLength: number;
+}
+
 /** Where one object can be put, once. */
 export interface UploadUrl {
   /** @format uri */
