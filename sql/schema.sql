@@ -185,6 +185,12 @@ table devices
   constraint devices_thing_name_key UNIQUE (thing_name)
   CREATE INDEX devices_to_rebind ON public.devices USING btree (id) WHERE needs_rebind
   CREATE INDEX devices_unfinished ON public.devices USING btree (id) WHERE (sequence IS NOT NULL)
+table ended_certificates
+  certificate_id text not null
+  reason text not null
+  ended_at timestamp with time zone not null default now()
+  constraint ended_certificates_reason_check CHECK ((reason = ANY (ARRAY['rotated'::text, 'revoked'::text, 'removed'::text])))
+  constraint ended_certificates_pkey PRIMARY KEY (certificate_id)
 table erasures
   id uuid not null
   experiment_id uuid not null

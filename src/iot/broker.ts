@@ -14,7 +14,7 @@ import { Gate } from './gate.ts';
 import type { ArnPrefix } from './policy.ts';
 import { clientArn, topicArn, topicFilterArn } from './policy.ts';
 import { MQTT_PORT } from './registry.ts';
-import { certificateRefusal, Session } from './session.ts';
+import { endRefusal, Session, stateRefusal } from './session.ts';
 import { isLevel, parseTopic } from './topics.ts';
 
 export interface BrokerOptions extends BrokerHooks {
@@ -86,6 +86,11 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     void told.then(() => presences.get(clientId) === told && presences.delete(clientId));
   }
 
+  async function refusalOfUnheld(certificateId: string): Promise<BrokerRefusal> {
+    const end = await hooks.findEnd(certificateId);
+    return end === null ? 'certificate-unknown' : endRefusal[end];
+  }
+
   /** Looks the certificate up until no refresh came in between; ends the connection when it no longer lives. */
   async function recheck(session: Session): Promise<BrokerRefusal | null> {
     if (session.certificateId === null) return null;
@@ -93,7 +98,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       const generation = session.generation;
       const device = await hooks.findDevice(session.certificateId);
       if (session.generation !== generation) continue;
-      const refusal = certificateRefusal(device);
+      const refusal = device ? stateRefusal[device.status] : await refusalOfUnheld(session.certificateId);
       session.holder = device && !refusal ? { kind: 'device', certificateId: session.certificateId, device } : null;
       session.checkedAt = performance.now();
       if (refusal && session.announced) session.end('SERVER_INITIATED_DISCONNECT');

@@ -2,7 +2,7 @@
 import type { PersonalSession } from './credentials.ts';
 import type { PolicyDocument } from './evaluator.ts';
 import type { GateLimits } from './gate.ts';
-import type { CertificateStatus } from './registry.ts';
+import type { CertificateEnd, CertificateStatus } from './registry.ts';
 import type { MeasurementTopic, PersonalTopic } from './topics.ts';
 
 /** The holder of a certificate, as the registry knows it now. */
@@ -54,6 +54,8 @@ export type BrokerRefusal =
   | 'certificate-unknown'
   | 'certificate-inactive'
   | 'certificate-revoked'
+  | 'certificate-rotated'
+  | 'certificate-removed'
   | 'no-credentials'
   | 'credentials-invalid'
   | 'client-id-not-allowed'
@@ -107,6 +109,8 @@ export const BROKER_LIMITS: BrokerLimits = {
 export interface BrokerHooks {
   /** Who holds a certificate; null: nobody. Asked on connect, on `refresh` and on recheck. */
   findDevice(certificateId: string): Promise<DevicePrincipal | null>;
+  /** Why a certificate that nobody holds ended; null: it was never known. */
+  findEnd(certificateId: string): Promise<CertificateEnd | null>;
   /** Checks temporary credentials. */
   findPerson(accessKeyId: string, sessionToken: string): PersonalSession | null;
   /** Makes a message durable. PUBACK goes out when the promise resolves; when it rejects, the connection ends without one, and the device sends again. */

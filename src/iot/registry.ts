@@ -15,6 +15,9 @@ export interface NewThing {
 
 export type CertificateStatus = 'inactive' | 'active' | 'revoked';
 
+/** Why a certificate is in the registry no more: another took its place, it was taken away, or its device was. */
+export type CertificateEnd = 'rotated' | 'revoked' | 'removed';
+
 export interface RegisteredCertificate {
   /** 64 hex digits. */
   certificateId: string;
@@ -52,8 +55,8 @@ export interface DeviceRegistry {
   deactivateCertificate(thingName: string, certificateId: string): Promise<void>;
   /** Takes it away for good; live connections end. */
   revokeCertificate(thingName: string, certificateId: string): Promise<void>;
-  /** Revokes it, detaches it from thing and policies, removes it; an unknown one is nothing to do. */
-  deleteCertificate(thingName: string, certificateId: string): Promise<void>;
+  /** Revokes it, detaches it from thing and policies, removes it; an unknown one is nothing to do. Whoever shows it later is told apart by `end`. */
+  deleteCertificate(thingName: string, certificateId: string, end: CertificateEnd): Promise<void>;
   /** All certificates of a thing; none for an unknown thing. */
   listCertificates(thingName: string): Promise<RegisteredCertificate[]>;
   /** Makes these the policies of a thing and of all its certificates, and removes all others. At most 10. Takes effect on live connections too. */

@@ -8,7 +8,7 @@ import { generateDeviceKeys, readSigningRequest } from './keys.ts';
 import type { DeviceEvent, DeviceOperation, DeviceState } from './lifecycle.ts';
 import { deviceLife } from './lifecycle.ts';
 import { devicePolicies } from './policy.ts';
-import type { DeviceRegistry, IssuedCertificate, NewThing } from './registry.ts';
+import type { CertificateEnd, DeviceRegistry, IssuedCertificate, NewThing } from './registry.ts';
 
 /** The part of a device's row that these changes read and write. */
 export interface DeviceRow extends NewThing {
@@ -91,12 +91,11 @@ export interface LifecycleOptions {
 }
 
 export function deviceLifecycle({ registry, store, group = null }: LifecycleOptions) {
-  const endCertificates = async (thingName: string, keep: string | null) => {
+  const endCertificates = async (thingName: string, keep: string | null, end: CertificateEnd) => {
     for (const { certificateId } of await registry.listCertificates(thingName)) {
-      if (certificateId !== keep) await registry.deleteCertificate(thingName, certificateId);
+      if (certificateId !== keep) await registry.deleteCertificate(thingName, certificateId, end);
     }
   };
-  const retire = (device: DeviceRow, keep: string | null) => endCertificates(device.thingName, keep);
 
   const steps: Record<Step, (run: Run) => Promise<void>> = {
     async thing({ device }) {
@@ -114,8 +113,9 @@ export function deviceLifecycle({ registry, store, group = null }: LifecycleOpti
     async commit(run) {
       run.device = { ...run.device, ...run.sequence.certificate, state: 'active' };
     },
-    retireOthers: async ({ device }) => retire(device, device.certificateId),
-    retireAll: async ({ device }) => retire(device, null),
+    retireOthers: async ({ device }) => endCertificates(device.thingName, device.certificateId, 'rotated'),
+    retireAll: async ({ device, sequence }) =>
+      endCertificates(device.thingName, null, sequence.operation === 'delete' ? 'removed' : 'revoked'),
     async revoked(run) {
       run.device = { ...run.device, state: 'revoked', certificateId: null, certificateArn: null };
     },
@@ -143,7 +143,7 @@ export function deviceLifecycle({ registry, store, group = null }: LifecycleOpti
     if (sequence.next >= committedAt[sequence.operation]) {
       await advance({ deviceId, device, sequence, csr: null, issued: null }, Infinity);
     } else {
-      await retire(device, device.certificateId);
+      await endCertificates(device.thingName, device.certificateId, 'removed');
       await store.save(deviceId, null, { state: sequence.from });
     }
     return (await store.load(deviceId))?.device ?? null;
@@ -234,8 +234,8 @@ export function deviceLifecycle({ registry, store, group = null }: LifecycleOpti
       await store.lock(deviceId, async () => {
         const anew = await holder();
         // nobody else may give that one a certificate meanwhile
-        if (anew) return store.lock(anew.id, async () => endCertificates(thingName, (await holder())?.certificateId ?? null));
-        await endCertificates(thingName, null);
+        if (anew) return store.lock(anew.id, async () => endCertificates(thingName, (await holder())?.certificateId ?? null, 'removed'));
+        await endCertificates(thingName, null, 'removed');
         await registry.deleteThing(thingName);
       });
     },

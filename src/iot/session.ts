@@ -5,19 +5,24 @@ import type { PersonalSession } from './credentials.ts';
 import type { PolicyDocument, PolicyVariables } from './evaluator.ts';
 import { evaluate } from './evaluator.ts';
 import type { Gate } from './gate.ts';
+import type { CertificateEnd, CertificateStatus } from './registry.ts';
 
 export type Holder =
   { kind: 'device'; certificateId: string; device: DevicePrincipal } | { kind: 'person'; accessKeyId: string; person: PersonalSession };
 
 /** Why a certificate's state keeps its device out; null: it does not. */
-export const certificateRefusal = (device: DevicePrincipal | null): BrokerRefusal | null =>
-  device === null
-    ? 'certificate-unknown'
-    : device.status === 'active'
-      ? null
-      : device.status === 'revoked'
-        ? 'certificate-revoked'
-        : 'certificate-inactive';
+export const stateRefusal: Record<CertificateStatus, BrokerRefusal | null> = {
+  active: null,
+  inactive: 'certificate-inactive',
+  revoked: 'certificate-revoked',
+};
+
+/** What is said of a certificate that nobody holds any more. */
+export const endRefusal: Record<CertificateEnd, BrokerRefusal> = {
+  rotated: 'certificate-rotated',
+  revoked: 'certificate-revoked',
+  removed: 'certificate-removed',
+};
 
 export class Session {
   readonly id = randomUUID();

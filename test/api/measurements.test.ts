@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 let site: TestServer;
 const clients: MqttClient[] = [];
 beforeAll(async () => {
-  site = await startTestServer();
+  site = await startTestServer({ LOG_LEVEL: 'info' });
 });
 afterAll(async () => {
   for (const client of clients) client.end(true);
@@ -237,6 +237,31 @@ describe('from broker to table', () => {
     const { payload, recentMeasurements } = (await owner()('GET', `/api/v1/devices/${deviceId}/monitoring`, { query })).body;
     expect(payload).toMatchObject({ totalMeasurements: 3, workbookRuns: 1 });
     expect(recentMeasurements).toHaveLength(3);
+  });
+
+  test('a certificate that was rotated, revoked or removed with its device is refused, and logged as that', async () => {
+    const { id, thing, bundle, config } = await device('ENDS', []);
+    const path = `/api/v1/devices/${id}`;
+    const logged = (end: string) =>
+      expect.poll(() => site.server.output(), { timeout: 5_000 }).toContain(`"reason":"certificate-${end}","clientId":"${thing}"`);
+    const newer = async (method: string): Promise<Bundle> => {
+      const { status, body } = await owner()('POST', `${path}/credentials${method}`);
+      expect(status).toBe(201);
+      return body;
+    };
+    (await connect(config, thing, bundle)).end();
+    const second = await newer('/rotate');
+    await expect.poll(() => connect(config, thing, bundle).catch(() => null), { timeout: 5_000 }).toBe(null);
+    await logged('rotated');
+    (await connect(config, thing, second)).end();
+    expect((await owner()('DELETE', `${path}/credentials`)).status).toBe(200);
+    await expect(connect(config, thing, second)).rejects.toThrow();
+    await logged('revoked');
+    const third = await newer('');
+    (await connect(config, thing, third)).end();
+    expect((await owner()('DELETE', path)).status).toBe(200);
+    await expect(connect(config, thing, third)).rejects.toThrow();
+    await logged('removed');
   });
 
   test('a person’s credentials publish under their own tree, where they may contribute', async () => {

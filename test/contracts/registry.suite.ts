@@ -70,7 +70,7 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
         expect(await statuses(thing)).toEqual([status]);
       }
       await expect(registry.activateCertificate(thing, issued.certificateId)).rejects.toThrow(code('DEVICE_STATE_REFUSED'));
-      for (let times = 0; times < 2; times++) await registry.deleteCertificate(thing, issued.certificateId);
+      for (let times = 0; times < 2; times++) await registry.deleteCertificate(thing, issued.certificateId, 'revoked');
       expect(await statuses(thing)).toEqual([]);
       await expect(registry.activateCertificate(thing, issued.certificateId)).rejects.toThrow(code('CERTIFICATE_NOT_FOUND'));
     });
@@ -89,7 +89,7 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
       expect(second.certificateId).not.toBe(first.certificateId);
       await registry.activateCertificate(thing, first.certificateId);
       await registry.setPolicies(thing, devicePolicies(registry.arnPrefix, 'multispeq', [randomUUID()]));
-      await registry.deleteCertificate(thing, first.certificateId);
+      await registry.deleteCertificate(thing, first.certificateId, 'rotated');
       expect((await registry.listCertificates(thing)).map(({ certificateId }) => certificateId)).toEqual([second.certificateId]);
       for (let times = 0; times < 2; times++) await registry.deleteThing(thing);
       expect(await registry.listCertificates(thing)).toEqual([]);

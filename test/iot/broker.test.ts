@@ -102,6 +102,16 @@ describe('who gets in and what may be sent', () => {
     expect(reasons().slice(-2)).toEqual(['certificate-inactive', 'certificate-revoked']);
   });
 
+  test('one that the registry holds no more is refused by what became of it', async () => {
+    for (const end of ['rotated', 'revoked', 'removed'] as const) {
+      const device = await at.newDevice([EXPERIMENT]);
+      await (await at.asDevice(device)).endAsync();
+      await at.registry.deleteCertificate(device.thing, device.certificateId, end);
+      await expect(at.asDevice(device)).rejects.toThrow(/not authorized/i);
+      expect(reasons().at(-1)).toBe(`certificate-${end}`);
+    }
+  });
+
   test('an unbound experiment, another sensor’s topic, and what is no topic of ours end the connection unacknowledged', async () => {
     const device = await at.newDevice([EXPERIMENT]);
     for (const [wrong, reason] of [

@@ -44,6 +44,7 @@ export async function openBroker(more: Partial<BrokerOptions> = {}) {
       const held = record?.certificates.find((certificate) => certificate.certificateId === certificateId);
       return record && held ? { thingName: record.thingName, status: held.status, policies: record.policies } : null;
     },
+    findEnd: (certificateId) => store.findEnd(certificateId),
     findPerson: (accessKeyId, token) => tokens.verify(accessKeyId, token),
     onMessage: (message) => Promise.resolve(void messages.push(message)),
     onPresence: (event) => Promise.resolve(void presence.push(event)),

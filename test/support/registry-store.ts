@@ -1,11 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RegistryStore, ThingRecord } from '../../src/iot/registries/embedded.ts';
-import type { Connectivity } from '../../src/iot/registry.ts';
+import type { BrokerHooks } from '../../src/iot/connections.ts';
+import type { CertificateEnd, Connectivity } from '../../src/iot/registry.ts';
 
 /** A registry store of one JSON file a thing: what has been changed outlives everything in memory. Changes are synchronous, hence one at a time. */
-export function folderStore(folder: string): RegistryStore & { see(thingName: string, seen: Connectivity): void } {
+export function folderStore(
+  folder: string,
+): RegistryStore & Pick<BrokerHooks, 'findEnd'> & { see(thingName: string, seen: Connectivity): void } {
   mkdirSync(folder, { recursive: true });
+  const ends = new Map<string, CertificateEnd>();
   const presences = new Map<string, Connectivity>();
   const path = (thingName: string) => join(folder, `${encodeURIComponent(thingName)}.json`);
   const read = (file: string): ThingRecord | null => {
@@ -30,6 +34,10 @@ export function folderStore(folder: string): RegistryStore & { see(thingName: st
       writeFileSync(`${path(thingName)}.new`, JSON.stringify(next));
       renameSync(`${path(thingName)}.new`, path(thingName));
     },
+    noteEnd: async (certificateId, end) => {
+      if (!ends.has(certificateId)) ends.set(certificateId, end);
+    },
+    findEnd: async (certificateId) => ends.get(certificateId) ?? null,
     presence: (thingNames) =>
       Promise.resolve(thingNames.flatMap((thingName) => (presences.has(thingName) ? [{ thingName, ...presences.get(thingName)! }] : []))),
     see: (thingName, seen) => void presences.set(thingName, seen),

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { ThingRecord } from '../../iot/registries/embedded.ts';
-import type { Connectivity } from '../../iot/registry.ts';
+import type { CertificateEnd, Connectivity } from '../../iot/registry.ts';
 import type { DeviceRow, Sequence } from '../../iot/sequences.ts';
 
 export const findLifecycle = (db: Queryable, deviceId: string) =>
@@ -81,6 +81,17 @@ export const putThing = (db: Queryable, record: ThingRecord) =>
   db.run(sql('registry.put')`
     insert into registry_things (thing_name, record) values (${record.thingName}, ${JSON.stringify(record)})
     on conflict (thing_name) do update set record = excluded.record`);
+
+export const noteEnd = (db: Queryable, certificateId: string, end: CertificateEnd) =>
+  db.run(sql('registry.noteEnd')`
+    insert into ended_certificates (certificate_id, reason) values (${certificateId}, ${end}) on conflict do nothing`);
+
+export const findEnd = async (db: Queryable, certificateId: string): Promise<CertificateEnd | null> =>
+  (
+    await db.one<{ reason: CertificateEnd }>(
+      sql('registry.findEnd')`select reason from ended_certificates where certificate_id = ${certificateId}`,
+    )
+  )?.reason ?? null;
 
 export const deleteThing = (db: Queryable, thingName: string) =>
   db.run(sql('registry.delete')`delete from registry_things where thing_name = ${thingName}`);

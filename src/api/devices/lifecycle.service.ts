@@ -15,6 +15,7 @@ import {
   listUnfinished,
   lockDevice,
   lockThing,
+  noteEnd,
   putThing,
   updateLifecycle,
 } from './lifecycle.queries.ts';
@@ -34,6 +35,9 @@ export const registryStore = (db: Database): RegistryStore => ({
       else await deleteThing(tx, thingName);
       await announceThing(tx, thingName);
     }),
+  noteEnd: async (certificateId, end) => {
+    await noteEnd(db, certificateId, end);
+  },
   presence: (thingNames) => listPresence(db, thingNames),
 });
 

@@ -51,8 +51,8 @@ const known = (registry: DeviceRegistry, tell: (thingName: string) => Promise<vo
     await registry.revokeCertificate(thing, id);
     await tell(thing);
   },
-  deleteCertificate: async (thing, id) => {
-    await registry.deleteCertificate(thing, id);
+  deleteCertificate: async (thing, id, end) => {
+    await registry.deleteCertificate(thing, id, end);
     await tell(thing);
   },
   deleteThing: async (thing) => {

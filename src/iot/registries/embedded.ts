@@ -7,7 +7,7 @@ import type { CertificateEvent } from '../lifecycle.ts';
 import { certificateLife } from '../lifecycle.ts';
 import type { ArnPrefix } from '../policy.ts';
 import { MAX_POLICIES, MAX_POLICY_LENGTH, policyLength } from '../policy.ts';
-import type { CertificateStatus, Connectivity, DeviceRegistry, NewThing } from '../registry.ts';
+import type { CertificateEnd, CertificateStatus, Connectivity, DeviceRegistry, NewThing } from '../registry.ts';
 
 /** Everything the registry knows of a thing; plain JSON. */
 export interface ThingRecord extends NewThing {
@@ -23,6 +23,8 @@ export interface RegistryStore {
   findByCertificate(certificateId: string): Promise<ThingRecord | null>;
   /** Replaces a record by what `change` makes of it (null: none), one change of a thing at a time, across processes. An exception changes nothing and is passed on. */
   change(thingName: string, change: (record: ThingRecord | null) => ThingRecord | null): Promise<void>;
+  /** Keeps why a certificate ended; the first word stays. */
+  noteEnd(certificateId: string, end: CertificateEnd): Promise<void>;
   /** Last presence of these things, from the broker's events; things never seen are left out. */
   presence(thingNames: readonly string[]): Promise<readonly (Connectivity & { thingName: string })[]>;
 }
@@ -91,7 +93,10 @@ export function embeddedRegistry({ authority, store, endpoint, onChange = () => 
     activateCertificate: async (thingName, id) => happen(thingName, id, 'activate'),
     deactivateCertificate: async (thingName, id) => happen(thingName, id, 'deactivate'),
     revokeCertificate: async (thingName, id) => happen(thingName, id, 'revoke'),
-    deleteCertificate: async (thingName, id) => happen(thingName, id, 'delete'),
+    async deleteCertificate(thingName, id, end) {
+      await store.noteEnd(id, end);
+      await happen(thingName, id, 'delete');
+    },
     async listCertificates(thingName) {
       const record = await store.find(thingName);
       return (record?.certificates ?? []).map(({ certificateId, status }) => ({
