@@ -232,9 +232,16 @@ export function experimentWrites(site: TestServer): Record<string, ExperimentWri
       body: { transfers: [{ resourceType: 'experiment', resourceId: id, targetUserId: cast.viewer.id }] },
     })),
     'POST /api/v1/iot/upload-url': refused((id) => ({ body: { experimentId: id } })),
-    'POST /api/v1/iot/upload-complete': refused((id) => ({
-      body: { key: `messages/${id}/${cast.owner.id}/01890a5d-ac96-774b-bcce-b302099a8057` },
-    })),
+    'POST /api/v1/iot/upload-complete': refused(async (id) => {
+      const { uploadUrl, headers, key } = await post('/api/v1/iot/upload-url', { experimentId: id });
+      const put = await fetch(uploadUrl, {
+        method: 'PUT',
+        headers,
+        body: JSON.stringify({ timestamp: '2026-05-01T10:00:00Z', sample: { n: 1 } }),
+      });
+      if (!put.ok) throw new Error(`the object was answered with ${put.status}`);
+      return { body: { key } };
+    }),
     'POST /api/v1/invitations': refused((id) => ({
       body: { resourceType: 'experiment', resourceId: id, email: `guest-${(serials += 1)}@example.com` },
     })),
