@@ -79,4 +79,14 @@ export const finite = (chart: Chart, most: number): { x: number; y: number; z: n
 export const lookOf = ({ look = {} }: Chart, channel: string): AxisLook =>
   channel === 'x' || channel === 'y' || channel === 'y2' || channel === 'z' ? (look[channel] ?? {}) : {};
 
+/** What values are that may come from several columns: the column's title, or no name of one of them. */
+export const valuesTitle = (chart: Chart): string =>
+  new Set(chart.series.map(({ name }) => name)).size > 1 ? (lookOf(chart, 'y').title ?? 'value') : titleOf(chart, 'y');
+
+/** From where to where values of y are drawn: as asked, else from the least to the greatest of all. */
+export const rangeOfY = (chart: Chart): [number, number] => {
+  const asked = lookOf(chart, 'y').range;
+  return asked ? [asNumber(asked[0]), asNumber(asked[1])] : extent(chart.series.flatMap(({ points }) => numbersOf(points['y'])));
+};
+
 export const titleOf = (chart: Chart, channel: string): string => lookOf(chart, channel).title ?? chart.axes[channel]?.title ?? channel;

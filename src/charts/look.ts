@@ -38,6 +38,10 @@ const THEMES = {
 
 const FONT_SIZE = 11;
 
+/** Colours from the least to the greatest value: those asked for, or Viridis, whose first steps are not seen on a dark ground. */
+export const rampOf = ({ theme = 'light', colors = [] }: Pick<Look, 'theme' | 'colors'>, count?: number): object | readonly string[] =>
+  colors.length > 1 ? colors : { scheme: 'viridis', ...(count && { count }), ...(theme === 'dark' ? { extent: [0.18, 1] } : {}) };
+
 /** Background and configuration of a Vega-Lite specification. */
 export function themeOf({ theme = 'light', colors, legend = 'right', fontSize = FONT_SIZE }: Look): Record<string, unknown> {
   const { ground, text, line, grid, colors: usual } = THEMES[theme];
@@ -63,7 +67,7 @@ export function themeOf({ theme = 'light', colors, legend = 'right', fontSize = 
         labelLimit: 160,
         ...(legend === 'none' ? { disable: true } : { orient: legend }),
       },
-      range: { category, ramp: { scheme: 'viridis' }, heatmap: { scheme: 'viridis' } },
+      range: { category, ramp: rampOf({ theme, colors }), heatmap: rampOf({ theme, colors }) },
     },
   };
 }

@@ -1,6 +1,6 @@
 import { asNumber, extent, finite, flatten, lengthOf, numbersOf, textOf, titleOf, type Chart } from './chart.ts';
 import { inkOf } from './look.ts';
-import { color, drawn, FILLED_LEGEND, type Spec, type SpecMaker } from './spec.ts';
+import { color, drawn, FILLED_LEGEND, legendLook, rampScale, type Spec, type SpecMaker } from './spec.ts';
 
 /** Texts that are read whatever lies under them. */
 const haloed = (chart: Chart, values: readonly object[], mark: object): Spec[] =>
@@ -58,13 +58,15 @@ const circle = (radius: number) =>
 const rings = (chart: Chart) =>
   [0.25, 0.5, 0.75, 1].map((radius) => drawn(circle(radius), { type: 'line', color: inkOf(chart.look ?? {}).grid }));
 
+const shortly = (value: number) => String(Number(value.toPrecision(3)));
+
 const mean = (values: readonly unknown[]): number => {
   const numbers = numbersOf(values);
   return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
 };
 
 /**
- * One corner for each y, scaled to its own range. With colours one shape for each, of its means; else one for each row, of at most twelve.
+ * One corner for each y, scaled to its own range, which stands beside its name. With colours one shape for each, of its means; else one for each row, of at most twelve.
  * What is missing is drawn at its least.
  */
 const radar: SpecMaker = (chart) => {
@@ -94,7 +96,11 @@ const radar: SpecMaker = (chart) => {
       return { px: radius * Math.sin(angle), py: radius * Math.cos(angle), o, s: label };
     }),
   );
-  const names = corners.map(({ name, angle }) => ({ px: 1.15 * Math.sin(angle), py: 1.15 * Math.cos(angle), t: name }));
+  const names = corners.map(({ name, range, angle }) => ({
+    px: 1.15 * Math.sin(angle),
+    py: 1.15 * Math.cos(angle),
+    t: `${name} (${shortly(range[0])} – ${shortly(range[1])})`,
+  }));
   return {
     layer: [
       ...rings(chart),
@@ -199,9 +205,9 @@ const windRose: SpecMaker = (chart) => {
             field: 's',
             type: 'ordinal',
             sort: names,
-            scale: { domain: names, scheme: 'viridis' },
+            scale: { domain: names, ...rampScale(chart) },
             title: titleOf(chart, 'y'),
-            legend: FILLED_LEGEND,
+            legend: legendLook(chart, FILLED_LEGEND),
           },
         },
       ),

@@ -1,7 +1,7 @@
 import { extent, finite, flatten, lengthOf, numbersOf, textOf, titleOf, type Chart, type Point } from './chart.ts';
 import { inkOf } from './look.ts';
 import { round } from './round.ts';
-import { color, drawn, field, type SpecMaker } from './spec.ts';
+import { color, drawn, field, legendLook, rampScale, type SpecMaker } from './spec.ts';
 
 interface Grid {
   x: number;
@@ -12,6 +12,7 @@ interface Grid {
 }
 
 const CELLS = 60;
+const BAND_COUNT = 9;
 
 /** A value for every cell of a fine grid over the points. */
 function grid(
@@ -49,8 +50,8 @@ const banded = (chart: Chart, values: Grid[], valueTitle: string) => {
         field: 'v',
         type: 'quantitative',
         title: valueTitle,
-        scale: { type: 'quantize', scheme: { name: 'viridis', count: 9 } },
-        legend: { format: '.3~g' },
+        scale: { type: 'quantize', ...rampScale(chart, BAND_COUNT) },
+        legend: legendLook(chart, { format: '.3~g' }),
       },
     },
   };
@@ -71,15 +72,17 @@ const contour: SpecMaker = (chart) => {
   return banded(chart, values, titleOf(chart, 'z'));
 };
 
-/** How many points are about, smoothed by a Gaussian of a fifteenth of the range. */
+/** How many points are about, smoothed by a Gaussian of a fifteenth of the range, as a share of where they are densest. */
 const density2d: SpecMaker = (chart) => {
   const points = finite(chart, 1_000);
+  const cells = grid(points, (x, y, [width, height]) =>
+    points.reduce((sum, point) => sum + Math.exp(-112.5 * (((point.x - x) / width) ** 2 + ((point.y - y) / height) ** 2)), 0),
+  );
+  const densest = Math.max(1e-12, ...cells.map(({ v }) => v));
   return banded(
     chart,
-    grid(points, (x, y, [width, height]) =>
-      points.reduce((sum, point) => sum + Math.exp(-112.5 * (((point.x - x) / width) ** 2 + ((point.y - y) / height) ** 2)), 0),
-    ),
-    'density',
+    cells.map((cell) => ({ ...cell, v: cell.v / densest })),
+    'density, share of the densest',
   );
 };
 
@@ -117,7 +120,6 @@ const heatmap: SpecMaker = (chart) => {
         type: 'quantitative',
         aggregate: 'mean',
         title: isMean ? `mean of ${titleOf(chart, 'z')}` : titleOf(chart, 'z'),
-        scale: { scheme: 'viridis' },
       },
     },
   };
@@ -210,7 +212,7 @@ const parallel: SpecMaker = (chart) => {
       x: { field: 'n', type: 'nominal', sort: names, title: null, axis: { labelAngle: 0, labelLimit: 180 } },
       y: { field: 'v', type: 'quantitative', title: 'share of the range' },
       detail: { field: 'row', type: 'nominal' },
-      color: { ...color(chart), legend: { symbolOpacity: 1 } },
+      color: { ...color(chart), legend: legendLook(chart, { symbolOpacity: 1 }) },
     },
   };
 };
@@ -233,12 +235,14 @@ const correlations: SpecMaker = (chart) => {
     x: { field: 'a', type: 'nominal', title: null, sort: null, axis: { labelAngle: values.length > 36 ? -40 : 0 } },
     y: { field: 'b', type: 'nominal', title: null, sort: null },
   };
+  const { colors = [] } = chart.look ?? {};
+  const asked = colors.length > 1 ? { range: colors } : { scheme: 'redblue' };
   return {
     data: { values },
     layer: [
       {
         mark: 'rect',
-        encoding: { ...encoding, color: { field: 'r', type: 'quantitative', title: 'r', scale: { domain: [-1, 1], scheme: 'redblue' } } },
+        encoding: { ...encoding, color: { field: 'r', type: 'quantitative', title: 'r', scale: { domain: [-1, 1], ...asked } } },
       },
       {
         mark: { type: 'text', fontSize: 14 },

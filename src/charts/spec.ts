@@ -1,4 +1,4 @@
-import type { AxisLook } from './look.ts';
+import { rampOf, type AxisLook } from './look.ts';
 import { extent, legendOf, lookOf, textOf, type AxisKind, type Chart } from './chart.ts';
 
 /** A piece of a Vega-Lite specification. Field names in it are ours, never a caller's. */
@@ -72,6 +72,17 @@ export function color(chart: Chart): Spec {
 
 /** What a legend shows for closed lines that are filled: the usual symbol would be a line without colour. */
 export const FILLED_LEGEND = { symbolType: 'square', symbolStrokeWidth: 0, symbolOpacity: 1, symbolSize: 110 };
+
+/** A legend of its own, unless none is asked for: what is said of one beats the theme, which would leave it out. */
+export const legendLook = ({ look = {} }: Chart, own: object): object | null => (look.legend === 'none' ? null : own);
+
+/** The part of a scale that says its colours from the least to the greatest. */
+export const rampScale = ({ look = {} }: Chart, count?: number): object => {
+  const ramp = rampOf(look, count);
+  if (Array.isArray(ramp)) return { range: ramp };
+  const { scheme, ...more } = ramp as { scheme: string };
+  return { scheme: Object.keys(more).length > 0 ? { name: scheme, ...more } : scheme };
+};
 
 /** A line through given points, with nothing of axes: what round and three-cornered charts are made of. */
 export const drawn = (values: readonly object[], mark: object, encoding: object = {}): Spec => ({

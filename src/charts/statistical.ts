@@ -1,6 +1,6 @@
-import { extent, flatten, numbersOf, textOf, type Chart, type Point } from './chart.ts';
+import { extent, flatten, lookOf, numbersOf, rangeOfY, textOf, valuesTitle, type Chart, type Point } from './chart.ts';
 import { inkOf } from './look.ts';
-import { color, field, FILLED_LEGEND, isSplit, splitsOf, type Spec, type SpecMaker } from './spec.ts';
+import { color, field, FILLED_LEGEND, isSplit, legendLook, splitsOf, type Spec, type SpecMaker } from './spec.ts';
 
 /** What a distribution is compared by: the categories of x, else the series. */
 const groups = (chart: Chart): Spec =>
@@ -20,7 +20,7 @@ const boxes: SpecMaker = (chart) => {
     mark: {
       type: 'boxplot',
       size: Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count)))),
-      median: { color: inkOf(chart.look ?? {}).text },
+      median: { color: inkOf(chart.look ?? {}).text, strokeWidth: 2 },
     },
     encoding: {
       x: groups(chart),
@@ -36,7 +36,7 @@ const density = (chart: Chart, groupby: string[]) => ({
   groupby,
   steps: 80,
   as: ['v', 'd'],
-  extent: extent(chart.series.flatMap(({ points }) => numbersOf(points['y']))),
+  extent: rangeOfY(chart),
 });
 
 const STEPS = 60;
@@ -92,7 +92,7 @@ const violins: SpecMaker = (chart) => {
           y,
           order: { field: 'turn', type: 'quantitative' },
           detail: { field: 'x', type: 'nominal' },
-          color: { field: 's', type: 'nominal', title: '', legend: splits.length > 0 ? FILLED_LEGEND : null },
+          color: { field: 's', type: 'nominal', title: '', legend: splits.length > 0 ? legendLook(chart, FILLED_LEGEND) : null },
         },
       },
       {
@@ -114,7 +114,7 @@ const densities: SpecMaker = (chart) => ({
   transform: [density(chart, ['s'])],
   mark: { type: 'area', opacity: 0.45, line: true },
   encoding: {
-    x: { field: 'v', type: 'quantitative', title: field(chart, 'y').title },
+    x: { field: 'v', type: 'quantitative', title: valuesTitle(chart), scale: { domain: rangeOfY(chart), nice: false } },
     y: { field: 'd', type: 'quantitative', stack: null, title: 'density' },
     color: { field: 's', type: 'nominal', title: '' },
   },
@@ -130,7 +130,7 @@ const ridges: SpecMaker = (chart) => ({
     height: Math.max(50, Math.round(300 / Math.max(1, splitsOf(chart).length))),
     mark: { type: 'area', opacity: 0.7, line: true },
     encoding: {
-      x: { field: 'v', type: 'quantitative', title: field(chart, 'y').title },
+      x: { field: 'v', type: 'quantitative', title: valuesTitle(chart), scale: { domain: rangeOfY(chart), nice: false } },
       y: { field: 'd', type: 'quantitative', axis: null },
       color: { field: 's', type: 'nominal', legend: null },
     },
@@ -139,11 +139,18 @@ const ridges: SpecMaker = (chart) => ({
 
 const histogram: SpecMaker = (chart) => {
   const temporal = chart.axes['y']?.kind === 'temporal';
+  const asked = lookOf(chart, 'y').range;
   return {
     data: { values: flatten(chart) },
     mark: { type: 'bar', opacity: 0.7 },
     encoding: {
-      x: { field: 'y', type: temporal ? 'temporal' : 'quantitative', bin: { maxbins: 30 }, title: field(chart, 'y').title },
+      x: {
+        field: 'y',
+        type: temporal ? 'temporal' : 'quantitative',
+        bin: { maxbins: 30, ...(asked ? { extent: rangeOfY(chart) } : {}) },
+        title: valuesTitle(chart),
+        ...(asked ? { scale: { domain: asked } } : {}),
+      },
       y: { aggregate: 'count', stack: null, title: 'count' },
       color: { field: 's', type: 'nominal', title: '' },
     },
@@ -156,7 +163,7 @@ const plane: SpecMaker = (chart) => ({
   encoding: {
     x: { ...field(chart, 'x'), bin: { maxbins: 30 } },
     y: { ...field(chart, 'y'), bin: { maxbins: 30 } },
-    color: { aggregate: 'count', type: 'quantitative', title: 'count', scale: { scheme: 'viridis' } },
+    color: { aggregate: 'count', type: 'quantitative', title: 'count' },
   },
 });
 

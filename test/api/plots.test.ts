@@ -188,6 +188,16 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', 
       const refused = await picture({ ...config, ...wrong });
       expect([refused.status, refused.text]).toEqual([400, expect.stringMatching(words)]);
     }
+    const heights = { dataConfig: { tableName: 'leaves', dataSources: [source('y', 'height')] } };
+    const plain: [string, object, RegExp][] = [
+      ['histogram', { y: { scale: 'log' } }, /no logarithmic scale of y; take it out of config\.y/],
+      ['radar', { y: { range: [0, 1] } }, /no range of y/],
+    ];
+    for (const [chartType, look, words] of plain) {
+      expect((await picture({}, { ...heights, chartType })).status).toBe(200);
+      expect(await picture(look, { ...heights, chartType })).toMatchObject({ status: 400, body: { detail: expect.stringMatching(words) } });
+    }
+    expect((await picture({ y: { range: [0, 400] } }, { ...heights, chartType: 'histogram' })).text).toContain('>400<');
     const made = await owner('POST', `/api/v1/experiments/${id}/visualizations`, {
       body: {
         name: 'Fine',

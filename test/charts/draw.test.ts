@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHART_TYPES } from '../../src/api/visualizations/visualizations.model.ts';
+import { isAdjusted } from '../../src/charts/adjusted.ts';
 import type { AxisKind, Chart } from '../../src/charts/chart.ts';
 import { largestTriangles } from '../../src/charts/downsample.ts';
 import { drawPng, drawSvg } from '../../src/charts/draw.ts';
@@ -303,6 +304,44 @@ describe('what a chart is asked to look like', () => {
     const [shared, own] = [await drawSvg(chart), await drawSvg({ ...chart, look: { facetScales: 'own' } })];
     expect(count(shared, '4,000')).toBe(2);
     expect(count(own, '4,000')).toBe(1);
+  });
+
+  test.each(CHART_TYPES)('%s: every axis that may be asked for a range or a logarithm is drawn as asked', async (type) => {
+    const sample = SAMPLE[type];
+    const chart: Chart = { type, title: 'Asked', ...sample };
+    const texts = async (look: Chart['look']) =>
+      Array.from((await drawSvg({ ...chart, look })).matchAll(/>([^<]+)<\/text>/g), ([, text]) => text);
+    const plain = await texts({});
+    for (const name of ['x', 'y', 'y2', 'z'] as const) {
+      const shown = sample.axes[name];
+      if (!shown || shown.kind === 'categorical') continue;
+      const range: [number | string, number | string] = shown.kind === 'temporal' ? [days[20]!, days[60]!] : [41, 47];
+      const change = expect(await texts({ [name]: { range } }), `${name} range`);
+      if (isAdjusted(type, 'range', name)) change.not.toEqual(plain);
+      else change.toEqual(plain);
+      if (isAdjusted(type, 'log', name) && shown.kind === 'numeric')
+        expect(await texts({ [name]: { scale: 'log' } }), `${name} log`).not.toEqual(plain);
+    }
+  });
+
+  test('no legend where none is asked for, and a ramp of the colours that are', async () => {
+    for (const type of CHART_TYPES) {
+      const svg = await drawSvg({ type, title: 'Bare', ...SAMPLE[type], look: { legend: 'none' } });
+      expect(svg, type).not.toContain('role-legend');
+    }
+    for (const type of ['wind-rose', 'heatmap', 'contour', 'histogram-2d', 'correlation-matrix'] as const) {
+      const svg = await drawSvg({ type, title: 'Ramp', ...SAMPLE[type], look: { colors: ['#102030', '#a0b0c0'] } });
+      expect(svg.toLowerCase(), type).toMatch(/rgb\(16, ?32, ?48\)|#102030/);
+    }
+  });
+
+  test('what comes from several columns is not called by one of them, and every corner of a radar has its range', async () => {
+    for (const type of ['histogram', 'density-plot'] as const) {
+      const svg = await drawSvg({ type, title: 'Several', ...SAMPLE[type] });
+      expect(svg, type).toContain('>value</text>');
+      expect(await drawSvg({ type, title: 'One', axes: y, series: one({ y: wave(0) }) }), type).toContain('>SPAD</text>');
+    }
+    expect(await drawSvg({ type: 'radar', title: 'R', ...SAMPLE.radar })).toMatch(/>SPAD \([\d.]+ – [\d.]+\)<\/text>/);
   });
 
   test('colours, legend, size of text and dots an inch', async () => {

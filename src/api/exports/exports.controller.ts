@@ -80,6 +80,7 @@ export class ExportsController extends ApiController {
   @Produces('application/x-ndjson')
   @Produces('application/vnd.apache.parquet')
   @Produces('application/vnd.apache.arrow.stream')
+  @Produces('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
   public async download(@Request() request: HttpRequest, @Path() id: string, @Path() exportId: string): Promise<string> {
     const file = await exportFile(this.ctx, this.caller, { experimentId: id, exportId });
     await sendFile(request, this.response, {

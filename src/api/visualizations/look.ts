@@ -1,6 +1,7 @@
 /** A stored `config` → how its picture looks. A client's own settings belong under `client`, which pictures do not read. */
 import { z } from 'zod';
 import { errors } from '../../errors.ts';
+import { isAdjusted, type AxisName } from '../../charts/adjusted.ts';
 import { asNumber, numbersOf } from '../../charts/chart.ts';
 import type { Size } from '../../charts/draw.ts';
 import type { Look } from '../../charts/look.ts';
@@ -45,10 +46,13 @@ export function requireDots({ dpi = 96 }: Look, { width, height }: Size): void {
     );
 }
 
-const AXES = ['x', 'y', 'y2', 'z'] as const;
+const AXES = ['x', 'y', 'y2', 'z'] as const satisfies AxisName[];
 
 /** Errors: a member or value that pictures do not know, by its name; a range or scale that the values of an axis have no place on. */
-export function readLook({ config, chartFamily }: Pick<Visualization, 'config' | 'chartFamily'>, { axes, series }: Plotted): Look {
+export function readLook(
+  { config, chartFamily, chartType }: Pick<Visualization, 'config' | 'chartFamily' | 'chartType'>,
+  { axes, series }: Plotted,
+): Look {
   if (chartFamily === '3d')
     throw errors.queryRefused('Pictures have two dimensions: choose another chart family for this chart, or draw its data.');
   const look = checked(lookShape, config, 'config');
@@ -58,6 +62,14 @@ export function readLook({ config, chartFamily }: Pick<Visualization, 'config' |
     const shown = axes[name];
     if (!shown || shown.kind === 'categorical')
       throw errors.queryRefused(`This chart has no ${name} axis of numbers or times that config.${name} could change.`);
+    for (const [what, asked] of [
+      ['range', range !== undefined],
+      ['log', scale === 'log'],
+    ] as const)
+      if (asked && !isAdjusted(chartType, what, name))
+        throw errors.queryRefused(
+          `The picture of a ${chartType} draws no ${what === 'log' ? 'logarithmic scale' : 'range'} of ${name}; take it out of config.${name}.`,
+        );
     if (range && !(asNumber(range[0]) < asNumber(range[1])))
       throw errors.queryRefused(`config.${name}.range is not from the lesser to the greater value.`);
     if (scale !== 'log') continue;

@@ -23,6 +23,8 @@ export interface Exception {
   problems?: string;
   /** Where it may happen; everywhere without. */
   operations?: string[];
+  /** Whether a hundred thousand cases may meet it once, or not at all. */
+  seldom?: boolean;
   reason: string;
 }
 

@@ -1,0 +1,32 @@
+/** Which straight axes a type of chart has, by channel, whose range or logarithm can be asked for. What is not here has none: cells by name, circles, shares. */
+import type { Look } from './look.ts';
+
+export type AxisName = keyof Pick<Look, 'x' | 'y' | 'y2' | 'z'>;
+interface Adjusted {
+  range: readonly AxisName[];
+  log: readonly AxisName[];
+}
+
+const both = (...axes: AxisName[]): Adjusted => ({ range: axes, log: axes });
+/** Bins and curves of density are as wide everywhere, and a logarithm would bend them. */
+const rangeOnly = (...axes: AxisName[]): Adjusted => ({ range: axes, log: [] });
+
+const ADJUSTED: Readonly<Record<string, Adjusted>> = {
+  line: both('x', 'y', 'y2'),
+  scatter: both('x', 'y', 'y2'),
+  bar: both('x', 'y', 'y2'),
+  area: both('x', 'y', 'y2'),
+  'dot-plot': both('x', 'y'),
+  bubble: both('x', 'y'),
+  lollipop: both('x', 'y'),
+  'box-plot': both('y'),
+  'violin-plot': both('y'),
+  'spc-control-chart': both('x', 'y'),
+  histogram: rangeOnly('y'),
+  'density-plot': rangeOnly('y'),
+  'ridge-plot': rangeOnly('y'),
+  'histogram-2d': rangeOnly('x', 'y'),
+};
+
+/** Whether the picture of a type draws an axis as it is asked to be. */
+export const isAdjusted = (type: string, what: keyof Adjusted, axis: AxisName): boolean => ADJUSTED[type]?.[what].includes(axis) ?? false;
