@@ -35,6 +35,10 @@ export const legendOf = (chart: Chart, { name, color }: ChartSeries): string => 
   return new Set(chart.series.map((series) => series.name)).size > 1 ? `${name} · ${color}` : color;
 };
 
+/** What the legend of series is called: the column that they are split by, unless they come from several columns as well. */
+export const splitTitleOf = ({ axes, series }: Chart): string =>
+  axes['color']?.kind === 'categorical' && new Set(series.map(({ name }) => name)).size === 1 ? axes['color'].title : '';
+
 /** All points of all series, at most `most`, evenly thinned. */
 export function flatten(chart: Chart, most = 5_000): Point[] {
   const total = chart.series.reduce((sum, series) => sum + lengthOf(series), 0);

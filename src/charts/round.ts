@@ -104,7 +104,11 @@ const radar: SpecMaker = (chart) => {
   return {
     layer: [
       ...rings(chart),
-      drawn(shapes, { type: 'line', fillOpacity: 0.1 }, { color: { field: 's', type: 'nominal', title: '' } }),
+      drawn(
+        shapes,
+        { type: 'line', fillOpacity: 0.1 },
+        { color: { field: 's', type: 'nominal', title: groups.length > 0 ? (chart.axes['color']?.title ?? '') : '' } },
+      ),
       drawn(names, { type: 'text' }, { text: { field: 't', type: 'nominal' } }),
     ],
   };

@@ -72,7 +72,7 @@ const contour: SpecMaker = (chart) => {
   return banded(chart, values, titleOf(chart, 'z'));
 };
 
-/** How many points are about, smoothed by a Gaussian of a fifteenth of the range, as a share of where they are densest. */
+/** How many points are about, smoothed by a Gaussian of a fifteenth of the range, as a share of where they are densest: a density without a unit. */
 const density2d: SpecMaker = (chart) => {
   const points = finite(chart, 1_000);
   const cells = grid(points, (x, y, [width, height]) =>
@@ -82,7 +82,7 @@ const density2d: SpecMaker = (chart) => {
   return banded(
     chart,
     cells.map((cell) => ({ ...cell, v: cell.v / densest })),
-    'density, share of the densest',
+    'relative density',
   );
 };
 

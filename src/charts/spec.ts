@@ -1,5 +1,5 @@
 import { rampOf, type AxisLook } from './look.ts';
-import { extent, legendOf, lookOf, textOf, type AxisKind, type Chart } from './chart.ts';
+import { extent, legendOf, lookOf, splitTitleOf, textOf, type AxisKind, type Chart } from './chart.ts';
 
 /** A piece of a Vega-Lite specification. Field names in it are ours, never a caller's. */
 export type Spec = Record<string, unknown>;
@@ -67,7 +67,7 @@ export function color(chart: Chart): Spec {
   const axis = chart.axes['color'];
   if (axis && chart.series.some(({ points }) => points['color'] !== undefined))
     return { field: 'color', type: TYPES[axis.kind], title: axis.title };
-  return { field: 's', type: 'nominal', title: '' };
+  return { field: 's', type: 'nominal', title: splitTitleOf(chart) };
 }
 
 /** What a legend shows for closed lines that are filled: the usual symbol would be a line without colour. */

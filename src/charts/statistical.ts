@@ -1,4 +1,4 @@
-import { extent, flatten, lookOf, numbersOf, rangeOfY, textOf, valuesTitle, type Chart, type Point } from './chart.ts';
+import { extent, flatten, lookOf, numbersOf, rangeOfY, splitTitleOf, textOf, valuesTitle, type Chart, type Point } from './chart.ts';
 import { inkOf } from './look.ts';
 import { color, field, FILLED_LEGEND, isSplit, legendLook, splitsOf, type Spec, type SpecMaker } from './spec.ts';
 
@@ -53,6 +53,13 @@ function curve(sorted: readonly number[]): { v: number; d: number }[] {
   });
 }
 
+/** Between the two values next to it, as R's type 7 and the box plot have it. */
+export function quantile(sorted: readonly number[], share: number): number {
+  const place = (sorted.length - 1) * share;
+  const [low = 0, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  return low + (high - low) * (place % 1);
+}
+
 /** A violin for each series of each group, all of one scale of density, with its median and the middle half of its values. */
 const violins: SpecMaker = (chart) => {
   const splits = hasSplits(chart) ? splitsOf(chart) : [];
@@ -69,7 +76,7 @@ const violins: SpecMaker = (chart) => {
   const shapes = [...found.values()].flatMap(({ g, s, given }) => {
     if (given.length === 0) return [];
     const sorted = given.sort((a, b) => a - b);
-    const at = (share: number) => sorted[Math.round((sorted.length - 1) * share)] ?? 0;
+    const at = (share: number) => quantile(sorted, share);
     const middle = splits.length > 0 ? -1 + room * (splits.indexOf(s) + 0.5) : 0;
     return [{ x: g, s, middle, curve: curve(sorted), low: at(0.25), median: at(0.5), high: at(0.75) }];
   });
@@ -92,7 +99,12 @@ const violins: SpecMaker = (chart) => {
           y,
           order: { field: 'turn', type: 'quantitative' },
           detail: { field: 'x', type: 'nominal' },
-          color: { field: 's', type: 'nominal', title: '', legend: splits.length > 0 ? legendLook(chart, FILLED_LEGEND) : null },
+          color: {
+            field: 's',
+            type: 'nominal',
+            title: splitTitleOf(chart),
+            legend: splits.length > 0 ? legendLook(chart, FILLED_LEGEND) : null,
+          },
         },
       },
       {
@@ -116,7 +128,7 @@ const densities: SpecMaker = (chart) => ({
   encoding: {
     x: { field: 'v', type: 'quantitative', title: valuesTitle(chart), scale: { domain: rangeOfY(chart), nice: false } },
     y: { field: 'd', type: 'quantitative', stack: null, title: 'density' },
-    color: { field: 's', type: 'nominal', title: '' },
+    color: { field: 's', type: 'nominal', title: splitTitleOf(chart) },
   },
 });
 
@@ -152,7 +164,7 @@ const histogram: SpecMaker = (chart) => {
         ...(asked ? { scale: { domain: asked } } : {}),
       },
       y: { aggregate: 'count', stack: null, title: 'count' },
-      color: { field: 's', type: 'nominal', title: '' },
+      color: { field: 's', type: 'nominal', title: splitTitleOf(chart) },
     },
   };
 };

@@ -6,6 +6,7 @@ import { isAdjusted } from '../../src/charts/adjusted.ts';
 import type { AxisKind, Chart } from '../../src/charts/chart.ts';
 import { largestTriangles } from '../../src/charts/downsample.ts';
 import { drawPng, drawSvg } from '../../src/charts/draw.ts';
+import { quantile } from '../../src/charts/statistical.ts';
 import { pearson } from '../../src/charts/scientific.ts';
 
 const seed = Number(process.env['FC_SEED'] ?? Date.now() % 2 ** 31);
@@ -132,6 +133,14 @@ describe('what a picture says', () => {
     // three groups and the legend
     expect([filled('#0072b2'), filled('#e69f00')]).toEqual([4, 4]);
     expect(textsOf(svg)).toEqual(expect.arrayContaining(['control', 'drought', 'late', 'SPAD', 'treatment']));
+  });
+
+  test('quantiles are those of R and numpy, and a legend is called by the column that splits', async () => {
+    expect([0, 0.25, 0.5, 0.75, 1].map((share) => quantile([1, 2, 4, 8], share))).toEqual([1, 1.75, 3, 5, 8]);
+    for (const type of ['box-plot', 'violin-plot', 'density-plot', 'scatter', 'line'] as const) {
+      const axes = { ...SAMPLE[type].axes, color: axis('treated with', 'categorical') };
+      expect(await drawSvg({ type, title: 'Split', axes, series: split({ x: treatments, y: wave(0) }) }), type).toContain('>treated with<');
+    }
   });
 
   test('a dot plot: no point of one series in the strip of another', async () => {

@@ -76,7 +76,7 @@ export function plot(plan: ChartPlan, columns: readonly AnswerColumn[], rows: re
     found.set(key, group);
   }
   if (found.size === 0) found.set('', { rows: [] });
-  const axes: Record<string, PlottedAxis> = {};
+  const axes: Record<string, PlottedAxis> = splits ? { color: axisOf(splits) } : {};
   const isDual = new Set(plan.series.map(({ source }) => source.axis ?? 'primary')).size > 1;
   const series = [...found.values()].flatMap((group) =>
     plan.series.map(({ name, channels, source }): PlottedSeries => {
