@@ -1,10 +1,12 @@
 import type { Database } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import type { BrokerHooks } from '../../iot/connections.ts';
 import type { RegistryStore } from '../../iot/registries/embedded.ts';
 import type { LifecycleStore } from '../../iot/sequences.ts';
 import { deleteDevice } from './devices.queries.ts';
 import {
   announceThing,
+  findEnd,
   deleteThing,
   findLifecycle,
   findThing,
@@ -24,7 +26,7 @@ import {
 export const THINGS_CHANNEL = 'fieldlake_things';
 
 /** The embedded registry's records in Postgres. */
-export const registryStore = (db: Database): RegistryStore => ({
+export const registryStore = (db: Database): RegistryStore & Pick<BrokerHooks, 'findEnd'> => ({
   find: async (thingName) => (await findThing(db, thingName))?.record ?? null,
   findByCertificate: async (certificateId) => (await findThingByCertificate(db, certificateId))?.record ?? null,
   change: (thingName, change) =>
@@ -35,6 +37,7 @@ export const registryStore = (db: Database): RegistryStore => ({
       else await deleteThing(tx, thingName);
       await announceThing(tx, thingName);
     }),
+  findEnd: (certificateId) => findEnd(db, certificateId),
   noteEnd: async (certificateId, end) => {
     await noteEnd(db, certificateId, end);
   },

@@ -3,7 +3,6 @@ import { StartError } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { startBroker } from '../../iot/broker.ts';
 import type { PresenceEvent } from '../../iot/connections.ts';
-import { findEnd } from '../devices/lifecycle.queries.ts';
 import { registryStore, THINGS_CHANNEL } from '../devices/lifecycle.service.ts';
 import { messageKeeper } from './measurements.service.ts';
 import { beatBroker, endStalePresence, putPresence } from './measurements.queries.ts';
@@ -31,7 +30,7 @@ export async function runBroker(ctx: Context): Promise<() => Promise<void>> {
       const held = record?.certificates.find((certificate) => certificate.certificateId === certificateId);
       return record && held ? { thingName: record.thingName, status: held.status, policies: record.policies } : null;
     },
-    findEnd: (certificateId) => findEnd(db, certificateId),
+    findEnd: store.findEnd,
     findPerson: (accessKeyId, token) => embedded.tokens.verify(accessKeyId, token),
     onMessage: messageKeeper(db),
     onPresence: async ({ thingName, userId, clientId, eventType, timestamp, disconnectReason, sessionIdentifier }: PresenceEvent) => {
