@@ -6,7 +6,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { openDatabase, type Database } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
 import { sql } from '../src/database/sql.ts';
-import { ingestUpload } from '../src/ingest/ingest.ts';
+import { ingestUpload } from '../src/ingest/uploads/ingest.ts';
 import { loadPipelines } from '../src/ingest/pipeline.ts';
 import { createTable } from '../src/lakehouse/manifest.ts';
 import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';

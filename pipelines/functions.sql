@@ -27,7 +27,7 @@ create or replace temp macro looks_like_local_time(v) as
   regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?');
 create or replace temp macro is_local_time(v) as looks_like_local_time(v) and try_cast(v as timestamp) is not null;
 
--- What one text value is: see TEXT_CLASSES in src/ingest/types.ts, which names the bits.
+-- What one text value is: see TEXT_CLASSES in src/ingest/typing/types.ts, which names the bits.
 create or replace temp macro text_class(v) as case
   when v is null then 0
   when v = '' then 512

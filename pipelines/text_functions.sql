@@ -1,4 +1,4 @@
--- grain: none; functions for the text of delimited files, which people and their programs write in many ways (src/ingest/readings.ts)
+-- grain: none; functions for the text of delimited files, which people and their programs write in many ways (src/ingest/typing/readings.ts)
 -- key: none
 -- from: nothing
 
@@ -28,7 +28,7 @@ create or replace temp macro mdy_moment(b) as case when not regexp_matches(b, '^
 create or replace temp macro named_moment(b) as case when regexp_matches(b, '[A-Za-z]{3}') then
   try_strptime(replace(plain_day(b), '.', ''), ['%d-%b-%y', '%d-%b-%Y', '%d-%B-%y', '%d-%B-%Y', '%b %d, %Y', '%B %d, %Y', '%b %d %Y', '%B %d %Y', '%d-%b-%y %H:%M', '%d-%b-%Y %H:%M', '%d-%B-%y %H:%M', '%d-%B-%Y %H:%M', '%b %d, %Y %H:%M', '%B %d, %Y %H:%M', '%b %d %Y %H:%M', '%B %d %Y %H:%M', '%d-%b-%y %H:%M:%S', '%d-%b-%Y %H:%M:%S', '%d-%B-%y %H:%M:%S', '%d-%B-%Y %H:%M:%S', '%b %d, %Y %H:%M:%S', '%B %d, %Y %H:%M:%S', '%b %d %Y %H:%M:%S', '%B %d %Y %H:%M:%S', '%d-%b-%y %H:%M:%S.%f', '%d-%b-%Y %H:%M:%S.%f', '%d-%B-%y %H:%M:%S.%f', '%d-%B-%Y %H:%M:%S.%f', '%b %d, %Y %H:%M:%S.%f', '%B %d, %Y %H:%M:%S.%f', '%b %d %Y %H:%M:%S.%f', '%B %d %Y %H:%M:%S.%f', '%d-%b-%y %I:%M %p', '%d-%b-%Y %I:%M %p', '%d-%B-%y %I:%M %p', '%d-%B-%Y %I:%M %p', '%b %d, %Y %I:%M %p', '%B %d, %Y %I:%M %p', '%b %d %Y %I:%M %p', '%B %d %Y %I:%M %p', '%d-%b-%y %I:%M:%S %p', '%d-%b-%Y %I:%M:%S %p', '%d-%B-%y %I:%M:%S %p', '%d-%B-%Y %I:%M:%S %p', '%b %d, %Y %I:%M:%S %p', '%B %d, %Y %I:%M:%S %p', '%b %d %Y %I:%M:%S %p', '%B %d %Y %I:%M:%S %p']) end;
 
--- Bits of DAYS in src/ingest/readings.ts: in which orders a value is a day.
+-- Bits of DAYS in src/ingest/typing/readings.ts: in which orders a value is a day.
 create or replace temp macro day_kind(y, d, m, n, b) as
   case when y is null and d is null and m is null and n is null then 256 else
     case when y is null then 0 else 16384 end | case when d is null then 0 else 32768 end | case when m is null then 0 else 65536 end

@@ -1,6 +1,6 @@
 -- grain: one measurement: one message, or one element of its burst
 -- key: id
--- from: the measurements of one batch of messages, one field each, as src/ingest/measurements.ts took them apart
+-- from: the measurements of one batch of messages, one field each, as src/ingest/messages/rows.ts took them apart
 select fieldlake_row as id, device_id, device_name, measured_at::timestamptz as "timestamp", measured_at::timestamptz as measurement_time_utc,
   zones.name as timezone, cast(measured_at::timestamptz at time zone 'UTC' as date) as date,
   from_json(macros, '[{"id":"VARCHAR","name":"VARCHAR","filename":"VARCHAR"}]') as macros,

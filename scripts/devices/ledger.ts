@@ -1,5 +1,5 @@
 /** What was sent, what was acknowledged, and what has been seen in the table: the books of a simulation, by row id. */
-import { messageSources, rowId } from '../../src/ingest/identity.ts';
+import { messageSources, rowId } from '../../src/ingest/messages/ids.ts';
 
 interface Entry {
   publishedAt: number;

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import { knownPaths } from '../lakehouse/manifest.ts';
 import type { StagingArea } from '../lakehouse/staging.ts';
 import type { Staged } from '../lakehouse/warehouse.ts';
-import type { Queryable } from './messages.queries.ts';
+import type { Queryable } from '../database/database.ts';
 
 /** Makes an attempt, `most` times at most, until it does not find at its end that another has changed what it began with. The first is 1. */
 export async function untilUnchanged<T>(most: number, attempt: (tries: number) => Promise<T>): Promise<T> {

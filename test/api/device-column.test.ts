@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 

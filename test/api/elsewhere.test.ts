@@ -1,6 +1,6 @@
 /** What people who come from other services send and expect. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { eventually } from '../support/crashes.ts';
 import { signIn } from '../support/browser.ts';
 import { grant } from '../support/cast.ts';

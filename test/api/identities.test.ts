@@ -6,7 +6,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { grant, makePerson, type Person } from '../support/cast.ts';
 import { findTraces, type Leak, type Trace } from '../support/identities.ts';
 import { startTestServer, type Answer, type TestServer } from '../support/server.ts';

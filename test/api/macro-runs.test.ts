@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { noteWithheld } from '../../src/api/macro-runs/macro-runs.queries.ts';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { tableFolder } from '../../src/lakehouse/delta/places.ts';
 import { versionsIn } from '../lakehouse/log-reader.ts';
 import { runCommand } from '../support/command.ts';

@@ -14,7 +14,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { openBucketFiles } from '../../src/lakehouse/files/bucket.ts';
 import { openS3Store } from '../../src/storage/s3.ts';
 import { lakeFilesContract } from '../contracts/lake-files.suite.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ingestUpload } from '../../src/ingest/ingest.ts';
+import { ingestUpload } from '../../src/ingest/uploads/ingest.ts';
 import { AWKWARD_WORDS } from '../support/words.ts';
 import { parseStrict, writeField } from './rfc4180.ts';
 import { openLake, type Lake } from './setup.ts';

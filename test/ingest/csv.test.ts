@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ReadingOptions } from '../../src/ingest/readings.ts';
+import type { ReadingOptions } from '../../src/ingest/typing/readings.ts';
 import { parseStrict, writeField } from './rfc4180.ts';
 import { openLake, type Lake } from './setup.ts';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { glance, type Glanced } from '../../src/ingest/json-glance.ts';
-import { LineWriter, NotPlain, stringClass } from '../../src/ingest/json-lines.ts';
+import { glance, type Glanced } from '../../src/ingest/uploads/read/json-glance.ts';
+import { LineWriter, NotPlain, stringClass } from '../../src/ingest/uploads/read/json-lines.ts';
 import { BufferedFile } from '../../src/ingest/record-writer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fieldlake-glance-'));

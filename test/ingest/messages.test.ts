@@ -9,7 +9,7 @@ import {
   storeMessages,
   type NewArrival,
   type ReadMessage,
-} from '../../src/ingest/messages.ts';
+} from '../../src/ingest/messages/store.ts';
 import { decodePayload } from '../../src/iot/payload.ts';
 import { findTable } from '../../src/lakehouse/manifest.queries.ts';
 import { openLake, type Lake } from './setup.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chooseReading, isMostly, type ReadingOptions } from '../../src/ingest/readings.ts';
+import { chooseReading, isMostly, type ReadingOptions } from '../../src/ingest/typing/readings.ts';
 import { openLake, type Lake } from './setup.ts';
 
 let lake: Lake;

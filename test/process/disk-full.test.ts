@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { eventually } from '../support/crashes.ts';
 import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';

@@ -2,7 +2,7 @@ import { truncateSync, writeFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually } from '../support/crashes.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';

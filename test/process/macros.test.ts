@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { makePerson, type Person } from '../support/cast.ts';
 import { eventually, getJson, seeded, seedOf } from '../support/crashes.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';

@@ -1,7 +1,7 @@
 /** Workers as processes of their own, beside a server that only serves. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { storeMessages } from '../../src/ingest/messages.ts';
+import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { eventually } from '../support/crashes.ts';
 import { compareLogs } from '../support/lake-log.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { ingestUpload } from '../../src/ingest/ingest.ts';
+import { ingestUpload } from '../../src/ingest/uploads/ingest.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
 
 /** Size of each file; 5 for the full run. */

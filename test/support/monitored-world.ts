@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { countMeasurements } from '../../src/api/measurements/measurements.service.ts';
 import { sql } from '../../src/database/sql.ts';
-import { deviceRows, messageSources } from '../../src/ingest/identity.ts';
-import { measurementRows, type DecodedMeasurement } from '../../src/ingest/measurements.ts';
+import { deviceRows, messageSources } from '../../src/ingest/messages/ids.ts';
+import { measurementRows, type DecodedMeasurement } from '../../src/ingest/messages/rows.ts';
 import { grant, type Person } from './cast.ts';
 import type { OracleDevice, OracleMeasurement } from './monitoring-oracle.ts';
 import type { TestServer } from './server.ts';

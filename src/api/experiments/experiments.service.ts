@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { reopenMessages } from '../../ingest/messages.ts';
+import { reopenMessages } from '../../ingest/messages/store.ts';
 import { trimmedName } from '../resources/resources.service.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { homeOf, seedCreator, seedMembers } from '../sharing/seeding.service.ts';

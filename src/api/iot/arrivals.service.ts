@@ -3,7 +3,7 @@ import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import { eraseMessages, knownObjects, storeMessages } from '../../ingest/messages.ts';
+import { eraseMessages, knownObjects, storeMessages } from '../../ingest/messages/store.ts';
 import { errors } from '../../errors.ts';
 import { isObjectKey, objectKey, tooLarge, type ObjectFacts } from '../../storage/objects.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';

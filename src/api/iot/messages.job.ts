@@ -1,9 +1,9 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { decide } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import { drainMessages, isAround, MOST_TRIES } from '../../ingest/drain.ts';
-import { contributorsOf, forgetMessages, insertContributors, listWaiting } from '../../ingest/messages.ts';
-import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages.ts';
+import { drainMessages, isAround, MOST_TRIES } from '../../ingest/messages/drain.ts';
+import { contributorsOf, forgetMessages, insertContributors, listWaiting } from '../../ingest/messages/store.ts';
+import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages/store.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { statusOf } from '../experiments/experiments.service.ts';

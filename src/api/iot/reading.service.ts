@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import type { InboxMessage, ReadMessage } from '../../ingest/messages.ts';
+import type { InboxMessage, ReadMessage } from '../../ingest/messages/store.ts';
 import { MESSAGE_CAPS, readPayload, type PayloadCaps } from '../../iot/payload.ts';
 import { LARGEST_OBJECT } from './arrivals.service.ts';
 

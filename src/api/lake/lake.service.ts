@@ -1,8 +1,8 @@
 /** What an operator asks of the lake from the command line. */
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { listExperiments, listHandled, reopenMessages } from '../../ingest/messages.ts';
-import { replayMessages } from '../../ingest/replay-messages.ts';
+import { listExperiments, listHandled, reopenMessages } from '../../ingest/messages/store.ts';
+import { replayMessages } from '../../ingest/messages/replay.ts';
 import { startLogs, type Started } from '../../lakehouse/delta/starting.ts';
 import type { LakePlace } from '../../lakehouse/files/lake-settings.ts';
 import { copyLake, requireConditionalPuts, setPlace } from '../../lakehouse/files/place.ts';

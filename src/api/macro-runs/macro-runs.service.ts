@@ -6,7 +6,7 @@ import type { Transaction } from '../../database/database.ts';
 import { decide } from '../../authorization/access.ts';
 import { openTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
-import type { MeasurementRow } from '../../ingest/messages.ts';
+import type { MeasurementRow } from '../../ingest/messages/store.ts';
 import { planRead } from '../../lakehouse/planner.ts';
 import { readRequest, type ReadRequest } from '../../lakehouse/request.ts';
 import { sourceOf } from '../data/data.service.ts';

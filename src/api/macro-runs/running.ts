@@ -1,6 +1,6 @@
 /** Measurements → what a macro is given, and what it answers → rows. Pure. */
-import type { Measured } from '../../ingest/measured.ts';
-import type { MacroRow } from '../../ingest/macro-tables.ts';
+import type { Measured } from '../../ingest/messages/measured.ts';
+import type { MacroRow } from '../../ingest/messages/macros.ts';
 import type { ItemResult, MacroError } from '../../sandbox/job.ts';
 import { readJson } from '../../json.ts';
 

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../../database/database.ts';
-import { storeMessages, type MeasurementRow, type NewArrival } from '../../ingest/messages.ts';
+import { storeMessages, type MeasurementRow, type NewArrival } from '../../ingest/messages/store.ts';
 import type { BrokerMessage } from '../../iot/connections.ts';
 import { addHours, addRecent, addRuns, trimRecent } from './measurements.queries.ts';
 import { RECENT, shape } from './shaping.ts';

@@ -1,4 +1,4 @@
-import type { MeasurementRow } from '../../ingest/messages.ts';
+import type { MeasurementRow } from '../../ingest/messages/store.ts';
 import { readJson } from '../../json.ts';
 import type { HourCount, RecentRow } from './measurements.queries.ts';
 

@@ -3,7 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { changeColumn, targetOf, type ColumnOrder } from '../../ingest/column-changes.ts';
+import { changeColumn, targetOf, type ColumnOrder } from '../../ingest/uploads/column-changes.ts';
 import { FileRefused } from '../../ingest/record-writer.ts';
 import { columnsAt } from '../../lakehouse/manifest.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { ColumnOutcome } from '../../ingest/column-changes.ts';
-import type { DayOrder, TypeWord } from '../../ingest/readings.ts';
+import type { ColumnOutcome } from '../../ingest/uploads/column-changes.ts';
+import type { DayOrder, TypeWord } from '../../ingest/typing/readings.ts';
 
 /** One row of `column_changes`. */
 export interface ColumnChangeRow {

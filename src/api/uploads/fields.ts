@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { readJson } from '../../json.ts';
 import { SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
-import { isTableName, TABLE_NAME } from '../../ingest/names.ts';
-import { DAY_ORDERS, TYPE_WORDS, type ReadingOptions } from '../../ingest/readings.ts';
+import { isTableName, TABLE_NAME } from '../../ingest/uploads/names.ts';
+import { DAY_ORDERS, TYPE_WORDS, type ReadingOptions } from '../../ingest/typing/readings.ts';
 
 const sentence = 'must be 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device';
 const sourceKind = z.enum(SOURCE_KINDS);

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { ingestUpload } from '../../ingest/ingest.ts';
+import { ingestUpload } from '../../ingest/uploads/ingest.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { publishEvent } from '../events/events.service.ts';

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
-import type { ReadingOptions } from '../../ingest/readings.ts';
+import type { ReadingOptions } from '../../ingest/typing/readings.ts';
 import type { Upload, UploadFile } from './uploads.model.ts';
 
 /** Who sent an upload is told to everybody, but in an anonymised experiment to themselves alone. */

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { LIMITS, mostFileBytes, type SourceKind } from '../../ingest/limits.ts';
-import { nameFile } from '../../ingest/names.ts';
+import { nameFile } from '../../ingest/uploads/names.ts';
 import { createTable, findUploadTable } from '../../lakehouse/manifest.ts';
 import { objectKey } from '../../storage/objects.ts';
 import { publishEvent } from '../events/events.service.ts';

@@ -1,0 +1,124 @@
+/** What the devices of a batch said of themselves: the newest of each, instead of all that all of them said. Pure. */
+import { clean, digits, FACT_COLUMNS } from './cells.ts';
+import type { MeasurementRow } from './rows.ts';
+
+/** What a device says of itself, and may say anew with every measurement. */
+const SAID: readonly { name: string; of: (row: MeasurementRow) => string | null }[] = [
+  ...FACT_COLUMNS.filter(({ name }) => name === 'client_id' || name === 'device_name'),
+  { name: 'device_version', of: ({ facts }) => clean(facts.deviceVersion) },
+  { name: 'device_battery', of: ({ facts }) => digits(facts.deviceBattery) },
+];
+
+/** Columns of `devicesSaid`, behind the row's own. */
+export const DEVICE_COLUMNS: readonly string[] = [
+  ...SAID.map(({ name }) => name),
+  'device_row',
+  'device_id',
+  'device_firmware',
+  'measured_at',
+  'processed_at',
+  'measurements',
+];
+
+interface Device {
+  first: MeasurementRow;
+  measurements: number;
+  /** The newest. */
+  last: MeasurementRow;
+  time: number;
+  processedAt: string;
+  /** Of each of `SAID` what is newest, and the row that said it; several that were said at once. */
+  newest: { time: number; row: MeasurementRow; said: Map<string, MeasurementRow> }[];
+}
+
+const ZERO = 0x30;
+const DIGITS_OF_SECOND = 6;
+
+/**
+ * A place among instants: microseconds since 2000, as if each month had 31 days; exact for 280 years before and after. `bytes` holds one in UTC from `start` to `end`, with all
+ * digits before its point and any after it.
+ */
+function timeIn(bytes: Buffer, start: number, end: number): number {
+  const digit = (at: number) => (bytes[start + at] as number) - ZERO;
+  const two = (at: number) => digit(at) * 10 + digit(at + 1);
+  const days = ((two(0) * 100 + two(2) - 2_000) * 12 + two(5)) * 31 + two(8);
+  let parts = 0;
+  let missing = DIGITS_OF_SECOND;
+  for (let at = start + 20; at < end - 1; at += 1, missing -= 1) parts = parts * 10 + (bytes[at] as number) - ZERO;
+  for (; missing > 0; missing -= 1) parts *= 10;
+  return (((days * 24 + two(11)) * 60 + two(14)) * 60 + two(17)) * 1e6 + parts;
+}
+
+function timeOf({ plain, facts }: MeasurementRow): number {
+  if (!plain) return timeIn(Buffer.from(facts.timestamp, 'latin1'), 0, facts.timestamp.length);
+  const place = plain.from + plain.places.timestamp;
+  return timeIn(plain.bytes, plain.spans[place] ?? 0, plain.spans[place + 1] ?? 0);
+}
+
+/** How much later one row was measured than another, by the times of both. */
+function after(time: number, row: MeasurementRow, other: number, otherRow: MeasurementRow): number {
+  if (time !== other || Math.abs(time) <= Number.MAX_SAFE_INTEGER) return time - other;
+  const [one, than] = [row.facts.timestamp, otherRow.facts.timestamp];
+  return one === than ? 0 : one > than ? 1 : -1;
+}
+
+function hear(device: Device, row: MeasurementRow): void {
+  const time = timeOf(row);
+  device.measurements += 1;
+  if (after(time, row, device.time, device.last) > 0) [device.time, device.last] = [time, row];
+  if (row.processedAt > device.processedAt) device.processedAt = row.processedAt;
+  for (let at = 0; at < SAID.length; at += 1) {
+    const newest = device.newest[at] as Device['newest'][number];
+    const later = after(time, row, newest.time, newest.row);
+    if (later < 0) continue;
+    const said = (SAID[at] as (typeof SAID)[number]).of(row);
+    if (said === null) continue;
+    if (later > 0) device.newest[at] = { time, row, said: new Map([[said, row]]) };
+    else newest.said.set(said, row);
+  }
+}
+
+/**
+ * Of each device one row a time at which it said something that is still the newest: cells of `fieldlake_row` and `DEVICE_COLUMNS`. The first of a device
+ * counts for all of its measurements, the others for none.
+ */
+export function devicesSaid(rows: readonly MeasurementRow[]): (string | null)[][] {
+  const devices = new Map<string, Device>();
+  // from the end: what is newest is mostly there, and what is older is passed over
+  for (let at = rows.length - 1; at >= 0; at -= 1) {
+    const row = rows[at];
+    if (!row) continue;
+    let device = devices.get(row.deviceRow);
+    if (!device) {
+      const newest = SAID.map(() => ({ time: -Infinity, row, said: new Map<string, MeasurementRow>() }));
+      device = { first: row, measurements: 0, last: row, time: -Infinity, processedAt: '', newest };
+      devices.set(row.deviceRow, device);
+    }
+    hear(device, row);
+  }
+  const cells: (string | null)[][] = [];
+  for (const { first, measurements, last, time, processedAt, newest } of devices.values()) {
+    const of = (said: readonly (string | null)[], { facts }: MeasurementRow, count: number) => {
+      const { deviceId, deviceFirmware } = first.facts;
+      cells.push([
+        String(cells.length),
+        ...said,
+        ...[first.deviceRow, clean(deviceId), clean(deviceFirmware), facts.timestamp, processedAt, String(count)],
+      ]);
+    };
+    const isLast = newest.map((each) => after(each.time, each.row, time, last) === 0);
+    of(
+      newest.map(({ said }, index) => (isLast[index] === true ? ([...said.keys()][0] ?? null) : null)),
+      last,
+      measurements,
+    );
+    for (const [index, { said }] of newest.entries())
+      for (const [value, by] of [...said].slice(isLast[index] === true ? 1 : 0))
+        of(
+          newest.map((_each, other) => (other === index ? value : null)),
+          by,
+          0,
+        );
+  }
+  return cells;
+}

@@ -1,0 +1,229 @@
+/** What macros made of measurements → staged files of the macro tables: delivered with a message, or run here. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errors } from '../../errors.ts';
+import { fixedColumns } from '../../lakehouse/catalog.ts';
+import { commit, fingerprint, knownSources, type ColumnState } from '../../lakehouse/manifest.ts';
+import type { Staged } from '../../lakehouse/warehouse.ts';
+import { removeUncommitted, untilUnchanged } from '../attempts.ts';
+import { cut, MAX_NAME, nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from '../typing/columns.ts';
+import type { Answer } from './questions.ts';
+import { quote } from '../../lakehouse/staging.ts';
+import { MAX_COLUMNS } from '../limits.ts';
+import { macroRowId, macroSource } from './ids.ts';
+import { outputTokens, type MacroResult, type MeasurementRow } from './rows.ts';
+import { clean, type MeasuredFacts } from './cells.ts';
+import { FACTS, factsOf, keptRecords, labelsOf, openTable, questionColumn, type Batch, type Prepared } from './tables.ts';
+import type { Transaction } from './messages.queries.ts';
+import { fill, functionStatements, variable } from '../pipeline.ts';
+import { changeWith, findWidened, joinColumns, widenFiles } from '../../lakehouse/rewriting.ts';
+import { stageWithout } from './replacing.ts';
+import { typeFile } from '../typing/decide.ts';
+import type { BronzeField } from '../typing/classes.ts';
+
+const RULES: NameRules = { reserved: new Set([...fixedColumns('macro').map(({ name }) => name), ...OWN_NAMES]), prefix: 'output_' };
+
+const isQuestion = ({ origin }: ColumnState) => origin === 'question';
+
+/** Names for the keys of outputs: a key goes where it went before, a new one where nothing is yet, and beside a question of its name as `output_<key>`. */
+function nameOutputs(keys: readonly string[], known: readonly ColumnState[]): NamedColumn[] {
+  const before = new Map(known.filter((column) => !isQuestion(column)).map(({ name, originalKey }) => [originalKey ?? name, name]));
+  const isKnown = (key: string) => before.has(key) && (!key.toLowerCase().endsWith('__text') || before.get(key) !== key);
+  const taken = new Set(known.map(({ name }) => name.toLowerCase()));
+  const fresh = new Map(
+    nameColumns(
+      keys.filter((key) => !isKnown(key)),
+      { rules: { ...RULES, reserved: new Set([...RULES.reserved, ...known.filter(isQuestion).map(({ name }) => name)]) }, taken },
+    ).map((named) => [named.key, named]),
+  );
+  return keys.map((key) => (isKnown(key) ? { key, name: before.get(key) ?? key } : (fresh.get(key) ?? { key, name: key })));
+}
+
+/** Where the answers to questions go, by their column in raw_data: where they went before, else under that name, or as `question_<name>` where an output has it. */
+function nameQuestions(asked: readonly string[], known: readonly ColumnState[], outputs: readonly ColumnState[]): Map<string, string> {
+  const before = new Set(known.filter(isQuestion).map(({ name }) => name));
+  const used = new Set<string>();
+  const taken = new Set([...RULES.reserved, ...[...known, ...outputs].map(({ name }) => name.toLowerCase())]);
+  return new Map(
+    asked.map((column) => {
+      const instead = `question_${cut(column, MAX_NAME - 9)}`;
+      let name = [column, instead].find((each) => before.has(each) && !used.has(each)) ?? (taken.has(column) ? instead : column);
+      for (let count = 2; used.has(name) || (taken.has(name) && !before.has(name)); count += 1)
+        name = `${cut(instead, MAX_NAME - 8)}_${count}`;
+      used.add(name);
+      return [column, name];
+    }),
+  );
+}
+
+/** One row of a macro table, before it is written. */
+export interface MacroRow extends MeasuredFacts {
+  rawId: string;
+  /** Position among what the macro made of one measurement. */
+  index: number;
+  result: MacroResult;
+  /** What was answered where its measurement was made. */
+  answers: readonly Answer[];
+  /** The code that ran; null for what was delivered with the measurement. */
+  version: string | null;
+}
+
+type Tokens = ReadonlyMap<string, string | null>;
+
+/** The cells of every row; a row whose keys are more than its table can still take is an error instead. */
+function fitOutputs(rows: readonly MacroRow[], known: readonly ColumnState[]): { row: MacroRow; tokens: Tokens }[] {
+  const keys = new Set(known.map(({ name, originalKey }) => originalKey ?? name));
+  // each key may bring a second column, for values that do not fit the first
+  const most = Math.max(keys.size, Math.floor(MAX_COLUMNS / 2));
+  return rows.map((row) => {
+    const tokens = new Map(outputTokens(row.result).map(([key, token]) => [key.toWellFormed().replaceAll('\0', '\ufffd'), token]));
+    const fresh = [...tokens.keys()].filter((key) => !keys.has(key));
+    if (keys.size + fresh.length > most) {
+      const error = `The output has ${fresh.length} new keys, and the table has room for ${most - keys.size}.`;
+      return { row: { ...row, result: { ...row.result, output: {}, error } }, tokens: new Map() };
+    }
+    for (const key of fresh) keys.add(key);
+    return { row, tokens };
+  });
+}
+
+type MacroTable = Awaited<ReturnType<typeof openTable>>;
+
+/** Stages rows of one macro's table, typed by what the table has. */
+async function stageRows(batch: Batch, macroId: string, table: MacroTable, rows: readonly MacroRow[]) {
+  const { session, pipelines, experimentId } = batch;
+  const fitted = fitOutputs(rows, table.known);
+  const keys = [...new Set(fitted.flatMap(({ tokens }) => [...tokens.keys()]))];
+  const own = ['raw_id', 'macro_name', 'macro_filename', 'macro_error', 'macro_version'];
+  const labels = labelsOf(rows);
+  const asked = [...labels.keys()];
+  await keptRecords(
+    batch,
+    [...FACTS, ...own, ...keys.map((_, at) => `c${at + 1}`), ...asked.map((_, at) => `q${at + 1}`)],
+    (function* () {
+      for (const { row, tokens } of fitted) {
+        const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
+        yield [
+          macroRowId(row.rawId, macroId, row.index),
+          ...factsOf(row),
+          ...[row.rawId, clean(row.result.name), clean(row.result.filename), clean(row.result.error), row.version],
+          ...keys.map((key) => tokens.get(key) ?? null),
+          ...asked.map((column) => answers.get(column) ?? null),
+        ];
+      }
+    })(),
+  );
+  const fields = keys.map((key, at): BronzeField => ({ key, column: `c${at + 1}`, form: 'token' }));
+  const typed = await typeFile(session, pipelines, fields, table.known, { origin: 'output', names: nameOutputs(keys, table.known) });
+  const questions = nameQuestions(asked, table.known, typed.columns);
+  const values = [
+    ...(typed.values === '' ? [] : [typed.values]),
+    ...[...questions.values()].map((name, at) => `q${at + 1} as ${quote(name)}`),
+  ];
+  await session.prepare([variable('macro_id', macroId), variable('experiment_id', experimentId)]);
+  const staged = await session.stage({
+    tableId: table.id,
+    experimentId,
+    select: fill(pipelines.macroRows, { values: values.map((value) => `, ${value}`).join('') }),
+    sortColumn: 'timestamp',
+  });
+  if (staged.rowCount !== rows.length) throw new Error(`the engine read ${staged.rowCount} of ${rows.length} macro rows`);
+  const answered = [...questions].map(([column, name]) => questionColumn(name, labels.get(column) ?? column));
+  return { staged, columns: [...typed.columns, ...answered] };
+}
+
+/** Stages what one macro delivered; undefined when every row of it is there already. */
+async function prepareMacro(batch: Batch, macroId: string, all: readonly MacroRow[]): Promise<Prepared | undefined> {
+  const table = await openTable(batch, 'macro', macroId);
+  const bySource = new Map(all.map((row) => [macroSource(row.rawId, macroId), row]));
+  for (const { source } of await knownSources(batch.db, table.id, [...bySource.keys()])) bySource.delete(source);
+  if (bySource.size === 0) return undefined;
+  const { staged: rows, columns } = await stageRows(batch, macroId, table, [...bySource.values()]);
+  const widened = await widenFiles(batch, { ...table, experimentId: batch.experimentId, sortColumn: 'timestamp' }, columns);
+  const change = changeWith(rows, widened, table.version);
+  return {
+    staged: { ...rows, files: change.files },
+    commit: async (tx) => {
+      await table.ensure(tx);
+      const sources = [...bySource.keys()].map((source) => ({ source, rowCount: 1, quarantinedCount: 0 }));
+      const claimed = { columns, typedBy: fingerprint(table.known), sources, onlyNew: true };
+      if (!(await commit(tx, { tableId: table.id, cause: 'ingest', ...change, ...claimed })).added) throw errors.sourceChanged();
+    },
+  };
+}
+
+/** Stages what macros delivered with the measurements, each macro into a table of its own. */
+export async function prepareMacros(batch: Batch, rows: readonly MeasurementRow[]): Promise<Prepared[]> {
+  const byMacro = new Map<string, MacroRow[]>();
+  for (const row of rows)
+    for (const result of row.results) {
+      const list = byMacro.get(result.macroId) ?? [];
+      list.push({ ...row, rawId: row.id, index: 0, result, version: null });
+      byMacro.set(result.macroId, list);
+    }
+  const prepared: Prepared[] = [];
+  for (const [macroId, delivered] of [...byMacro].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const one = await prepareMacro(batch, macroId, delivered);
+    if (one) prepared.push(one);
+  }
+  return prepared;
+}
+
+const TRIES = 12;
+
+/**
+ * Puts what one macro made of some measurements in place of what its table had of them, in one transaction with `alongside` (whose error undoes it all). Whatever
+ * runs it again, a measurement has the rows of one run.
+ */
+export async function storeMacroRows(
+  deps: Pick<Batch, 'db' | 'staging' | 'pipelines'>,
+  { experimentId, macroId, rawIds, rows }: { experimentId: string; macroId: string; rawIds: readonly string[]; rows: readonly MacroRow[] },
+  alongside: (tx: Transaction) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { db, staging, pipelines } = deps;
+  if (rows.length === 0) return db.transaction(alongside);
+  const times = rows.map(({ facts }) => facts.timestamp).sort();
+  const range = { from: times[0] ?? '', to: times.at(-1) ?? '' };
+  const work = join(staging.workFolder, 'ingest', randomUUID());
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  const attempt = async () => {
+    const session = await staging.session({ signal });
+    const written: (Staged | undefined)[] = [];
+    try {
+      await session.prepare(functionStatements(pipelines));
+      const batch = { ...deps, session, experimentId, work };
+      const table = await openTable(batch, 'macro', macroId);
+      const { staged, columns } = await stageRows(batch, macroId, table, rows);
+      written.push(staged);
+      const also = await findWidened(batch, table, columns);
+      const joined = { ...table, known: joinColumns(table.known, columns) };
+      const { retire, staged: rest } = await stageWithout(batch, joined, { key: 'raw_id', values: rawIds }, { ...range, also });
+      written.push(rest);
+      await db.transaction(async (tx) => {
+        await alongside(tx);
+        await table.ensure(tx);
+        const files = [...(rest?.files ?? []), ...staged.files];
+        await commit(tx, {
+          tableId: table.id,
+          cause: retire.length === 0 ? 'ingest' : 'replace',
+          files,
+          retire,
+          columns,
+          basedOn: table.version,
+        });
+      });
+    } catch (error) {
+      await removeUncommitted(deps, written);
+      throw error;
+    } finally {
+      session.close();
+    }
+  };
+  try {
+    return await untilUnchanged(TRIES, attempt);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,175 @@
+/** Stored measurements, read back for what is made of them. */
+import { join } from 'node:path';
+import { columnsAt, filesAt, findTable } from '../../lakehouse/manifest.ts';
+import { quote, type StagingArea, type StagingSession } from '../../lakehouse/staging.ts';
+import type { Statement } from '../../lakehouse/warehouse.ts';
+import type { Answer } from './questions.ts';
+import type { MeasuredFacts } from './cells.ts';
+import type { Database } from './messages.queries.ts';
+
+/** A stored measurement. */
+export interface Measured extends Omit<MeasuredFacts, 'processedAt'> {
+  id: string;
+  /** JSON text of the sample. */
+  data: string | null;
+  macroContext: string | null;
+  answers: readonly Answer[];
+}
+
+/** Some measurements, by id, and the range of their times (ISO 8601), which says in what files they can be. */
+export interface MeasuredIds {
+  ids: readonly string[];
+  from: string;
+  to: string;
+}
+
+interface Reading {
+  db: Database;
+  staging: StagingArea;
+}
+
+const list = (name: string, values: readonly string[]): Statement => ({
+  sql: `set variable ${name} = $1`,
+  values: [{ type: { kind: 'string' }, value: values }],
+});
+
+const emptyWith = (
+  names: readonly string[],
+) => `select null::varchar as id, null::timestamptz as "timestamp", null::varchar as device_id, null::varchar as device_name, null::varchar as timezone,
+  null::double as latitude, null::double as longitude, null::varchar as workbook_run_id, null::varchar as contributor_id, null::varchar as client_id,
+  null::json as data, null::varchar as workbook_version_id, null::varchar as macro_context
+  ${names.map((name) => `, null::varchar as ${quote(name)}`).join('')} where false`;
+const rawWith = (names: readonly string[]) =>
+  `(${emptyWith(names)} union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false))`;
+const TIME = `strftime("timestamp" at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ')`;
+
+async function inSession<T>({ staging }: Reading, signal: AbortSignal | undefined, work: (session: StagingSession) => Promise<T>) {
+  const session = await staging.session({ signal });
+  try {
+    return await work(session);
+  } finally {
+    session.close();
+  }
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : null);
+const number = (value: unknown) => (typeof value === 'number' ? value : null);
+
+/** Reads measurements of an experiment, in no order; those that are not there any more are left out. */
+export async function readMeasured(deps: Reading, experimentId: string, wanted: MeasuredIds, signal?: AbortSignal): Promise<Measured[]> {
+  const table = await findTable(deps.db, experimentId, 'raw_data');
+  const files = table ? await filesAt(deps.db, table.id, table.version, { from: wanted.from, to: wanted.to }) : [];
+  if (!table || files.length === 0) return [];
+  const questions = (await columnsAt(deps.db, table.id, table.version)).filter(({ origin }) => origin === 'question');
+  const names = questions.map(({ name }) => name);
+  return inSession(deps, signal, async (session) => {
+    await session.prepare([
+      list(
+        'files',
+        files.map(({ path }) => join(deps.staging.lakeFolder, path)),
+      ),
+      list('ids', wanted.ids),
+    ]);
+    const rows = await session.rows({
+      sql: `select id, ${TIME} as at, device_id, device_name, timezone, latitude, longitude, workbook_run_id, contributor_id, client_id, data::varchar as data, macro_context
+        ${names.map((name, at) => `, ${quote(name)} as q${at + 1}`).join('')}
+        from ${rawWith(names)} where id in (select unnest(getvariable('ids')))`,
+      values: [],
+    });
+    return rows.map((row) => ({
+      id: String(row['id']),
+      data: text(row['data']),
+      macroContext: text(row['macro_context']),
+      answers: questions.map(({ name, originalKey }, at) => ({ label: originalKey ?? name, column: name, text: text(row[`q${at + 1}`]) })),
+      contributorId: text(row['contributor_id']),
+      clientId: text(row['client_id']),
+      facts: {
+        timestamp: String(row['at']),
+        deviceId: text(row['device_id']),
+        deviceName: text(row['device_name']),
+        timezone: text(row['timezone']),
+        latitude: number(row['latitude']),
+        longitude: number(row['longitude']),
+        workbookRunId: text(row['workbook_run_id']),
+      },
+    }));
+  });
+}
+
+/** Of the files of a macro's table: rows that were delivered. */
+const DELIVERED = `from (select null::varchar as raw_id, null::varchar as macro_version where false
+  union all by name select * from read_parquet(getvariable('results'), union_by_name = true, hive_partitioning = false)) where macro_version is null and raw_id is not null`;
+
+/** The measurements of an experiment that name a macro, in pieces of at most `size`, by time; `includeDelivered`: also those that brought an output of it along. */
+export async function findNaming(
+  deps: Reading,
+  { experimentId, macroId, includeDelivered }: { experimentId: string; macroId: string; includeDelivered: boolean },
+  size: number,
+): Promise<MeasuredIds[]> {
+  const { db, staging } = deps;
+  const raw = await findTable(db, experimentId, 'raw_data');
+  if (!raw) return [];
+  const full = ({ path }: { path: string }) => join(staging.lakeFolder, path);
+  const made = includeDelivered ? undefined : await findTable(db, experimentId, macroId);
+  const results = made?.kind === 'macro' ? (await filesAt(db, made.id, made.version)).map(full) : [];
+  const pieces: MeasuredIds[] = [];
+  await inSession(deps, undefined, async (session) => {
+    await session.prepare([list('macro_id', [macroId]), list('results', results)]);
+    const delivered = results.length === 0 ? '' : `and id not in (select raw_id ${DELIVERED})`;
+    for (const file of await filesAt(db, raw.id, raw.version)) {
+      await session.prepare([list('files', [full(file)])]);
+      const rows = await session.rows({
+        sql: `select id, ${TIME} as at from read_parquet(getvariable('files'), hive_partitioning = false)
+          where len(list_filter(macros, lambda m: lower(m.id) = getvariable('macro_id')[1])) > 0 ${delivered} order by "timestamp", id`,
+        values: [],
+      });
+      for (let at = 0; at < rows.length; at += size) {
+        const part = rows.slice(at, at + size);
+        pieces.push({ ids: part.map(({ id }) => String(id)), from: String(part[0]?.['at']), to: String(part.at(-1)?.['at']) });
+      }
+    }
+  });
+  return pieces;
+}
+
+/** Whether a table of an experiment has a row of this id, and what it says of its making. */
+export async function findRow(deps: Reading, experimentId: string, identifier: string, rowId: string, columns: readonly string[]) {
+  const table = await findTable(deps.db, experimentId, identifier);
+  const files = table ? await filesAt(deps.db, table.id, table.version) : [];
+  if (!table || files.length === 0) return undefined;
+  const known = new Set((await columnsAt(deps.db, table.id, table.version)).map(({ name }) => name));
+  const asked = columns.filter((name) => !known.has(name));
+  return inSession(deps, undefined, async (session) => {
+    await session.prepare([
+      list(
+        'files',
+        files.map(({ path }) => join(deps.staging.lakeFolder, path)),
+      ),
+      list('ids', [rowId]),
+    ]);
+    const empty = ['id', ...asked].map((name) => `null::varchar as ${name}`).join(', ');
+    const [row] = await session.rows({
+      sql: `select ${['id', ...asked].join(', ')} from (select ${empty} where false union all by name
+        select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false)) where id = getvariable('ids')[1] limit 1`,
+      values: [],
+    });
+    return row;
+  });
+}
+
+/** The measurements that brought an output of a macro along. */
+export async function findDelivered(deps: Reading, experimentId: string, macroId: string): Promise<ReadonlySet<string>> {
+  const table = await findTable(deps.db, experimentId, macroId);
+  const files = table?.kind === 'macro' ? await filesAt(deps.db, table.id, table.version) : [];
+  if (files.length === 0) return new Set();
+  return inSession(deps, undefined, async (session) => {
+    await session.prepare([
+      list(
+        'results',
+        files.map(({ path }) => join(deps.staging.lakeFolder, path)),
+      ),
+    ]);
+    const rows = await session.rows({ sql: `select distinct raw_id ${DELIVERED}`, values: [] });
+    return new Set(rows.map((row) => String(row['raw_id'])));
+  });
+}

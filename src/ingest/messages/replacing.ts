@@ -1,0 +1,50 @@
+/** Immutable files, written anew without some of their rows. */
+import { join } from 'node:path';
+import { filesAt, type ColumnState } from '../../lakehouse/manifest.ts';
+import { filesVariable, selectAnew, type Rewritten } from '../../lakehouse/rewriting.ts';
+import type { Batch } from './tables.ts';
+
+const EXPRESSION = { raw_id: 'raw_id', source: 'substr(id, 1, 20)' } as const;
+
+/** Rows to leave out: those whose id, source (the first 20 digits of the id) or measurement is one of these. */
+export interface Replaced {
+  key: 'raw_id' | 'source';
+  values: readonly string[];
+}
+
+/**
+ * Stages the files of a table anew that hold some rows, without those rows, and `also` these (ids by absolute path). `from` and `to` are of the sort column, and say in what
+ * files the rows can be.
+ */
+export async function stageWithout(
+  batch: Batch,
+  table: { id: string; version: number; known: readonly ColumnState[] },
+  { key, values }: Replaced,
+  { from, to, also = new Map() }: { from?: string; to?: string; also?: ReadonlyMap<string, string> } = {},
+): Promise<Rewritten> {
+  const { db, session, staging, experimentId } = batch;
+  const files = await filesAt(db, table.id, table.version, { from, to });
+  const nothing: Rewritten = { retire: [] };
+  if (files.length === 0 && also.size === 0) return nothing;
+  const full = new Map([...also, ...files.map(({ id, path }) => [join(staging.lakeFolder, path), id] as const)]);
+  const replaced = { type: { kind: 'string' as const }, value: values };
+  await session.prepare([filesVariable([...full.keys()]), { sql: 'set variable replaced = $1', values: [replaced] }]);
+  const held = await session.rows({
+    sql: `select distinct filename from read_parquet(getvariable('files'), filename = true, union_by_name = true, hive_partitioning = false)
+      where ${EXPRESSION[key]} in (select unnest(getvariable('replaced')))`,
+    values: [],
+  });
+  const paths = [...new Set([...also.keys(), ...held.map(({ filename }) => String(filename))])];
+  if (paths.length === 0) return nothing;
+  await session.prepare([filesVariable(paths)]);
+  const staged = await session.stage({
+    tableId: table.id,
+    experimentId,
+    select: {
+      sql: selectAnew(table.known, `${EXPRESSION[key]} not in (select unnest(getvariable('replaced')))`),
+      values: [],
+    },
+    sortColumn: 'timestamp',
+  });
+  return { retire: paths.map((path) => full.get(path) ?? ''), staged };
+}

@@ -1,0 +1,90 @@
+/** Stored messages, taken apart and stored again by the definitions of today. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { commit, findTable, fingerprint, knownSources, restampSources } from '../../lakehouse/manifest.ts';
+import type { StagingArea } from '../../lakehouse/staging.ts';
+import type { Staged } from '../../lakehouse/warehouse.ts';
+import { removeUncommitted, untilUnchanged } from '../attempts.ts';
+import { deviceRows, messageSources } from './ids.ts';
+import { measurementRows, type MeasurementRow } from './rows.ts';
+import { openTable, stageMeasurements } from './tables.ts';
+import type { ReadMessage } from './store.ts';
+import type { Database } from './messages.queries.ts';
+import { functionStatements, pipelineVersion, type Pipelines } from '../pipeline.ts';
+import { stageWithout } from './replacing.ts';
+
+interface ReplayDeps {
+  db: Database;
+  staging: StagingArea;
+  pipelines: Pipelines;
+}
+
+const TRIES = 12;
+
+/** Of these messages, the rows of every measurement that is stored and that this message brought. */
+async function storedRows({ db }: ReplayDeps, tableId: string, experimentId: string, messages: readonly ReadMessage[]) {
+  const asked = new Map<string, { message: ReadMessage; rows: MeasurementRow[] }>();
+  const deviceRow = deviceRows(experimentId);
+  const sourceOf = messageSources(experimentId);
+  for (const message of messages)
+    for (const one of message.decoded) {
+      if (one.kind !== 'measurement') continue;
+      const source = sourceOf(message.arrival, one);
+      const rows = measurementRows({ source, deviceRow }, message.arrival, one);
+      if (typeof rows !== 'string' && !asked.has(source)) asked.set(source, { message, rows });
+    }
+  const known = await knownSources(db, tableId, [...asked.keys()]);
+  return known.flatMap(({ source, origin }) => {
+    const found = asked.get(source);
+    return found && (origin === null || origin === found.message.id) ? [{ source, rows: found.rows }] : [];
+  });
+}
+
+/**
+ * Puts rows made anew from stored messages of one experiment in place of the rows of raw_data that they were made to before, in one transaction. What is not stored is left alone.
+ * Answers how many rows were replaced. Row ids stay. The device table and what macros made are left as they are.
+ */
+export async function replayMessages(deps: ReplayDeps, experimentId: string, messages: readonly ReadMessage[]): Promise<number> {
+  const { db, staging, pipelines } = deps;
+  const work = join(staging.workFolder, 'ingest', randomUUID());
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  const attempt = async () => {
+    const raw = await findTable(db, experimentId, 'raw_data');
+    const stored = raw ? await storedRows(deps, raw.id, experimentId, messages) : [];
+    if (stored.length === 0) return 0;
+    const session = await staging.session();
+    const written: (Staged | undefined)[] = [];
+    try {
+      await session.prepare(functionStatements(pipelines));
+      const batch = { ...deps, session, experimentId, work };
+      const table = await openTable(batch, 'raw_data', 'raw_data');
+      const rest = await stageWithout(batch, table, { key: 'source', values: stored.map(({ source }) => source) });
+      written.push(rest.staged);
+      const rows = stored.flatMap((each) => each.rows);
+      const { staged, columns } = await stageMeasurements(batch, table.id, rows);
+      written.push(staged);
+      await db.transaction(async (tx) => {
+        const files = [...(rest.staged?.files ?? []), ...staged.files];
+        const change = { tableId: table.id, cause: 'replace' as const, files, retire: rest.retire, columns };
+        const { version } = await commit(tx, { ...change, typedBy: fingerprint(table.known), basedOn: table.version });
+        await restampSources(
+          tx,
+          table.id,
+          stored.map(({ source, rows: made }) => ({ source, version, rowCount: made.length, pipelineVersion: pipelineVersion(pipelines) })),
+        );
+      });
+      return rows.length;
+    } catch (error) {
+      await removeUncommitted(deps, written);
+      throw error;
+    } finally {
+      session.close();
+    }
+  };
+  try {
+    return await untilUnchanged(TRIES, attempt);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,295 @@
+/** Decoded messages → flat rows of the batch file: one a measurement, and one a delivered macro output. Pure. */
+import { isUuid } from '../../database/uuid.ts';
+import { fixedColumns } from '../../lakehouse/catalog.ts';
+import { OWN_NAMES } from '../typing/columns.ts';
+import { readAnswers, type Answer } from './questions.ts';
+import { exactValue, tokenOf, type ExactValue } from '../exact-json.ts';
+import { rowId, type deviceRows } from './ids.ts';
+import { MAX_RECORD_BYTES } from '../limits.ts';
+import { readAnnotations, type BroughtAnnotation } from './annotations.ts';
+
+/** Where values stand in the bytes of a message just as they are stored: begin and end of each in valid UTF-8 that holds none of `RARE_QUOTE`, or 0 and 0. */
+export interface PlainValues {
+  /** Of the begin of each value among the spans, counted from `from`; its end comes next. */
+  readonly places: Readonly<Record<PlainName, number>>;
+  readonly bytes: Buffer;
+  readonly spans: Int32Array;
+  readonly from: number;
+}
+
+/** What a payload decoder answers for one message. Texts are strict JSON, as the device wrote it. */
+export interface DecodedMeasurement {
+  kind: 'measurement';
+  /** Of a message with nothing to make anew, no macros, questions and annotations, and at most one sample: the rest of this is only asked for where it is needed. */
+  plain?: PlainValues;
+  /** Position in the payload. */
+  index: number;
+  /** ISO 8601, UTC. */
+  timestamp: string;
+  /** One JSON text an element of a burst, one for an object, none without a sample. */
+  samples: readonly string[];
+  ownId: string | null;
+  /** Of the message's text, hex; null for one with an id of its own. */
+  sha256: string | null;
+  timezone: string | null;
+  protocolId: string | null;
+  workbookVersionId: string | null;
+  workbookRunId: string | null;
+  /** JSON text of what the macros see as `ctx`. */
+  macroContext: string | null;
+  /** JSON text of an array of `{id, name, filename}`; an entry with `output` (an object, or one a burst element) or `error` is a delivered macro result. */
+  macros: string | null;
+  /** JSON text of an array of `{question_label, question_text, question_answer}`. */
+  questions: string | null;
+  /** JSON text of an array of annotations. */
+  annotations: string | null;
+  userId: string | null;
+  deviceId: string | null;
+  deviceName: string | null;
+  deviceVersion: string | null;
+  deviceFirmware: string | null;
+  deviceBattery: number | null;
+  latitude: number | null;
+  longitude: number | null;
+}
+
+export interface DecodedRefusal {
+  kind: 'refusal';
+  /** Null: the whole payload. */
+  index: number | null;
+  reason: string;
+}
+
+/** Who sent a message, and when it came. */
+export interface Arrival {
+  clientId: string | null;
+  userId: string | null;
+  /** From the topic; beats the payload's. */
+  protocolId: string | null;
+  arrivedAt: Date;
+}
+
+export interface MacroResult {
+  macroId: string;
+  name: string | null;
+  filename: string | null;
+  output: Readonly<Record<string, ExactValue>>;
+  error: string | null;
+}
+
+type Facts = Omit<
+  DecodedMeasurement,
+  'kind' | 'plain' | 'index' | 'samples' | 'ownId' | 'sha256' | 'questions' | 'annotations' | 'macros' | 'userId'
+>;
+
+/** Values that can stand in the bytes of a message just as they are stored. */
+export type PlainName = Exclude<keyof Facts, 'macroContext'> | 'sample' | 'ownId';
+
+/** One row of `raw_data`, before it is written. */
+export interface MeasurementRow {
+  id: string;
+  deviceRow: string;
+  /** Values that are written from where they stand, but for the protocol where the topic says one. */
+  plain?: PlainValues & { readonly topicProtocolId: string | null };
+  facts: Facts;
+  clientId: string | null;
+  /** The person whom the connection proved; null of what a device sent. */
+  senderId: string | null;
+  contributorId: string | null;
+  processedAt: string;
+  macros: string | null;
+  data: string | null;
+  answers: readonly Answer[];
+  results: readonly MacroResult[];
+  annotations: readonly BroughtAnnotation[];
+  /** Ids of the macros that are to run on it: those that it names and that delivered nothing with it. */
+  toRun: readonly string[];
+}
+
+/** Macros of one measurement that are run; a message that names more names the rest in vain. */
+const MACROS_RUN = 20;
+
+const RESERVED: ReadonlySet<string> = new Set([...fixedColumns('raw_data').map(({ name }) => name), ...OWN_NAMES]);
+
+let last = { at: NaN, iso: '' };
+/** The ISO text of a time: messages that were kept together came at one. */
+function isoOf(time: Date): string {
+  const at = time.getTime();
+  if (at !== last.at) last = { at, iso: time.toISOString() };
+  return last.iso;
+}
+
+const isRecord = (value: unknown): value is Record<string, ExactValue> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null);
+
+const NONE: readonly never[] = [];
+
+function listOf(json: string | null): readonly ExactValue[] {
+  const value = json === null ? null : exactValue(json);
+  return Array.isArray(value) ? (value as readonly ExactValue[]) : NONE;
+}
+
+/** The macros that a message names, or else those that one element of its sample names, by id or as objects. */
+function macrosOf(named: readonly ExactValue[], sample: string | null): readonly Record<string, ExactValue>[] {
+  let list = named;
+  if (list.length === 0 && sample?.includes('"macros"') === true) {
+    const inner = exactValue(sample);
+    const own = isRecord(inner) ? inner['macros'] : null;
+    list = Array.isArray(own) ? (own as readonly ExactValue[]) : NONE;
+  }
+  return list.length === 0 ? NONE : list.flatMap((entry) => (isRecord(entry) ? [entry] : typeof entry === 'string' ? [{ id: entry }] : []));
+}
+
+function resultOf(macro: Record<string, ExactValue>, index: number, isBurst: boolean): MacroResult[] {
+  const macroId = text(macro['id']);
+  const delivered = macro['output'] ?? null;
+  const error = text(macro['error']);
+  if (macroId === null || !isUuid(macroId) || (delivered === null && error === null)) return [];
+  const output = isBurst && Array.isArray(delivered) ? ((delivered as readonly ExactValue[])[index] ?? null) : delivered;
+  const about = { macroId: macroId.toLowerCase(), name: text(macro['name']), filename: text(macro['filename']) };
+  if (isRecord(output)) return [{ ...about, output, error }];
+  return [{ ...about, output: {}, error: error ?? 'The macro delivered no object.' }];
+}
+
+type Named = Pick<MeasurementRow, 'macros' | 'results' | 'toRun'>;
+const NOTHING_NAMED: Named = { macros: null, results: NONE, toRun: NONE };
+
+/** What a row says of the macros that were named for it. */
+function namedIn(macros: readonly Record<string, ExactValue>[], index: number, isBurst: boolean): Named {
+  if (macros.length === 0) return NOTHING_NAMED;
+  const shown = macros.map((macro) => ({ id: text(macro['id']), name: text(macro['name']), filename: text(macro['filename']) }));
+  const results = macros.flatMap((macro) => resultOf(macro, index, isBurst));
+  const delivered = new Set(results.map(({ macroId }) => macroId));
+  const toRun = macros.flatMap((macro) => {
+    const macroId = text(macro['id']);
+    return macroId !== null && isUuid(macroId) && !delivered.has(macroId.toLowerCase()) ? [macroId.toLowerCase()] : [];
+  });
+  return { macros: JSON.stringify(shown), results, toRun: [...new Set(toRun)].slice(0, MACROS_RUN) };
+}
+
+/** Whose measurement it is: the person whom the connection proved, or else the one whom the message names. */
+export const contributorOf = (arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null =>
+  arrival.userId ?? (userId !== null && isUuid(userId) ? userId.toLowerCase() : null);
+
+/** How many rows a message comes to. */
+export const rowCountOf = (message: DecodedMeasurement): number => (message.plain ? 1 : Math.max(1, message.samples.length));
+
+/** The row of a plain message, of which nothing is made but what is asked for. */
+class PlainRow implements MeasurementRow {
+  readonly macros = null;
+  readonly answers = NONE;
+  readonly results = NONE;
+  readonly annotations = NONE;
+  readonly toRun = NONE;
+  readonly deviceRow: string;
+  readonly clientId: string | null;
+  readonly senderId: string | null;
+  readonly contributorId: string | null;
+  readonly processedAt: string;
+  readonly places: PlainValues['places'];
+  readonly bytes: Buffer;
+  readonly spans: Int32Array;
+  readonly from: number;
+  readonly topicProtocolId: string | null;
+  readonly #source: string;
+  readonly #message: DecodedMeasurement;
+
+  constructor(ids: { source: string; deviceRow: string }, arrival: Arrival, message: DecodedMeasurement, plain: PlainValues) {
+    this.#source = ids.source;
+    this.deviceRow = ids.deviceRow;
+    this.clientId = arrival.clientId;
+    this.senderId = arrival.userId;
+    this.contributorId = contributorOf(arrival, message);
+    this.processedAt = isoOf(arrival.arrivedAt);
+    this.places = plain.places;
+    this.bytes = plain.bytes;
+    this.spans = plain.spans;
+    this.from = plain.from;
+    this.topicProtocolId = arrival.protocolId;
+    this.#message = message;
+  }
+
+  get id(): string {
+    return rowId(this.#source, 0);
+  }
+  get plain(): this {
+    return this;
+  }
+  get data(): string | null {
+    return this.#message.samples[0] ?? null;
+  }
+  get facts(): Facts {
+    const message = this.#message;
+    if (this.topicProtocolId === null) return message;
+    return {
+      timestamp: message.timestamp,
+      timezone: message.timezone,
+      protocolId: this.topicProtocolId,
+      workbookVersionId: message.workbookVersionId,
+      workbookRunId: message.workbookRunId,
+      macroContext: message.macroContext,
+      deviceId: message.deviceId,
+      deviceName: message.deviceName,
+      deviceVersion: message.deviceVersion,
+      deviceFirmware: message.deviceFirmware,
+      deviceBattery: message.deviceBattery,
+      latitude: message.latitude,
+      longitude: message.longitude,
+    };
+  }
+}
+
+/** Bytes of the sample. */
+function sampleLength({ places, spans, from }: PlainValues): number {
+  const at = from + places.sample;
+  return (spans[at + 1] ?? 0) - (spans[at] ?? 0);
+}
+
+/** The rows of one message, in order; or the word that says why it cannot be stored. */
+export function measurementRows(
+  { source, deviceRow }: { source: string; deviceRow: ReturnType<typeof deviceRows> },
+  arrival: Arrival,
+  message: DecodedMeasurement,
+): MeasurementRow[] | string {
+  const { plain } = message;
+  if (plain) {
+    if (sampleLength(plain) > MAX_RECORD_BYTES) return 'sample-too-large';
+    return [new PlainRow({ source, deviceRow: deviceRow(message) }, arrival, message, plain)];
+  }
+  const { samples, questions, annotations } = message;
+  const answers = questions === null ? NONE : readAnswers(listOf(questions), RESERVED);
+  const named = listOf(message.macros);
+  const brought = listOf(annotations);
+  const contributorId = contributorOf(arrival, message);
+  const protocolId = arrival.protocolId ?? message.protocolId;
+  const facts = protocolId === message.protocolId ? message : { ...message, protocolId };
+  const rows: MeasurementRow[] = [];
+  for (let index = 0; index < Math.max(1, samples.length); index += 1) {
+    const data = samples[index] ?? null;
+    // no character has more than three bytes
+    if (data !== null && data.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
+    const id = rowId(source, index);
+    const { macros, results, toRun } = namedIn(macrosOf(named, data), index, samples.length > 1);
+    rows.push({
+      id,
+      deviceRow: deviceRow(message),
+      facts,
+      clientId: arrival.clientId,
+      senderId: arrival.userId,
+      contributorId,
+      processedAt: isoOf(arrival.arrivedAt),
+      macros,
+      data,
+      answers,
+      annotations: brought.length === 0 ? NONE : readAnnotations(brought, { rowId: id, createdBy: contributorId, at: facts.timestamp }),
+      results,
+      toRun,
+    });
+  }
+  return rows;
+}
+
+/** The cells of a macro's output, by key. */
+export const outputTokens = ({ output }: MacroResult): [key: string, token: string | null][] =>
+  Object.entries(output).map(([key, value]) => [key, tokenOf(value)]);

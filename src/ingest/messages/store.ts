@@ -1,0 +1,347 @@
+/** Measurement messages: kept from the moment they are acknowledged, and turned into rows once. */
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { errors } from '../../errors.ts';
+import { columnsAt, findTable, knownSources, type NewSource } from '../../lakehouse/manifest.ts';
+import type { StagingArea } from '../../lakehouse/staging.ts';
+import type { Staged } from '../../lakehouse/warehouse.ts';
+import { removeUncommitted, untilUnchanged } from '../attempts.ts';
+import { MAX_COLUMNS } from '../limits.ts';
+import { deliverySource, deviceRows, messageSources } from './ids.ts';
+import {
+  contributorOf,
+  measurementRows,
+  rowCountOf,
+  type Arrival,
+  type DecodedMeasurement,
+  type DecodedRefusal,
+  type MeasurementRow,
+} from './rows.ts';
+import { prepareMacros } from './macros.ts';
+import { prepareAnnotations, prepareDevices, prepareMeasurements, type Batch, type NewTables, type Prepared } from './tables.ts';
+import * as queries from './messages.queries.ts';
+import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
+import { functionStatements, pipelineVersion, type Pipelines } from '../pipeline.ts';
+
+export {
+  insertContributors,
+  knownObjects,
+  listExperiments,
+  listHandled,
+  listPending,
+  listWaiting,
+  reopenMessages,
+} from './messages.queries.ts';
+export type { InboxMessage, MessageReport } from './messages.queries.ts';
+export type { MeasurementRow } from './rows.ts';
+
+/** A message that has arrived. Who sent it is what the connection proved, not what the payload says. */
+export interface NewArrival {
+  /** A UUID, of an experiment that may or may not be there: that is decided when the message is read. */
+  experimentId: string;
+  clientId?: string | null;
+  /** The person whose credentials or upload URL were used; null for a device by certificate. */
+  userId?: string | null;
+  /** From the topic; beats the payload's. */
+  protocolId?: string | null;
+  /** The bytes as they came, or where the object store has them and the SHA-256 (hex) of the bytes there. */
+  body: Uint8Array | { objectKey: string; sha256: string; byteCount: number };
+}
+
+/**
+ * Keeps messages, in one statement; once it resolves they are durable and may be acknowledged. Answers the ids of those that are new: identical bytes of one
+ * sender for one experiment are one message.
+ */
+export async function storeMessages(db: Queryable, arrivals: readonly NewArrival[]): Promise<string[]> {
+  if (arrivals.length === 0) return [];
+  const rows = arrivals.map(({ experimentId, clientId = null, userId = null, protocolId = null, body }) => {
+    const sender = userId ?? clientId ?? '';
+    const isHere = body instanceof Uint8Array;
+    return {
+      id: randomUUIDv7(),
+      experimentId,
+      source: deliverySource(experimentId.toLowerCase(), sender, isHere ? body : body.sha256),
+      clientId,
+      userId,
+      protocolId,
+      byteCount: isHere ? body.byteLength : body.byteCount,
+      objectKey: isHere ? null : body.objectKey,
+    };
+  });
+  const bodies = arrivals.map(({ body }) => (body instanceof Uint8Array ? body : null));
+  return (await queries.insertMessages(db, rows, bodies)).map(({ id }) => id);
+}
+
+/** One message of the inbox, taken apart. `refused`: it may not be stored at all, for this reason; it waits for a replay. */
+export interface ReadMessage {
+  id: string;
+  /** `ordinal`: its place in the order of arrival. */
+  arrival: Arrival & { ordinal: number };
+  decoded: readonly (DecodedMeasurement | DecodedRefusal)[];
+  refused?: string;
+}
+
+export interface MessageDeps {
+  db: Database;
+  staging: StagingArea;
+  pipelines: Pipelines;
+  /** Runs in the transaction that commits a batch, with the measurements that are new by it: never twice with one, and not at all when there are none. */
+  alongside?: (tx: Transaction, experimentId: string, stored: readonly (readonly MeasurementRow[])[]) => Promise<void>;
+}
+
+const TRIES = 8;
+/** Messages that are looked at before others have their turn in this process. */
+const AT_ONCE = 500;
+
+const NONE: MessageReport['reasons'] = {};
+
+interface Sorted {
+  /** Of each measurement that is new: one row, or one for each element of its burst. */
+  measurements: MeasurementRow[][];
+  /** The sources that are new. */
+  sources: NewSource[];
+  reports: MessageReport[];
+}
+
+type Tally = { -readonly [Key in keyof MessageReport]: MessageReport[Key] };
+
+function setAside(tally: Tally, reason: string, rows: number): void {
+  tally.quarantined += rows;
+  tally.reasons = { ...tally.reasons, [reason]: (tally.reasons[reason] ?? 0) + rows };
+}
+
+/** Decides for every measurement of a batch whether it is stored, there already, or set aside; what is there already only if it `looksFirst`. */
+async function sortOut(
+  { db, pipelines }: MessageDeps,
+  experimentId: string,
+  messages: readonly ReadMessage[],
+  looksFirst: boolean,
+): Promise<Sorted> {
+  const version = pipelineVersion(pipelines);
+  const table = await findTable(db, experimentId, 'raw_data');
+  const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
+  const sourceOf = messageSources(experimentId);
+  const asked: string[] = [];
+  if (table && looksFirst)
+    for (const [at, { refused, arrival, decoded }] of messages.entries()) {
+      if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+      if (refused === undefined) for (const one of decoded) if (one.kind === 'measurement') asked.push(sourceOf(arrival, one));
+    }
+  const there = new Set(table && asked.length > 0 ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
+  const deviceRow = deviceRows(experimentId);
+  const sorted: Sorted = { measurements: [], sources: [], reports: [] };
+  for (const [at, message] of messages.entries()) {
+    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    const report: Tally = { id: message.id, status: 'stored', stored: 0, quarantined: 0, alreadyThere: 0, reasons: NONE };
+    for (const one of message.decoded) {
+      const rowCount = one.kind === 'measurement' ? rowCountOf(one) : 1;
+      if (message.refused !== undefined || one.kind === 'refusal') {
+        setAside(report, message.refused ?? (one as DecodedRefusal).reason, rowCount);
+        continue;
+      }
+      const source = sourceOf(message.arrival, one);
+      const known = there.size;
+      if (there.add(source).size === known) {
+        report.alreadyThere += rowCount;
+        continue;
+      }
+      const rows = measurementRows({ source, deviceRow }, message.arrival, one);
+      if (typeof rows === 'string') {
+        there.delete(source);
+        setAside(report, rows, rowCount);
+        continue;
+      }
+      const answers = rows[0]?.answers ?? [];
+      if (answers.length > 0) {
+        const fresh = answers.map(({ column }) => column).filter((column) => !columns.has(column));
+        if (columns.size + fresh.length > MAX_COLUMNS) {
+          there.delete(source);
+          setAside(report, 'too-many-questions', rowCount);
+          continue;
+        }
+        for (const column of fresh) columns.add(column);
+      }
+      sorted.sources.push({ source, rowCount: rows.length, quarantinedCount: 0, origin: message.id, pipelineVersion: version });
+      sorted.measurements.push(rows);
+      report.stored += rows.length;
+    }
+    if (report.quarantined > 0) report.status = report.stored + report.alreadyThere === 0 ? 'quarantined' : 'partial';
+    sorted.reports.push(report);
+  }
+  return sorted;
+}
+
+const ordinalsOf = (messages: readonly ReadMessage[]) => messages.map(({ arrival }) => arrival.ordinal);
+
+async function stillThere(db: Database, experimentId: string, messages: readonly ReadMessage[]): Promise<ReadMessage[]> {
+  const pending = new Set((await queries.stillPending(db, experimentId, ordinalsOf(messages))).map(({ ordinal }) => ordinal));
+  return messages.filter(({ arrival }) => pending.has(arrival.ordinal));
+}
+
+/** Ends the waiting of messages with their reports, which stand in the same order; false when somebody else has ended one of them. */
+async function endMessages(tx: Transaction, experimentId: string, messages: readonly ReadMessage[], reports: readonly MessageReport[]) {
+  const found = await queries.endPending(tx, experimentId, ordinalsOf(messages));
+  if (!found || found.ended < messages.length) return false;
+  const again = new Set(found.again);
+  const isPlain = ({ stored, quarantined, alreadyThere }: MessageReport) => stored === 1 && quarantined === 0 && alreadyThere === 0;
+  const noted: (MessageReport & { again: boolean })[] = [];
+  for (const [at, report] of reports.entries()) {
+    const isAgain = again.has(messages[at]?.arrival.ordinal ?? 0);
+    if (isAgain || !isPlain(report)) noted.push({ ...report, again: isAgain });
+  }
+  if (noted.length > 0) await queries.noteReports(tx, noted);
+  return true;
+}
+
+/** A batch on its way. */
+export interface Storing {
+  ended: Promise<unknown>;
+  /** The device table that it has written; none when it ends without one. */
+  devices: Promise<Staged | undefined>;
+}
+
+export interface IngestingMessages {
+  signal?: AbortSignal;
+  /** A batch of the same experiment that is being stored: what is written here waits for its end before it is committed. */
+  before?: Storing;
+  /** Hears of the device table that is to be committed with these messages as soon as it is written. */
+  onDevices?: (staged: Staged) => void;
+  /** Whether what is there already is looked up at first, as it is unless told. Otherwise the commit finds it out, and all of the batch is made a second time. */
+  looksFirst?: boolean;
+  /** What tables are to be called that are not there yet, where batches are stored at once. */
+  tables?: NewTables;
+}
+
+interface Try extends IngestingMessages {
+  given: readonly ReadMessage[];
+  work: string;
+  /** The first is 1. */
+  tries: number;
+}
+
+/** The device table after a batch, made of the one that the batch before has written: if that is not the one that is committed in the end, neither is this. */
+async function devicesAfter(batch: Batch, rows: readonly MeasurementRow[], before: Storing | undefined): Promise<Prepared> {
+  const staged = await before?.devices;
+  if (staged)
+    try {
+      return await prepareDevices(batch, rows, staged);
+    } catch {
+      // what that batch wrote is removed when it fails
+      await before?.ended.catch(() => undefined);
+    }
+  return prepareDevices(batch, rows);
+}
+
+async function attempt(
+  deps: MessageDeps,
+  experimentId: string,
+  { given, work, tries, signal, before, onDevices, looksFirst = true, tables }: Try,
+): Promise<MessageReport[]> {
+  const { db, staging, pipelines, alongside } = deps;
+  const messages = tries === 1 ? given : await stillThere(db, experimentId, given);
+  if (messages.length === 0) return [];
+  const { measurements, sources, reports } = await sortOut(deps, experimentId, messages, looksFirst || tries > 1);
+  const rows = measurements.flat();
+  const prepared: Prepared[] = [];
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  try {
+    if (rows.length > 0) {
+      const session = await staging.session({ signal, small: true });
+      try {
+        const batch = { db, staging, pipelines, session, experimentId, work, tables };
+        prepared.push(await prepareMeasurements(batch, rows, sources));
+        const devices = await devicesAfter(batch, rows, tries === 1 ? before : undefined);
+        prepared.push(devices);
+        onDevices?.(devices.staged);
+        await before?.ended.catch(() => undefined);
+        if (rows.some(({ results }) => results.length > 0)) await session.prepare(functionStatements(pipelines));
+        prepared.push(...(await prepareMacros(batch, rows)));
+        prepared.push(...(await prepareAnnotations(batch, rows)));
+      } finally {
+        session.close();
+      }
+    }
+    return await db.transaction(async (tx) => {
+      // another worker has handled some of them meanwhile
+      if (!(await endMessages(tx, experimentId, messages, reports))) throw errors.sourceChanged();
+      for (const one of prepared) await one.commit(tx);
+      if (measurements.length > 0) await alongside?.(tx, experimentId, measurements);
+      return reports;
+    });
+  } catch (error) {
+    await removeUncommitted(
+      deps,
+      prepared.map(({ staged }) => staged),
+    );
+    throw error;
+  }
+}
+
+/**
+ * Turns pending messages of one experiment into rows of raw_data, the device table and macro tables: all of them, with their reports, in one transaction. Safe to run
+ * again after a crash at any moment, and at the same time elsewhere. Answers the reports; none when the messages were handled elsewhere.
+ */
+export async function ingestMessages(
+  deps: MessageDeps,
+  experimentId: string,
+  messages: readonly ReadMessage[],
+  options: IngestingMessages = {},
+): Promise<MessageReport[]> {
+  if (messages.length === 0) return [];
+  const folder = join(deps.staging.workFolder, 'ingest', randomUUID());
+  try {
+    return await untilUnchanged(TRIES, (tries) =>
+      attempt(deps, experimentId, { given: messages, work: join(folder, String(tries)), tries, ...options }),
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Everyone whose measurements these are, as far as they say: the sender we know, or else whom the payload names. */
+export const contributorsOf = (messages: readonly ReadMessage[]): string[] => [
+  ...new Set(
+    messages.flatMap(({ arrival, decoded }) =>
+      decoded.flatMap((one) => (one.kind === 'measurement' ? (contributorOf(arrival, one) ?? []) : [])),
+    ),
+  ),
+];
+
+const BATCH = 500;
+
+/** Forgets messages that were set aside before a time, and their objects. */
+export async function forgetMessages(db: Queryable, before: Date, removeObject: (key: string) => Promise<unknown>): Promise<number> {
+  for (let forgotten = 0; ;) {
+    const messages = await queries.listExpired(db, before, BATCH);
+    if (messages.length === 0) return forgotten;
+    for (const { objectKey } of messages) if (objectKey !== null) await removeObject(objectKey);
+    forgotten += await queries.deleteMessages(
+      db,
+      messages.map(({ id }) => id),
+    );
+  }
+}
+
+/** Removes everything that an experiment has in the inbox. */
+export async function eraseMessages(
+  db: Queryable,
+  experimentId: string,
+  removeObject: (key: string) => Promise<unknown>,
+): Promise<{ rows: number; bytes: number }> {
+  const removed = { rows: 0, bytes: 0 };
+  for (;;) {
+    const messages = await queries.listEveryMessage(db, experimentId, BATCH);
+    if (messages.length === 0) break;
+    for (const { objectKey } of messages) if (objectKey !== null) await removeObject(objectKey);
+    removed.rows += await queries.deleteMessages(
+      db,
+      messages.map(({ id }) => id),
+    );
+    removed.bytes += messages.reduce((sum, { byteCount }) => sum + byteCount, 0);
+  }
+  await queries.forgetTries(db, experimentId);
+  await queries.deleteContributors(db, experimentId);
+  return removed;
+}

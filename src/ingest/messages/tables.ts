@@ -1,0 +1,250 @@
+/** The rows of one batch of messages → staged files of raw_data and the device table. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  columnsAt,
+  commit,
+  createTable,
+  fileId,
+  filesAt,
+  findTable,
+  fingerprint,
+  type ColumnState,
+  type NewSource,
+} from '../../lakehouse/manifest.ts';
+import { literal, quote, type StagingArea, type StagingSession } from '../../lakehouse/staging.ts';
+import type { Staged } from '../../lakehouse/warehouse.ts';
+import { errors } from '../../errors.ts';
+import { stageChanges } from '../annotation-log.ts';
+import { DEVICE_COLUMNS, devicesSaid } from './devices.ts';
+import type { Answer } from './questions.ts';
+import type { MeasurementRow } from './rows.ts';
+import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
+import { fill, variable, type Pipelines } from '../pipeline.ts';
+import { FACT_COLUMNS, writeCells, type MeasuredFacts } from './cells.ts';
+import { BufferedFile, RARE_QUOTE } from '../record-writer.ts';
+import { openRecords } from '../uploads/sources.ts';
+
+/** Ids for tables that are not there yet: batches that are stored at once agree on them. */
+export type NewTables = Readonly<Record<'raw_data' | 'device', string>>;
+
+export const newTables = (): NewTables => ({ raw_data: randomUUID(), device: randomUUID() });
+
+export interface Batch {
+  db: Database;
+  staging: StagingArea;
+  pipelines: Pipelines;
+  session: StagingSession;
+  experimentId: string;
+  /** Folder of this try. */
+  work: string;
+  /** Ids of their own unless given. */
+  tables?: NewTables;
+}
+
+/** Files that wait for the commit, and how to commit them. */
+export interface Prepared {
+  staged: Staged;
+  commit: (tx: Transaction) => Promise<void>;
+}
+
+export type Cells = readonly (string | null)[];
+
+/** The engine reads the text once, whatever is made of it. */
+const KEPT = [
+  'create or replace temp table kept_records as select * from bronze_records',
+  'create or replace temp view bronze_records as select * from kept_records',
+];
+
+/** Writes one file of text cells, and names what it holds `bronze_records`. The first cell is `fieldlake_row`. */
+async function records({ session, pipelines, work }: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
+  const file = await BufferedFile.create(join(work, randomUUID()));
+  try {
+    for (const row of rows) {
+      for (let at = 0; at < row.length; at += 1) {
+        if (at > 0) file.byte(0x2c);
+        const cell = row[at] ?? null;
+        if (cell !== null) file.rarelyQuoted(cell);
+      }
+      file.byte(0x0a);
+      if (file.full) await file.drain();
+    }
+  } finally {
+    await file.close();
+  }
+  await openRecords(session, pipelines, {
+    path: file.path,
+    fields: columns.map((column) => ({ column })),
+    delimiter: ',',
+    multiline: true,
+    quote: RARE_QUOTE,
+  });
+}
+
+/** The same, for steps that look at the records more than once. */
+export async function keptRecords(batch: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
+  await records(batch, columns, rows);
+  await batch.session.prepare(KEPT.map((sql) => ({ sql, values: [] })));
+}
+
+export const FACTS = FACT_COLUMNS.map(({ name }) => name);
+
+export const factsOf = (row: MeasuredFacts): Cells => FACT_COLUMNS.map(({ of }) => of(row));
+
+/** A table by its identifier, or a new one that comes to be in the commit, with this id. */
+export async function openTable(
+  { db, experimentId }: Pick<Batch, 'db' | 'experimentId'>,
+  kind: 'raw_data' | 'device' | 'macro',
+  identifier: string,
+  newId: string = randomUUID(),
+) {
+  const found = await findTable(db, experimentId, identifier);
+  const id = found?.id ?? newId;
+  const known = found ? await columnsAt(db, id, found.version) : [];
+  const ensure = async (tx: Transaction) => {
+    if (found) return;
+    const made = await createTable(tx, { experimentId, kind, identifier, id });
+    if (made.id !== id) throw errors.sourceChanged();
+  };
+  return { id, version: found?.version ?? 0, known, ensure };
+}
+
+/** What a question's column is: text, whatever is answered, so that no later answer is odd. */
+export const questionColumn = (name: string, label: string): ColumnState => ({
+  name,
+  type: { kind: 'string' },
+  origin: 'question',
+  originalKey: label === name ? undefined : label,
+  nullable: true,
+  hasValues: true,
+  exactDouble: true,
+});
+
+/** The questions that rows have answers to, by their column: as they were asked first. */
+export function labelsOf(rows: readonly { answers: readonly Answer[] }[]): Map<string, string> {
+  const labels = new Map<string, string>();
+  for (const { answers } of rows)
+    for (const { column, label, text } of answers) if (text !== null && !labels.has(column)) labels.set(column, label);
+  return labels;
+}
+
+/** Zones of a batch that are worth a case each. */
+const FEW_ZONES = 8;
+
+/** Zones that the engine has been found to know. */
+const knownZones = new Set<string>();
+
+async function zonesKnown(session: StagingSession, zones: readonly string[]): Promise<string[]> {
+  const unsure = zones.filter((zone) => !knownZones.has(zone));
+  if (unsure.length > 0) {
+    const sql = 'select name from time_zones where list_contains($1, name)';
+    for (const { name } of await session.rows({ sql, values: [{ type: { kind: 'string' }, value: unsure }] })) knownZones.add(String(name));
+  }
+  return zones.filter((zone) => knownZones.has(zone));
+}
+
+const ZONES = 'bronze_records left join time_zones as zones on zones.name = bronze_records.timezone';
+
+/** A step that names each zone of a batch, if they are few: the engine looks one up once then, and twice for every row otherwise. */
+async function withZones(session: StagingSession, step: string, zones: readonly string[]): Promise<string> {
+  if (zones.length > FEW_ZONES) return step;
+  const names = (await zonesKnown(session, zones)).map(literal);
+  const known = names.length === 0 ? 'null::varchar' : `case when timezone in (${names.join(', ')}) then timezone end`;
+  if (!step.includes(ZONES)) throw new Error('the step of measurements looks up its zones in another way');
+  return step
+    .replace(ZONES, `(select *, ${known} as known_zone from bronze_records) as bronze_records`)
+    .replaceAll(/([a-z_]+::timestamptz) at time zone zones\.name/g, (_general, of: string) => {
+      const cases = names.map((name) => `when ${name} then ${of} at time zone ${name}`);
+      return cases.length === 0 ? 'null::timestamp' : `case known_zone ${cases.join(' ')} end`;
+    })
+    .replaceAll('zones.name', 'known_zone');
+}
+
+/** Stages measurements as rows of raw_data, and says what columns their answers come to. */
+export async function stageMeasurements(batch: Batch, tableId: string, rows: readonly MeasurementRow[]) {
+  const { session, pipelines, experimentId } = batch;
+  const labels = labelsOf(rows);
+  const names = [...labels.keys()];
+  const { path, columns, absent, zones } = await writeCells(batch.work, rows, names);
+  await openRecords(session, pipelines, {
+    ...{ path, absent, delimiter: ',', multiline: true, quote: RARE_QUOTE },
+    fields: columns.map((column) => ({ column })),
+  });
+  await session.prepare([variable('experiment_id', experimentId)]);
+  const questions = names.map((name, at) => `, c${at + 1} as ${quote(name)}`).join('');
+  const select = fill(await withZones(session, pipelines.measurementRows, zones), { questions });
+  const staged = await session.stage({ tableId, experimentId, select, sortColumn: 'timestamp' });
+  if (staged.rowCount !== rows.length) throw new Error(`the engine read ${staged.rowCount} of ${rows.length} measurements`);
+  return { staged, columns: [...labels].map(([name, label]) => questionColumn(name, label)) };
+}
+
+/** Stages the measurements; `sources` are claimed for them in the commit. */
+export async function prepareMeasurements(batch: Batch, rows: readonly MeasurementRow[], sources: readonly NewSource[]): Promise<Prepared> {
+  const table = await openTable(batch, 'raw_data', 'raw_data', batch.tables?.raw_data);
+  const { staged, columns } = await stageMeasurements(batch, table.id, rows);
+  return {
+    staged,
+    commit: async (tx) => {
+      await table.ensure(tx);
+      const change = {
+        tableId: table.id,
+        cause: 'ingest' as const,
+        files: staged.files,
+        columns,
+        typedBy: fingerprint(table.known),
+        sources,
+        onlyNew: true,
+      };
+      if (!(await commit(tx, change)).added) throw errors.sourceChanged();
+    },
+  };
+}
+
+/**
+ * Stages the device table anew, from what it holds and what the devices of these measurements said, in the session that has staged them. `before`: what the
+ * batch before has staged, which is to be committed first; without, what the table holds now.
+ */
+export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow[], before?: Staged): Promise<Prepared> {
+  const { db, session, pipelines, experimentId, staging } = batch;
+  const table = await openTable(batch, 'device', 'device', batch.tables?.device);
+  const files = before?.files.map(({ path }) => ({ id: fileId(path), path })) ?? (await filesAt(db, table.id, table.version));
+  await records(batch, DEVICE_COLUMNS, devicesSaid(rows));
+  await session.prepare([
+    {
+      sql: 'set variable devices = $1',
+      values: [{ type: { kind: 'string' }, value: files.map(({ path }) => join(staging.lakeFolder, path)) }],
+    },
+  ]);
+  const known =
+    files.length === 0
+      ? 'select null::varchar as id where false'
+      : `select id, device_id, client_id, device_firmware, device_name, device_version, device_battery, total_measurements, processed_timestamp, last_measured_at
+         from read_parquet(getvariable('devices'), union_by_name = true, hive_partitioning = false)`;
+  const staged = await session.stage({
+    tableId: table.id,
+    experimentId,
+    select: fill(pipelines.deviceRows, { known, measurements: 'measurements' }),
+    sortColumn: 'processed_timestamp',
+  });
+  return {
+    staged,
+    commit: async (tx) => {
+      await table.ensure(tx);
+      await commit(tx, { tableId: table.id, cause: 'replace', files: staged.files, retire: files.map(({ id }) => id) });
+    },
+  };
+}
+
+/** Stages the annotations that the messages brought, for the annotation log: at most one file. */
+export async function prepareAnnotations({ db, staging, experimentId }: Batch, rows: readonly MeasurementRow[]): Promise<Prepared[]> {
+  const brought = rows.flatMap(({ annotations }) => annotations);
+  if (brought.length === 0) return [];
+  const sequence = await nextAnnotationChange(db);
+  const changes = brought.map((one) => ({ ...one, tableId: 'raw_data', sequence, deleted: false }));
+  const staged = await stageChanges({ db, staging }, experimentId, changes);
+  const { tableId, files } = staged;
+  const put = async (tx: Transaction) => {
+    await commit(tx, { tableId, cause: 'ingest', files });
+  };
+  return [{ staged, commit: put }];
+}

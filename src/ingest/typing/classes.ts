@@ -1,0 +1,147 @@
+/** What the values of the columns of `bronze_records` are, as the engine finds when it looks at all of them or at the first. */
+import type { ColumnType } from '../../lakehouse/catalog.ts';
+import type { StagingSession } from '../../lakehouse/staging.ts';
+import { fill, type Pipelines } from '../pipeline.ts';
+import type { Reading } from './readings.ts';
+import { TEXT_CLASSES, type Digits } from './types.ts';
+
+/** One column of `bronze_records`: the key it had in the file and the form of its values there. */
+export interface BronzeField {
+  key: string;
+  column: string;
+  /**
+   * `text`: as sent. `token`: a letter for the JSON kind (n s b j) and the text. `json`: as the engine's JSON reader gives it, in the type that `typeLines` chose.
+   * Otherwise a type that the file itself declares.
+   */
+  form: 'text' | 'token' | 'json' | ColumnType;
+  /** For text of a delimited file: the column that holds it as it was sent, and how it is read. */
+  read?: { sent: string; reading: Reading; wanted?: ColumnType };
+  /** What the report says of it beside its type. */
+  note?: string;
+}
+
+/** What all values of a column, or its first, are. */
+export interface Stats {
+  classes: number;
+  /** Values by JSON kind; for text all count as `s`. */
+  kinds: Readonly<Record<'n' | 's' | 'b' | 'j', number>>;
+  digits: Digits;
+}
+
+const BATCH = 100;
+const SAMPLE = 2_000;
+export const NONE: Digits = { whole: 0, part: 0 };
+
+export const isDeclared = (form: BronzeField['form']): form is ColumnType => typeof form === 'object';
+/** The text of a value. */
+export const textOf = ({ column, form }: BronzeField): string =>
+  form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column;
+/** A value as it was sent, and the condition under which it says anything. */
+export const sentText = (field: BronzeField): string => field.read?.sent ?? textOf(field);
+export const isSaid = (field: BronzeField): string => (field.read ? `not is_unsaid(${field.read.sent})` : `${textOf(field)} <> ''`);
+/** The class of a value; see `TEXT_CLASSES`. */
+export const classOf = (field: BronzeField): string =>
+  field.form === 'token' ? `token_class(${field.column})` : `text_class(${textOf(field)})`;
+
+/** Union of the classes of a column's values. A declared type needs only to know whether there are any, and whether a BIGINT leaves what a DOUBLE holds. */
+function unionOf(field: BronzeField, hasText: boolean): string {
+  const { column, form } = field;
+  if (form === 'token' && hasText) return `bit_or(loose_token_class(${column}))`;
+  if (!isDeclared(form)) return `bit_or(${classOf(field)})`;
+  const large =
+    form.kind === 'bigint' ? ` + case when max(abs(${column}::hugeint)) > 9007199254740992 then ${TEXT_CLASSES.bigint} else 0 end` : '';
+  // the hash makes the engine unpack every value, so that a damaged page is found here
+  return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large} + 0 * (bit_xor(hash(${column})) & 1)::integer`;
+}
+
+/** The classes of every column's values; without `sample` those of the first values only. */
+export async function classify(
+  session: StagingSession,
+  pipelines: Pipelines,
+  fields: readonly BronzeField[],
+  sample?: ReadonlyMap<string, Stats>,
+): Promise<Map<string, Stats>> {
+  const all = new Map<string, Stats>();
+  for (let at = 0; at < fields.length; at += BATCH) {
+    const batch = fields.slice(at, at + BATCH);
+    const kind = ({ column, form }: BronzeField, letter: string) =>
+      form === 'token' ? `count(*) filter (where starts_with(${column}, '${letter}'))` : letter === 's' ? `count(${column})` : '0';
+    const classes = batch.map(
+      (field, index) =>
+        `${unionOf(field, ((sample?.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0)} as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
+    );
+    const [row = {}] = await session.rows(
+      fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: sample === undefined ? `limit ${SAMPLE}` : '' }),
+    );
+    const count = (name: string) => Number(row[name] ?? 0);
+    batch.forEach((field, index) => {
+      const kinds = { n: count(`n${index}`), s: count(`s${index}`), b: count(`b${index}`), j: count(`j${index}`) };
+      all.set(field.column, { classes: count(`x${index}`), kinds, digits: NONE });
+    });
+  }
+  return all;
+}
+
+/** True for a value of one of these classes, said more cheaply than `text_class` says which; null when there is no cheaper way. */
+function quickTest(column: string, classes: number): string | null {
+  const C = TEXT_CLASSES;
+  const tests: [number, string][] = [
+    [C.int, `coalesce(try_cast(${column} as integer)::varchar = ${column}, false)`],
+    [
+      C.long,
+      `coalesce(try_cast(${column} as bigint)::varchar = ${column} and abs(try_cast(${column} as hugeint)) <= 9007199254740992, false)`,
+    ],
+    [C.double, `coalesce(isfinite(try_cast(${column} as double)) and try_cast(${column} as double)::varchar = ${column}, false)`],
+    [C.date, `(length(${column}) = 10 and coalesce(try_cast(${column} as date)::varchar = ${column}, false))`],
+    [C.instant, `is_instant(${column})`],
+    [C.localTime, `is_local_time(${column})`],
+    [C.empty, `${column} = ''`],
+  ];
+  if (tests.reduce((rest, [one]) => rest & ~one, classes) !== 0) return null;
+  const asked = tests.filter(([one]) => (classes & one) !== 0).map(([, test]) => test);
+  return asked.length === 0 ? 'false' : asked.join(' or ');
+}
+
+/** Of these text columns, those whose every value is of the classes that the first values have. */
+export async function confirm(
+  session: StagingSession,
+  pipelines: Pipelines,
+  fields: readonly BronzeField[],
+  sample: ReadonlyMap<string, Stats>,
+): Promise<Set<string>> {
+  const confirmed = new Set<string>();
+  const tests = fields.flatMap(({ column, form }) => {
+    const test = form === 'text' ? quickTest(column, sample.get(column)?.classes ?? 0) : null;
+    return test === null ? [] : [{ column, test }];
+  });
+  for (let at = 0; at < tests.length; at += BATCH) {
+    const batch = tests.slice(at, at + BATCH);
+    const classes = batch.map(({ column, test }, index) => `count(*) filter (where ${column} is not null and not (${test})) as u${index}`);
+    const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
+    batch.forEach(({ column }, index) => {
+      if (Number(row[`u${index}`]) === 0) confirmed.add(column);
+    });
+  }
+  return confirmed;
+}
+
+/** Adds to `stats` how many digits the numbers of these columns have. */
+export async function countDigits(
+  session: StagingSession,
+  pipelines: Pipelines,
+  open: readonly BronzeField[],
+  stats: Map<string, Stats>,
+): Promise<void> {
+  for (let at = 0; at < open.length; at += BATCH) {
+    const batch = open.slice(at, at + BATCH);
+    const classes = batch.map(
+      (field, index) => `max(whole_digits(${textOf(field)})) as w${index}, max(part_digits(${textOf(field)})) as p${index}`,
+    );
+    const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
+    batch.forEach((field, index) => {
+      const known = stats.get(field.column);
+      if (known)
+        stats.set(field.column, { ...known, digits: { whole: Number(row[`w${index}`] ?? 0), part: Number(row[`p${index}`] ?? 0) } });
+    });
+  }
+}

@@ -1,0 +1,120 @@
+import type { Column } from '../../lakehouse/catalog.ts';
+
+/** Columns that every upload table has; a file's own column of such a name is renamed. */
+export const UPLOAD_BASE_COLUMNS = [
+  'id',
+  'uploaded_at',
+  'experiment_id',
+  'upload_id',
+  'contributor_id',
+  'contributor',
+  'annotations',
+] as const;
+
+/** Names that a table keeps for itself, in lower case, and what is put before a key that has one of them. */
+export interface NameRules {
+  reserved: ReadonlySet<string>;
+  prefix: string;
+}
+
+export const OWN_NAMES = ['fieldlake_row', 'fieldlake_order'];
+const UPLOADED: NameRules = { reserved: new Set([...UPLOAD_BASE_COLUMNS, ...OWN_NAMES]), prefix: 'data_' };
+export const MAX_NAME = 255;
+
+/** One column of a file: what it was called there, and what it is called in the table. */
+export interface NamedColumn {
+  key: string;
+  name: string;
+}
+
+/** The first letters of a name, never half of one. */
+export const cut = (name: string, room: number) => {
+  const letters = Array.from(name);
+  return letters.length <= room ? name : letters.slice(0, room).join('');
+};
+
+interface Naming {
+  rules?: NameRules;
+  /** Names, in lower case, that no key may get. */
+  taken?: Set<string>;
+  /** Columns of the table that the file joins, in order. */
+  known?: readonly KnownName[];
+}
+
+type KnownName = Pick<Column, 'name' | 'originalKey'>;
+
+/** The name that a key would have if it were the only one. */
+function nameAlone(key: string, index: number, { reserved, prefix }: NameRules): string {
+  let wanted = key.trim();
+  if (wanted === '') wanted = `column_${index + 1}`;
+  if (reserved.has(wanted.toLowerCase())) wanted = `${prefix}${wanted}`;
+  if (wanted.toLowerCase().endsWith('__text')) wanted = `${prefix}${cut(wanted, MAX_NAME - 2 - prefix.length)}_1`;
+  return cut(wanted, MAX_NAME);
+}
+
+/**
+ * Where keys went before, whatever their columns are called now: by index of the key. A key that is written in another way goes where the first goes that is
+ * named like it, if nothing else does.
+ */
+function findHomes(keys: readonly string[], known: readonly KnownName[], rules: NameRules): Map<number, string> {
+  const exact = new Map<string, string[]>();
+  const alike = new Map<string, string[]>();
+  const add = (to: Map<string, string[]>, key: string, name: string) => to.set(key, [...(to.get(key) ?? []), name]);
+  const like = (key: string) => nameAlone(key, 0, rules).toLowerCase();
+  for (const { name, originalKey } of known) {
+    const key = originalKey ?? name;
+    const isEmpty = key.trim() === '';
+    // what has no key of its own, and what is named by its place
+    if ((originalKey === undefined && isOddText(name)) || (isEmpty && /^column_\d+(_\d+)?$/.test(name))) continue;
+    add(exact, key, name);
+    if (!isEmpty) add(alike, like(key), name);
+  }
+  const homes = new Map<number, string>();
+  const claimed = new Set<string>();
+  const claim = (index: number, names: readonly string[] = []) => {
+    const name = names.find((each) => !claimed.has(each));
+    if (name === undefined) return;
+    claimed.add(name);
+    homes.set(index, name);
+  };
+  keys.forEach((key, index) => claim(index, exact.get(key)));
+  keys.forEach((key, index) => {
+    if (!homes.has(index) && key.trim() !== '') claim(index, alike.get(like(key)));
+  });
+  return homes;
+}
+
+/**
+ * Names for the keys of a file, in order. A key goes where it went before. Another keeps its name (trimmed) unless it is empty (`column_3`), a base column's (`data_id`), ends in
+ * `__text`, which is where odd values go (`data_x__text_1`), repeats an earlier one in any case (`temp_2`) or one of `taken`, or is longer than 255 characters. NUL and lone
+ * surrogates become U+FFFD.
+ */
+export function nameColumns(
+  keys: readonly string[],
+  { rules = UPLOADED, taken = new Set<string>(), known = [] }: Naming = {},
+): NamedColumn[] {
+  const clean = keys.map((key) => key.toWellFormed().replaceAll('\0', '\ufffd'));
+  const homes = known.length === 0 ? new Map<number, string>() : findHomes(clean, known, rules);
+  for (const name of homes.values()) taken.add(name.toLowerCase());
+  return clean.map((key, index) => {
+    const home = homes.get(index);
+    if (home !== undefined) return { key, name: home };
+    const wanted = nameAlone(key, index, rules);
+    let name = wanted;
+    for (let count = 2; taken.has(name.toLowerCase()); count += 1) name = `${cut(wanted, MAX_NAME - 8)}_${count}`;
+    taken.add(name.toLowerCase());
+    return { key, name };
+  });
+}
+
+/** Whether somebody may give a column of an upload table this name. */
+export const isColumnName = (name: string): boolean =>
+  name === name.trim() && name !== '' && cut(name, MAX_NAME) === name && name.isWellFormed() && !name.includes('\0') && !isOwnColumn(name);
+
+/** Whether a column is one that every upload table has, or holds the odd values of another. */
+export const isOwnColumn = (name: string): boolean => UPLOADED.reserved.has(name.toLowerCase()) || isOddText(name);
+
+/** Where the values of a column go that do not fit its type. */
+export const oddTextColumn = (name: string): string => `${cut(name, MAX_NAME - 6)}__text`;
+
+const isOddText = (name: string) => name.toLowerCase().endsWith('__text');

@@ -1,0 +1,285 @@
+import { readJson } from '../../json.ts';
+import type { Column, ColumnType } from '../../lakehouse/catalog.ts';
+import type { ColumnState } from '../../lakehouse/manifest.ts';
+import type { StagingSession } from '../../lakehouse/staging.ts';
+import { typeText } from '../../lakehouse/types.ts';
+import { nameColumns, oddTextColumn, type NamedColumn } from './columns.ts';
+import { MAX_COLUMNS } from '../limits.ts';
+import { fill, type Pipelines } from '../pipeline.ts';
+import { physicalType, quote } from '../../lakehouse/staging.ts';
+import { FileRefused } from '../record-writer.ts';
+import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType } from './types.ts';
+import { classify, classOf, confirm, countDigits, isDeclared, isSaid, NONE, sentText, textOf } from './classes.ts';
+import type { BronzeField, Stats } from './classes.ts';
+
+/** What the report says of one column of one file. */
+export interface ColumnReport {
+  name: string;
+  originalKey: string;
+  type: string;
+  /** Type that the column had before this file, when it widened. */
+  widenedFrom?: string;
+  /** Values that did not fit the type and are kept in `<name>__text`. */
+  oddValues: number;
+  /** The first of them. `row` counts the file's records from 1, the header apart. */
+  oddExamples?: readonly { row: number; value: string }[];
+  /** Rows of the file in which the column has no value. */
+  missingValues?: number;
+  /** Why the type may not be what one expects. */
+  note?: string;
+}
+
+export interface TypedFile {
+  columns: readonly ColumnState[];
+  report: readonly ColumnReport[];
+  /** Select list of the silver step. */
+  values: string;
+}
+
+const BATCH = 100;
+
+export const KIND_CLASSES = {
+  n: TEXT_CLASSES.int | TEXT_CLASSES.long | TEXT_CLASSES.bigint | TEXT_CLASSES.double | TEXT_CLASSES.decimal,
+  s: TEXT_CLASSES.date | TEXT_CLASSES.instant | TEXT_CLASSES.localTime | TEXT_CLASSES.text | TEXT_CLASSES.empty,
+  b: TEXT_CLASSES.boolean,
+  j: TEXT_CLASSES.nested,
+};
+
+const NUMERIC = new Set<ColumnType['kind']>(['int', 'bigint', 'double', 'decimal']);
+
+/** A JSON key whose values are of several kinds takes the kind that its column has, or else that of most of them; a tie is text. */
+export function ownClasses(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
+  if (field.read) return classes & (field.read.reading.classes | TEXT_CLASSES.empty);
+  if (field.form !== 'token' && field.form !== 'json') return classes;
+  if (before?.hasValues === true && NUMERIC.has(before.type.kind)) return classes & KIND_CLASSES.n;
+  const most = Math.max(kinds.n, kinds.s, kinds.b, kinds.j);
+  const kind = (['s', 'n', 'b', 'j'] as const).find((each) => kinds[each] === most) ?? 's';
+  return classes & KIND_CLASSES[kind];
+}
+
+export const sameType = (a: ColumnType, b: ColumnType) => typeText(a) === typeText(b);
+
+/** The predicate under which a value of a field fits a type, or null when every value does. */
+function fits(field: BronzeField, type: ColumnType): string | null {
+  const { column, form } = field;
+  if (isDeclared(form) && sameType(form, type)) return null;
+  const ofKind = (letter: string, rest: string) => (form === 'token' ? `starts_with(${column}, '${letter}') and ${rest}` : rest);
+  if (type.kind === 'variant' || type.kind === 'string') return null;
+  if (type.kind === 'boolean') return form === 'token' ? `starts_with(${column}, 'b')` : `${textOf(field)} in ('true', 'false')`;
+  if (type.kind === 'decimal')
+    return ofKind(
+      'n',
+      `is_plain(${textOf(field)}) and whole_digits(${textOf(field)}) <= ${type.precision - type.scale} and part_digits(${textOf(field)}) <= ${type.scale}`,
+    );
+  return `(${classOf(field)} & ${fittingClasses(type) ?? 0}) <> 0`;
+}
+
+function converted(field: BronzeField, type: ColumnType): string {
+  const { column, form, read } = field;
+  if (type.kind === 'string' && read) return `case when is_missing(${read.sent}) then null else ${read.sent} end`;
+  if (type.kind === 'variant')
+    return form === 'token'
+      ? `case when starts_with(${column}, 's') then to_json(substr(${column}, 2)) else try_cast(substr(${column}, 2) as json) end`
+      : `to_json(${column})`;
+  if (isDeclared(form))
+    return sameType(form, type) ? `cast(${column} as ${physicalType(type)})` : `try_cast(${textOf(field)} as ${physicalType(type)})`;
+  if (type.kind === 'string') return textOf(field);
+  return `cast(${castable(field, type)} as ${physicalType(type)})`;
+}
+
+/** The text of a value as the engine casts it. */
+export const castable = (field: BronzeField, { kind }: ColumnType) =>
+  kind === 'timestamp' ? `instant_text(nullif(${textOf(field)}, ''))` : `nullif(${textOf(field)}, '')`;
+
+/** Declared types that hold every value of both. */
+function joinDeclared(known: ColumnState, declared: ColumnType): ColumnType {
+  if (!known.hasValues) return declared;
+  const from = known.type.kind;
+  const to = declared.kind;
+  if (from === 'int' && (to === 'bigint' || to === 'double')) return declared;
+  if (from === 'bigint' && to === 'double' && known.exactDouble) return declared;
+  if ((from === 'int' || from === 'bigint') && declared.kind === 'decimal' && declared.precision - declared.scale >= 19)
+    return { ...declared, precision: 38 };
+  if (from === 'date' && to === 'timestamp_ntz') return declared;
+  return known.type;
+}
+
+/** A column that holds values. */
+export interface PresentColumn {
+  field: BronzeField;
+  name: string;
+  type: ColumnType;
+  /** Its place among the fields. */
+  at: number;
+  /** Under which a value fits the type; null: every one does. */
+  predicate: string | null;
+  /** Whether every value is known to fit. */
+  isClean: boolean;
+}
+
+interface Naming {
+  origin: Column['origin'];
+  names: readonly NamedColumn[];
+}
+
+/** The type of every column, by what all its values are and what the table has. */
+export function decideTypes(
+  fields: readonly BronzeField[],
+  stats: ReadonlyMap<string, Stats>,
+  known: readonly ColumnState[],
+  { origin, names }: Naming,
+): { columns: ColumnState[]; report: ColumnReport[]; present: PresentColumn[] } {
+  const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
+  const columns: ColumnState[] = [];
+  const report: ColumnReport[] = [];
+  const present: PresentColumn[] = [];
+  fields.forEach((field, index) => {
+    const stat = stats.get(field.column) ?? { classes: 0, kinds: { n: 0, s: 0, b: 0, j: 0 }, digits: NONE };
+    const given = names[index]?.name ?? '';
+    const before = byName.get(given.toLowerCase());
+    const name = before?.name ?? given;
+    const isPresent = stat.classes !== 0;
+    const exact = (stat.classes & TEXT_CLASSES.bigint) === 0;
+    const own = ownClasses(field, stat, before);
+    let type: ColumnType;
+    const wanted = before?.hasValues === true ? undefined : field.read?.wanted;
+    if (wanted) type = wanted;
+    else if (isDeclared(field.form)) type = before ? (isPresent ? joinDeclared(before, field.form) : before.type) : field.form;
+    else if (before) type = widenType(before, own, stat.digits);
+    else type = inferType(own, stat.digits) ?? { kind: 'string' };
+    const key = names[index]?.key ?? name;
+    columns.push({
+      name,
+      type,
+      nullable: true,
+      origin,
+      originalKey: key === name ? undefined : key,
+      hasValues: isPresent || (before?.hasValues ?? false),
+      exactDouble: (before?.exactDouble ?? true) && exact,
+    });
+    const widened = before?.hasValues === true && isPresent && !sameType(before.type, type);
+    const note = field.note ?? field.read?.reading.note;
+    report.push({
+      ...{ name, originalKey: key, type: typeText(type), oddValues: 0 },
+      ...(widened ? { widenedFrom: typeText(before.type) } : {}),
+      ...(note === undefined ? {} : { note }),
+    });
+    const oddOnes = type.kind === 'string' ? 0 : (field.read?.reading.odd ?? 0);
+    if (!isPresent && oddOnes === 0) return;
+    const allowed = fittingClasses(type);
+    const predicate = fits(field, type) ?? (oddOnes > 0 ? `${field.column} is not null` : null);
+    const isClean =
+      predicate === null ||
+      (!isDeclared(field.form) && type.kind !== 'decimal' && allowed !== null && (stat.classes & ~(allowed | TEXT_CLASSES.empty)) === 0);
+    present.push({ field, name, type, at: index, predicate, isClean });
+  });
+  return { columns, report, present };
+}
+
+/**
+ * Decides the type of every column of `bronze_records`, against the columns that the table has, and prints how to read them.
+ * Throws FileRefused when the table would have too many columns.
+ */
+export async function typeFile(
+  session: StagingSession,
+  pipelines: Pipelines,
+  fields: readonly BronzeField[],
+  known: readonly ColumnState[],
+  {
+    origin = 'uploaded',
+    names = nameColumns(
+      fields.map(({ key }) => key),
+      { known },
+    ),
+  }: Partial<Naming> = {},
+): Promise<TypedFile> {
+  const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
+  const nameOf = (index: number) => byName.get(names[index]?.name.toLowerCase() ?? '')?.name ?? names[index]?.name ?? '';
+
+  const unclear = fields.filter(({ form }) => !isDeclared(form));
+  const sample = await classify(session, pipelines, unclear);
+  const unsettled = fields.filter(
+    ({ column, form, read }) =>
+      !(read && isDeclared(form)) && (read?.reading.form !== 'text' || ((sample.get(column)?.classes ?? 0) & TEXT_CLASSES.text) === 0),
+  );
+  const confirmed = await confirm(session, pipelines, unsettled, sample);
+  const open = unsettled.filter(({ column }) => !confirmed.has(column));
+  const stats = new Map([...sample, ...saidOf(fields), ...(await classify(session, pipelines, open, sample))]);
+  const counted = fields.filter(
+    ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
+  );
+  await countDigits(session, pipelines, counted, stats);
+
+  const { columns, report, present } = decideTypes(fields, stats, known, { origin, names });
+  const values = present.filter(({ isClean }) => isClean).map(({ field, name, type }) => `${converted(field, type)} as ${quote(name)}`);
+  const odd = present.flatMap(({ isClean, predicate, ...rest }) => (isClean || predicate === null ? [] : [{ ...rest, predicate }]));
+  const counts = await countOdd(session, pipelines, odd);
+  for (const { field, name, predicate, at } of odd) {
+    const column = columns[at];
+    const count = counts.get(name);
+    if (!column) continue;
+    if (!count || count.many === 0) {
+      values.push(`${converted(field, column.type)} as ${quote(name)}`);
+      continue;
+    }
+    const safe = `try_cast(${column.type.kind === 'timestamp' ? `instant_text(${textOf(field)})` : textOf(field)} as ${physicalType(column.type)})`;
+    values.push(`case when ${predicate} then ${safe} end as ${quote(name)}`);
+    values.push(`case when ${isOdd({ field, predicate })} then ${sentText(field)} end as ${quote(oddTextColumn(name))}`);
+    columns.push({
+      name: oddTextColumn(name),
+      type: { kind: 'string' },
+      nullable: true,
+      origin,
+      hasValues: true,
+      exactDouble: true,
+    });
+    const line = report[at];
+    if (line) Object.assign(line, { oddValues: count.many, oddExamples: count.first });
+  }
+  requireRoom(byName, columns);
+  return { columns, report, values: values.join(', ') };
+}
+
+/** Of columns that are read as values, whether there are any is known. */
+function* saidOf(fields: readonly BronzeField[]): Generator<[string, Stats]> {
+  for (const { column, form, read } of fields)
+    if (read && isDeclared(form))
+      yield [column, { classes: read.reading.fitting > 0 ? TEXT_CLASSES.text : 0, kinds: { n: 0, s: 0, b: 0, j: 0 }, digits: NONE }];
+}
+
+/** Refuses a file whose columns a table cannot hold beside those that it has. */
+export function requireRoom(known: ReadonlyMap<string, unknown>, columns: readonly ColumnState[]): void {
+  const total = new Set([...known.keys(), ...columns.map(({ name }) => name.toLowerCase())]).size;
+  if (total > MAX_COLUMNS)
+    throw new FileRefused('too_many_columns', `The table would have ${total} columns; a table holds at most ${MAX_COLUMNS}.`);
+}
+
+interface Doubtful {
+  field: BronzeField;
+  predicate: string;
+}
+
+const isOdd = ({ field, predicate }: Doubtful) => `${isSaid(field)} and not coalesce(${predicate}, false)`;
+
+const EXAMPLES = 3;
+const EXAMPLE_LETTERS = 100;
+
+/** How many values of each column are odd, and the first of them. */
+async function countOdd(session: StagingSession, pipelines: Pipelines, odd: readonly (Doubtful & { name: string })[]) {
+  const counts = new Map<string, { many: number; first: { row: number; value: string }[] }>();
+  for (let at = 0; at < odd.length; at += BATCH) {
+    const batch = odd.slice(at, at + BATCH);
+    const classes = batch.map((each, index) => {
+      const example = `{ row: fieldlake_row, value: left(${sentText(each.field)}, ${EXAMPLE_LETTERS}) }`;
+      return `count(*) filter (where ${isOdd(each)}) as o${index},
+        to_json(arg_min(${example}, fieldlake_row, ${EXAMPLES}) filter (where ${isOdd(each)}))::varchar as e${index}`;
+    });
+    const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
+    batch.forEach(({ name }, index) => {
+      const first = readJson((row[`e${index}`] as string | null) ?? '[]') as { row: string; value: string }[];
+      const told = first.map((each) => ({ row: parseInt(each.row, 16) + 1, value: each.value }));
+      counts.set(name, { many: Number(row[`o${index}`] ?? 0), first: told });
+    });
+  }
+  return counts;
+}

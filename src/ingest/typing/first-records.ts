@@ -1,0 +1,94 @@
+/**
+ * The quick way to type text: the first records say which type each column has, and the pass that stores the rows looks whether every value agrees. It is the one
+ * pass over the file. Where a value does not agree, that pass ends with an error and the file is typed the long way (`typeFile` in typing.ts).
+ */
+import type { ColumnType } from '../../lakehouse/catalog.ts';
+import type { ColumnState } from '../../lakehouse/manifest.ts';
+import { physicalType, quote, type StagingSession } from '../../lakehouse/staging.ts';
+import { nameColumns } from './columns.ts';
+import { fill, type Pipelines } from '../pipeline.ts';
+import { TEXT_CLASSES } from './types.ts';
+import { castable, decideTypes, requireRoom, sameType, type PresentColumn, type TypedFile } from './decide.ts';
+import { classify, isDeclared, type BronzeField, type Stats } from './classes.ts';
+
+const C = TEXT_CLASSES;
+
+/** What the engine says at a value that does not agree with the first ones. */
+export const DISAGREES = 'a value is of another kind than the first ones';
+
+/** Classes that change nothing about a column of this type. */
+const companions = ({ kind }: ColumnType): number =>
+  C.empty | (kind === 'double' ? C.int | C.long | C.double : kind === 'bigint' ? C.int | C.long : 0);
+
+/** Trial values of a column, and the test that one of them is the value that was sent. Null: the type has no such test. */
+function trialOf(column: string, type: ColumnType, classes: number): { tries: string[]; hit: string; value: string } | null {
+  const tried = `${column}_tried`;
+  const tries = [`try_cast(${column} as ${physicalType(type)}) as ${tried}`];
+  const asPrinted = `${tried}::varchar = ${column}`;
+  const bounded = (classes & C.bigint) === 0 ? ` and ${tried} between -9007199254740992 and 9007199254740992` : '';
+  const hits: Partial<Record<ColumnType['kind'], string>> = {
+    int: asPrinted,
+    bigint: asPrinted + bounded,
+    double: `isfinite(${tried}) and ${asPrinted}`,
+    date: `length(${column}) = 10 and ${asPrinted}`,
+    timestamp: `${tried} is not null and looks_like_instant(${column})`,
+    timestamp_ntz: `${tried} is not null and looks_like_local_time(${column})`,
+  };
+  const hit = hits[type.kind];
+  return hit === undefined ? null : { tries, hit, value: tried };
+}
+
+/** How a column is read: its value, or an error. Undefined where only a look at every value before tells its type. */
+function checked({ field, type }: PresentColumn, { classes }: Stats): { tries: string[]; value: string } | undefined {
+  const { column, form, read } = field;
+  if (!read || read.reading.odd > 0) return undefined;
+  if (type.kind === 'string') return read.reading.form === 'text' ? { tries: [], value: column } : undefined;
+  if (isDeclared(form)) {
+    const value = `case when ${column} is null and not is_unsaid(${read.sent}) then error('${DISAGREES}') else ${column} end`;
+    return sameType(form, type) ? { tries: [], value } : undefined;
+  }
+  const allowed = classes | companions(type);
+  const trial = trialOf(column, type, allowed);
+  if (!trial) return undefined;
+  // a number of many spellings (1.50, 1e-7) is looked at more closely, and 5 among fractions is quicker told by itself
+  const whole = type.kind === 'double' && (classes & C.int) !== 0 ? `when ${column}_whole::varchar = ${column} then ${column}_whole ` : '';
+  const others = `when (text_class(${column}) & ${allowed}) <> 0 then cast(${castable(field, type)} as ${physicalType(type)})`;
+  return {
+    tries: whole === '' ? trial.tries : [...trial.tries, `try_cast(${column} as integer) as ${column}_whole`],
+    value: `case when ${trial.hit} then ${trial.value} ${whole}when ${column} is null then null ${others} else error('${DISAGREES}') end`,
+  };
+}
+
+/** Types the columns of a delimited file by its first records, and makes `silver_values`, which checks them. Undefined where that is not enough. */
+export async function typeAsBegun(
+  session: StagingSession,
+  pipelines: Pipelines,
+  fields: readonly BronzeField[],
+  known: readonly ColumnState[],
+): Promise<TypedFile | undefined> {
+  const first = await classify(session, pipelines, fields);
+  const naming = {
+    origin: 'uploaded' as const,
+    names: nameColumns(
+      fields.map(({ key }) => key),
+      { known },
+    ),
+  };
+  const { columns, report, present } = decideTypes(fields, first, known, naming);
+  const read = present.map((column) => {
+    const stats = first.get(column.field.column);
+    const how = column.isClean && stats ? checked(column, stats) : undefined;
+    return how && { ...how, name: column.name };
+  });
+  const [begin] = read;
+  if (!begin || read.includes(undefined)) return undefined;
+  requireRoom(new Map(known.map((column) => [column.name.toLowerCase(), column])), columns);
+
+  const held = new Set(present.map(({ at }) => at));
+  const absent = fields.filter((_, at) => !held.has(at)).map(({ column }) => `${column} is not null`);
+  if (absent.length > 0) begin.value = `case when ${absent.join(' or ')} then error('${DISAGREES}') else ${begin.value} end`;
+  const values = read.flatMap((one) => (one ? [`${one.value} as ${quote(one.name)}`] : [])).join(', ');
+  const tries = read.flatMap((one) => one?.tries ?? []).join(', ');
+  await session.prepare([fill(pipelines.uploadedChecked, { values, tries: tries === '' ? '0 as fieldlake_tried' : tries })]);
+  return { columns, report, values };
+}

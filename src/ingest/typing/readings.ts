@@ -1,0 +1,345 @@
+/**
+ * How the text of a delimited file's columns is read: people and their programs write missing values, numbers, truths and days in many ways. One way is
+ * chosen for a whole column, by its values; a value that is written in another way is odd and kept as it was sent.
+ */
+import { readJson } from '../../json.ts';
+import type { ColumnType } from '../../lakehouse/catalog.ts';
+import type { ColumnState } from '../../lakehouse/manifest.ts';
+import type { StagingSession } from '../../lakehouse/staging.ts';
+import { nameColumns } from './columns.ts';
+import { fill, textFunctionStatements, type Pipelines } from '../pipeline.ts';
+import { TEXT_CLASSES } from './types.ts';
+import type { BronzeField } from './classes.ts';
+
+/** What stands for a missing value, unless the upload says otherwise. */
+export const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.'];
+
+export const DAY_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
+export type DayOrder = (typeof DAY_ORDERS)[number];
+
+/** Types that a column can be told to have. */
+export const TYPE_WORDS = ['int', 'bigint', 'double', 'boolean', 'date', 'timestamp', 'timestamp_ntz', 'string'] as const;
+export type TypeWord = (typeof TYPE_WORDS)[number];
+
+/** What an upload says of its files instead of leaving it to their values. */
+export interface ReadingOptions {
+  /** Instead of `MISSING_MARKS`; empty fields are missing in any case. */
+  missing?: readonly string[];
+  decimal?: '.' | ',';
+  dateOrder?: DayOrder;
+  /** By the name of the column, or its key in the file. */
+  types?: Readonly<Record<string, TypeWord>>;
+  /** Of a workbook, the name of the sheet; the first one otherwise. */
+  sheet?: string;
+}
+
+const C = TEXT_CLASSES;
+/** What `sent_kind` in `pipelines/text_functions.sql` says of a value: a bit of `TEXT_CLASSES` or one of these. */
+const SENT = {
+  missing: 4_096,
+  /** A number with a decimal comma. */
+  comma: 8_192,
+  /** Besides another bit: blanks around it, or `.5`. */
+  untidy: 2_097_152,
+  /** Digits after a leading zero, which a number would lose. */
+  code: 4_194_304,
+  /** Perhaps one of `DAYS`. */
+  dayLike: 8_388_608,
+} as const;
+/** What `day_kind` says of such a value: all bits that hold. */
+const DAYS = {
+  ymd: 16_384,
+  /** The day can come first, the month can, and it is the same day whichever does. */
+  dmy: 32_768,
+  mdy: 65_536,
+  same: 262_144,
+  named: 524_288,
+  /** A time stands behind the day. */
+  timed: 1_048_576,
+} as const;
+
+/** A column of `bronze_sent`. */
+export interface SentField {
+  key: string;
+  sent: string;
+  /** The column that it is read into; numbered unless said otherwise. */
+  into?: string;
+}
+
+export interface SentText {
+  fields: readonly SentField[];
+  delimiter: string;
+}
+
+const WHOLE = C.int | C.long | C.bigint;
+const NUMBERS = WHOLE | C.double | C.decimal;
+
+type Form = 'text' | 'plain' | 'comma' | 'boolean' | 'ymd' | 'dmy' | 'mdy' | 'named';
+type Family = 'number' | 'boolean' | 'day' | 'instant';
+
+/** How a column is read. */
+export interface Reading {
+  form: Form;
+  /** Classes that its values have where they are not odd. */
+  classes: number;
+  /** A time stands behind some days. */
+  timed: boolean;
+  fitting: number;
+  odd: number;
+  /** Whether it holds what has to be taken off or turned into null. */
+  untidy: boolean;
+  /** A word for whoever wonders about the column's type. */
+  note?: string;
+}
+
+interface Candidate {
+  form: Form;
+  family: Family;
+  /** Bits of `TEXT_CLASSES`, `SENT` and `DAYS` that it reads. */
+  bits: number;
+  classes: number;
+}
+
+const CANDIDATES: readonly Candidate[] = [
+  { form: 'plain', family: 'number', bits: NUMBERS, classes: NUMBERS },
+  { form: 'comma', family: 'number', bits: SENT.comma | WHOLE, classes: NUMBERS },
+  { form: 'boolean', family: 'boolean', bits: C.boolean, classes: C.text },
+  { form: 'plain', family: 'day', bits: C.date, classes: C.date },
+  { form: 'plain', family: 'day', bits: C.localTime, classes: C.localTime },
+  { form: 'plain', family: 'instant', bits: C.instant, classes: C.instant },
+  { form: 'ymd', family: 'day', bits: DAYS.ymd | C.date | C.localTime, classes: C.text },
+  { form: 'dmy', family: 'day', bits: DAYS.dmy, classes: C.text },
+  { form: 'mdy', family: 'day', bits: DAYS.mdy, classes: C.text },
+  { form: 'named', family: 'day', bits: DAYS.named, classes: C.text },
+];
+
+const FAMILIES: Readonly<Record<ColumnType['kind'], Family | undefined>> = {
+  int: 'number',
+  bigint: 'number',
+  double: 'number',
+  decimal: 'number',
+  boolean: 'boolean',
+  date: 'day',
+  timestamp_ntz: 'day',
+  timestamp: 'instant',
+  string: undefined,
+  variant: undefined,
+  struct: undefined,
+  array: undefined,
+};
+
+/** Values of a column by their kind. */
+export type Kinds = ReadonlyMap<number, number>;
+
+const MOST_ODD = 1_000;
+const FEW_ODD = 2;
+/** A column is of a type when at least 99 % of its values are, or all but two, and in any case all but a thousand and more than are not. */
+export const isMostly = (fitting: number, odd: number): boolean =>
+  fitting > odd && odd <= Math.max(FEW_ODD, Math.floor((fitting + odd) / 100)) && odd <= MOST_ODD;
+
+interface Known {
+  /** The type that the column has in the table, or is told to have. */
+  type?: ColumnType;
+  delimiter: string;
+  options: ReadingOptions;
+}
+
+const AMBIGUOUS = 'Its days can be read day first or month first. Send the file with dateOrder dmy or mdy to make days of them.';
+
+const TEXT: Reading = { form: 'text', classes: C.text | C.empty, timed: false, fitting: 0, odd: 0, untidy: true };
+
+/** The candidates that a column may be read by. */
+function allowed(kinds: (bits: number) => number, { type, delimiter, options }: Known): Candidate[] {
+  const family = type && FAMILIES[type.kind];
+  if (type && !family) return [];
+  return CANDIDATES.filter(({ form, family: own }) => {
+    if (family && own !== family) return false;
+    if (form === 'comma') return options.decimal === ',' || (options.decimal === undefined && delimiter !== ',' && kinds(SENT.comma) > 0);
+    if (own === 'number') return options.decimal !== ',' && (type !== undefined || kinds(SENT.code) === 0);
+    const { dateOrder } = options;
+    return dateOrder === undefined || (form !== 'dmy' && form !== 'mdy') || form === dateOrder;
+  });
+}
+
+/** The way in which most of a column's values are written, if it is the way of nearly all. */
+export function chooseReading(kinds: Kinds, known: Known): Reading {
+  const count = (bits: number) => [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
+  const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT.missing | C.empty)) === 0 ? sum + many : sum), 0);
+  const untidy = count(SENT.missing | SENT.untidy) > 0;
+  const fits = allowed(count, known)
+    .map((candidate) => ({ ...candidate, fitting: count(candidate.bits) }))
+    .sort((a, b) => b.fitting - a.fitting);
+  const [best] = fits;
+  if (!best) return TEXT;
+  const odd = values - best.fitting;
+  const isEither = (kind: number) => (kind & DAYS.dmy) !== 0 && (kind & DAYS.mdy) !== 0 && (kind & DAYS.same) === 0;
+  const isOpen = (best.form === 'dmy' || best.form === 'mdy') && known.options.dateOrder === undefined && [...kinds.keys()].some(isEither);
+  if (isOpen && count(DAYS.dmy) === count(DAYS.mdy)) return { ...TEXT, note: AMBIGUOUS };
+  if (best.fitting === 0 || (known.type === undefined && !isMostly(best.fitting, odd)))
+    return known.type === undefined ? TEXT : { ...best, timed: false, odd, untidy: true };
+  const timed = (best.form === 'ymd' ? count(C.localTime) : 0) + count(DAYS.timed) > 0;
+  return { form: best.form, classes: best.classes, timed, fitting: best.fitting, odd, untidy: untidy || best.form === 'comma' };
+}
+
+/** Whether the first values say already that a column is text: more of them are odd than any type allows. */
+export function isSurelyText(kinds: Kinds, known: Known): boolean {
+  const count = (bits: number) => [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
+  const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT.missing | C.empty)) === 0 ? sum + many : sum), 0);
+  return allowed(count, known).every(({ bits }) => values - count(bits) > MOST_ODD);
+}
+
+const DAY_LIKE = [SENT.dayLike, SENT.dayLike | SENT.untidy];
+const BATCH = 50;
+const FIRST = 2_000;
+
+interface Steps {
+  classes: (index: number) => string;
+  kind: (column: string, index: number) => string;
+}
+
+const MOMENTS: Readonly<Record<string, string>> = { y: 'ymd_moment', d: 'dmy_moment', m: 'mdy_moment', n: 'named_moment' };
+
+/** The kinds of all values of these columns of `bronze_sent`, or of the first ones. */
+export async function countKinds(
+  session: StagingSession,
+  pipelines: Pipelines,
+  columns: readonly string[],
+  { first }: { first: boolean },
+): Promise<Map<string, Map<number, number>>> {
+  const all = new Map<string, Map<number, number>>();
+  const limit = first ? `limit ${FIRST}` : '';
+  // step by step, so that the engine makes each part of a value once
+  const look = async (asked: readonly string[], { classes, kind }: Steps) => {
+    for (let at = 0; at < asked.length; at += BATCH) {
+      const batch = asked.slice(at, at + BATCH);
+      const each = (print: (column: string, index: number) => string) => batch.map(print).join(', ');
+      const [row = {}] = await session.rows(
+        fill(pipelines.sentKinds, {
+          bare: each((column, index) => `${column}, bare(${column}) as b${index}`),
+          classes: each((_, index) => classes(index)),
+          kinds: each((column, index) => `${kind(column, index)} as k${index}`),
+          counts: each((_, index) => `to_json(histogram(k${index}))::varchar as h${index}`),
+          limit,
+        }),
+      );
+      batch.forEach((column, index) => {
+        const said = readJson((row[`h${index}`] as string | null) ?? '{}') as Record<string, number>;
+        const kinds = all.get(column) ?? new Map<number, number>();
+        for (const like of DAY_LIKE) kinds.delete(like);
+        for (const [found, many] of Object.entries(said)) kinds.set(Number(found), (kinds.get(Number(found)) ?? 0) + many);
+        all.set(column, kinds);
+      });
+    }
+  };
+  await look(columns, {
+    classes: (index) => `text_class(b${index}) as t${index}`,
+    kind: (column, index) => `sent_kind(${column}, b${index}, t${index})`,
+  });
+  const dayLike = columns.filter((column) => [...(all.get(column) ?? [])].some(([kind]) => (kind & SENT.dayLike) !== 0));
+  await look(dayLike, {
+    // what is a day or time of the plain kind is counted already
+    classes: (index) =>
+      `${['y', 'd', 'm', 'n'].map((letter) => `${MOMENTS[letter]}(b${index}) as ${letter}${index}`).join(', ')}, text_class(b${index}) = 256 and is_day_like(b${index}) as l${index}`,
+    kind: (_, index) => `case when l${index} then day_kind(y${index}, d${index}, m${index}, n${index}, b${index}) end`,
+  });
+  return all;
+}
+
+/** What a column is turned into: text of one way to write it, or the value itself. */
+function printReading({ sent }: SentField, { form, timed, untidy }: Reading): { form: BronzeField['form']; value: string } {
+  const bare = `bare(${sent})`;
+  const unlessUnsaid = (value: string) => `case when is_unsaid(${sent}) then null else ${value} end`;
+  switch (form) {
+    case 'text':
+      return { form: 'text', value: `case when is_missing(${sent}) then null else ${sent} end` };
+    case 'plain':
+      return { form: 'text', value: untidy ? unlessUnsaid(`pointed(${bare})`) : sent };
+    case 'comma':
+      return { form: 'text', value: unlessUnsaid(`comma_pointed(${bare})`) };
+    case 'boolean': {
+      const truths = `when lower(${bare}) in ('true', 'yes') then true when lower(${bare}) in ('false', 'no') then false`;
+      return { form: { kind: 'boolean' }, value: `case ${truths} end` };
+    }
+    case 'ymd':
+    case 'dmy':
+    case 'mdy':
+    case 'named': {
+      const moment = `${form}_moment(${bare})`;
+      if (timed) return { form: { kind: 'timestamp_ntz' }, value: unlessUnsaid(moment) };
+      return { form: { kind: 'date' }, value: `case when not contains(${sent}, ':') then cast(${unlessUnsaid(moment)} as date) end` };
+    }
+  }
+}
+
+interface Reader {
+  session: StagingSession;
+  pipelines: Pipelines;
+  text: SentText;
+  rows: number;
+  known: readonly ColumnState[];
+  options: ReadingOptions;
+}
+
+/** A column of `bronze_records`, and the expression over `bronze_sent` that makes it. */
+interface ReadField {
+  field: BronzeField;
+  value: string;
+}
+
+/**
+ * Chooses how every column of `bronze_sent` is read: by all values, or with `begun` by the first ones where these leave no doubt, so that what comes behind
+ * them has still to be looked at.
+ */
+export async function chooseReadings(
+  { session, pipelines, text, rows, known, options }: Reader,
+  { begun }: { begun: boolean },
+): Promise<ReadField[]> {
+  const marks = { type: { kind: 'string' as const }, value: options.missing ?? MISSING_MARKS };
+  await session.prepare([{ sql: 'set variable missing_marks = $1', values: [marks] }, ...textFunctionStatements(pipelines)]);
+  const names = nameColumns(
+    text.fields.map(({ key }) => key),
+    { known },
+  );
+  const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
+  const asked = text.fields.map((field, index) => {
+    const name = names[index]?.name ?? '';
+    const before = byName.get(name.toLowerCase());
+    const word = options.types?.[name] ?? options.types?.[field.key];
+    const wanted: ColumnType | undefined = word === undefined ? undefined : { kind: word };
+    const type = before?.hasValues === true ? before.type : wanted;
+    return { field, wanted, known: { type, delimiter: text.delimiter, options } };
+  });
+  const sent = asked.map(({ field }) => field.sent);
+  const first = begun ? await countKinds(session, pipelines, sent, { first: true }) : new Map<string, Kinds>();
+  const isSettled = ({ field, known: told }: (typeof asked)[number]) => {
+    const kinds = first.get(field.sent);
+    if (!kinds) return false;
+    const reading = chooseReading(kinds, told);
+    if (rows <= FIRST || kinds.size === 0 || told.type?.kind === 'string') return true;
+    return reading.form === 'text' ? isSurelyText(kinds, told) : reading.odd === 0;
+  };
+  const open = asked.filter((each) => !isSettled(each));
+  const all = await countKinds(
+    session,
+    pipelines,
+    open.map(({ field }) => field.sent),
+    { first: false },
+  );
+  return asked.map(({ field, wanted, known: told }, index) => {
+    const reading = chooseReading(all.get(field.sent) ?? first.get(field.sent) ?? new Map<number, number>(), told);
+    const { form, value } = printReading(field, reading);
+    const column = field.into ?? `c${index + 1}`;
+    return {
+      value: `${value} as ${column}`,
+      field: { key: field.key, column, form, read: { sent: field.sent, reading, wanted } },
+    };
+  });
+}
+
+/** Makes `bronze_records` of `bronze_sent`, by `chooseReadings`. */
+export async function readText(reader: Reader, options: { begun: boolean }): Promise<BronzeField[]> {
+  const read = await chooseReadings(reader, options);
+  const columns = read.map(({ value }, index) => `${value}, ${reader.text.fields[index]?.sent ?? ''}`);
+  await reader.session.prepare([fill(reader.pipelines.readText, { columns: columns.join(', ') })]);
+  return read.map(({ field }) => field);
+}

@@ -1,0 +1,120 @@
+import type { ColumnType } from '../../lakehouse/catalog.ts';
+
+/** What the values of a text column are; `text_class` in `pipelines/functions.sql` gives each value one of these bits. */
+export const TEXT_CLASSES = {
+  /** Whole, within 32 bits. */
+  int: 1,
+  /** Whole, within 2^53. */
+  long: 2,
+  /** Whole, within 64 bits. */
+  bigint: 4,
+  /** A number whose value a DOUBLE keeps. */
+  double: 8,
+  /** A plain number whose value only a DECIMAL can keep. */
+  decimal: 16,
+  date: 32,
+  instant: 64,
+  localTime: 128,
+  text: 256,
+  /** The empty string. */
+  empty: 512,
+  /** JSON true or false. */
+  boolean: 1024,
+  /** A JSON object or array. */
+  nested: 2048,
+} as const;
+
+const C = TEXT_CLASSES;
+const NUMBERS = C.int | C.long | C.bigint | C.double | C.decimal;
+const within = (classes: number, allowed: number) => (classes & ~(allowed | C.empty)) === 0;
+
+/** Digits before and after the point, over all plain numbers of a column. */
+export interface Digits {
+  whole: number;
+  part: number;
+}
+
+/** True when the digits decide between DECIMAL and something else, so that they have to be counted. */
+export const needsDigits = (classes: number, known?: KnownColumn): boolean => {
+  const numbers = classes & NUMBERS;
+  if (known?.hasValues === true && !known.exactDouble && known.type.kind === 'bigint' && (numbers & C.double) !== 0) return true;
+  return (numbers & C.decimal) !== 0 || ((numbers & C.bigint) !== 0 && (numbers & C.double) !== 0);
+};
+
+function numberType(classes: number, digits: Digits): ColumnType | undefined {
+  const numbers = classes & NUMBERS;
+  if (numbers === 0) return undefined;
+  if (needsDigits(numbers)) return digits.whole + digits.part <= 38 ? { kind: 'decimal', precision: 38, scale: digits.part } : undefined;
+  if ((numbers & C.double) !== 0) return { kind: 'double' };
+  return { kind: (numbers & (C.long | C.bigint)) === 0 ? 'int' : 'bigint' };
+}
+
+/** The type of a new column, from all its values: text unless every non-empty value converts and survives. Undefined: no value at all. */
+export function inferType(classes: number, digits: Digits): ColumnType | undefined {
+  const kinds = classes & ~C.empty;
+  if (kinds === C.boolean) return { kind: 'boolean' };
+  if (kinds === C.nested) return { kind: 'variant' };
+  if (kinds === 0) return classes === 0 ? undefined : { kind: 'string' };
+  if (within(classes, NUMBERS)) return numberType(classes, digits) ?? { kind: 'string' };
+  if (kinds === C.date) return { kind: 'date' };
+  if (kinds === C.instant) return { kind: 'timestamp' };
+  if (kinds === C.localTime) return { kind: 'timestamp_ntz' };
+  return { kind: 'string' };
+}
+
+export interface KnownColumn {
+  type: ColumnType;
+  hasValues: boolean;
+  exactDouble: boolean;
+}
+
+const decimalHolds = (scale: number) => 38 - scale >= 19;
+
+/** The type of an existing column after values of these classes join it. It widens as decided and otherwise keeps its type. */
+export function widenType(known: KnownColumn, classes: number, digits: Digits): ColumnType {
+  const { type, hasValues, exactDouble } = known;
+  const alone = inferType(classes, digits);
+  if (alone === undefined) return type;
+  if (!hasValues) return alone;
+  const number = numberType(classes, digits);
+  if (type.kind === 'int' || type.kind === 'bigint') {
+    if (number?.kind === 'bigint') return number;
+    if (number?.kind === 'double' && (type.kind === 'int' || exactDouble)) return number;
+    const decimal =
+      number?.kind === 'double' && digits.whole + digits.part <= 38
+        ? { kind: 'decimal' as const, precision: 38, scale: digits.part }
+        : number;
+    if (decimal?.kind === 'decimal' && decimalHolds(decimal.scale)) return decimal;
+    return type;
+  }
+  if (type.kind === 'date' && (classes & C.localTime) !== 0) return { kind: 'timestamp_ntz' };
+  return type;
+}
+
+/** The classes that a column of this type stores as they are; null: every text fits. DECIMAL decides by value. */
+export function fittingClasses(type: ColumnType): number | null {
+  switch (type.kind) {
+    case 'int':
+      return C.int;
+    case 'bigint':
+      return C.int | C.long | C.bigint;
+    case 'double':
+      return C.int | C.long | C.double;
+    case 'decimal':
+      return 0;
+    case 'date':
+      return C.date;
+    case 'timestamp':
+      return C.instant;
+    case 'timestamp_ntz':
+      return C.localTime | C.date;
+    case 'boolean':
+      return C.boolean;
+    case 'variant':
+    case 'struct':
+    case 'array':
+      return 0;
+    case 'string':
+      return null;
+  }
+}

@@ -1,0 +1,308 @@
+/** A column of an upload table gets another name or type after the fact: its values are read again as an upload's are, in the files that hold them. */
+import { errors } from '../../errors.ts';
+import type { ColumnType } from '../../lakehouse/catalog.ts';
+import { columnsAt, commit, findTableById, type ColumnState, type Commit } from '../../lakehouse/manifest.ts';
+import type { LakeFile, LakeTable } from '../../lakehouse/manifest-rows.ts';
+import { findHolding, filesVariable, selectAnew } from '../../lakehouse/rewriting.ts';
+import { physicalType, quote, type StagingArea, type StagingSession } from '../../lakehouse/staging.ts';
+import { typeText } from '../../lakehouse/types.ts';
+import type { Staged } from '../../lakehouse/warehouse.ts';
+import { removeUncommitted, untilUnchanged } from '../attempts.ts';
+import { isColumnName, isOwnColumn, oddTextColumn } from '../typing/columns.ts';
+import { fill, functionStatements, type Pipelines } from '../pipeline.ts';
+import { chooseReadings, type DayOrder, type TypeWord } from '../typing/readings.ts';
+import { requireRoom, typeFile } from '../typing/decide.ts';
+import type { Database, Transaction } from '../../database/database.ts';
+
+/** What is to become of a column. At least one of `name` and `type` is given. */
+export interface ColumnOrder {
+  /** What it is called, in any case. */
+  column: string;
+  name?: string;
+  type?: TypeWord;
+  decimal?: '.' | ',';
+  dateOrder?: DayOrder;
+}
+
+/** What became of a column. */
+export interface ColumnOutcome {
+  name: string;
+  type: string;
+  /** Rows of the table in which the column was looked at. */
+  rows: number;
+  oddValues: number;
+  oddExamples?: readonly { row: number; value: string }[];
+  missingValues?: number;
+  note?: string;
+  /** The version of the table that has it so. */
+  version: number;
+}
+
+interface ChangeDeps {
+  db: Database;
+  staging: StagingArea;
+  pipelines: Pipelines;
+}
+
+export interface ChangeOptions {
+  signal?: AbortSignal;
+  /** After each part of the files. */
+  onProgress?: (rows: { done: number; total: number }) => Promise<unknown>;
+  /** In the transaction that makes the change. */
+  onEnd: (tx: Transaction, outcome: ColumnOutcome) => Promise<unknown>;
+}
+
+const TRIES = 20;
+/** About as many rows are written anew at once. */
+const PART_ROWS = 200_000;
+
+/** A column with the one beside it that holds its odd values, and what both are to be called. */
+interface Target {
+  column: ColumnState;
+  odd: ColumnState | undefined;
+  name: string;
+  /** Columns of the table besides. */
+  others: readonly ColumnState[];
+}
+
+/** Finds the column that an order is about. Errors: columnNotFound, columnFixed, columnNameTaken. */
+export function targetOf(known: readonly ColumnState[], order: ColumnOrder): Target {
+  if (isOwnColumn(order.column)) throw errors.columnFixed(order.column);
+  const find = (name: string) => known.find((each) => each.name.toLowerCase() === name.toLowerCase());
+  const column = find(order.column);
+  if (!column) throw errors.columnNotFound(order.column);
+  const odd = find(oddTextColumn(column.name));
+  const others = known.filter((each) => each !== column && each !== odd);
+  const name = order.name ?? column.name;
+  if (!isColumnName(name)) throw errors.columnFixed(name);
+  const wanted = [name, oddTextColumn(name)].map((each) => each.toLowerCase());
+  if (others.some((each) => wanted.includes(each.name.toLowerCase()))) throw errors.columnNameTaken(name);
+  return { column, odd, name, others };
+}
+
+/** A value as it would stand in a file that is to be read as a type. */
+function printed({ name, type }: ColumnState, into: TypeWord): string {
+  const value = quote(name);
+  switch (type.kind) {
+    case 'string':
+      return value;
+    case 'double':
+      return `regexp_replace(${value}::varchar, '\\.0$', '')`;
+    case 'timestamp':
+      return `replace(strftime(timezone('UTC', ${value}), '%Y-%m-%dT%H:%M:%S.%fZ'), '.000000Z', 'Z')`;
+    case 'timestamp_ntz': {
+      const time = `regexp_replace(strftime(${value}, '%Y-%m-%dT%H:%M:%S.%f'), '\\.000000$', '')`;
+      // a midnight is a day, and of a day one
+      return into === 'date' ? `case when ${value} = ${value}::date then ${value}::date::varchar else ${time} end` : time;
+    }
+    case 'variant':
+      return `case json_type(${value}) when 'NULL' then null when 'VARCHAR' then ${value} ->> '$' else ${value}::varchar end`;
+    case 'struct':
+    case 'array':
+      return `to_json(${value})::varchar`;
+    case 'boolean':
+    case 'int':
+    case 'bigint':
+    case 'decimal':
+    case 'date':
+      return `${value}::varchar`;
+  }
+}
+
+/** A name that no column of the table has. */
+function freeName(known: readonly ColumnState[], wanted: string): string {
+  const taken = new Set(known.map(({ name }) => name.toLowerCase()));
+  let name = wanted;
+  for (let count = 2; taken.has(name); count += 1) name = `${wanted}_${count}`;
+  return name;
+}
+
+/** How the rows of the files of `filesVariable` are written anew, and what the table's catalogue then says. */
+interface Rewriting {
+  sql: string;
+  columns: readonly ColumnState[];
+  outcome: Pick<ColumnOutcome, 'oddValues' | 'oddExamples' | 'note'>;
+}
+
+const held = (column: ColumnState): ColumnState => ({ ...column, hasValues: true });
+
+/** The source of both ways: every row, with the column and the one beside it. */
+function sourceOf({ column, odd, others }: Target): { rows: string; without: string } {
+  const own = odd ? [held(column), held(odd)] : [held(column)];
+  return { rows: selectAnew([...others, ...own]), without: own.map(({ name }) => quote(name)).join(', ') };
+}
+
+/** The column under its new name, as in the columns of the table. */
+function renamed({ column, name }: Target): Pick<ColumnState, 'name' | 'originalKey' | 'nullable' | 'origin'> {
+  const key = column.originalKey ?? column.name;
+  return { name, originalKey: key === name ? undefined : key, nullable: column.nullable, origin: column.origin };
+}
+
+/** Another name, and where there are no values another type. */
+function renameOnly(target: Target, word?: TypeWord): Rewriting {
+  const { column, odd, name } = target;
+  const type = word === undefined ? column.type : { kind: word };
+  const { rows, without } = sourceOf(target);
+  const beside = odd ? `, ${quote(odd.name)} as ${quote(oddTextColumn(name))}` : '';
+  return {
+    sql: `select * exclude (${without}), ${quote(column.name)} as ${quote(name)}${beside} from (${rows})`,
+    columns: [{ ...column, ...renamed(target), type }, ...(odd ? [{ ...odd, name: oddTextColumn(name) }] : [])],
+    outcome: { oddValues: 0 },
+  };
+}
+
+/** Reads what was sent again: odd text as it stands beside the column, values as they would be written. Those that are of the type already stay what they are. */
+async function readAgain(
+  { session, pipelines }: { session: StagingSession; pipelines: Pipelines },
+  target: Target,
+  { type: word, decimal, dateOrder }: ColumnOrder & { type: TypeWord },
+  rowCount: number,
+): Promise<Rewriting> {
+  const { column, odd, name, others } = target;
+  const type: ColumnType = { kind: word };
+  const isKept = typeText(column.type) === typeText(type);
+  const { rows, without } = sourceOf(target);
+  const known = [...others, column];
+  const [sent, into, kept] = [freeName(known, 'fieldlake_sent'), freeName(known, 'fieldlake_read'), freeName(known, 'fieldlake_kept')];
+  const value = isKept ? 'null::varchar' : printed(column, word);
+  const text = odd ? `coalesce(${quote(odd.name)}, ${value})` : value;
+  await session.prepare([
+    ...functionStatements(pipelines),
+    // the last digits of an id are the record of its file
+    {
+      sql: `create or replace temp view bronze_sent as select substr(id, 21) as fieldlake_row, ${text} as ${sent} from (${rows})`,
+      values: [],
+    },
+  ]);
+  const options = { missing: [], decimal, dateOrder, types: Object.fromEntries([[name, word]]) };
+  const [read] = await chooseReadings(
+    { session, pipelines, text: { fields: [{ key: name, sent, into }], delimiter: ',' }, rows: rowCount, known: [], options },
+    { begun: false },
+  );
+  if (!read) throw new Error('one column is read as one');
+  await session.prepare([fill(pipelines.readText, { columns: `${read.value}, ${sent}` })]);
+  const typed = await typeFile(session, pipelines, [read.field], [], { names: [{ key: name, name }] });
+  requireRoom(new Map(others.map((each) => [each.name.toLowerCase(), each])), typed.columns);
+  const [report] = typed.report;
+  const [first, ...beside] = typed.columns;
+  if (!report || !first) throw new Error('one column has one report');
+  const values = typed.values === '' ? `null::${physicalType(type)} as ${quote(name)}` : typed.values;
+  const anew = `select * exclude (${without}, ${sent}, ${into}), ${values}${isKept ? `, ${quote(column.name)} as ${kept}` : ''}
+    from (select *, ${read.value} from (select *, ${text} as ${sent} from (${rows})))`;
+  const { oddValues, oddExamples, note } = report;
+  return {
+    sql: isKept ? `select * exclude (${kept}) replace (coalesce(${kept}, ${quote(name)}) as ${quote(name)}) from (${anew})` : anew,
+    columns: [
+      {
+        ...first,
+        ...renamed(target),
+        // also where every value is odd, as the files have the column
+        hasValues: true,
+        exactDouble: first.exactDouble && (!isKept || column.exactDouble),
+      },
+      ...beside,
+    ],
+    outcome: { oddValues, ...(oddExamples ? { oddExamples } : {}), ...(note === undefined ? {} : { note }) },
+  };
+}
+
+/** Files in parts of about so many rows. */
+function partsOf(files: ReadonlyMap<string, LakeFile>): { paths: string[]; rows: number }[] {
+  const parts: { paths: string[]; rows: number }[] = [];
+  for (const [path, { rowCount }] of files) {
+    const last = parts.at(-1);
+    if (last && last.rows + rowCount <= PART_ROWS) {
+      last.paths.push(path);
+      last.rows += rowCount;
+    } else parts.push({ paths: [path], rows: rowCount });
+  }
+  return parts;
+}
+
+/** What the catalogue says of the columns' names. */
+function namesOf({ column, odd, name }: Target, columns: readonly ColumnState[]): Pick<Commit, 'renamed' | 'dropped'> {
+  const moves = new Map<string, string>();
+  const has = (wanted: string) => columns.some((each) => each.name === wanted);
+  if (column.name !== name) moves.set(column.name, name);
+  const isOdd = has(oddTextColumn(name));
+  if (odd && isOdd && odd.name !== oddTextColumn(name)) moves.set(odd.name, oddTextColumn(name));
+  return { renamed: moves, dropped: odd && !isOdd ? [odd.name] : [] };
+}
+
+async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, options: ChangeOptions): Promise<ColumnOutcome> {
+  const { db, staging, pipelines } = deps;
+  const { signal, onProgress, onEnd } = options;
+  const table = await findTableById(db, tableId);
+  if (!table) throw errors.tableDeleted();
+  const target = targetOf(await columnsAt(db, tableId, table.version), order);
+  const session = await staging.session({ signal });
+  const written: Staged[] = [];
+  try {
+    const { column, odd, name } = target;
+    const { type } = order;
+    const isReread = type !== undefined && (odd !== undefined || typeText(column.type) !== typeText({ kind: type }));
+    const names = isReread || name !== column.name ? [column.name, ...(odd ? [odd.name] : [])] : [];
+    const files = await findHolding({ db, staging, session }, table, names);
+    const total = [...files.values()].reduce((sum, { rowCount }) => sum + rowCount, 0);
+    await onProgress?.({ done: 0, total });
+    await session.prepare([filesVariable([...files.keys()])]);
+    const rewriting =
+      isReread && files.size > 0 ? await readAgain({ session, pipelines }, target, { ...order, type }, total) : renameOnly(target, type);
+    const { columns } = rewriting;
+    let done = 0;
+    for (const { paths, rows } of partsOf(files)) {
+      signal?.throwIfAborted();
+      await session.prepare([filesVariable(paths)]);
+      const select = { sql: rewriting.sql, values: [] };
+      const staged = await session.stage({ tableId, experimentId: table.experimentId, select, sortColumn: 'uploaded_at' });
+      written.push(staged);
+      if (staged.rowCount !== rows) throw new Error(`the engine wrote ${staged.rowCount} of ${rows} rows of ${tableId}`);
+      done += rows;
+      await onProgress?.({ done, total });
+    }
+    const retire = [...files.values()].map(({ id }) => id);
+    return await db.transaction((tx) => settle(tx, { table, target, columns, rewriting, written, retire, total, onEnd }));
+  } catch (error) {
+    await removeUncommitted(deps, written);
+    throw error;
+  } finally {
+    session.close();
+  }
+}
+
+interface Settled {
+  table: LakeTable;
+  target: Target;
+  columns: readonly ColumnState[];
+  rewriting: Rewriting;
+  written: readonly Staged[];
+  retire: readonly string[];
+  total: number;
+  onEnd: ChangeOptions['onEnd'];
+}
+
+async function settle(
+  tx: Transaction,
+  { table, target, columns, rewriting, written, retire, total, onEnd }: Settled,
+): Promise<ColumnOutcome> {
+  const files = written.flatMap((staged) => staged.files);
+  const { version } = await commit(tx, {
+    tableId: table.id,
+    cause: 'replace',
+    ...{ files, retire, basedOn: table.version, columns },
+    ...namesOf(target, columns),
+  });
+  const missing = files.reduce((sum, { nullCounts, rowCount }) => sum + (nullCounts.get(target.name) ?? rowCount), 0);
+  const { oddValues } = rewriting.outcome;
+  const type = typeText(columns[0]?.type ?? target.column.type);
+  const outcome = { ...rewriting.outcome, name: target.name, type, rows: total, missingValues: missing - oddValues, version };
+  await onEnd(tx, outcome);
+  return outcome;
+}
+
+/**
+ * Gives a column of an upload table another name or type, in one version of the table: earlier ones keep what they had. What does not fit the type is kept as text
+ * beside it. Safe to run again until it has settled. Errors: those of `targetOf`, tableDeleted; sourceChanged when the table never stands still.
+ */
+export const changeColumn = (deps: ChangeDeps, tableId: string, order: ColumnOrder, options: ChangeOptions): Promise<ColumnOutcome> =>
+  untilUnchanged(TRIES, () => attempt(deps, tableId, order, options));

@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Transaction } from '../../database/database.ts';
+import { ApiError, errors } from '../../errors.ts';
+import { columnsAt, commit, createTable, findSource, findTableById, fingerprint } from '../../lakehouse/manifest.ts';
+import { changeWith } from '../../lakehouse/rewriting.ts';
+import type { StagingSession } from '../../lakehouse/staging.ts';
+import type { Staged } from '../../lakehouse/warehouse.ts';
+import { removeUncommitted } from '../attempts.ts';
+import { NotPlain } from './read/json-lines.ts';
+import { functionStatements, pipelineVersion, type Pipelines } from '../pipeline.ts';
+import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
+import { replayFile } from './replay.ts';
+import { readSource } from './sources.ts';
+import { explain, fetchOriginal, kindOf, stageRows, uploadSource, widenUploadTable } from './rows.ts';
+import type { IngestDeps, Task } from './rows.ts';
+import * as uploads from './uploads.queries.ts';
+import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
+
+export interface IngestOptions {
+  signal?: AbortSignal;
+  /** After every file, in order. */
+  onFile?: (file: FileOutcome) => void;
+  /** In the transaction that ends the upload. */
+  onEnd?: (tx: Transaction, status: UploadReport['status']) => Promise<void>;
+  /** Milliseconds between heartbeats; 5,000 by default. */
+  heartbeatMs?: number;
+}
+
+export interface UploadReport {
+  status: 'completed' | 'partial' | 'failed';
+  files: readonly FileOutcome[];
+}
+
+const TRIES = 5;
+
+/**
+ * Turns the objects of one upload into rows, file by file, each in one transaction with its report. Safe to run again after a crash at any moment, and at the same
+ * time elsewhere: a file's rows are added once. Files whose replay was asked for bring what they were missing. Undefined when the upload is not there or has ended.
+ */
+export async function ingestUpload(deps: IngestDeps, uploadId: string, options: IngestOptions = {}): Promise<UploadReport | undefined> {
+  const upload = await uploads.startUpload(deps.db, uploadId);
+  if (!upload) return undefined;
+  const beat = setInterval(() => void uploads.beatUpload(deps.db, uploadId).catch(() => 0), options.heartbeatMs ?? 5_000);
+  const done: FileOutcome[] = [];
+  try {
+    for (const file of await uploads.listUploadFiles(deps.db, uploadId)) {
+      options.signal?.throwIfAborted();
+      if (file.status !== 'pending' && !file.replayRequested) continue;
+      const outcome = await workOn(deps, upload, file, options.signal);
+      done.push(outcome);
+      options.onFile?.(outcome);
+    }
+    const status = await deps.db.transaction(async (tx) => {
+      const ended = await uploads.finishUpload(tx, uploadId);
+      if (ended) await options.onEnd?.(tx, ended.status as UploadReport['status']);
+      return ended?.status;
+    });
+    return { status: (status ?? 'completed') as UploadReport['status'], files: done };
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, signal?: AbortSignal): Promise<FileOutcome> {
+  const work = join(deps.staging.workFolder, 'ingest', randomUUID());
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  try {
+    let exact = false;
+    for (let tries = 1; ; tries += 1) {
+      const task = { upload, file, work: join(work, String(tries)), exact };
+      await mkdir(task.work);
+      try {
+        return await (file.status === 'pending' ? attempt(deps, task, signal) : replayFile(deps, task, signal));
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'TABLE_DELETED') throw tableGone();
+        if (error instanceof NotPlain && !exact) exact = true;
+        else if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof FileRefused)) throw error;
+    const outcome: FileOutcome = { ...empty(file), status: 'failed', reason: error.reason, message: error.message };
+    if (file.objectKey !== null) await deps.store.delete(file.objectKey);
+    await finish(deps.db, upload.id, outcome);
+    return outcome;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Somebody has removed the table since the upload began. */
+const tableGone = () => new FileRefused('table_deleted', errors.tableDeleted().message);
+
+const empty = (file: UploadFileRow) => ({
+  path: file.path,
+  stored: 0,
+  quarantined: 0,
+  alreadyThere: 0,
+  reason: null,
+  message: null,
+  columns: [],
+});
+
+const finish = (db: Database, uploadId: string, outcome: FileOutcome) =>
+  db.transaction(async (tx) => {
+    await uploads.finishFile(tx, uploadId, outcome);
+    await uploads.sumUpload(tx, uploadId);
+  });
+
+async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, signal?: AbortSignal): Promise<FileOutcome> {
+  const { db, staging, pipelines } = deps;
+  const { objectKey, sha256 } = file;
+  if (objectKey === null || sha256 === null) throw new FileRefused('not_received', 'The file did not arrive whole.');
+  if (upload.tableId === null) throw tableGone();
+  const source = uploadSource(upload.tableId, sha256, file.path);
+  const there = await findSource(db, upload.tableId, source);
+  if (there) {
+    const outcome: FileOutcome = {
+      ...empty(file),
+      status: 'completed',
+      alreadyThere: there.rowCount + there.quarantinedCount,
+      message: 'This file is in the table already.',
+    };
+    await finish(db, upload.id, outcome);
+    return outcome;
+  }
+
+  const original = await fetchOriginal(deps, objectKey, work, signal);
+  const kind = kindOf(upload.sourceKind);
+  const refusedFile = await BufferedFile.create(join(work, 'refused'));
+  const refusals = new Refusals(refusedFile);
+  const session = await staging.session({ signal });
+  const written: (Staged | undefined)[] = [];
+  try {
+    await session.prepare(functionStatements(pipelines));
+    const read = await readSource({
+      ...{ session, pipelines, kind, original, work, path: file.path },
+      ...{
+        refusals,
+        maxRecordBytes: deps.maxRecordBytes,
+        parquetExpansion: deps.parquetExpansion,
+        exact,
+        sheet: upload.reading.sheet,
+        signal,
+      },
+    });
+    await refusedFile.close();
+    const table = await findTableById(db, upload.tableId);
+    if (!table) throw tableGone();
+    const known = await columnsAt(db, table.id, table.version);
+    const refused = refusedFile.path;
+    const { typed, rows } = await stageRows(deps, { upload, file, work }, { session, read, source, tableId: table.id, known, refused });
+    written.push(rows);
+    const widened = await widenUploadTable({ db, staging, session }, table, known, typed.columns);
+    written.push(widened.staged);
+    const quarantine = refusals.count === 0 ? undefined : await createTable(db, { experimentId: upload.experimentId, kind: 'quarantine' });
+    const kept = quarantine && (await stageRefusals(session, pipelines, quarantine.id, refusals.count, upload.experimentId));
+    written.push(kept);
+
+    const outcome: FileOutcome = {
+      path: file.path,
+      stored: rows.rowCount,
+      alreadyThere: 0,
+      ...explain(rows.rowCount, refusals),
+      columns: typed.report,
+    };
+    const made = { origin: upload.id, pipelineVersion: pipelineVersion(pipelines) };
+    const added = await db.transaction(async (tx) => {
+      const committed = await commit(tx, {
+        tableId: table.id,
+        cause: 'ingest',
+        ...changeWith(rows, widened, table.version),
+        columns: typed.columns,
+        typedBy: fingerprint(known),
+        sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count, ...made }],
+      });
+      if (!committed.added) return false;
+      if (quarantine)
+        await commit(tx, {
+          tableId: quarantine.id,
+          cause: 'ingest',
+          files: kept?.files,
+          sources: [{ source, rowCount: refusals.count, quarantinedCount: 0, ...made }],
+        });
+      await uploads.finishFile(tx, upload.id, outcome);
+      await uploads.sumUpload(tx, upload.id);
+      return true;
+    });
+    if (added) return outcome;
+    await removeUncommitted(deps, written);
+    const already: FileOutcome = {
+      ...empty(file),
+      status: 'completed',
+      alreadyThere: rows.rowCount + refusals.count,
+      message: 'This file is in the table already.',
+    };
+    await finish(db, upload.id, already);
+    return already;
+  } catch (error) {
+    await removeUncommitted(deps, written);
+    throw error;
+  } finally {
+    session.close();
+    await refusedFile.close().catch(() => undefined);
+  }
+}
+
+async function stageRefusals(
+  session: StagingSession,
+  pipelines: Pipelines,
+  tableId: string,
+  count: number,
+  experimentId: string,
+): Promise<Staged> {
+  const staged = await session.stage({
+    tableId,
+    experimentId,
+    select: { sql: pipelines.quarantinedRecords, values: [] },
+    sortColumn: 'quarantined_at',
+    sorted: true,
+  });
+  if (staged.rowCount !== count) throw new Error(`the engine read ${staged.rowCount} of ${count} refused records`);
+  return staged;
+}

@@ -1,0 +1,297 @@
+import { isUtf8 } from 'node:buffer';
+import { open } from 'node:fs/promises';
+import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
+import { FileRefused, ReadAhead, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from '../../record-writer.ts';
+import { refuseForeignBytes } from './signatures.ts';
+
+const QUOTE = 0x22;
+const LF = 0x0a;
+const CR = 0x0d;
+const COMMA = 0x2c;
+const SEMICOLON = 0x3b;
+const TAB = 0x09;
+const CHUNK = 4 * 1_048_576;
+
+interface CsvSource {
+  path: string;
+  /** `csv`: comma, or semicolon or tab when the header has no comma; `tsv`: tab. */
+  kind: 'csv' | 'tsv';
+  records: BufferedFile;
+  refusals: Refusals;
+  numbering: Numbering;
+  signal?: AbortSignal;
+  maxRecordBytes?: number;
+}
+
+export interface ScannedCsv {
+  header: readonly string[];
+  delimiter: string;
+  /** Records written to `records`, each with its place in the file as a first field. */
+  rows: number;
+  /** Whether any field holds a line break, which a parallel reader could cut at. */
+  multiline: boolean;
+}
+
+/** Where a record ends and what was found on the way. Reused, so that a million records make no garbage. */
+interface Found {
+  /** Past the last byte of the record's text, and of its line break. -1: more bytes are needed. */
+  end: number;
+  next: number;
+  fields: number;
+  quoted: boolean;
+  /** A quote inside an unquoted field: legal text for us, ambiguous for readers, so the record is quoted anew. */
+  strayQuote: boolean;
+  problem: RefusalReason | undefined;
+}
+
+/**
+ * Finds the record at `start`: RFC 4180 with LF, CRLF or CR as line breaks. A quote opens a quoted field only as the first byte of a field and is plain text elsewhere;
+ * a closing quote must be followed by the delimiter or a line break.
+ */
+function findRecord(bytes: Buffer, start: number, delimiter: number, final: boolean, found: Found): void {
+  const length = bytes.length;
+  let at = start;
+  found.end = -1;
+  found.fields = 1;
+  found.quoted = false;
+  found.strayQuote = false;
+  found.problem = undefined;
+  for (;;) {
+    if (at < length && bytes[at] === QUOTE) {
+      found.quoted = true;
+      at += 1;
+      for (;;) {
+        while (at < length && bytes[at] !== QUOTE) at += 1;
+        if (at >= length || (at + 1 >= length && !final)) {
+          if (final) found.problem = 'unclosed_quote';
+          return;
+        }
+        if (bytes[at + 1] !== QUOTE) break;
+        at += 2;
+      }
+      at += 1;
+      if (at < length && bytes[at] !== delimiter && bytes[at] !== LF && bytes[at] !== CR) {
+        found.problem = 'broken_quotes';
+        return;
+      }
+    } else {
+      while (at < length) {
+        const byte = bytes[at];
+        if (byte === delimiter || byte === LF || byte === CR) break;
+        if (byte === QUOTE) found.strayQuote = true;
+        at += 1;
+      }
+    }
+    if (at >= length) {
+      if (!final) return;
+      found.end = length;
+      found.next = length;
+      return;
+    }
+    if (bytes[at] !== delimiter) break;
+    found.fields += 1;
+    at += 1;
+  }
+  if (bytes[at] === CR && at + 1 >= length && !final) return;
+  found.end = at;
+  found.next = bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : at + 1;
+}
+
+/** The end of the physical line at `start`, without and with its line break; undefined when more bytes are needed. */
+function lineEnd(bytes: Buffer, start: number, final: boolean): { end: number; next: number } | undefined {
+  let at = start;
+  while (at < bytes.length && bytes[at] !== LF && bytes[at] !== CR) at += 1;
+  if (at >= bytes.length) return final ? { end: at, next: at } : undefined;
+  if (bytes[at] === CR && at + 1 >= bytes.length && !final) return undefined;
+  return { end: at, next: bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : at + 1 };
+}
+
+/** The fields of a well-formed record as text. */
+export function splitRecord(record: string, delimiter: string): string[] {
+  const fields: string[] = [];
+  let at = 0;
+  for (;;) {
+    if (record[at] === '"') {
+      let value = '';
+      at += 1;
+      for (;;) {
+        const quote = record.indexOf('"', at);
+        value += record.slice(at, quote < 0 ? record.length : quote);
+        at = quote < 0 ? record.length : quote + 1;
+        if (record[at] !== '"' || quote < 0) break;
+        value += '"';
+        at += 1;
+      }
+      fields.push(value);
+      at = record.indexOf(delimiter, at);
+    } else {
+      const end = record.indexOf(delimiter, at);
+      fields.push(record.slice(at, end < 0 ? record.length : end));
+      at = end;
+    }
+    if (at < 0) return fields;
+    at += delimiter.length;
+  }
+}
+
+function countBreaks(bytes: Buffer, start: number, end: number): number {
+  let breaks = 0;
+  for (let at = start; at < end; at += 1) if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) breaks += 1;
+  return breaks;
+}
+
+/** Counts of a byte outside quoted fields, for choosing the delimiter. */
+function outsideQuotes(header: Buffer, wanted: number): number {
+  let inside = false;
+  let count = 0;
+  for (const byte of header) {
+    if (byte === QUOTE) inside = !inside;
+    else if (byte === wanted && !inside) count += 1;
+  }
+  return count;
+}
+
+function chooseDelimiter(kind: 'csv' | 'tsv', header: Buffer): number {
+  if (kind === 'tsv') return TAB;
+  if (outsideQuotes(header, COMMA) > 0) return COMMA;
+  if (outsideQuotes(header, SEMICOLON) > 0) return SEMICOLON;
+  return outsideQuotes(header, TAB) > 0 ? TAB : COMMA;
+}
+
+/**
+ * Reads a delimited file once and writes its well-formed records in one strict form (index first, LF between records, no header, no BOM), so that what the engine reads
+ * has one meaning. Every other record goes to `refusals` with its place, reason and text; after broken quotes reading goes on at the next line.
+ * Blank lines are not records, except in a file of one column, where they are nulls. Throws FileRefused when the file as a whole is not such a file.
+ */
+export async function scanCsv({
+  path,
+  kind,
+  records,
+  refusals,
+  numbering,
+  signal,
+  maxRecordBytes = MAX_RECORD_BYTES,
+}: CsvSource): Promise<ScannedCsv> {
+  const file = new ReadAhead(await open(path, 'r'), CHUNK);
+  try {
+    let bytes = Buffer.alloc(0);
+    let start = 0;
+    let base = 0;
+    let final = false;
+    let checked = true;
+    const found: Found = { end: -1, next: 0, fields: 0, quoted: false, strayQuote: false, problem: undefined };
+    let line = 1;
+    let header: string[] | undefined;
+    let delimiter = kind === 'tsv' ? TAB : COMMA;
+    let rows = 0;
+    let multiline = false;
+
+    const more = async () => {
+      signal?.throwIfAborted();
+      const rest = bytes.subarray(start);
+      const piece = await file.more();
+      if (piece.length === 0) final = true;
+      base += start;
+      bytes = Buffer.concat([rest, piece]);
+      start = 0;
+      checked = isUtf8(bytes);
+    };
+
+    await more();
+    refuseForeignBytes(bytes, kind);
+    if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) start = 3;
+
+    for (;;) {
+      if (start >= bytes.length) {
+        if (final) break;
+        await more();
+        continue;
+      }
+      if (header === undefined) {
+        const first = lineEnd(bytes, start, final);
+        if (first) delimiter = chooseDelimiter(kind, bytes.subarray(start, first.end));
+      }
+      findRecord(bytes, start, delimiter, final, found);
+      let { problem } = found;
+      let { end, next } = found;
+      if (end < 0 && problem === undefined) {
+        if (bytes.length - start <= maxRecordBytes) {
+          await more();
+          continue;
+        }
+        problem = found.quoted ? 'unclosed_quote' : 'record_too_long';
+      } else if (problem === undefined && end - start > maxRecordBytes) problem = 'record_too_long';
+      if (header === undefined) {
+        if (problem !== undefined)
+          throw new FileRefused('bad_header', 'The header line is not valid: its quotes are broken or it is too long.');
+        if (end === start && !found.quoted) {
+          start = next;
+          line += 1;
+          continue;
+        }
+        if (!isUtf8(bytes.subarray(start, end)))
+          throw new FileRefused('not_utf8', 'The header line is not UTF-8 text; save the file as UTF-8.');
+        header = splitRecord(bytes.toString('utf8', start, end), String.fromCharCode(delimiter));
+        if (header.length > MAX_COLUMNS)
+          throw new FileRefused('too_many_columns', `The file has ${header.length} columns; a table holds at most ${MAX_COLUMNS}.`);
+        line += countBreaks(bytes, start, next);
+        start = next;
+        continue;
+      }
+      if (problem !== undefined) {
+        let stop = lineEnd(bytes, start, final);
+        while (!stop && bytes.length - start <= maxRecordBytes * 2) {
+          await more();
+          stop = lineEnd(bytes, start, final);
+        }
+        // a line longer than twice the limit is refused in pieces
+        stop ??= { end: bytes.length, next: bytes.length };
+        ({ end, next } = stop);
+      } else if (end === start && header.length > 1) {
+        line += 1;
+        start = next;
+        continue;
+      } else if (found.fields !== header.length) problem = found.fields < header.length ? 'too_few_fields' : 'too_many_fields';
+      if (problem === undefined && !checked && !isUtf8(bytes.subarray(start, end))) problem = 'invalid_utf8';
+
+      const row = numbering.next(base + start);
+      if (!row) {
+        // passed over
+      } else if (problem !== undefined) await refusals.add(row, { line, byteOffset: base + start }, problem, bytes.subarray(start, end));
+      else {
+        records.bytes(row);
+        records.byte(delimiter);
+        if (found.strayQuote) {
+          const fields = splitRecord(bytes.toString('utf8', start, end), String.fromCharCode(delimiter));
+          rewrite(records, fields, bytes, start, delimiter);
+        } else records.bytes(bytes, start, end);
+        records.byte(LF);
+        rows += 1;
+        if (records.full) await records.drain();
+      }
+      if (found.quoted || problem !== undefined) {
+        const breaks = countBreaks(bytes, start, next);
+        if (breaks > 1) multiline = true;
+        line += Math.max(breaks, 1);
+      } else line += 1;
+      start = next;
+    }
+    if (header === undefined) throw new FileRefused('empty_file', 'The file is empty: it has no header line.');
+    return { header, delimiter: String.fromCharCode(delimiter), rows, multiline };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes fields in quotes, leaving an unquoted empty one as it is: that is a null. */
+function rewrite(records: BufferedFile, fields: readonly string[], bytes: Buffer, start: number, delimiter: number): void {
+  const mark = String.fromCharCode(delimiter);
+  let at = start;
+  fields.forEach((field, index) => {
+    if (index > 0) records.text(mark);
+    const wasQuoted = bytes[at] === QUOTE;
+    if (field !== '' || wasQuoted) records.quoted(field);
+    // Byte length of the field as it was written: its text, with its quotes doubled and around it when it was quoted.
+    at += Buffer.byteLength(field) + (wasQuoted ? 2 + (field.split('"').length - 1) : 0) + 1;
+  });
+}

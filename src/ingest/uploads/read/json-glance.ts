@@ -1,0 +1,186 @@
+/**
+ * The quickest look at a JSON record: an object of plain values whose keys come in the order in which they came before, as every record of an export has them. It
+ * is told from its bytes what kind each value is, and no value is made of them. A record that is anything else is read as JSON (json-lines.ts).
+ */
+import { TEXT_CLASSES } from '../../typing/types.ts';
+
+const C = TEXT_CLASSES;
+const SPACE = 0x20;
+export const QUOTE = 0x22;
+const COMMA = 0x2c;
+export const MINUS = 0x2d;
+export const POINT = 0x2e;
+export const ZERO = 0x30;
+export const NINE = 0x39;
+const COLON = 0x3a;
+const LETTER_T = 0x54;
+const LETTER_Z = 0x5a;
+export const BACKSLASH = 0x5c;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
+/** So many significant digits survive a JavaScript number, and a DOUBLE. */
+export const SAFE_DIGITS = 15;
+/** What may stand behind a backslash, but for `u`. */
+const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
+
+/** A key that records had before. */
+interface Known {
+  /** Union of the classes of its values. */
+  readonly classes: number;
+  /** As it is written in a record. */
+  readonly written: Buffer;
+}
+
+/** The values of one record. Reused, so that a million records make no garbage. */
+export interface Glanced {
+  /** How many there are, nulls left out. */
+  count: number;
+  /** Of each its key, by place, its JSON kind, and its class; 0 where it is only text, as others of its key are. */
+  places: number[];
+  kinds: ('n' | 's' | 'b')[];
+  classes: number[];
+}
+
+/** Two digits as a number; more than 99 where they are none. */
+const two = (bytes: Buffer, at: number): number => {
+  const [high = 0, low = 0] = [bytes[at], bytes[at + 1]];
+  return high < ZERO || high > NINE || low < ZERO || low > NINE ? 100 : (high - ZERO) * 10 + low - ZERO;
+};
+
+const isDay = (bytes: Buffer, at: number): boolean => {
+  const [century, year, month, day] = [two(bytes, at), two(bytes, at + 2), two(bytes, at + 5), two(bytes, at + 8)];
+  return century < 100 && year < 100 && century + year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+};
+
+/** A day, or an instant that ends in Z and has at least seconds: the two in which most times come. */
+const isTime = (bytes: Buffer, start: number, end: number): boolean => {
+  if (!isDay(bytes, start)) return false;
+  if (end - start === 10) return true;
+  const mark = bytes[start + 10];
+  if ((mark !== LETTER_T && mark !== SPACE) || bytes[start + 13] !== COLON || bytes[start + 16] !== COLON) return false;
+  if (two(bytes, start + 11) > 23 || two(bytes, start + 14) > 59 || two(bytes, start + 17) > 59) return false;
+  const parts = end - 1 - (start + 20);
+  if (bytes[end - 1] !== LETTER_Z) return false;
+  if (parts < 0) return end - 1 === start + 19;
+  if (parts === 0 || parts > 6 || bytes[start + 19] !== POINT) return false;
+  for (let at = start + 20; at < end - 1; at += 1) if ((bytes[at] ?? 0) < ZERO || (bytes[at] ?? 0) > NINE) return false;
+  return true;
+};
+
+const begins = (bytes: Buffer, start: number, letters: Buffer): boolean => {
+  const { length } = letters;
+  if (start + length > bytes.length) return false;
+  for (let at = 0; at < length; at += 1) if (bytes[start + at] !== letters[at]) return false;
+  return true;
+};
+
+/** The class of a string; `stringClass` says it of those that are not told from their first letters. */
+function classOf(bytes: Buffer, start: number, end: number, stringClass: (text: string) => number): number {
+  if (end - start < 10) return C.text;
+  if (bytes[start + 4] === MINUS && bytes[start + 7] === MINUS && isTime(bytes, start, end)) return end - start === 10 ? C.date : C.instant;
+  return stringClass(bytes.toString('utf8', start, end));
+}
+
+/** The class of a number of many digits; 0 where it takes a closer look. */
+function longClass(bytes: Buffer, start: number, end: number): number {
+  const text = bytes.toString('latin1', start, end);
+  return String(Number(text)) === text ? C.double : 0;
+}
+
+/**
+ * Whether `found` holds the values of this record, which is valid UTF-8; where it does not, nothing is known of the record. One function with the place in a
+ * variable of its own: it is passed through once for every byte of a file.
+ */
+export function glance(bytes: Buffer, known: readonly Known[], found: Glanced, stringClass: (text: string) => number): boolean {
+  const { length } = bytes;
+  let at = 1;
+  let count = 0;
+  if (bytes[0] !== OPEN_OBJECT) return false;
+  for (let place = 0; ; place += 1) {
+    while (bytes[at] === SPACE) at += 1;
+    let key = known[place];
+    while (key && !begins(bytes, at, key.written)) key = known[(place += 1)];
+    if (!key) return false;
+    at += key.written.length;
+    while (at < length && bytes[at] === SPACE) at += 1;
+    if (bytes[at] !== COLON) return false;
+    at += 1;
+    while (at < length && bytes[at] === SPACE) at += 1;
+    if (at >= length) return false;
+
+    const first = bytes[at] as number;
+    let kind: 'n' | 's' | 'b' | undefined;
+    let classes = 0;
+    if (first === QUOTE) {
+      const start = at + 1;
+      let byte = 0;
+      for (at = start; at < length; at += 1) {
+        byte = bytes[at] as number;
+        if (byte === QUOTE || byte < SPACE) break;
+        if (byte !== BACKSLASH) continue;
+        at += 1;
+        // a longer escape can be half of a letter, and a string with any is looked at only where others of its key are text
+        if (at >= length || !ESCAPED.has(bytes[at] as number) || (key.classes & C.text) === 0) return false;
+      }
+      if (byte !== QUOTE || at >= length) return false;
+      kind = 's';
+      if (at === start) classes = C.empty;
+      else if ((key.classes & C.text) === 0) classes = classOf(bytes, start, at, stringClass);
+      at += 1;
+    } else if (first === MINUS || (first >= ZERO && first <= NINE)) {
+      const start = at;
+      const whole = first === MINUS ? start + 1 : start;
+      let value = 0;
+      let isFraction = false;
+      for (at = whole; at < length; at += 1) {
+        const byte = bytes[at] as number;
+        if (byte < ZERO || byte > NINE) break;
+        value = value * 10 + byte - ZERO;
+      }
+      let digits = at - whole;
+      if (digits === 0 || (digits > 1 && bytes[whole] === ZERO)) return false;
+      if (at < length && bytes[at] === POINT) {
+        const part = at + 1;
+        for (at = part; at < length; at += 1) {
+          const byte = bytes[at] as number;
+          if (byte < ZERO || byte > NINE) break;
+          if (byte !== ZERO) isFraction = true;
+        }
+        if (at === part) return false;
+        digits += at - part;
+      }
+      kind = 'n';
+      if (digits > SAFE_DIGITS) {
+        classes = isFraction ? longClass(bytes, start, at) : 0;
+        if (classes === 0) return false;
+      } else if (isFraction) classes = C.double;
+      else classes = value <= 2_147_483_647 || (whole > start && value === 2_147_483_648) ? C.int : C.long;
+    } else {
+      const literal = first === NULL[0] ? NULL : first === TRUE[0] ? TRUE : FALSE;
+      if (!begins(bytes, at, literal)) return false;
+      at += literal.length;
+      if (literal !== NULL) {
+        kind = 'b';
+        classes = C.boolean;
+      }
+    }
+    if (kind !== undefined) {
+      found.places[count] = place;
+      found.kinds[count] = kind;
+      found.classes[count] = classes;
+      count += 1;
+    }
+
+    while (at < length && bytes[at] === SPACE) at += 1;
+    const mark = bytes[at];
+    at += 1;
+    if (mark === CLOSE_OBJECT) {
+      found.count = count;
+      return at === length;
+    }
+    if (mark !== COMMA) return false;
+  }
+}

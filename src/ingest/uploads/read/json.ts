@@ -1,0 +1,311 @@
+import { isUtf8 } from 'node:buffer';
+import { open } from 'node:fs/promises';
+import { readJson } from '../../../json.ts';
+import { exactNumber } from '../../exact-json.ts';
+import { SAFE_DIGITS } from './json-glance.ts';
+import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
+import { FileRefused, ReadAhead, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from '../../record-writer.ts';
+import type { JsonWriter } from './json-lines.ts';
+import { refuseForeignBytes } from './signatures.ts';
+
+const CHUNK = 4 * 1_048_576;
+const LF = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const COMMA = 0x2c;
+
+interface JsonSource {
+  path: string;
+  kind: 'json' | 'ndjson';
+  records: BufferedFile;
+  /** Takes the records, and writes them to `records`. */
+  writer: JsonWriter;
+  refusals: Refusals;
+  numbering: Numbering;
+  signal?: AbortSignal;
+  maxRecordBytes?: number;
+}
+
+interface Piece {
+  /** The text of one record; empty when there was only white space. */
+  start: number;
+  end: number;
+  /** Where reading goes on. */
+  next: number;
+  /** Nothing may follow but white space. */
+  last: boolean;
+}
+
+const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+
+function trim(bytes: Buffer, start: number, end: number): [number, number] {
+  while (start < end && isSpace(bytes[start])) start += 1;
+  while (end > start && isSpace(bytes[end - 1])) end -= 1;
+  return [start, end];
+}
+
+/** The next line, or undefined when more bytes are needed. */
+function nextLine(bytes: Buffer, from: number, final: boolean): Piece | undefined {
+  const at = bytes.indexOf(LF, from);
+  if (at < 0 && !final) return undefined;
+  const stop = at < 0 ? bytes.length : at;
+  const [start, end] = trim(bytes, from, stop);
+  return { start, end, next: at < 0 ? stop : at + 1, last: false };
+}
+
+/** The next element of a list, up to its comma or the list's end, or undefined when more bytes are needed. Brackets inside strings do not count. */
+function nextElement(bytes: Buffer, from: number, final: boolean): Piece | undefined {
+  let depth = 0;
+  for (let at = from; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at += 1;
+      while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth += 1;
+    else if (depth > 0 && (byte === CLOSE_LIST || byte === CLOSE_OBJECT)) depth -= 1;
+    else if (depth === 0 && (byte === COMMA || byte === CLOSE_LIST)) {
+      const [start, end] = trim(bytes, from, at);
+      return { start, end, next: at + 1, last: byte === CLOSE_LIST };
+    }
+  }
+  if (!final) return undefined;
+  const [start, end] = trim(bytes, from, bytes.length);
+  return { start, end, next: bytes.length, last: false };
+}
+
+// 15 significant digits survive a JavaScript number. A record keeps its numbers as they were written when one of them is longer and is not what the number prints, or has an exponent.
+const EXPONENT = /[:,[\s]-?\d[\d.]*[eE]/;
+const LONG_NUMBER = /-?\d[\d.]{15,}/g;
+
+function losesDigits(text: string): boolean {
+  if (EXPONENT.test(text)) return true;
+  for (const number of text.match(LONG_NUMBER) ?? []) if (String(Number(number)) !== number) return true;
+  return false;
+}
+
+/** Whether a number is one of those, whatever others its record has: 891.0 is 891, as where the engine reads the lines (json-lines.ts). */
+const needsCare = (source: string): boolean => /[eE]/.test(source) || source.replaceAll(/\D/g, '').length > SAFE_DIGITS;
+
+const parseRecord = (text: string): unknown =>
+  losesDigits(text) ? readJson(text, (value, source) => (needsCare(source) ? exactNumber(value, source) : value)) : readJson(text);
+
+/** A value as `token_class` in `pipelines/functions.sql` reads it; null for null. */
+function token(value: unknown): string | null {
+  if (value === null) return null;
+  if (typeof value === 'string') return `s${value}`;
+  if (typeof value === 'number') return `n${value}`;
+  if (typeof value === 'boolean') return `b${value}`;
+  return JSON.isRawJSON(value) ? `n${value.rawJSON}` : `j${JSON.stringify(value)}`;
+}
+
+const hasLoneSurrogate = (text: string, value: unknown): boolean => text.includes('\\u') && /\\ud[89a-f]/i.test(text) && !wellFormed(value);
+
+function wellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([key, inner]) => key.isWellFormed() && wellFormed(inner));
+}
+
+/** Bytes of a file in a window that moves on; what lies before `start` is let go. */
+class Window {
+  bytes = Buffer.alloc(0);
+  start = 0;
+  base = 0;
+  final = false;
+  clean = true;
+  readonly #read: () => Promise<Buffer>;
+
+  constructor(read: () => Promise<Buffer>) {
+    this.#read = read;
+  }
+
+  async more(): Promise<void> {
+    const piece = await this.#read();
+    if (piece.length === 0) this.final = true;
+    this.base += this.start;
+    this.bytes = Buffer.concat([this.bytes.subarray(this.start), piece]);
+    this.start = 0;
+    this.clean = isUtf8(this.bytes);
+  }
+}
+
+/** `"data": [` as the only beginning of a wrapping object. */
+const WRAPPER = /^\s*\{\s*"data"\s*:\s*\[/;
+
+/**
+ * Reads JSON once, record by record: lines of NDJSON; or the elements of a list, of `{"data": [...]}`, or a single object. Hands each to the writer; what that
+ * does not take goes to `refusals`.
+ */
+export async function scanJson({
+  path,
+  kind,
+  records,
+  writer,
+  refusals,
+  numbering,
+  signal,
+  maxRecordBytes = MAX_RECORD_BYTES,
+}: JsonSource): Promise<void> {
+  const file = new ReadAhead(await open(path, 'r'), CHUNK);
+  try {
+    const window = new Window(() => {
+      signal?.throwIfAborted();
+      return file.more();
+    });
+    await window.more();
+    refuseForeignBytes(window.bytes, kind);
+    if (window.bytes[0] === 0xef && window.bytes[1] === 0xbb && window.bytes[2] === 0xbf) window.start = 3;
+    let line = 1;
+
+    const take = async ({ start, end }: { start: number; end: number }) => {
+      const row = numbering.next(window.base + start);
+      if (!row) return;
+      const bytes = window.bytes.subarray(start, end);
+      const problem: RefusalReason | undefined =
+        bytes.length > maxRecordBytes ? 'record_too_long' : !window.clean && !isUtf8(bytes) ? 'invalid_utf8' : writer.write(row, bytes);
+      if (problem !== undefined) await refusals.add(row, { line, byteOffset: window.base + start }, problem, bytes);
+      if (records.full) await records.drain();
+    };
+
+    if (kind === 'ndjson') {
+      for (;;) {
+        const piece = nextLine(window.bytes, window.start, window.final || window.bytes.length - window.start > maxRecordBytes * 2);
+        if (!piece) {
+          await window.more();
+          continue;
+        }
+        if (piece.end > piece.start) await take(piece);
+        line += 1;
+        window.start = piece.next;
+        if (window.start < window.bytes.length) continue;
+        if (window.final) break;
+        await window.more();
+      }
+      if (writer.rows === 0 && refusals.count === 0) throw new FileRefused('empty_file', 'The file is empty.');
+      return;
+    }
+
+    const counted = { at: 0 };
+    const countLines = (end: number) => {
+      for (; counted.at < end; counted.at += 1) if (window.bytes[counted.at] === LF) line += 1;
+    };
+    const head = window.bytes.toString('latin1', window.start, window.start + 1_000);
+    const first = /\S/.exec(head);
+    if (!first) throw new FileRefused('empty_file', 'The file is empty.');
+    const wrapper = WRAPPER.exec(head);
+    if (first[0] !== '[' && !wrapper) {
+      while (!window.final && window.bytes.length <= maxRecordBytes) await window.more();
+      const [start, end] = trim(window.bytes, window.start, window.bytes.length);
+      await take({ start, end });
+      return;
+    }
+    window.start += wrapper ? wrapper[0].length : first.index + 1;
+    let elements = 0;
+    let closed = false;
+    while (!closed) {
+      const piece = nextElement(window.bytes, window.start, window.final || window.bytes.length - window.start > maxRecordBytes * 2);
+      if (!piece) {
+        countLines(window.start);
+        await window.more();
+        counted.at = 0;
+        continue;
+      }
+      countLines(piece.start);
+      const cutOff = !piece.last && piece.next >= window.bytes.length && window.final;
+      // `[]` has no element; `[1,]` has a missing one; the end of a cut-off list is not an element when nothing stands there
+      if (piece.end > piece.start || !(piece.last && elements === 0)) {
+        if (piece.end > piece.start || !cutOff) await take(piece);
+        elements += 1;
+      }
+      closed = piece.last;
+      countLines(piece.next);
+      window.start = piece.next;
+      if (window.start >= window.bytes.length && !closed) {
+        if (window.final) break;
+        counted.at = 0;
+        await window.more();
+      }
+    }
+    if (!closed && elements === 0) throw new FileRefused('invalid_json', 'The list of records is never closed.');
+    await checkRest(window, wrapper !== null, closed);
+  } finally {
+    await file.close();
+  }
+}
+
+/** What follows the list: nothing, or the end of the wrapping object. */
+async function checkRest(window: Window, wrapped: boolean, closed: boolean): Promise<void> {
+  if (!closed) return;
+  while (!window.final && window.bytes.length - window.start < CHUNK) await window.more();
+  const rest = window.bytes.toString('utf8', window.start).trim();
+  if (rest !== (wrapped ? '}' : ''))
+    throw new FileRefused(
+      'invalid_json',
+      wrapped ? 'Beside "data" the object must hold nothing else.' : 'Something follows the list of records.',
+    );
+}
+
+/** Writes each object as one line of tokens by key (its number first), so that numbers keep every digit that was sent. */
+export class TokenWriter implements JsonWriter {
+  /** In the order in which they were first seen. */
+  readonly keys: string[] = [];
+  rows = 0;
+  /** Whether any value holds a line break. */
+  multiline = false;
+  readonly #places = new Map<string, number>();
+  readonly #records: BufferedFile;
+  #line: (string | null)[] = [];
+
+  constructor(records: BufferedFile) {
+    this.#records = records;
+  }
+
+  /** Writes one object; answers why not. */
+  write(row: Buffer, record: Buffer): RefusalReason | undefined {
+    const text = record.toString('utf8');
+    let value: unknown;
+    try {
+      value = parseRecord(text);
+    } catch {
+      return 'invalid_json';
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || JSON.isRawJSON(value)) return 'not_an_object';
+    if (hasLoneSurrogate(text, value)) return 'invalid_unicode';
+    const tokens = this.#line;
+    tokens.fill(null);
+    for (const [key, inner] of Object.entries(value)) {
+      let place = this.#places.get(key);
+      if (place === undefined) {
+        place = this.keys.length;
+        if (place >= MAX_COLUMNS)
+          throw new FileRefused(
+            'too_many_columns',
+            `The records have more than ${MAX_COLUMNS} different keys; a table holds at most that many columns.`,
+          );
+        this.#places.set(key, place);
+        this.keys.push(key);
+        tokens.push(null);
+      }
+      tokens[place] = token(inner);
+    }
+    this.#records.bytes(row);
+    for (const each of tokens) {
+      this.#records.byte(COMMA);
+      if (each === null) continue;
+      if (PLAIN.test(each)) this.#records.text(each);
+      else {
+        if (!this.multiline && (each.includes('\n') || each.includes('\r'))) this.multiline = true;
+        this.#records.quoted(each);
+      }
+    }
+    this.#records.byte(LF);
+    this.rows += 1;
+    return undefined;
+  }
+}
+
+const PLAIN = /^[^",\r\n]*$/;

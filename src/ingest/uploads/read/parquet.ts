@@ -1,0 +1,195 @@
+import { open } from 'node:fs/promises';
+import type { ColumnType } from '../../../lakehouse/catalog.ts';
+import type { StagingSession } from '../../../lakehouse/staging.ts';
+import { isStorageFull } from '../../../storage/full.ts';
+import { MAX_COLUMNS, parquetLimit, unpackedLimit } from '../../limits.ts';
+import { measureParquet, NotParquet, type Unpacked } from './parquet-pages.ts';
+import { fill, variable, type Pipelines } from '../../pipeline.ts';
+import { quote } from '../../../lakehouse/staging.ts';
+import { FileRefused } from '../../record-writer.ts';
+import type { BronzeField } from '../../typing/classes.ts';
+
+const MAGIC = 'PAR1';
+/** What a row is in the table besides its cells: its id and when it came. */
+const ROW_BYTES = 16;
+const TEXTS_AT_ONCE = 100;
+const TEXT_IS_TOO_LARGE = 'the text of the file is too large';
+
+const tooLarge = (limit: number, cause?: unknown) =>
+  new FileRefused(
+    'unpacks_too_large',
+    `The Parquet file unpacks to more than ${Math.round(limit / 1_048_576)} MiB, which is too much for a file of its size.`,
+    { cause },
+  );
+
+const tooMany = (size: number, has: { rows: number; values: number }, may: { rows: number; cells: number }) => {
+  const told = (count: number) => count.toLocaleString('en');
+  return new FileRefused(
+    'unpacks_too_large',
+    `The Parquet file of ${told(size)} bytes has ${told(has.rows)} rows with ${told(has.values)} cells; one of its size may have ${told(may.rows)} rows and ${told(may.cells)} cells. Whoever runs the service can raise UPLOAD_PARQUET_EXPANSION.`,
+  );
+};
+
+/** Looks at a file's ends, its footer and the headers of its pages; nothing is unpacked. Answers its rows, and the bytes that it may unpack to. */
+async function requireParquet(path: string, expansion?: number): Promise<{ rows: number; limit: number }> {
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    const ends = Buffer.alloc(8);
+    await handle.read(ends, 0, 4, 0);
+    if (size >= 12) await handle.read(ends, 4, 4, size - 4);
+    if (ends.toString('latin1', 0, 4) !== MAGIC) throw new FileRefused('wrong_type', 'This is not a Parquet file.');
+    if (ends.toString('latin1', 4, 8) !== MAGIC) throw new FileRefused('cut_off', 'The Parquet file has no footer: it was cut off.');
+    const limit = unpackedLimit(size);
+    const most = parquetLimit(size, expansion);
+    const isTooMany = ({ rows, values }: Unpacked) => rows > most.rows || values > most.cells;
+    const isTooLarge = (found: Unpacked) => isTooMany(found) || found.bytes + found.values + ROW_BYTES * found.rows > limit;
+    const unpacked = await measureParquet(handle, size, isTooLarge);
+    if (isTooMany(unpacked)) throw tooMany(size, unpacked, most);
+    if (isTooLarge(unpacked)) throw tooLarge(limit);
+    return { rows: unpacked.rows, limit };
+  } catch (error) {
+    if (error instanceof NotParquet) return unreadable(error);
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+const asText = (column: string) => ({ expression: `cast(${column} as varchar)`, form: { kind: 'string' } as ColumnType });
+
+/** How a type of the engine becomes one of ours: the expression over the file's column, and the type it then has. */
+function read(column: string, type: string): { expression: string; form: ColumnType } {
+  const as = (form: ColumnType, expression = column) => ({ expression, form });
+  const cast = (form: ColumnType, target: string) => as(form, `cast(${column} as ${target})`);
+  const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type);
+  if (decimal) return as({ kind: 'decimal', precision: Number(decimal[1]), scale: Number(decimal[2]) });
+  switch (type) {
+    case 'BOOLEAN':
+      return as({ kind: 'boolean' });
+    case 'TINYINT':
+    case 'SMALLINT':
+    case 'UTINYINT':
+    case 'USMALLINT':
+      return cast({ kind: 'int' }, 'INTEGER');
+    case 'INTEGER':
+      return as({ kind: 'int' });
+    case 'UINTEGER':
+      return cast({ kind: 'bigint' }, 'BIGINT');
+    case 'BIGINT':
+      return as({ kind: 'bigint' });
+    case 'UBIGINT':
+      return cast({ kind: 'decimal', precision: 38, scale: 0 }, 'DECIMAL(38,0)');
+    case 'FLOAT':
+      return cast({ kind: 'double' }, 'DOUBLE');
+    case 'DOUBLE':
+      return as({ kind: 'double' });
+    case 'VARCHAR':
+      return as({ kind: 'string' });
+    case 'DATE':
+      return as({ kind: 'date' });
+    case 'TIMESTAMP WITH TIME ZONE':
+      return as({ kind: 'timestamp' });
+    case 'TIMESTAMP':
+      return as({ kind: 'timestamp_ntz' });
+    case 'TIMESTAMP_S':
+    case 'TIMESTAMP_MS':
+    case 'TIMESTAMP_NS':
+      return cast({ kind: 'timestamp_ntz' }, 'TIMESTAMP');
+    case 'BLOB':
+      return as({ kind: 'string' }, `to_base64(${column})`);
+    default:
+      return /\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^JSON$|^VARIANT$/.test(type)
+        ? as({ kind: 'variant' }, `to_json(${column})`)
+        : asText(column);
+  }
+}
+
+interface Described {
+  name: string;
+  type: string;
+}
+
+const CUT = 'The file has these times to the nanosecond; they are kept to the microsecond.';
+const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
+
+/** Of columns with times in nanoseconds: those with a time that microseconds cannot say, and those of which the engine reads microseconds alone. */
+async function findFineTimes(
+  ask: (sql: string) => Promise<readonly Record<string, unknown>[]>,
+  described: readonly Described[],
+): Promise<{ finer: ReadonlySet<string>; cut: ReadonlySet<string> }> {
+  const local = described.filter(({ type }) => type === 'TIMESTAMP_NS');
+  const finer = new Set<string>();
+  for (let at = 0; at < local.length; at += TEXTS_AT_ONCE) {
+    const batch = local.slice(at, at + TEXTS_AT_ONCE);
+    const tests = batch.map(({ name }, index) => `coalesce(bool_or(epoch_ns(${quote(name)}) % 1000 <> 0), false) as f${index}`);
+    const [row = {}] = await ask(`select ${tests.join(', ')} from read_parquet(getvariable('records'), hive_partitioning = false)`);
+    batch.forEach(({ name }, index) => {
+      if (row[`f${index}`] === true) finer.add(name);
+    });
+  }
+  const zoned = described.filter(({ type }) => type === 'TIMESTAMP WITH TIME ZONE').map(({ name }) => name);
+  if (zoned.length === 0) return { finer, cut: new Set() };
+  const rows = await ask(
+    `select name from parquet_schema(getvariable('records')) where logical_type like '%isAdjustedToUTC=1%NANOS=NanoSeconds%'`,
+  );
+  const inNanoseconds = new Set(rows.map(({ name }) => String(name)));
+  return { finer, cut: new Set(zoned.filter((name) => inNanoseconds.has(name))) };
+}
+
+/** The refusal of a Parquet file that the engine could not read. */
+export function unreadable(cause: unknown): never {
+  // a disk without room says nothing of the file: the upload is tried again
+  if (cause instanceof FileRefused || isStorageFull(cause) || (cause as Error).name === 'AbortError') throw cause;
+  if (/^Out of Memory/i.test((cause as Error).message))
+    throw new FileRefused('unpacks_too_large', 'A few rows of the Parquet file unpack to more than the memory that reading may use.', {
+      cause,
+    });
+  throw new FileRefused(
+    'unreadable',
+    'The Parquet file cannot be read: its footer or its pages are damaged, or it uses a feature that is not supported.',
+    { cause },
+  );
+}
+
+/** Adds up the text of every row, which a dictionary can make as long as it likes, and stops where it is too much. */
+async function requireText(session: StagingSession, pipelines: Pipelines, texts: readonly string[], limit: number): Promise<void> {
+  for (let at = 0; at < texts.length; at += TEXTS_AT_ONCE) {
+    const bytes = texts.slice(at, at + TEXTS_AT_ONCE).map((column) => `coalesce(strlen(${column}), 0)`);
+    await session
+      .rows(fill(pipelines.uploadedText, { bytes: bytes.join(' + '), limit: String(limit), problem: TEXT_IS_TOO_LARGE }))
+      .catch((cause: unknown) => {
+        throw (cause as Error).message.includes(TEXT_IS_TOO_LARGE) ? tooLarge(limit, cause) : cause;
+      })
+      .catch(unreadable);
+  }
+}
+
+/** Checks a Parquet file by its footer and the headers of its pages before any page is unpacked, and names it as `bronze_records`. */
+export async function openParquet(
+  session: StagingSession,
+  pipelines: Pipelines,
+  path: string,
+  expansion?: number,
+): Promise<{ fields: BronzeField[]; rows: number }> {
+  const { rows, limit } = await requireParquet(path, expansion);
+  const ask = (sql: string) => session.rows({ sql, values: [] }).catch(unreadable);
+  await session.prepare([variable('records', path)]);
+  const described = await ask(`describe select * from read_parquet(getvariable('records'), hive_partitioning = false)`);
+  if (described.length > MAX_COLUMNS)
+    throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
+  const told = described.map(({ column_name: name, column_type: type }): Described => ({ name: String(name), type: String(type) }));
+  const { finer, cut } = await findFineTimes(ask, told);
+  const fields: BronzeField[] = [];
+  const columns = told.map(({ name, type }, index) => {
+    const isFiner = finer.has(name);
+    const { expression, form } = isFiner ? asText(quote(name)) : read(quote(name), type);
+    fields.push({ key: name, column: `c${index + 1}`, form, ...(isFiner ? { note: FINER } : cut.has(name) ? { note: CUT } : {}) });
+    return `${expression} as c${index + 1}`;
+  });
+  await session.prepare([fill(pipelines.uploadedParquet, { columns: columns.length === 0 ? 'null as c0' : columns.join(', ') })]);
+  const isText = ({ form }: BronzeField) => typeof form === 'object' && (form.kind === 'string' || form.kind === 'variant');
+  const texts = fields.filter(isText).map(({ column }) => column);
+  await requireText(session, pipelines, texts, limit);
+  return { fields, rows };
+}

@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { FileRefused } from '../../../record-writer.ts';
+import type { SheetAnswer, SheetRequest } from './sheet-thread.ts';
+
+const MIB = 1_048_576;
+/** A sheet of a million rows and 20 columns is about 1 GiB of XML, which packs to an eighth or so; a workbook of a few kilobytes has no claim to that. */
+const mostBytes = (size: number) => Math.min(2_048 * MIB, Math.max(64 * MIB, 50 * size));
+const MOST_HELD_BYTES = 128 * MIB;
+/** A million texts that cells share take about 300 MiB. */
+const MOST_HEAP_MIB = 1_024;
+
+const THREAD = join(import.meta.dirname, `sheet-thread${extname(import.meta.filename)}`);
+
+const tooLarge = () =>
+  new FileRefused('unpacks_too_large', 'The workbook unpacks to more than the memory that reading may use. Send it as CSV.');
+
+/** One workbook at a time is read by a process, because each may take as much memory as that. */
+let last: Promise<unknown> = Promise.resolve();
+
+function run(request: SheetRequest, signal: AbortSignal | undefined): Promise<SheetAnswer> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const thread = new Worker(THREAD, { workerData: request, resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MIB } });
+    const stop = () => {
+      void thread.terminate();
+      reject(signal?.reason as Error);
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+    thread.once('message', resolve);
+    thread.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : error));
+    thread.once('exit', () => {
+      signal?.removeEventListener('abort', stop);
+      reject(new Error('the thread that reads a workbook ended without an answer'));
+    });
+  });
+}
+
+/**
+ * Writes the rows of one sheet of an XLSX workbook as text with semicolons, in a thread of its own: the first sheet, or the one that is named. Days and times become
+ * ISO 8601 without an offset, as a sheet has none. Throws FileRefused when the workbook cannot be read.
+ */
+export async function writeSheetText(
+  { original, into, sheet }: Pick<SheetRequest, 'original' | 'into' | 'sheet'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const request: SheetRequest = {
+    original,
+    into,
+    sheet,
+    mostBytes: mostBytes((await stat(original)).size),
+    mostHeldBytes: MOST_HELD_BYTES,
+  };
+  const running = last.then(() => run(request, signal));
+  last = running.catch(() => undefined);
+  const answer = await running;
+  if (answer.refused !== null) throw new FileRefused(answer.refused, answer.sentence);
+}

@@ -1,0 +1,167 @@
+/** Replay: the refused records of a file are read again from its bytes, and what can be read now is stored under the ids that it would have had. */
+import { join } from 'node:path';
+import { ApiError, errors } from '../../errors.ts';
+import { columnsAt, commit, filesAt, findSource, findTable, findTableById, fingerprint, moveSource } from '../../lakehouse/manifest.ts';
+import { changeWith } from '../../lakehouse/rewriting.ts';
+import type { StagingSession } from '../../lakehouse/staging.ts';
+import type { Staged } from '../../lakehouse/warehouse.ts';
+import { removeUncommitted } from '../attempts.ts';
+import { functionStatements, variable } from '../pipeline.ts';
+import { BufferedFile, FileRefused, RefusedBefore, Refusals } from '../record-writer.ts';
+import { readSource } from './sources.ts';
+import type { ColumnReport } from '../typing/decide.ts';
+import { explain, fetchOriginal, kindOf, stageRows, uploadSource, widenUploadTable, type IngestDeps, type Task } from './rows.ts';
+import * as uploads from './uploads.queries.ts';
+import type { FileOutcome, UploadFileRow } from './uploads.queries.ts';
+
+/** The report of a file, as it stands. */
+const standing = (file: UploadFileRow): FileOutcome => ({ ...file, status: file.status as FileOutcome['status'] });
+
+/** Ends a replay that changed no row. */
+async function leave({ db }: IngestDeps, { upload, file }: Task, message = file.message): Promise<FileOutcome> {
+  const outcome = { ...standing(file), message };
+  await db.transaction(async (tx) => {
+    await uploads.finishReplay(tx, upload.id, outcome);
+    await uploads.sumUpload(tx, upload.id);
+  });
+  return outcome;
+}
+
+/** One report of the records that were stored first and those that came by the replay. */
+function joinReports(first: readonly ColumnReport[], then: readonly ColumnReport[]): ColumnReport[] {
+  const joined = new Map(first.map((column) => [column.name, column]));
+  for (const column of then) {
+    const before = joined.get(column.name);
+    const sums = before && {
+      oddValues: before.oddValues + column.oddValues,
+      missingValues: (before.missingValues ?? 0) + (column.missingValues ?? 0),
+      oddExamples: before.oddExamples ?? column.oddExamples,
+    };
+    joined.set(column.name, { ...before, ...column, ...sums });
+  }
+  return [...joined.values()];
+}
+
+/** The refused records of one source, and the quarantine files that hold them. Runs in a session whose `quarantine` variable lists the table's files. */
+async function refusedBefore(session: StagingSession, source: string) {
+  const found = await session.rows({
+    sql: `select fieldlake_row, byte_offset::varchar as byte_offset, filename from read_parquet(getvariable('quarantine'), union_by_name = true, filename = true)
+      where starts_with(id, $1)`,
+    values: [{ type: { kind: 'string' }, value: source }],
+  });
+  const files = new Set(found.map(({ filename }) => String(filename)));
+  return { rows: new Map(found.map((row) => [Number(row['byte_offset']), String(row['fieldlake_row'])])), files };
+}
+
+const list = (name: string, values: readonly string[]) => ({
+  sql: `set variable ${name} = $1`,
+  values: [{ type: { kind: 'string' as const }, value: values }],
+});
+
+/** The quarantine files without the refused records of this source, and with those that are refused still. */
+const remaining = (quarantinedRecords: string) => `
+  select * from read_parquet(getvariable('quarantine'), union_by_name = true) where not starts_with(id, getvariable('source'))
+  union all by name ${quarantinedRecords}`;
+
+/**
+ * Reads the refused records of one file again. What is readable now is stored, in the transaction that takes it out of the quarantine; every other record of the
+ * file is left as it is. Safe to run again, and at the same time elsewhere.
+ */
+export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSignal): Promise<FileOutcome> {
+  const { db, staging, pipelines } = deps;
+  const { upload, file, work } = task;
+  const { objectKey, sha256 } = file;
+  const table = upload.tableId === null ? undefined : await findTableById(db, upload.tableId);
+  if (!table) return leave(deps, task, errors.tableDeleted().message);
+  const quarantine = await findTable(db, upload.experimentId, 'quarantine');
+  const source = uploadSource(table.id, sha256 ?? '', file.path);
+  const there = await findSource(db, table.id, source);
+  if (objectKey === null || !quarantine || !there || there.quarantinedCount === 0) return leave(deps, task);
+
+  const live = await filesAt(db, quarantine.id, quarantine.version);
+  if (live.length === 0) return leave(deps, task, 'The refused records of this file are not kept any more.');
+  const known = await columnsAt(db, table.id, table.version);
+  const session = await staging.session({ signal });
+  const refusedFile = await BufferedFile.create(join(work, 'refused'));
+  const refusals = new Refusals(refusedFile);
+  const written: (Staged | undefined)[] = [];
+  try {
+    await session.prepare([
+      ...functionStatements(pipelines),
+      list(
+        'quarantine',
+        live.map(({ path }) => join(staging.lakeFolder, path)),
+      ),
+    ]);
+    const before = await refusedBefore(session, source);
+    const numbering = new RefusedBefore(before.rows);
+    const read = await readSource({
+      ...{ session, pipelines, kind: kindOf(upload.sourceKind), original: await fetchOriginal(deps, objectKey, work, signal) },
+      ...{
+        work,
+        path: file.path,
+        refusals,
+        numbering,
+        maxRecordBytes: deps.maxRecordBytes,
+        parquetExpansion: deps.parquetExpansion,
+        exact: true,
+        sheet: upload.reading.sheet,
+        signal,
+      },
+    });
+    await refusedFile.close();
+    if (numbering.passed !== there.rowCount)
+      return await leave(deps, task, 'The records of this file are told apart in another way now; send it again, under another name.');
+    if (read.rows === 0 && refusals.count === before.rows.size) return await leave(deps, task);
+
+    const refused = refusedFile.path;
+    const { typed, rows } = await stageRows(deps, task, { session, read, source, tableId: table.id, known, refused });
+    written.push(rows);
+    const widened = await widenUploadTable({ db, staging, session }, table, known, typed.columns);
+    written.push(widened.staged);
+    await session.prepare([list('quarantine', [...before.files]), variable('table_id', table.id)]);
+    const kept = await session.stage({
+      tableId: quarantine.id,
+      experimentId: upload.experimentId,
+      select: { sql: remaining(pipelines.quarantinedRecords), values: [] },
+      sortColumn: 'quarantined_at',
+    });
+    written.push(kept);
+
+    const stored = file.stored + rows.rowCount;
+    const outcome: FileOutcome = {
+      ...standing(file),
+      stored,
+      ...explain(stored, refusals),
+      columns: joinReports(file.columns, typed.report),
+    };
+    await db.transaction(async (tx) => {
+      const from = { rowCount: there.rowCount, quarantinedCount: there.quarantinedCount };
+      const to = { rowCount: there.rowCount + rows.rowCount, quarantinedCount: refusals.count };
+      if ((await moveSource(tx, table.id, { source, from, to })) === 0) throw errors.sourceChanged();
+      if (rows.files.length > 0)
+        await commit(tx, {
+          tableId: table.id,
+          cause: 'ingest',
+          ...changeWith(rows, widened, table.version),
+          columns: typed.columns,
+          typedBy: fingerprint(known),
+        });
+      const retire = live.filter(({ path }) => before.files.has(join(staging.lakeFolder, path))).map(({ id }) => id);
+      await commit(tx, { tableId: quarantine.id, cause: 'replace', files: kept.files, retire });
+      await uploads.finishReplay(tx, upload.id, outcome);
+      await uploads.sumUpload(tx, upload.id);
+    });
+    return outcome;
+  } catch (error) {
+    await removeUncommitted(deps, written);
+    if (error instanceof FileRefused) return await leave(deps, task, error.message);
+    if (error instanceof ApiError && error.code === 'TABLE_DELETED') return await leave(deps, task, error.message);
+    if (error instanceof ApiError && error.code === 'OBJECT_NOT_FOUND')
+      return await leave(deps, task, 'The bytes of this file are not kept any more.');
+    throw error;
+  } finally {
+    session.close();
+    await refusedFile.close().catch(() => undefined);
+  }
+}

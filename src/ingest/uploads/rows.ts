@@ -1,0 +1,165 @@
+/** What every reading of an uploaded file has in common: its bytes, its identity, its typed rows and its refused records. */
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ColumnState } from '../../lakehouse/manifest.ts';
+import type { LakeTable } from '../../lakehouse/manifest-rows.ts';
+import { widenFiles, type Rewritten } from '../../lakehouse/rewriting.ts';
+import type { StagingArea, StagingSession } from '../../lakehouse/staging.ts';
+import type { Staged } from '../../lakehouse/warehouse.ts';
+import type { ObjectStore } from '../../storage/objects.ts';
+import { SOURCE_KINDS, type SourceKind } from '../limits.ts';
+import { fill, variable, type Pipelines } from '../pipeline.ts';
+import type { Refusals } from '../record-writer.ts';
+import { unreadable } from './read/parquet.ts';
+import type { BronzeSource } from './sources.ts';
+import { NotPlain } from './read/json-lines.ts';
+import { readText } from '../typing/readings.ts';
+import { DISAGREES, typeAsBegun } from '../typing/first-records.ts';
+import { typeLines } from './type-lines.ts';
+import { typeFile, type TypedFile } from '../typing/decide.ts';
+import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
+
+export interface IngestDeps {
+  db: Database;
+  store: ObjectStore;
+  staging: StagingArea;
+  pipelines: Pipelines;
+  /** Bytes of one record at most; 8 MiB by default. */
+  maxRecordBytes?: number;
+  /** Rows of a Parquet file for each of its bytes; 20 by default. */
+  parquetExpansion?: number;
+  /** Told what happened to a file that could not be read for a reason of ours. */
+  log?: (message: string, facts: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface Task {
+  upload: UploadRow;
+  file: UploadFileRow;
+  /** Folder of this try; removed by the caller. */
+  work: string;
+  /** JSON is read the long way. */
+  exact?: boolean;
+}
+
+/** Identity of the rows of one uploaded file: 20 hex digits of SHA-256 over table, object and path. */
+export const uploadSource = (tableId: string, sha256: string, path: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify(['upload', tableId, sha256, path]))
+    .digest('hex')
+    .slice(0, 20);
+
+export function kindOf(kind: string): SourceKind {
+  const found = SOURCE_KINDS.find((each) => each === kind);
+  if (!found) throw new Error(`unknown source kind ${kind}`);
+  return found;
+}
+
+/** Brings the bytes of an object to this machine. Answers their path. */
+export async function fetchOriginal({ store }: IngestDeps, objectKey: string, work: string, signal?: AbortSignal): Promise<string> {
+  const original = join(work, 'original');
+  await pipeline(Readable.from(await store.get(objectKey)), createWriteStream(original), { signal });
+  return original;
+}
+
+/** What the engine's JSON reader refuses, such as a key that comes twice, the long way may take. */
+function orNotPlain(cause: unknown): never {
+  if ((cause as Error).name === 'AbortError') throw cause;
+  throw new NotPlain('the engine did not read the lines', { cause });
+}
+
+/** A Parquet file whose rows were read and yet do not fit the memory in which they are written. */
+function unfit(cause: unknown): never {
+  if (/^Out of Memory/i.test((cause as Error).message)) unreadable(cause);
+  throw cause;
+}
+
+/** Nothing was stored: a value is not as the first ones of its column. */
+function unlessDisagreeing(cause: unknown): undefined {
+  if (!(cause as Error).message.includes(DISAGREES)) throw cause;
+}
+
+interface RowsOf {
+  session: StagingSession;
+  read: BronzeSource;
+  source: string;
+  tableId: string;
+  known: readonly ColumnState[];
+  /** Path of the list of refused records. */
+  refused: string;
+}
+
+/** Types `bronze_records` and stages its rows. Throws NotPlain when JSON has to be read the long way. */
+export async function stageRows(
+  { pipelines }: IngestDeps,
+  { upload, file }: Task,
+  { session, read, source, tableId, known, refused }: RowsOf,
+): Promise<{ typed: TypedFile; rows: Staged }> {
+  await session.prepare(
+    Object.entries({
+      source,
+      uploaded_at: upload.createdAt,
+      experiment_id: upload.experimentId,
+      upload_id: upload.id,
+      contributor_id: upload.createdBy,
+      table_id: tableId,
+      path: file.path,
+      refused,
+    }).map(([name, value]) => variable(name, value)),
+  );
+  const stage = (sql: string) =>
+    session.stage({ tableId, experimentId: upload.experimentId, select: { sql, values: [] }, sortColumn: 'uploaded_at', sorted: true });
+  const isWhole = (rows: Staged) => {
+    if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of ${upload.id}`);
+  };
+  const { text } = read;
+  const reader = text && { session, pipelines, text, rows: read.rows, known, options: upload.reading };
+  if (reader) {
+    const begun = await typeAsBegun(session, pipelines, await readText(reader, { begun: true }), known);
+    const rows = begun && (await stage(pipelines.uploadedRows).catch(unlessDisagreeing));
+    if (begun && rows) {
+      isWhole(rows);
+      return { typed: countMissing(begun, rows), rows };
+    }
+  }
+  const fields = reader ? await readText(reader, { begun: false }) : read.fields;
+  const isParquet = kindOf(upload.sourceKind) === 'parquet';
+  const typing = read.lines ? typeLines(session, pipelines, read, known) : typeFile(session, pipelines, fields, known);
+  const typed = await (isParquet ? typing.catch(unreadable) : typing);
+  await session.prepare([fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values })]);
+  const staging = stage(
+    typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,
+  );
+  const rows = await (read.lines ? staging.catch(orNotPlain) : isParquet ? staging.catch(unfit) : staging);
+  isWhole(rows);
+  return { typed: countMissing(typed, rows), rows };
+}
+
+/** Says of every column in how many of the stored rows it has no value; a value beside it, as text, is one. */
+function countMissing(typed: TypedFile, { files, rowCount }: Staged): TypedFile {
+  const nulls = new Map<string, number>();
+  for (const { nullCounts } of files) for (const [name, many] of nullCounts) nulls.set(name, (nulls.get(name) ?? 0) + many);
+  const report = typed.report.map((line) => ({ ...line, missingValues: (nulls.get(line.name) ?? rowCount) - line.oddValues }));
+  return { ...typed, report };
+}
+
+/** Writes the table's files anew whose columns have widened by this one. */
+export const widenUploadTable = (
+  deps: Pick<IngestDeps, 'db' | 'staging'> & { session: StagingSession },
+  table: LakeTable,
+  known: readonly ColumnState[],
+  columns: readonly ColumnState[],
+): Promise<Rewritten> => widenFiles(deps, { ...table, known, sortColumn: 'uploaded_at' }, columns);
+
+/** The part of a file's report that says what was refused. */
+export const explain = (stored: number, refusals: Refusals): Pick<FileOutcome, 'status' | 'quarantined' | 'reason' | 'message'> =>
+  refusals.count === 0
+    ? { status: 'completed', quarantined: 0, reason: null, message: null }
+    : {
+        status: stored === 0 ? 'failed' : 'partial',
+        quarantined: refusals.count,
+        reason: [...refusals.reasons.keys()].join(', '),
+        message: `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
+      };

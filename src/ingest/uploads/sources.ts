@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import type { StagingSession } from '../../lakehouse/staging.ts';
+import type { SourceKind } from '../limits.ts';
+import { fill, variable, type Pipelines } from '../pipeline.ts';
+import { BufferedFile, HexCounter, type Numbering, type Refusals } from '../record-writer.ts';
+import { AMBYTE_COLUMNS, scanAmbyte } from './read/ambyte.ts';
+import { scanCsv } from './read/csv.ts';
+import { LineWriter, type KeyStats } from './read/json-lines.ts';
+import { scanJson, TokenWriter } from './read/json.ts';
+import { openParquet } from './read/parquet.ts';
+import { writeSheetText } from './read/sheets/sheet-text.ts';
+import type { SentField, SentText } from '../typing/readings.ts';
+import type { BronzeField } from '../typing/classes.ts';
+
+export interface SourceRequest {
+  session: StagingSession;
+  pipelines: Pipelines;
+  kind: SourceKind;
+  /** The bytes as they were sent, on this machine. */
+  original: string;
+  /** Folder for what is made of them. */
+  work: string;
+  /** The file's path in the upload. */
+  path: string;
+  refusals: Refusals;
+  /** Every record, unless said otherwise. A Parquet file is always read whole. */
+  numbering?: Numbering;
+  /** Bytes of one record at most. */
+  maxRecordBytes?: number;
+  /** Rows of a Parquet file for each of its bytes; 20 by default. */
+  parquetExpansion?: number;
+  /** JSON is read the long way, in which every digit is kept. */
+  exact?: boolean;
+  /** Of a workbook: the sheet that is read, if not the first. */
+  sheet?: string;
+  signal?: AbortSignal;
+}
+
+/** What `bronze_records` holds after a file has been read. */
+export interface BronzeSource {
+  fields: readonly BronzeField[];
+  rows: number;
+  /** Lines that the engine's JSON reader is yet to be pointed at, once the types are known. */
+  lines?: { path: string; longest: number; stats: ReadonlyMap<string, KeyStats> };
+  /** `bronze_sent` holds text, of which it is yet to be said how it is read. */
+  text?: SentText;
+}
+
+/** Makes `bronze_records` of a file of any kind. Throws FileRefused when the file as a whole cannot be read. */
+export async function readSource(request: SourceRequest): Promise<BronzeSource> {
+  switch (request.kind) {
+    case 'csv':
+    case 'tsv':
+      return readDelimited(request, request.kind);
+    case 'xlsx':
+      return readSheet(request);
+    case 'json':
+    case 'ndjson':
+      return readJson(request, request.kind);
+    case 'parquet':
+      return openParquet(request.session, request.pipelines, request.original, request.parquetExpansion);
+    case 'ambyte':
+      return readAmbyte(request);
+  }
+}
+
+async function readAmbyte({
+  session,
+  pipelines,
+  original,
+  work,
+  path,
+  refusals,
+  numbering = new HexCounter(),
+}: SourceRequest): Promise<BronzeSource> {
+  const records = await BufferedFile.create(join(work, 'records'));
+  const { rows } = await scanAmbyte({ path: original, name: path, records, refusals, numbering }).finally(() => records.close());
+  const fields = AMBYTE_COLUMNS.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
+  await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: false });
+  return { fields, rows };
+}
+
+async function readDelimited(
+  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, signal }: SourceRequest,
+  kind: 'csv' | 'tsv',
+): Promise<BronzeSource> {
+  const records = await BufferedFile.create(join(work, 'records'));
+  const scanned = await scanCsv({ path: original, kind, records, refusals, numbering, maxRecordBytes, signal }).finally(() =>
+    records.close(),
+  );
+  const { header, delimiter, multiline, rows } = scanned;
+  const fields = header.map((key, index): SentField => ({ key, sent: `s${index + 1}` }));
+  const columns = fields.map(({ sent }) => ({ column: sent }));
+  await openRecords(session, pipelines, { view: 'bronze_sent', path: records.path, fields: columns, delimiter, multiline });
+  return { fields: [], rows, text: { fields, delimiter } };
+}
+
+async function readSheet(request: SourceRequest): Promise<BronzeSource> {
+  const into = join(request.work, 'sheet');
+  await writeSheetText({ original: request.original, into, sheet: request.sheet }, request.signal);
+  return readDelimited({ ...request, original: into }, 'csv');
+}
+
+async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {
+  const { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, exact = false, signal } = request;
+  const records = await BufferedFile.create(join(work, 'records'));
+  const source = { path: original, kind, records, refusals, numbering, maxRecordBytes, signal };
+  const fieldOf = (key: string, index: number, form: 'token' | 'json'): BronzeField => ({ key, column: `c${index + 1}`, form });
+  if (!exact) {
+    const writer = new LineWriter(records);
+    await scanJson({ ...source, writer }).finally(() => records.close());
+    const fields = writer.fields.map(({ key }, index) => fieldOf(key, index, 'json'));
+    const stats = new Map(writer.fields.map((each, index) => [`c${index + 1}`, each]));
+    return { fields, rows: writer.rows, lines: { path: records.path, longest: writer.longest, stats } };
+  }
+  const writer = new TokenWriter(records);
+  await scanJson({ ...source, writer }).finally(() => records.close());
+  const fields = writer.keys.map((key, index) => fieldOf(key, index, 'token'));
+  await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: writer.multiline, padding: true });
+  return { fields, rows: writer.rows };
+}
+
+export interface Records {
+  /** `bronze_records` unless said otherwise. */
+  view?: 'bronze_records' | 'bronze_sent';
+  path: string;
+  /** Besides `fieldlake_row`, which is the first. */
+  fields: readonly Pick<BronzeField, 'column'>[];
+  delimiter: string;
+  multiline: boolean;
+  /** Whether a record may end before the last field. */
+  padding?: boolean;
+  /** What fields are written in; `"` unless said otherwise. */
+  quote?: string;
+  /** Columns that every record has nothing in, and that the file leaves out. */
+  absent?: readonly string[];
+}
+
+/** Makes the view of a file that our scanners wrote. */
+export async function openRecords(
+  session: StagingSession,
+  pipelines: Pipelines,
+  { view = 'bronze_records', path, fields, delimiter, multiline, padding = false, quote = '"', absent = [] }: Records,
+): Promise<void> {
+  const columns = ['fieldlake_row', ...fields.map(({ column }) => column)].map((column) => `'${column}': 'VARCHAR'`).join(', ');
+  await session.prepare([
+    variable('records', path),
+    fill(pipelines.uploadedRecords, {
+      ...{ view, delimiter, quote, parallel: String(!multiline), padding: String(padding), columns },
+      absent: absent.map((column) => `, null::varchar as ${column}`).join(''),
+    }),
+  ]);
+}

@@ -1,0 +1,105 @@
+import type { Database, Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+import type { ReadingOptions } from '../typing/readings.ts';
+import type { ColumnReport } from '../typing/decide.ts';
+
+export type { Database, Queryable };
+
+export interface UploadRow {
+  id: string;
+  experimentId: string;
+  /** Null when the table is gone. */
+  tableId: string | null;
+  sourceKind: string;
+  status: string;
+  createdBy: string | null;
+  /** ISO 8601, UTC, microseconds: the `uploaded_at` of every row, the same on every try. */
+  createdAt: string;
+  reading: ReadingOptions;
+}
+
+export interface UploadFileRow {
+  path: string;
+  ordinal: number;
+  objectKey: string | null;
+  /** 64 hex digits. */
+  sha256: string | null;
+  status: string;
+  rowsIn: number;
+  stored: number;
+  quarantined: number;
+  alreadyThere: number;
+  reason: string | null;
+  message: string | null;
+  columns: readonly ColumnReport[];
+  /** Its refused records are to be read again. */
+  replayRequested: boolean;
+}
+
+/** Marks an upload as running and alive; undefined when it has ended already or is not there. */
+export const startUpload = (db: Queryable, uploadId: string) =>
+  db.one<UploadRow>(sql(
+    'ingest.startUpload',
+  )`update uploads set status = 'running', started_at = coalesce(started_at, now()), heartbeat_at = now()
+    where id = ${uploadId} and status in ('pending', 'running')
+    returning id, experiment_id as "experimentId", table_id as "tableId", source_kind as "sourceKind", status, created_by as "createdBy", reading,
+      to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt"`);
+
+export const beatUpload = (db: Queryable, uploadId: string) =>
+  db.run(sql('ingest.beatUpload')`update uploads set heartbeat_at = now() where id = ${uploadId} and status in ('pending', 'running')`);
+
+export const listUploadFiles = (db: Queryable, uploadId: string) =>
+  db.rows<UploadFileRow>(sql(
+    'ingest.listUploadFiles',
+  )`select path, ordinal, object_key as "objectKey", encode(sha256, 'hex') as sha256, status,
+      rows_in as "rowsIn", stored, quarantined, already_there as "alreadyThere", reason, message, columns, replay_requested_at is not null as "replayRequested"
+    from upload_files where upload_id = ${uploadId} order by ordinal`);
+
+export interface FileOutcome {
+  path: string;
+  status: 'completed' | 'partial' | 'failed';
+  stored: number;
+  quarantined: number;
+  alreadyThere: number;
+  reason: string | null;
+  message: string | null;
+  columns: readonly ColumnReport[];
+}
+
+/** Writes what became of one file; zero when another process has done so already. */
+export const finishFile = (db: Queryable, uploadId: string, file: FileOutcome) =>
+  db.run(sql(
+    'ingest.finishFile',
+  )`update upload_files set status = ${file.status}, stored = ${file.stored}, quarantined = ${file.quarantined},
+      already_there = ${file.alreadyThere}, rows_in = ${file.stored + file.quarantined + file.alreadyThere}, reason = ${file.reason},
+      message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now()
+    where upload_id = ${uploadId} and path = ${file.path} and status = 'pending'`);
+
+/** Writes what became of a file whose refused records were read again; zero when another process has done so already. */
+export const finishReplay = (db: Queryable, uploadId: string, file: FileOutcome) =>
+  db.run(sql(
+    'ingest.finishReplay',
+  )`update upload_files set status = ${file.status}, stored = ${file.stored}, quarantined = ${file.quarantined},
+      already_there = ${file.alreadyThere}, rows_in = ${file.stored + file.quarantined + file.alreadyThere}, reason = ${file.reason},
+      message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now(), replay_requested_at = null
+    where upload_id = ${uploadId} and path = ${file.path} and replay_requested_at is not null`);
+
+/** Brings the counts of an upload up to date with its files. */
+export const sumUpload = (db: Queryable, uploadId: string) =>
+  db.run(sql(
+    'ingest.sumUpload',
+  )`update uploads set heartbeat_at = now(), rows_in = f.rows_in, stored = f.stored, quarantined = f.quarantined, already_there = f.already_there
+    from (select coalesce(sum(rows_in), 0) as rows_in, coalesce(sum(stored), 0) as stored, coalesce(sum(quarantined), 0) as quarantined,
+      coalesce(sum(already_there), 0) as already_there from upload_files where upload_id = ${uploadId}) f
+    where id = ${uploadId}`);
+
+/** Ends an upload: completed when every file is, failed when every file failed, else partial. */
+export const finishUpload = (db: Queryable, uploadId: string) =>
+  db.one<{ status: string }>(sql('ingest.finishUpload')`update uploads set completed_at = now(), heartbeat_at = now(),
+      status = case when f.files = f.failed then 'failed' when f.files = f.completed then 'completed' else 'partial' end,
+      error_message = case when f.files = 0 then 'No file arrived.' when f.failed > 0 or f.partial > 0 then f.messages end
+    from (select count(*) as files, count(*) filter (where status = 'failed') as failed, count(*) filter (where status = 'completed') as completed,
+      count(*) filter (where status = 'partial') as partial,
+      left(string_agg(path || ': ' || coalesce(message, ''), E'\n' order by ordinal) filter (where status <> 'completed'), 4000) as messages
+      from upload_files where upload_id = ${uploadId}) f
+    where id = ${uploadId} and status in ('pending', 'running') returning uploads.status`);
