@@ -14,7 +14,7 @@ import { sql } from '../src/database/sql.ts';
 import { drainMessages } from '../src/ingest/messages/drain.ts';
 import { storeMessages, type ReadMessage } from '../src/ingest/messages/store.ts';
 import { loadPipelines } from '../src/ingest/pipeline.ts';
-import { readPayload } from '../src/iot/payload.ts';
+import { readPayload } from '../src/ingest/messages/decode/payload.ts';
 import { compactTable } from '../src/lakehouse/maintenance.ts';
 import type { StagingArea } from '../src/lakehouse/staging.ts';
 import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadSeason } from '../../src/api/sample/season.service.ts';
 import { measurementAt, weatherNdjson } from '../../src/api/sample/season.ts';
-import { decodePayload } from '../../src/iot/payload.ts';
+import { decodePayload } from '../../src/ingest/messages/decode/payload.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let test$: TestServer;

@@ -7,7 +7,7 @@ import { DEVICE_COLUMNS, devicesSaid } from '../../src/ingest/messages/devices.t
 import { deviceRows, messageSources } from '../../src/ingest/messages/ids.ts';
 import { measurementRows, type MeasurementRow } from '../../src/ingest/messages/rows.ts';
 import { fill, loadPipelines, type Pipelines } from '../../src/ingest/pipeline.ts';
-import { readPayload } from '../../src/iot/payload.ts';
+import { readPayload } from '../../src/ingest/messages/decode/payload.ts';
 import { seedRandomTests } from '../support/random.ts';
 
 const EXPERIMENT = '0190a0a0-0000-7000-8000-000000000001';

@@ -10,7 +10,7 @@ import {
   type NewArrival,
   type ReadMessage,
 } from '../../src/ingest/messages/store.ts';
-import { decodePayload } from '../../src/iot/payload.ts';
+import { decodePayload } from '../../src/ingest/messages/decode/payload.ts';
 import { findTable } from '../../src/lakehouse/manifest.queries.ts';
 import { openLake, type Lake } from './setup.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { drainMessages } from '../../src/ingest/messages/drain.ts';
 import { storeMessages, type MeasurementRow, type MessageReport } from '../../src/ingest/messages/store.ts';
-import { decodePayload, readPayload } from '../../src/iot/payload.ts';
+import { decodePayload, readPayload } from '../../src/ingest/messages/decode/payload.ts';
 import { seedRandomTests } from '../support/random.ts';
 import { hostileBytes, messageText } from '../support/messages.ts';
 import { openLake, type Lake } from './setup.ts';

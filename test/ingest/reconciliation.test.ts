@@ -5,7 +5,7 @@ import { sql } from '../../src/database/sql.ts';
 import { ingestMessages, listPending, storeMessages } from '../../src/ingest/messages/store.ts';
 import { replayMessages } from '../../src/ingest/messages/replay.ts';
 import { listHandled } from '../../src/ingest/messages/messages.queries.ts';
-import { decodePayload, readPayload } from '../../src/iot/payload.ts';
+import { decodePayload, readPayload } from '../../src/ingest/messages/decode/payload.ts';
 import { findTable, findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
 import { seeded, seedOf } from '../support/crashes.ts';
 import { MACROS, payloads } from './payloads.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { InboxMessage, ReadMessage } from '../../ingest/messages/store.ts';
-import { MESSAGE_CAPS, readPayload, type PayloadCaps } from '../../iot/payload.ts';
+import { MESSAGE_CAPS, readPayload, type PayloadCaps } from '../../ingest/messages/decode/payload.ts';
 import { LARGEST_OBJECT } from './arrivals.service.ts';
 
 const OBJECT_CAPS: PayloadCaps = {

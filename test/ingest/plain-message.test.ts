@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { instantOf, isPlainInstant } from '../../src/iot/instant.ts';
-import { decodePayload, MESSAGE_CAPS, readPayload } from '../../src/iot/payload.ts';
-import { PlainMeasurement } from '../../src/iot/plain-measurement.ts';
-import { plainMeasurement } from '../../src/iot/plain-message.ts';
+import { instantOf, isPlainInstant } from '../../src/ingest/messages/decode/instant.ts';
+import { decodePayload, MESSAGE_CAPS, readPayload } from '../../src/ingest/messages/decode/payload.ts';
+import { PlainMeasurement } from '../../src/ingest/messages/decode/plain-measurement.ts';
+import { plainMeasurement } from '../../src/ingest/messages/decode/plain-message.ts';
 import { seedRandomTests } from '../support/random.ts';
 import { hostileBytes, messageText } from '../support/messages.ts';
 

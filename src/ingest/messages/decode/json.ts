@@ -1,4 +1,4 @@
-import { readJson } from '../json.ts';
+import { readJson } from '../../../json.ts';
 
 /** JSON as instruments send it: bounded before it is parsed, NaN and infinities read as null, numbers that no double holds as text, and cut into pieces without losing a digit. */
 export type JsonFault = 'json-invalid' | 'too-deep' | 'too-many-values';

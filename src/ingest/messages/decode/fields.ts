@@ -1,4 +1,4 @@
-import { readJson } from '../json.ts';
+import { readJson } from '../../../json.ts';
 
 /** The known fields of a measurement message besides its time and sample, each read by one line. */
 export interface MeasurementFields {

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { instantOf } from '../../src/iot/instant.ts';
-import { children, strictJson } from '../../src/iot/json.ts';
-import type { Measurement, RefusalReason } from '../../src/iot/payload.ts';
-import { decodePayload, MESSAGE_CAPS } from '../../src/iot/payload.ts';
+import { instantOf } from '../../src/ingest/messages/decode/instant.ts';
+import { children, strictJson } from '../../src/ingest/messages/decode/json.ts';
+import type { Measurement, RefusalReason } from '../../src/ingest/messages/decode/payload.ts';
+import { decodePayload, MESSAGE_CAPS } from '../../src/ingest/messages/decode/payload.ts';
 import { seedRandomTests } from '../support/random.ts';
 
 beforeAll(seedRandomTests);
