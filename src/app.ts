@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
-import { LARGEST_OBJECT, objectArrived } from './api/iot/arrivals.service.ts';
+import { LARGEST_OBJECT, objectArrived } from './api/messages/arrivals.service.ts';
 import type { Context } from './context.ts';
 import { errors } from './errors.ts';
 import { RegisterRoutes } from './generated/routes.js';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { prepareSample, quickstartLines } from './api/sample/sample.service.ts';
 import { loadSeason } from './api/sample/season.service.ts';
-import { runBroker } from './api/measurements/broker.service.ts';
+import { runBroker } from './api/messages/broker.service.ts';
 import { createApp } from './app.ts';
 import { ConfigError, readConfig, type Config } from './config.ts';
 import { createContext, type Context } from './context.ts';

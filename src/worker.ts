@@ -8,12 +8,12 @@ import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/ex
 import { eraseNamedExports } from './api/exports/writing.service.ts';
 import { publishLogs } from './api/lake/publishing.service.ts';
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
-import { refreshChangedRegistries } from './api/measurements/registry.service.ts';
+import { refreshChangedRegistries } from './api/messages/registry.service.ts';
 import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';
 import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
-import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/iot/messages.job.ts';
+import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/messages/messages.job.ts';
 import { changeColumnJob, eraseTableJob } from './api/tables/tables.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
 import { deliverJob, forgetDeliveriesJob, retryJob, sweepWebhooks } from './api/webhooks/webhooks.job.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adoptObjects, LARGEST_OBJECT } from '../../src/api/iot/arrivals.service.ts';
+import { adoptObjects, LARGEST_OBJECT } from '../../src/api/messages/arrivals.service.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adoptObjects } from '../../src/api/iot/arrivals.service.ts';
+import { adoptObjects } from '../../src/api/messages/arrivals.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';

@@ -1,6 +1,6 @@
 /** Devices whose histories a test makes up, written as the broker and the ingestion write them, and the views of them as HTTP answers. */
 import { randomUUID } from 'node:crypto';
-import { countMeasurements } from '../../src/api/measurements/measurements.service.ts';
+import { countMeasurements } from '../../src/api/messages/measurements.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { deviceRows, messageSources } from '../../src/ingest/messages/ids.ts';
 import { measurementRows, type DecodedMeasurement } from '../../src/ingest/messages/rows.ts';

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { eraseTables } from '../../lakehouse/manifest.ts';
 import { objectKey } from '../../storage/objects.ts';
 import { eraseExports } from '../exports/exports.service.ts';
-import { eraseInbox } from '../iot/arrivals.service.ts';
+import { eraseInbox } from '../messages/arrivals.service.ts';
 import { eraseUploads } from '../uploads/uploads.service.ts';
 import { completeErasure, reportErasure, startErasure } from './erasure.queries.ts';
 

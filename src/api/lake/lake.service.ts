@@ -10,7 +10,7 @@ import { columnsAt, filesAt } from '../../lakehouse/manifest.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
 import { physicalType, quote } from '../../lakehouse/staging.ts';
 import { SORT } from '../data/compaction.service.ts';
-import { decodeStored } from '../iot/reading.service.ts';
+import { decodeStored } from '../messages/reading.service.ts';
 import { findWaiting, listKinds, listMessageStates, listReasons, listTables } from './lake.queries.ts';
 
 /** The parts of the service that a command works with. */

@@ -8,7 +8,7 @@ import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { statusOf } from '../experiments/experiments.service.ts';
 import { queueMacros } from '../macro-runs/macro-runs.service.ts';
-import { countMeasurements } from '../measurements/measurements.service.ts';
+import { countMeasurements } from './measurements.service.ts';
 import { adoptObjects } from './arrivals.service.ts';
 import { decodeStored } from './reading.service.ts';
 
