@@ -6,7 +6,7 @@ import { readJson } from './json.ts';
 import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
 import { claimInvitations } from './api/invitations/invitations.service.ts';
 import { openDeviceRoom, type DeviceRoom } from './api/devices/room.service.ts';
-import { registerPipelineGauges } from './api/lake/gauges.service.ts';
+import { registerPipelineGauges } from './operator/gauges.service.ts';
 import type { Config } from './config.ts';
 import { openContract, type Contract } from './contract/contract.ts';
 import { openDatabase, type Database } from './database/database.ts';

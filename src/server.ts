@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { prepareSample, quickstartLines } from './api/sample/sample.service.ts';
-import { loadSeason } from './api/sample/season.service.ts';
+import { prepareSample, quickstartLines } from './operator/sample/sample.service.ts';
+import { loadSeason } from './operator/sample/season.service.ts';
 import { runBroker } from './api/messages/broker.service.ts';
 import { createApp } from './app.ts';
 import { ConfigError, readConfig, type Config } from './config.ts';

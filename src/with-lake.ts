@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { LakeTools } from './api/lake/lake.service.ts';
+import type { LakeTools } from './operator/lake.service.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
 import { StartError } from './errors.ts';

@@ -6,7 +6,7 @@ import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
 import { eraseNamedExports } from './api/exports/writing.service.ts';
-import { publishLogs } from './api/lake/publishing.service.ts';
+import { publishLogs } from './operator/publishing.service.ts';
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { refreshChangedRegistries } from './api/messages/registry.service.ts';
 import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';

@@ -1,5 +1,5 @@
 /** Messages as MultispeQ, MiniPAR and Ambyte send them, measured now. */
-import { measurementAt, randomOf } from '../../src/api/sample/season.ts';
+import { measurementAt, randomOf } from '../../src/operator/sample/season.ts';
 
 export const INSTRUMENTS = ['multispeq', 'minipar', 'ambyte'] as const;
 export type Instrument = (typeof INSTRUMENTS)[number];

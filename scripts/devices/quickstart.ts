@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Quickstart } from '../../src/api/sample/sample.service.ts';
+import type { Quickstart } from '../../src/operator/sample/sample.service.ts';
 
 /** What the last start of the sample wrote down; undefined when there is none. */
 export function readQuickstart(dataDir: string): Quickstart | undefined {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sampleCsv } from '../../src/api/sample/measurements.ts';
+import { sampleCsv } from '../../src/operator/sample/measurements.ts';
 import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadSeason } from '../../src/api/sample/season.service.ts';
-import { measurementAt, weatherNdjson } from '../../src/api/sample/season.ts';
+import { loadSeason } from '../../src/operator/sample/season.service.ts';
+import { measurementAt, weatherNdjson } from '../../src/operator/sample/season.ts';
 import { decodePayload } from '../../src/ingest/messages/decode/payload.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 

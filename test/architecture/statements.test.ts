@@ -122,7 +122,7 @@ function queryOf(path: string, { parameters = [] }: Operation): Record<string, s
   );
 }
 
-/** What no request sends: looking at the metrics, at most once a second (src/api/lake/gauges.service.ts), and the broker's sign of life (src/api/messages). */
+/** What no request sends: looking at the metrics, at most once a second (src/operator/gauges.service.ts), and the broker's sign of life (src/api/messages). */
 const OF_ITSELF = ['lake.waiting', 'lakeLog.findLag', 'presence.beat'];
 
 /** Each list asked once of a process that has just started, with its statements by label; nothing else runs in it. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Quickstart } from '../../src/api/sample/sample.service.ts';
+import type { Quickstart } from '../../src/operator/sample/sample.service.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
 
 /** The walk of docs/devices.md, as it is printed there, with Debian's `mosquitto_pub`, `jq` and `curl` against the server by itself. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sampleCsv } from '../../src/api/sample/measurements.ts';
+import { sampleCsv } from '../../src/operator/sample/measurements.ts';
 import { CHART_TYPES, type ChartType } from '../../src/api/visualizations/visualizations.model.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';

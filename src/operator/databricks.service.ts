@@ -1,14 +1,14 @@
 /** What an operator asks of Databricks from the command line: names for the tables, and whether everything holds that reads rest on. */
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
-import { errors, StartError } from '../../errors.ts';
-import { decimal, type ColumnType } from '../../lakehouse/catalog.ts';
-import { printEntry } from '../../lakehouse/delta/entry.ts';
-import { entryKey, tableFolder } from '../../lakehouse/delta/places.ts';
-import { nextState, type LogState } from '../../lakehouse/delta/schema.ts';
-import { raw } from '../../lakehouse/dialect.ts';
-import type { Warehouse } from '../../lakehouse/warehouse.ts';
-import { slugOf } from '../../storage/file-name.ts';
+import { errors, StartError } from '../errors.ts';
+import { decimal, type ColumnType } from '../lakehouse/catalog.ts';
+import { printEntry } from '../lakehouse/delta/entry.ts';
+import { entryKey, tableFolder } from '../lakehouse/delta/places.ts';
+import { nextState, type LogState } from '../lakehouse/delta/schema.ts';
+import { raw } from '../lakehouse/dialect.ts';
+import type { Warehouse } from '../lakehouse/warehouse.ts';
+import { slugOf } from '../storage/file-name.ts';
 import type { LakeTools } from './lake.service.ts';
 import { listNamedTables } from './lake.queries.ts';
 

@@ -3,13 +3,13 @@ import { constants, createWriteStream } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Database } from '../../database/database.ts';
-import type { Snapshot } from '../../database/snapshot.ts';
-import { isUnused, migrationsOf, readSnapshot, writeSnapshot } from '../../database/snapshot.ts';
-import { StartError } from '../../errors.ts';
-import { setPlace } from '../../lakehouse/files/place.ts';
-import { readJson } from '../../json.ts';
-import type { ObjectStore } from '../../storage/objects.ts';
+import type { Database } from '../database/database.ts';
+import type { Snapshot } from '../database/snapshot.ts';
+import { isUnused, migrationsOf, readSnapshot, writeSnapshot } from '../database/snapshot.ts';
+import { StartError } from '../errors.ts';
+import { setPlace } from '../lakehouse/files/place.ts';
+import { readJson } from '../json.ts';
+import type { ObjectStore } from '../storage/objects.ts';
 
 interface Backup extends Snapshot {
   madeAt: string;

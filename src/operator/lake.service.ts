@@ -1,16 +1,16 @@
 /** What an operator asks of the lake from the command line. */
 import { join } from 'node:path';
-import type { Context } from '../../context.ts';
-import { listExperiments, listHandled, reopenMessages } from '../../ingest/messages/store.ts';
-import { replayMessages } from '../../ingest/messages/replay.ts';
-import { startLogs, type Started } from '../../lakehouse/delta/starting.ts';
-import type { LakePlace } from '../../lakehouse/files/lake-settings.ts';
-import { copyLake, requireConditionalPuts, setPlace } from '../../lakehouse/files/place.ts';
-import { columnsAt, filesAt } from '../../lakehouse/manifest.ts';
-import type { ObjectStore } from '../../storage/objects.ts';
-import { physicalType, quote } from '../../lakehouse/staging.ts';
-import { SORT } from '../data/compaction.service.ts';
-import { decodeStored } from '../messages/reading.service.ts';
+import type { Context } from '../context.ts';
+import { listExperiments, listHandled, reopenMessages } from '../ingest/messages/store.ts';
+import { replayMessages } from '../ingest/messages/replay.ts';
+import { startLogs, type Started } from '../lakehouse/delta/starting.ts';
+import type { LakePlace } from '../lakehouse/files/lake-settings.ts';
+import { copyLake, requireConditionalPuts, setPlace } from '../lakehouse/files/place.ts';
+import { columnsAt, filesAt } from '../lakehouse/manifest.ts';
+import type { ObjectStore } from '../storage/objects.ts';
+import { physicalType, quote } from '../lakehouse/staging.ts';
+import { SORT } from '../api/data/compaction.service.ts';
+import { decodeStored } from '../api/messages/reading.service.ts';
 import { findWaiting, listKinds, listMessageStates, listReasons, listTables } from './lake.queries.ts';
 
 /** The parts of the service that a command works with. */

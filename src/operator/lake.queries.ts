@@ -1,5 +1,5 @@
-import type { Queryable } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
+import type { Queryable } from '../database/database.ts';
+import { sql } from '../database/sql.ts';
 
 export interface Waiting {
   pendingMessages: number;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashApiKey } from '../../auth/api-keys.ts';
 import type { Context } from '../../context.ts';
-import { createUser, userOfEmail } from '../account/account.service.ts';
-import { createApiKey } from '../credentials/credentials.service.ts';
+import { createUser, userOfEmail } from '../../api/account/account.service.ts';
+import { createApiKey } from '../../api/credentials/credentials.service.ts';
 import { readJson } from '../../json.ts';
 import { sampleCsv } from './measurements.ts';
 import {
