@@ -134,10 +134,20 @@ test(`a glance says of every record what a closer look says (seed ${seed})`, asy
   await fc.assert(
     fc.asyncProperty(file, async (records) => {
       const [quick, long] = [await looked(records, false), await looked(records, true)];
-      if (!quick.said.includes('not plain')) expect(quick).toEqual(long);
-      else expect(quick.said).toEqual(long.said);
+      if (quick.said.at(-1) !== 'not plain') {
+        expect(quick).toEqual(long);
+        return;
+      }
+      // a glance may meet what has to be read the long way before it meets the end of what is no JSON
+      const at = quick.said.length - 1;
+      expect(quick.said.slice(0, at)).toEqual(long.said.slice(0, at));
+      expect(['not plain', 'invalid_json']).toContain(long.said[at]);
     }),
-    { seed, numRuns: Number(process.env['FC_RUNS'] ?? 250) },
+    {
+      seed,
+      numRuns: Number(process.env['FC_RUNS'] ?? 250),
+      examples: [[['{"a":1}', '{"a":"2024-05-06 07:08:09.123456Z,"b":1}', '{"a":2}']]],
+    },
   );
 }, 120_000);
 

@@ -190,7 +190,7 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
       site.db,
       Array.from({ length: count }, (_, n) => {
         const said = { timestamp: new Date().toISOString(), device_id: `${name}-${n}`, sample: { n }, macros: [macroId] };
-        return { experimentId, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify(said)) };
+        return { experimentId, userId: site.cast.owner.id, body: Buffer.from(JSON.stringify(said)) };
       }),
     );
 
