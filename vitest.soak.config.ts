@@ -1,14 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { asNpm } from './test/support/as-npm.ts';
 
 const asked = (name: string, full: string) => ({ [name]: process.env[name] ?? full });
 
 /** Heavy counts and timed comparisons at full size, unless the environment names a smaller one: run alone, on a quiet machine. */
 export default defineConfig({
   test: {
+    ...asNpm,
     include: [
       'test/soak/**/*.test.ts',
-      'test/process/{crash,downloads,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
-      'test/conformance/{strange-clients,schemathesis/schemathesis}.test.ts',
+      'test/process/{changes,crash,downloads,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
+      'test/conformance/{machines,strange-clients,schemathesis/schemathesis}.test.ts',
       'test/api/identities.test.ts',
       'test/auth/revocation.test.ts',
       'test/lakehouse/{oracle,seek}.test.ts',
@@ -16,9 +18,8 @@ export default defineConfig({
       'test/sandbox/{batch,escapes}.test.ts',
     ],
     env: { ...asked('SOAK', '1'), ...asked('KILLS', '200'), ...asked('HEALS', '50'), ...asked('MESSAGES', '10000') },
-    globalSetup: ['test/support/generated-client.ts', 'test/support/global.ts'],
+    globalSetup: ['test/support/built.ts', 'test/support/generated-client.ts', 'test/support/global.ts'],
     setupFiles: ['test/support/fetched.ts'],
-    pool: 'forks',
     maxWorkers: 1,
     testTimeout: 600_000,
     hookTimeout: 120_000,

@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startArguments, startEnvironment } from '../scripts/as-started.ts';
-import { hashApiKey, makeApiKey } from '../src/auth/api-keys.ts';
+import { hashApiKey, makeApiKey } from '../src/auth/proofs/api-keys.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
 import { decide } from '../src/authorization/access.ts';
@@ -106,7 +106,14 @@ export async function benchAccess(url: string, dataDir: string): Promise<Measure
     ['all', 25],
   ] as const) {
     const ask = async (index: number) => {
-      const filter = { userId: pick(users, index), scope, status: undefined, search: undefined };
+      const filter = {
+        userId: pick(users, index),
+        scope,
+        status: undefined,
+        search: undefined,
+        visibility: undefined,
+        createdBy: undefined,
+      };
       await Promise.all([listExperiments(db, filter, { limit: 100, offset: 0 }), countExperiments(db, filter, 10_001)]);
     };
     await latencies(50, 1, ask);

@@ -7,10 +7,10 @@ import { createUser } from '../src/api/account/account.service.ts';
 import { createApiKey } from '../src/api/credentials/credentials.service.ts';
 import { openDatabase, type Database } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
-import { compactTable } from '../src/lakehouse/maintenance.ts';
-import { filesAt } from '../src/lakehouse/manifest.ts';
-import { findTableById } from '../src/lakehouse/manifest.queries.ts';
-import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
+import { compactTable } from '../src/lakehouse/tables/maintenance.ts';
+import { listFilesAt } from '../src/lakehouse/tables/manifest.ts';
+import { findTableById } from '../src/lakehouse/tables/manifest.queries.ts';
+import { openDuckdbWriter } from '../src/lakehouse/engines/duckdb/write.ts';
 import { pairs, warm, type Measured } from './pairs.ts';
 import { fetchAll } from './reads.ts';
 import { seedSeason } from './seed-raw.ts';
@@ -18,7 +18,7 @@ import { makeExperiment, serve, stop } from './seed-reads.ts';
 
 const ROWS_PER_BATCH = 100_352;
 
-const liveFiles = async (db: Database, tableId: string) => filesAt(db, tableId, (await findTableById(db, tableId))?.version ?? 0);
+const liveFiles = async (db: Database, tableId: string) => listFilesAt(db, tableId, (await findTableById(db, tableId))?.version ?? 0);
 
 /** Files that begin before the one ahead of them ends. */
 const overlapping = (files: readonly { minKey: string | null; maxKey: string | null }[]) =>

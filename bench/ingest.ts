@@ -8,8 +8,8 @@ import { APPLICATION_ROLE } from '../src/database/migrate.ts';
 import { sql } from '../src/database/sql.ts';
 import { ingestUpload } from '../src/ingest/uploads/ingest.ts';
 import { loadPipelines } from '../src/ingest/pipeline.ts';
-import { createTable } from '../src/lakehouse/manifest.ts';
-import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
+import { createTable } from '../src/lakehouse/tables/manifest.ts';
+import { openDuckdbWriter } from '../src/lakehouse/engines/duckdb/write.ts';
 import { openFolderStore } from '../src/storage/folder.ts';
 import { pairs, type Measured } from './pairs.ts';
 

@@ -12,7 +12,14 @@ const SOME = 200_000;
 const MANY = Number(process.env['LISTS'] ?? 1_000_000);
 const PAGE = { limit: 100, offset: 0 };
 
-const filterOf = (n: number, scope: 'related' | 'all') => ({ userId: userId(n), scope, status: undefined, search: undefined });
+const filterOf = (n: number, scope: 'related' | 'all') => ({
+  userId: userId(n),
+  scope,
+  status: undefined,
+  search: undefined,
+  visibility: undefined,
+  createdBy: undefined,
+});
 
 /** People of the first size: what they see does not change while others come. */
 const somebody = (turn: number): number => 1 + ((turn * 37) % 500);

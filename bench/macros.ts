@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { startArguments, startEnvironment } from '../scripts/as-started.ts';
-import { hashApiKey, makeApiKey } from '../src/auth/api-keys.ts';
+import { hashApiKey, makeApiKey } from '../src/auth/proofs/api-keys.ts';
 import type { MacroLanguage } from '../src/sandbox/job.ts';
 import { openSandbox } from '../src/sandbox/sandbox.ts';
 import { startBare, type Bare } from './bare.ts';

@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createUser } from '../src/api/account/account.service.ts';
-import { sourceOf } from '../src/api/data/data.service.ts';
+import { openSource } from '../src/api/data/data.service.ts';
 import { refreshMetadata } from '../src/api/metadata/lake.service.ts';
 import { openTable } from '../src/authorization/tables.ts';
 import type { Context } from '../src/context.ts';
 import { openDatabase, type Database } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
 import { sql } from '../src/database/sql.ts';
-import { STRING } from '../src/lakehouse/catalog.ts';
-import { commit, createTable } from '../src/lakehouse/manifest.ts';
-import { readPage } from '../src/lakehouse/read.ts';
-import { readRequest, type ReadParameters } from '../src/lakehouse/request.ts';
-import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
-import { DuckDbWarehouse } from '../src/lakehouse/warehouses/duckdb.ts';
+import { STRING } from '../src/lakehouse/terms/catalog.ts';
+import { commit, createTable } from '../src/lakehouse/tables/manifest.ts';
+import { Versions } from '../src/lakehouse/tables/versions.ts';
+import { readPage } from '../src/lakehouse/read/read.ts';
+import { readRequest, type ReadParameters } from '../src/lakehouse/ask/request.ts';
+import { openDuckdbWriter } from '../src/lakehouse/engines/duckdb/write.ts';
+import { DuckDbWarehouse } from '../src/lakehouse/engines/duckdb/warehouse.ts';
 import { pairs, type Measured } from './pairs.ts';
 
 const ROWS = Number(process.env['ROWS'] ?? 1_000_000);
@@ -78,7 +79,7 @@ export async function benchMetadata(url: string, dataDir: string): Promise<Measu
     threads: 2,
     memoryLimit: '1024MB',
   });
-  const ctx = { db, staging, warehouse, lakeFolder } as unknown as Context;
+  const ctx = { db, staging, warehouse, lakeFolder, versions: new Versions({ db, lakeFolder }) } as unknown as Context;
   try {
     const owner = await createUser(db, { email: 'bench@example.org', firstName: 'Bench', lastName: 'Owner', verified: true });
     const [bare, described] = [await seed(ctx, owner), await seed(ctx, owner)];
@@ -86,7 +87,7 @@ export async function benchMetadata(url: string, dataDir: string): Promise<Measu
     const time = async (experimentId: string, parameters: ReadParameters) => {
       const start = performance.now();
       const table = await openTable(db, owner.id, experimentId, 'raw_data');
-      const page = await readPage(warehouse, await sourceOf(ctx, table), readRequest(parameters));
+      const page = await readPage(warehouse, await openSource(ctx, table), readRequest(parameters));
       const rows = await text(page.rows);
       if (rows.length < 10) throw new Error('the read gave nothing');
       return performance.now() - start;

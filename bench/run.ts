@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|bucket|exports|files|fleet|formats|ingest|large|lists|macros|metadata|pipeline|reads|search|workers]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|bucket|cadence|exports|files|fleet|formats|ingest|large|lists|macros|metadata|pipeline|reads|search|workers]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { startEmbeddedPostgres } from '../src/database/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { benchAccess } from './access.ts';
 import { benchBucket } from './bucket.ts';
+import { benchCadence } from './cadence.ts';
 import { benchExports } from './exports.ts';
 import { benchFiles } from './files.ts';
 import { benchFleet } from './fleet.ts';
@@ -35,6 +36,7 @@ const whole =
 const BENCHES: Record<string, Bench> = {
   access: whole(benchAccess),
   bucket: benchBucket,
+  cadence: benchCadence,
   exports: benchExports,
   files: benchFiles,
   fleet: whole(benchFleet),

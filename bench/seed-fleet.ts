@@ -6,8 +6,8 @@ import { createUser } from '../src/api/account/account.service.ts';
 import { createApiKey } from '../src/api/credentials/credentials.service.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
-import { commit, createTable } from '../src/lakehouse/manifest.ts';
-import { openDuckdbWriter } from '../src/lakehouse/warehouses/duckdb-write.ts';
+import { commit, createTable } from '../src/lakehouse/tables/manifest.ts';
+import { openDuckdbWriter } from '../src/lakehouse/engines/duckdb/write.ts';
 import { serve, stop } from './seed-reads.ts';
 
 const DEVICES = 2_000;

@@ -77,6 +77,8 @@ export async function serve(
       BROKER_PORT: '0',
       SAMPLE_DATA: 'off',
       MACRO_LANGUAGES: 'none',
+      // processes on one Postgres share it, whichever folders they have
+      SECRET: 'be'.repeat(32),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -85,7 +87,7 @@ export async function serve(
   return new Promise((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();
-      const [, baseUrl, adminUrl] = / (?:is ready at|A worker of) (\S+) .*operators: (http:\/\/[^/]+)/.exec(text) ?? [];
+      const [, baseUrl, adminUrl] = /(?: is ready at|A worker of) (\S+) .*operators: (http:\/\/[^/]+)/.exec(text) ?? [];
       if (baseUrl !== undefined && adminUrl !== undefined) resolve({ child, baseUrl, adminUrl });
     });
     child.once('exit', (code) => reject(new Error(`the server ended with ${String(code)}: ${text}`)));

@@ -27,18 +27,18 @@ create or replace temp macro looks_like_local_time(v) as
   regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?');
 create or replace temp macro is_local_time(v) as looks_like_local_time(v) and try_cast(v as timestamp) is not null;
 
--- What one text value is: see TEXT_CLASSES in src/ingest/typing/types.ts, which names the bits.
+-- What one text value is: a class of src/ingest/value-classes.ts, whose number stands here when it is run.
 create or replace temp macro text_class(v) as case
   when v is null then 0
-  when v = '' then 512
+  when v = '' then {{empty}}
   when try_cast(v as bigint)::varchar = v then
-    case when try_cast(v as integer) is not null then 1 when abs(try_cast(v as hugeint)) <= 9007199254740992 then 2 else 4 end
-  when is_number(v) then case when survives_double(v) then 8 when is_plain(v) and length(v) <= 40 then 16 else 256 end
-  when length(v) = 10 and try_cast(v as date)::varchar = v then 32
-  when length(v) < 16 or not regexp_full_match(substr(v, 1, 8), '[0-9]{4}-[0-9]{2}-') then 256
-  when is_instant(v) then 64
-  when is_local_time(v) then 128
-  else 256 end;
+    case when try_cast(v as integer) is not null then {{int}} when abs(try_cast(v as hugeint)) <= 9007199254740992 then {{long}} else {{bigint}} end
+  when is_number(v) then case when survives_double(v) then {{double}} when is_plain(v) and length(v) <= 40 then {{decimal}} else {{text}} end
+  when length(v) = 10 and try_cast(v as date)::varchar = v then {{date}}
+  when length(v) < 16 or not regexp_full_match(substr(v, 1, 8), '[0-9]{4}-[0-9]{2}-') then {{text}}
+  when is_instant(v) then {{instant}}
+  when is_local_time(v) then {{localTime}}
+  else {{text}} end;
 
 -- Digits before and after the point of a plain number; an exponent number answers 99, which no DECIMAL holds.
 create or replace temp macro whole_digits(v) as case when is_plain(v) then length(ltrim(split_part(v, '.', 1), '-')) when is_number(v) then 99 else 0 end;
@@ -48,18 +48,18 @@ create or replace temp macro part_digits(v) as case when is_plain(v) then length
 create or replace temp macro token_class(v) as case
   when v is null then 0
   when starts_with(v, 'n') then text_class(substr(v, 2))
-  when starts_with(v, 'b') then 1024
-  when starts_with(v, 'j') then 2048
-  when v = 's' then 512
-  when length(v) = 11 and try_cast(substr(v, 2) as date)::varchar = substr(v, 2) then 32
-  when length(v) < 17 or not regexp_full_match(substr(v, 2, 8), '[0-9]{4}-[0-9]{2}-') then 256
-  when is_instant(substr(v, 2)) then 64
-  when is_local_time(substr(v, 2)) then 128
-  else 256 end;
+  when starts_with(v, 'b') then {{boolean}}
+  when starts_with(v, 'j') then {{nested}}
+  when v = 's' then {{empty}}
+  when length(v) = 11 and try_cast(substr(v, 2) as date)::varchar = substr(v, 2) then {{date}}
+  when length(v) < 17 or not regexp_full_match(substr(v, 2, 8), '[0-9]{4}-[0-9]{2}-') then {{text}}
+  when is_instant(substr(v, 2)) then {{instant}}
+  when is_local_time(substr(v, 2)) then {{localTime}}
+  else {{text}} end;
 
 -- The same for a column in which a string that is only text has been seen: its other strings need no closer look.
 create or replace temp macro loose_token_class(v) as case
   when v is null then 0
-  when v = 's' then 512
-  when starts_with(v, 's') then 256
+  when v = 's' then {{empty}}
+  when starts_with(v, 's') then {{text}}
   else token_class(v) end;

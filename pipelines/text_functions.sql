@@ -28,22 +28,22 @@ create or replace temp macro mdy_moment(b) as case when not regexp_matches(b, '^
 create or replace temp macro named_moment(b) as case when regexp_matches(b, '[A-Za-z]{3}') then
   try_strptime(replace(plain_day(b), '.', ''), ['%d-%b-%y', '%d-%b-%Y', '%d-%B-%y', '%d-%B-%Y', '%b %d, %Y', '%B %d, %Y', '%b %d %Y', '%B %d %Y', '%d-%b-%y %H:%M', '%d-%b-%Y %H:%M', '%d-%B-%y %H:%M', '%d-%B-%Y %H:%M', '%b %d, %Y %H:%M', '%B %d, %Y %H:%M', '%b %d %Y %H:%M', '%B %d %Y %H:%M', '%d-%b-%y %H:%M:%S', '%d-%b-%Y %H:%M:%S', '%d-%B-%y %H:%M:%S', '%d-%B-%Y %H:%M:%S', '%b %d, %Y %H:%M:%S', '%B %d, %Y %H:%M:%S', '%b %d %Y %H:%M:%S', '%B %d %Y %H:%M:%S', '%d-%b-%y %H:%M:%S.%f', '%d-%b-%Y %H:%M:%S.%f', '%d-%B-%y %H:%M:%S.%f', '%d-%B-%Y %H:%M:%S.%f', '%b %d, %Y %H:%M:%S.%f', '%B %d, %Y %H:%M:%S.%f', '%b %d %Y %H:%M:%S.%f', '%B %d %Y %H:%M:%S.%f', '%d-%b-%y %I:%M %p', '%d-%b-%Y %I:%M %p', '%d-%B-%y %I:%M %p', '%d-%B-%Y %I:%M %p', '%b %d, %Y %I:%M %p', '%B %d, %Y %I:%M %p', '%b %d %Y %I:%M %p', '%B %d %Y %I:%M %p', '%d-%b-%y %I:%M:%S %p', '%d-%b-%Y %I:%M:%S %p', '%d-%B-%y %I:%M:%S %p', '%d-%B-%Y %I:%M:%S %p', '%b %d, %Y %I:%M:%S %p', '%B %d, %Y %I:%M:%S %p', '%b %d %Y %I:%M:%S %p', '%B %d %Y %I:%M:%S %p']) end;
 
--- Bits of DAYS in src/ingest/typing/readings.ts: in which orders a value is a day.
+-- DAY_CLASSES of src/ingest/value-classes.ts: in which orders a value is a day.
 create or replace temp macro day_kind(y, d, m, n, b) as
-  case when y is null and d is null and m is null and n is null then 256 else
-    case when y is null then 0 else 16384 end | case when d is null then 0 else 32768 end | case when m is null then 0 else 65536 end
-    | case when d = m then 262144 else 0 end | case when n is null then 0 else 524288 end | case when contains(b, ':') then 1048576 else 0 end end;
--- Bits of SENT there, of text that is no plain number, day or time.
+  case when y is null and d is null and m is null and n is null then {{text}} else
+    case when y is null then 0 else {{ymd}} end | case when d is null then 0 else {{dmy}} end | case when m is null then 0 else {{mdy}} end
+    | case when d = m then {{same}} else 0 end | case when n is null then 0 else {{named}} end | case when contains(b, ':') then {{timed}} else 0 end end;
+-- SENT_CLASSES there, of text that is no plain number, day or time.
 create or replace temp macro loose_kind(b) as case
-  when length(b) > 40 then 256
-  when lower(b) in ('true', 'false', 'yes', 'no') then 1024
-  when pointed(b) <> b then 2097160
-  when is_comma_number(b) then 8192
-  when regexp_full_match(b, '-?0[0-9]+') then 4194304
-  when is_day_like(b) then 8388608
-  else 256 end;
+  when length(b) > 40 then {{text}}
+  when lower(b) in ('true', 'false', 'yes', 'no') then {{boolean}}
+  when pointed(b) <> b then {{untidy|double}}
+  when is_comma_number(b) then {{comma}}
+  when regexp_full_match(b, '-?0[0-9]+') then {{code}}
+  when is_day_like(b) then {{dayLike}}
+  else {{text}} end;
 create or replace temp macro sent_kind(sent, b, class) as case
   when sent is null then null
-  when list_contains(getvariable('missing_marks'), b) then 4096
-  when b = '' then case when sent = '' then 512 else 2097664 end
-  else case when b = sent then 0 else 2097152 end | case when class = 256 then loose_kind(b) else class end end;
+  when list_contains(getvariable('missing_marks'), b) then {{missing}}
+  when b = '' then case when sent = '' then {{empty}} else {{untidy|empty}} end
+  else case when b = sent then 0 else {{untidy}} end | case when class = {{text}} then loose_kind(b) else class end end;

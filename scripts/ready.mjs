@@ -21,6 +21,8 @@ if (Number(process.versions.node.split('.')[0]) < least)
 
 // what builds comes with the development dependencies; a production install has none of it and runs what was built before
 if (existsSync(join(root, 'node_modules', 'typescript'))) {
+  if (!existsSync(join(root, 'build', 'src', 'server.js')))
+    process.stderr.write('fieldlake is built first, which takes about half a minute this once.\n');
   const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 } else if (!existsSync(join(root, 'build', 'src', 'server.js')))

@@ -54,6 +54,12 @@ table audit_events
   CREATE INDEX audit_events_by_organization ON public.audit_events USING btree (organization_id, at DESC)
   CREATE INDEX audit_events_by_resource ON public.audit_events USING btree (resource_id, at DESC)
   CREATE INDEX audit_events_by_subject ON public.audit_events USING btree (subject_id, at DESC)
+table authority
+  is_only boolean not null default true
+  sealed text not null
+  made_at timestamp with time zone not null default now()
+  constraint authority_is_only_check CHECK (is_only)
+  constraint authority_pkey PRIMARY KEY (is_only)
 table brokers
   name text not null
   alive_at timestamp with time zone not null
@@ -74,6 +80,23 @@ table ceremonies
   constraint ceremonies_kind_check CHECK ((kind = ANY (ARRAY['passkey-registration'::text, 'passkey-authentication'::text, 'provider'::text])))
   constraint ceremonies_pkey PRIMARY KEY (id)
   CREATE INDEX ceremonies_by_expiry ON public.ceremonies USING btree (expires_at)
+unlogged table change_epoch
+  one boolean not null default true
+  epoch text not null default "left"(md5((gen_random_uuid())::text), 8)
+  constraint change_epoch_one_check CHECK (one)
+  constraint change_epoch_pkey PRIMARY KEY (one)
+table changes
+  xid xid8 not null default pg_current_xact_id()
+  n bigint not null generated as identity
+  experiment_id uuid not null
+  kind text not null
+  audience text not null
+  data jsonb not null
+  at timestamp with time zone not null default now()
+  constraint changes_audience_check CHECK ((audience = ANY (ARRAY['read'::text, 'contribute'::text, 'manage'::text, 'related'::text, 'device'::text])))
+  constraint changes_kind_check CHECK ((kind = ANY (ARRAY['table'::text, 'upload'::text, 'export'::text, 'macroRun'::text, 'device'::text])))
+  constraint changes_pkey PRIMARY KEY (experiment_id, xid, n)
+  CREATE INDEX changes_by_age ON public.changes USING btree (at)
 table code_versions
   resource_id uuid not null
   version integer not null
@@ -988,7 +1011,7 @@ table sessions
   user_agent text
   created_at timestamp with time zone not null default now()
   updated_at timestamp with time zone not null default now()
-  constraint sessions_method_check CHECK ((method = ANY (ARRAY['email'::text, 'passkey'::text, 'github'::text, 'orcid'::text])))
+  constraint sessions_method_check CHECK ((method = ANY (ARRAY['email'::text, 'passkey'::text, 'github'::text, 'orcid'::text, 'link'::text])))
   constraint sessions_token_hash_check CHECK ((length(token_hash) = 32))
   constraint sessions_user_agent_check CHECK ((length(user_agent) <= 512))
   constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
@@ -1007,6 +1030,15 @@ table sign_in_codes
   constraint sign_in_codes_digest_check CHECK ((length(digest) = 32))
   constraint sign_in_codes_pkey PRIMARY KEY (address, browser)
   CREATE INDEX sign_in_codes_by_expiry ON public.sign_in_codes USING btree (expires_at)
+table sign_in_links
+  token_hash bytea not null
+  user_id uuid not null
+  target text not null
+  expires_at timestamp with time zone not null
+  constraint sign_in_links_token_hash_check CHECK ((length(token_hash) = 32))
+  constraint sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+  constraint sign_in_links_pkey PRIMARY KEY (token_hash)
+  CREATE INDEX sign_in_links_by_user ON public.sign_in_links USING btree (user_id)
 table team_members
   id uuid not null
   team_id uuid not null
@@ -1351,6 +1383,14 @@ begin
   return found;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.forget_changes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from changes where experiment_id = old.id;
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.forget_instants()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1385,6 +1425,11 @@ CREATE OR REPLACE FUNCTION public.homes_of(caller uuid)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN ARRAY(SELECT m.organization_id FROM organization_members m WHERE ((m.user_id = homes_of.caller) AND m.is_member))
+CREATE OR REPLACE FUNCTION public.key_stands(key api_keys)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN ((key).enabled AND ((key).revoked_at IS NULL) AND (((key).expires_at IS NULL) OR ((key).expires_at > now())))
 CREATE OR REPLACE FUNCTION public.knows(viewer uuid, person uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -1474,6 +1519,42 @@ begin
   end if;
   return null;
 end $function$
+CREATE OR REPLACE FUNCTION public.note_change(experiment uuid, kind text, audience text, data jsonb)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into changes (experiment_id, kind, audience, data) select e.id, kind, audience, data from experiments e where e.id = experiment
+$function$
+CREATE OR REPLACE FUNCTION public.note_device_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_change(b.experiment_id, 'device', 'related',
+    jsonb_build_object('deviceId', new.id, 'status', case new.state when 'phone' then 'active' else new.state end))
+  from experiment_devices b where b.device_id = new.id;
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.note_export_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  export exports := coalesce(new, old);
+begin
+  perform note_change(export.experiment_id, 'export',
+    table_action(coalesce((select kind from lake_tables where experiment_id = export.experiment_id and identifier = export.table_identifier), export.table_identifier)),
+    jsonb_build_object('exportId', export.id, 'status', coalesce(new.status, 'removed'), 'identifier', export.table_identifier));
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.note_macro_run_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_change(new.experiment_id, 'macroRun', 'read', jsonb_build_object('id', new.id, 'macroId', new.macro_id, 'status', new.status));
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.note_measuring_devices()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1487,6 +1568,16 @@ begin
   on conflict (experiment_id) do update set changed_at = clock_timestamp();
   return null;
 end $function$
+CREATE OR REPLACE FUNCTION public.note_presence_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and old.connected = new.connected then return null; end if;
+  perform note_change(b.experiment_id, 'device', 'device', jsonb_build_object('deviceId', d.id, 'connected', new.connected))
+  from devices d join experiment_devices b on b.device_id = d.id where d.thing_name = new.thing_name;
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.note_registry_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1496,6 +1587,35 @@ begin
   select m.experiment_id from measuring_devices m join experiments e on e.id = m.experiment_id
   where m.client_id = coalesce(new.thing_name, old.thing_name) order by 1
   on conflict (experiment_id) do update set changed_at = clock_timestamp();
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.note_table_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_change(coalesce(new.experiment_id, old.experiment_id), 'table', table_action(coalesce(new.kind, old.kind)),
+    jsonb_build_object('identifier', coalesce(new.identifier, old.identifier), 'version', new.version, 'totalRows', new.row_count));
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.note_upload_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_change(new.experiment_id, 'upload', table_action('upload'),
+    jsonb_build_object('uploadId', new.id, 'status', new.status, 'uploadTableId', new.table_id));
+  return null;
+end $function$
+CREATE OR REPLACE FUNCTION public.note_withheld_macro()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_change(coalesce(new.experiment_id, old.experiment_id), 'table', 'manage',
+    jsonb_build_object('identifier', coalesce(new.macro_id, old.macro_id), 'version', t.version, 'totalRows', t.row_count))
+  from (select coalesce(max(version), 0) as version, coalesce(max(row_count), 0) as row_count from lake_tables
+    where experiment_id = coalesce(new.experiment_id, old.experiment_id) and identifier = coalesce(new.macro_id, old.macro_id)::text) t;
   return null;
 end $function$
 CREATE OR REPLACE FUNCTION public.readable_among(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, pages integer DEFAULT NULL::integer)
@@ -1742,6 +1862,11 @@ CREATE OR REPLACE FUNCTION public.searchable(content text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (to_tsvector('words'::regconfig, COALESCE(content, ''::text)) || to_tsvector('stems'::regconfig, COALESCE(content, ''::text)))
+CREATE OR REPLACE FUNCTION public.table_action(kind text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (kind = ANY (ARRAY['raw_data'::text, 'upload'::text])) THEN 'contribute'::text ELSE 'read'::text END
 CREATE OR REPLACE FUNCTION public.window_counted(accepted bigint[], passed bigint)
  RETURNS bigint[]
  LANGUAGE sql

@@ -2,20 +2,21 @@ import { join } from 'node:path';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
-import { LARGEST_OBJECT, objectArrived } from './api/messages/arrivals.service.ts';
+import { LARGEST_OBJECT, acceptObject } from './api/messages/arrivals.service.ts';
 import type { Context } from './context.ts';
 import { errors } from './errors.ts';
 import { RegisterRoutes } from './generated/routes.js';
-import { clockBody } from './http/body-clock.ts';
+import { limitBodyTime } from './http/connections/body-clock.ts';
 import { admitRequests } from './http/admission.ts';
 import { allowTrustedOrigins } from './http/cors.ts';
-import { documentationPage, documentationPolicy, documentationScript } from './http/documentation.ts';
-import { renderErrors } from './http/errors.ts';
+import { makeConsoleRoutes } from './http/console.ts';
+import { sendDocumentation, setDocumentationPolicy, sendDocumentationScript } from './http/documentation.ts';
+import { renderErrors } from './http/answers/errors.ts';
 import { refuseDoubtfulHeads } from './http/heads.ts';
 import { allowOnly, answerMethods, METHODS } from './http/methods.ts';
-import { objectRoutes } from './http/objects.ts';
+import { makeObjectRoutes } from './http/objects.ts';
 import { observe } from './http/observe.ts';
-import { routesByShape } from './http/routing.ts';
+import { sortRoutes } from './http/routing.ts';
 
 /** The API: middleware in the order in which a request meets it. */
 export function createApp(context: Context): Express {
@@ -38,22 +39,23 @@ export function createApp(context: Context): Express {
     }),
   );
   app.use(refuseDoubtfulHeads);
-  app.use(clockBody);
+  app.use(limitBodyTime);
   app.use(allowTrustedOrigins);
-  app.use(['/openapi.json', '/docs', '/platform/assets'], allowOnly('GET', 'HEAD'));
-  app.get('/openapi.json', (_request, response) => response.json(context.openapi));
-  app.get('/docs', documentationPage);
-  app.get('/docs/page.js', documentationScript);
-  app.use('/docs', documentationPolicy, express.static(swaggerUiFolder(), { index: false }));
-  app.use('/platform/assets', express.static(join(context.config.root, 'web'), { index: false }));
+  app.use(['/openapi.json', '/docs'], allowOnly('GET', 'HEAD'));
+  app.get('/openapi.json', (_request, response) => response.type('json').send(context.openapi.text));
+  app.get('/docs', (_request, response) => response.redirect(308, '/docs/api'));
+  app.get('/docs/api', sendDocumentation);
+  app.get('/docs/page.js', sendDocumentationScript);
+  app.use('/docs', setDocumentationPolicy, express.static(swaggerUiFolder(), { index: false }));
   const { objectFolder } = context;
   if (objectFolder)
     app.use(
       '/objects',
-      objectRoutes({ store: objectFolder, maxBytes: LARGEST_OBJECT, arrived: (key, stored) => objectArrived(context, key, stored) }),
+      makeObjectRoutes({ store: objectFolder, maxBytes: LARGEST_OBJECT, arrived: (key, stored) => acceptObject(context, key, stored) }),
     );
-  const routes = routesByShape(RegisterRoutes);
+  const routes = sortRoutes(RegisterRoutes);
   app.use(routes.handle);
+  app.use(makeConsoleRoutes(join(context.config.root, 'build', 'web')));
   app.use((request, response) => {
     const methods = request.path === '*' ? METHODS : routes.methodsOf(request.path);
     if (methods.length === 0) throw errors.routeNotFound();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createUser, userOfEmail } from './api/account/account.service.ts';
+import { createUser, findUserOfEmail } from './api/account/account.service.ts';
 import { makeBackup, readBackup, requireFresh, restoreBackup } from './operator/backup.service.ts';
 import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
 import { importProjectFile, type ImportTools } from './api/imports/imports.service.ts';
@@ -9,14 +9,14 @@ import { readQuickstart } from './operator/sample/sample.service.ts';
 import { loadSeason, SEASON_ROWS } from './operator/sample/season.service.ts';
 import { compactTables } from './api/data/compaction.service.ts';
 import { checkDatabricks, registerTables } from './operator/databricks.service.ts';
-import { lakeStatus, migrateLake, replayLake, verifyLake, type LakeTools } from './operator/lake.service.ts';
+import { loadLakeStatus, migrateLake, replayLake, verifyLake, type LakeTools } from './operator/lake.service.ts';
 import { readConfig, type Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { ApiError, StartError } from './errors.ts';
 import { openJobQueue } from './jobs/queue.ts';
-import { withDatabricks, withLake, withLakeStore } from './with-lake.ts';
+import { useDatabricks, useLake, useLakeStore } from './with-lake.ts';
 
 const USAGE = `usage:
   npm run user -- create --email ADDRESS --first-name NAME --last-name NAME [--rate-limit N] [--key-name NAME]
@@ -74,7 +74,7 @@ async function user(db: Database, args: string[]): Promise<void> {
     const { key: secret } = await createApiKey(db, { userId: made.id, ...key });
     say(JSON.stringify({ userId: made.id, organizationId: made.organizationId, email, apiKey: secret }, null, 2));
   } else if (verb === 'create-key') {
-    const userId = await userOfEmail(db, needed(values.email, 'email'));
+    const userId = await findUserOfEmail(db, needed(values.email, 'email'));
     if (userId === undefined) throw new UsageError('there is no account with that address');
     say(JSON.stringify({ userId, apiKey: (await createApiKey(db, { userId, ...key })).key }, null, 2));
   } else if (verb === 'revoke-key') {
@@ -113,7 +113,7 @@ async function lake(config: Config, tools: LakeTools, args: string[]): Promise<v
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const [verb] = positionals;
   const tell = (answer: unknown) => say(JSON.stringify(answer, null, 2));
-  if (verb === 'status') tell(await lakeStatus(tools));
+  if (verb === 'status') tell(await loadLakeStatus(tools));
   else if (verb === 'compact') tell(await compactTables(tools, { atLeast: 2, limit: 100_000 }));
   else if (verb === 'verify') {
     const found = await verifyLake(tools);
@@ -124,10 +124,10 @@ async function lake(config: Config, tools: LakeTools, args: string[]): Promise<v
   else if (verb === 'register') {
     const catalog = config.engines.databricks?.catalog;
     tell(
-      await withDatabricks(config, (warehouse, lakeUrl) => registerTables(tools, warehouse, { catalog, schema: values.schema, lakeUrl })),
+      await useDatabricks(config, (warehouse, lakeUrl) => registerTables(tools, warehouse, { catalog, schema: values.schema, lakeUrl })),
     );
   } else if (verb === 'check-databricks') {
-    const findings = await withDatabricks(config, (warehouse) => checkDatabricks(tools, warehouse));
+    const findings = await useDatabricks(config, (warehouse) => checkDatabricks(tools, warehouse));
     for (const { what, holds, found } of findings)
       say(`${holds ? 'holds' : 'DOES NOT HOLD'}: ${what}${holds ? '' : `, but: ${found ?? ''}`}`);
     if (findings.some(({ holds }) => !holds)) process.exitCode = 1;
@@ -147,7 +147,7 @@ async function readText(path: string): Promise<string> {
 async function importFile(tools: ImportTools, args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { owner: { type: 'string' } } });
   const text = await readText(resolve(needed(positionals[0], 'FILE')));
-  const ownerId = values.owner === undefined ? undefined : await userOfEmail(tools.db, needed(values.owner, 'owner'));
+  const ownerId = values.owner === undefined ? undefined : await findUserOfEmail(tools.db, needed(values.owner, 'owner'));
   if (values.owner !== undefined && ownerId === undefined) throw new UsageError('there is no account with that address');
   try {
     say(JSON.stringify(await importProjectFile(tools, text, ownerId), null, 2));
@@ -186,9 +186,9 @@ async function main([command, ...args]: string[]): Promise<void> {
   try {
     if (command === 'user') await user(db, args);
     else if (command === 'import') await withJobs(config, db, url, (tools) => importFile(tools, args));
-    else if (command === 'lake') await withLake(config, db, (tools) => lake(config, tools, args));
+    else if (command === 'lake') await useLake(config, db, (tools) => lake(config, tools, args));
     else if (command === 'backup') {
-      const { madeAt, tables, lakeFiles, otherFiles, missing } = await withLakeStore(config, db, (store) =>
+      const { madeAt, tables, lakeFiles, otherFiles, missing } = await useLakeStore(config, db, (store) =>
         makeBackup({ url, dataDir: config.dataDir, lake: store }, resolve(needed(args[0], 'DIR'))),
       );
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);

@@ -2,17 +2,18 @@ import { existsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { originList, relyingParty, sharedDomain } from './auth/web-settings.ts';
+import { splitOrigins, checkRelyingParty, checkSharedDomain } from './auth/web-settings.ts';
 import { StartError } from './errors.ts';
 import { readSecret } from './storage/secret.ts';
-import { S3_ENVIRONMENT, s3Settings, type S3Settings } from './storage/s3-settings.ts';
-import { ENGINE_ENVIRONMENT, engineSettings, type EngineSettings } from './lakehouse/engine-settings.ts';
-import { LAKE_ENVIRONMENT, lakeSettings, type LakeSettings } from './lakehouse/files/lake-settings.ts';
+import { S3_ENVIRONMENT, readS3Settings, type S3Settings } from './storage/s3-settings.ts';
+import { ENGINE_ENVIRONMENT, readEngineSettings, type EngineSettings } from './lakehouse/engines/settings.ts';
+import { LAKE_ENVIRONMENT, readLakeSettings, type LakeSettings } from './lakehouse/tables/files/lake-settings.ts';
 
 /** A setting that is wrong. */
 export class ConfigError extends StartError {}
 
 const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
+const secretHex = z.string().regex(/^[0-9a-f]{64}$/i, 'it must be 64 hexadecimal digits');
 const onOff = z.enum(['on', 'off']).transform((text) => text === 'on');
 
 const repository = z.string().regex(/^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/, 'it must be owner/name');
@@ -22,6 +23,7 @@ const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   ADMIN_PORT: number(0, 65_535).default(0),
   DATA_DIR: z.string().min(1).default('.data'),
+  SECRET: secretHex.optional(),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'it must begin with postgres://')
@@ -30,12 +32,13 @@ const Environment = z.object({
   BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   SAMPLE_DATA: onOff.optional(),
   WORKER: onOff.default(true),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).optional(),
   LOG_FILE: z.string().min(1).optional(),
   DUCKDB_THREADS: number(1, 256).optional(),
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
   /** Requests of everybody that are in work at once; half of them of one sender. */
   REQUESTS_AT_ONCE: number(2, 100_000).default(256),
+  LISTENERS_AT_ONCE: number(1, 100_000).default(2_000),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
   /** Answers to reads that are kept in memory for those who ask the same; 0 keeps none. */
@@ -52,7 +55,6 @@ const Environment = z.object({
   MACRO_ACCEPT_ROOT: onOff.default(false),
   MACRO_RUNS: number(1, 256).default(2),
   MACRO_MEMORY_MB: number(256, 65_536).default(1536),
-  /** Where projects are brought over from. */
   TRANSFER_SOURCE: z.string().min(1).max(64).default('photosynq'),
   /** Signs project imports; several, apart from each other by commas, while one replaces another. */
   WEBHOOK_SECRETS: z
@@ -96,13 +98,11 @@ const Environment = z.object({
   FIRMWARE_AMBIT_REPOSITORY: repository.optional(),
   FIRMWARE_GITHUB_TOKEN: z.string().min(1).optional(),
   ...S3_ENVIRONMENT,
-  /** Of one record of an uploaded file, such as a CSV record with its quoted line breaks. */
   UPLOAD_RECORD_KIB: number(1, 16_384).default(8_192),
   ...LAKE_ENVIRONMENT,
   /** How long, and how many of a table, older versions are kept; fewer days than other readers are told (delta/schema.ts). */
   LAKE_VERSION_DAYS: number(1, 50).default(30),
   LAKE_VERSIONS: number(100, 1_000_000).default(10_000),
-  /** Of one uploaded file; of an ambyte's log at most 10. */
   UPLOAD_FILE_MIB: number(1, 65_536).default(1_024),
   /** Rows that an uploaded Parquet file of more than five million may have for each of its bytes. */
   UPLOAD_PARQUET_EXPANSION: number(1, 1_000_000).default(20),
@@ -174,6 +174,7 @@ export interface Config {
   providers: { github: ProviderSettings | undefined; orcid: ProviderSettings | undefined };
   limits: {
     requestsAtOnce: number;
+    listenersAtOnce: number;
     callerStatements: number;
     organizationStatements: number;
     statementTimeoutMs: number;
@@ -272,9 +273,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const env = parsed.data;
   const dataDir = resolve(env.DATA_DIR);
   const baseUrl = env.BASE_URL?.replace(/\/$/, '');
-  const trustedOrigins = originList(env.TRUSTED_ORIGINS);
-  const cookieDomain = sharedDomain(env.COOKIE_DOMAIN, baseUrl);
-  const lake = lakeSettings(env, env.S3_BUCKET);
+  const trustedOrigins = splitOrigins(env.TRUSTED_ORIGINS);
+  const cookieDomain = checkSharedDomain(env.COOKIE_DOMAIN, baseUrl);
+  const lake = readLakeSettings(env, env.S3_BUCKET);
   return Object.freeze({
     root: packageRoot(),
     port: env.PORT,
@@ -286,11 +287,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     // somebody else's Postgres gets sample people only when asked for
     sampleData: env.SAMPLE_DATA ?? env.DATABASE_URL === undefined,
     worker: env.WORKER,
-    logLevel: env.LOG_LEVEL,
+    logLevel: env.LOG_LEVEL ?? (process.stderr.isTTY && env.LOG_FILE === undefined ? 'warn' : 'info'),
     logFile: env.LOG_FILE,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
-    s3: s3Settings(env),
-    engines: engineSettings(env, lake.place),
+    s3: readS3Settings(env),
+    engines: readEngineSettings(env, lake.place),
     iot: iotSettings(env),
     firmware: {
       apiUrl: withoutSlash(env.GITHUB_API_URL),
@@ -305,7 +306,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     web: {
       trustedOrigins,
       trustProxyHops: env.TRUST_PROXY_HOPS,
-      rpId: relyingParty(env.RP_ID ?? cookieDomain, baseUrl, trustedOrigins),
+      rpId: checkRelyingParty(env.RP_ID ?? cookieDomain, baseUrl, trustedOrigins),
       cookieDomain,
       signInsPerMinute: env.SIGN_INS_PER_MINUTE,
     },
@@ -315,6 +316,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     limits: {
       requestsAtOnce: env.REQUESTS_AT_ONCE,
+      listenersAtOnce: env.LISTENERS_AT_ONCE,
       callerStatements: env.CALLER_STATEMENTS,
       organizationStatements: env.ORGANIZATION_STATEMENTS,
       statementTimeoutMs: env.STATEMENT_TIMEOUT_SECONDS * 1000,
@@ -343,6 +345,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
     lake,
     versions: { days: env.LAKE_VERSION_DAYS, most: env.LAKE_VERSIONS },
-    secret: readSecret(dataDir),
+    secret: readSecret(dataDir, env.SECRET),
   });
 }

@@ -1,47 +1,27 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pino, type Logger } from 'pino';
-import { Gauge } from 'prom-client';
-import { readJson } from './json.ts';
-import { SIGN_IN_EFFECTS, type SignInEffect } from './api/account/effects.service.ts';
-import { claimInvitations } from './api/invitations/invitations.service.ts';
-import { openDeviceRoom, type DeviceRoom } from './api/devices/room.service.ts';
-import { registerPipelineGauges } from './operator/gauges.service.ts';
+import type { Logger } from 'pino';
+import type { ChangeFeed } from './api/changes/feed.service.ts';
+import type { DeviceRoom } from './api/devices/room.service.ts';
 import type { Config } from './config.ts';
-import { openContract, type Contract } from './contract/contract.ts';
-import { openDatabase, type Database } from './database/database.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
-import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
-import { indexOperations, type OpenApiDocument, type Operations } from './contract/operations.ts';
-import { loadPipelines, type Pipelines } from './ingest/pipeline.ts';
-import { openJobQueue, type JobQueue } from './jobs/queue.ts';
-import { openEmbeddedPlaces } from './places/embedded.ts';
+import type { Contract } from './contract/contract.ts';
+import type { Database } from './database/database.ts';
+import type { PublishedDocument, Operations } from './contract/operations.ts';
+import type { Pipelines } from './ingest/pipeline.ts';
+import type { JobQueue } from './jobs/queue.ts';
 import type { Places } from './places/places.ts';
-import { openProvidedPlaces } from './places/provider.ts';
 import type { StartError } from './errors.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import { waitPublished } from './lakehouse/delta/awaiting.ts';
-import { Engines } from './lakehouse/engines.ts';
-import type { LakeFiles } from './lakehouse/files/files.ts';
-import { requireConditionalPuts, requirePlace } from './lakehouse/files/place.ts';
-import type { LiveTable } from './lakehouse/plan.ts';
-import { PageCache } from './lakehouse/page-cache.ts';
-import { Versions } from './lakehouse/versions.ts';
-import { FairShares } from './lakehouse/shares.ts';
-import type { StagingArea } from './lakehouse/staging.ts';
-import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
-import { DuckDbWarehouse } from './lakehouse/warehouses/duckdb.ts';
+import type { Metrics } from './metrics.ts';
+import type { Engines } from './lakehouse/read/engines.ts';
+import type { LakeFiles } from './lakehouse/tables/files/files.ts';
+import type { PageCache } from './lakehouse/read/page-cache.ts';
+import type { Versions } from './lakehouse/tables/versions.ts';
+import type { FairShares } from './lakehouse/read/shares.ts';
+import type { StagingArea } from './lakehouse/tables/staging.ts';
 import type { FolderStore } from './storage/folder.ts';
 import type { ObjectStore } from './storage/objects.ts';
-import { sweepScratch } from './lakehouse/warehouses/scratch.ts';
-import { makePrivate } from './storage/private.ts';
 import type { Mailer } from './mail/mailer.ts';
-import { openOutbox } from './mail/outbox.ts';
-import { openSmtp } from './mail/smtp.ts';
-import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
-import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 
-/** Everything that the product is handed. Built here, and nowhere else. */
+/** Everything that the product is handed. Built in `compose.ts`, and nowhere else. */
 export interface Context {
   config: Config;
   log: Logger;
@@ -80,14 +60,14 @@ export interface Context {
   versions: Versions;
   /** Devices: registry, changes of certificates, credentials. */
   iot: DeviceRoom;
+  /** Those who listen to what happens in experiments. */
+  changes: ChangeFeed;
   /** Where others reach the API; known once it listens. */
   baseUrl: string;
   /** Sends letters; called by the job only. To send one, `enqueueLetter`. */
   mailer: Mailer;
-  /** What happens at every kind of sign-in, in this order; a failure is logged and never fails the sign-in. */
-  signInEffects: readonly SignInEffect[];
   operations: Operations;
-  openapi: OpenApiDocument;
+  openapi: PublishedDocument;
   /** Checks of requests against that document. */
   contract: Contract;
   /** What must work for the service to be ready, by name; a check may answer a detail for operators. */
@@ -97,250 +77,4 @@ export interface Context {
   /** Resolves with the sentence of what the service cannot go on without; never, otherwise. */
   givenUp: Promise<StartError>;
   close(): Promise<void>;
-}
-
-const REDACTED = [
-  'req.headers.cookie',
-  'req.headers["x-api-key"]',
-  'req.headers.authorization',
-  '*.key',
-  '*.token',
-  '*.code',
-  '*.otp',
-  '*.cookie',
-  '*.email',
-  '*.clientSecret',
-  '*.smtpUrl',
-  '*.secret',
-  '*.password',
-  '*.url',
-  '*.uploadUrl',
-];
-
-/** The sandbox, opened once when it is first needed; a failure is not kept. */
-function sandboxOnce(config: Config) {
-  let opening: Promise<Sandbox> | undefined;
-  return {
-    open: () => {
-      opening ??= openSandbox({
-        ...config.macros,
-        runtimesFolder: join(config.root, 'src/sandbox/runtimes'),
-        keepIn: join(config.dataDir, 'macros'),
-      }).catch((error: unknown) => {
-        opening = undefined;
-        throw error;
-      });
-      return opening;
-    },
-    /** The level per language, for operators; none of it while nothing has opened it. */
-    levels: async () => {
-      if (!opening) return { state: 'not started' };
-      const sandbox = await opening;
-      return Object.fromEntries(config.macros.languages.map((language) => [language, sandbox.level(language)]));
-    },
-    close: async () => (await opening)?.close(),
-  };
-}
-
-const CLOSE_MS = 25_000;
-const CACHE_MS = 600_000;
-/** Between two looks for copies of what was erased, in every process. */
-const TIDY_MS = 30_000;
-
-const late = () =>
-  new Promise<never>((_resolve, reject) => {
-    setTimeout(() => reject(new Error('closing took too long')), CLOSE_MS).unref();
-  });
-
-/** Two pools of each engine: short reads, and reads that may take long. */
-async function openEngines(config: Config, files: LakeFiles, db: Database): Promise<{ reads: Engines; exporting: Engines }> {
-  const { choice, databricks, mostBytes } = config.engines;
-  const published = (tables: readonly LiveTable[]) => waitPublished(db, tables);
-  const temporaryFolder = join(config.dataDir, 'tmp');
-  const openTables = async () => {
-    if (choice === 'duckdb' || !databricks) return [];
-    const { DatabricksWarehouse } = await import('./lakehouse/warehouses/databricks.ts');
-    const warehouse = await DatabricksWarehouse.open({ ...databricks, temporaryFolder });
-    return [warehouse, warehouse.beside(4)];
-  };
-  const openFiles = async () => {
-    if (choice === 'databricks') return [];
-    const { threads, memoryMb } = config.duckdb;
-    const options = { lakeFolder: files.folder, files, temporaryFolder, threads };
-    const warehouse = await DuckDbWarehouse.open({ ...options, memoryLimit: `${memoryMb}MB` });
-    const memoryLimit = `${Math.max(128, Math.floor(memoryMb / 4))}MB`;
-    const exporter = await DuckDbWarehouse.open({ ...options, memoryLimit, connections: 4, wideStreams: 0, tellsReading: true }).catch(
-      async (error: unknown) => {
-        await warehouse.close();
-        throw error;
-      },
-    );
-    return [warehouse, exporter];
-  };
-  const tables = await openTables();
-  const opened = await openFiles();
-  const engines = (at: 0 | 1) => new Engines({ files: opened[at], tables: tables[at], mostBytes, published });
-  return { reads: engines(0), exporting: engines(1) };
-}
-
-/** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
-export async function createContext(config: Config): Promise<Context> {
-  const log = pino(
-    { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    // one write for many lines: a write a line took a sixth of a small request
-    pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true, minLength: 4_096, periodicFlush: 100 }),
-  );
-  const metrics = createMetrics();
-  const opened: (() => Promise<unknown>)[] = [];
-  let giveUp: (error: StartError) => void = () => undefined;
-  const givenUp = new Promise<StartError>((resolve) => (giveUp = resolve));
-  const close = async () => {
-    for (const shut of opened.splice(0).reverse())
-      // what does not close must not keep the rest, the embedded Postgres above all, from closing
-      await Promise.race([shut(), late()]).catch((error: unknown) => log.error({ err: error }, 'closing failed'));
-  };
-  try {
-    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-    await makePrivate(config.dataDir);
-    await sweepScratch(join(config.dataDir, 'tmp'));
-    let postgres: EmbeddedPostgres | undefined;
-    if (config.databaseUrl === undefined) {
-      postgres = await startEmbeddedPostgres({
-        dataDir: config.dataDir,
-        watch: {
-          onLost: () => log.error('the embedded Postgres was lost; it is being started again'),
-          onBack: (milliseconds) => log.warn({ milliseconds }, 'the embedded Postgres is back'),
-          onGivenUp: (error) => giveUp(error),
-        },
-      });
-      opened.push(() => postgres?.stop() ?? Promise.resolve());
-    }
-    const url = config.databaseUrl ?? postgres?.url ?? '';
-    await migrate({ url, folder: join(config.root, 'sql') });
-    const onQuery = (label: string, milliseconds: number) => metrics.queries.observe({ label }, milliseconds / 1000);
-    const db = openDatabase({ url, role: APPLICATION_ROLE, max: 20, onQuery });
-    opened.push(() => db.close());
-    const admission = openDatabase({
-      url,
-      role: APPLICATION_ROLE,
-      max: 8,
-      statementTimeoutMs: 5_000,
-      // every statement looks up a few rows by their keys; planned anew, five times a connection, that of a table takes 5 ms
-      settings: { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' },
-      onQuery,
-    });
-    opened.push(() => admission.close());
-    const jobs = await openJobQueue({
-      url,
-      role: APPLICATION_ROLE,
-      onError: (error) => {
-        metrics.jobErrors.inc();
-        log.warn({ err: error }, 'the job queue reported an error');
-      },
-    });
-    const { place } = config.lake;
-    await requirePlace(db, place);
-    const lake = await openLakeStore(config, place);
-    opened.push(() => lake.close());
-    if (place !== 'folder') await requireConditionalPuts(lake);
-    const lakeFiles = await openLakeFiles(config, db, { place, store: lake, isKept: true });
-    opened.push(() => lakeFiles.close());
-    const lakeFolder = lakeFiles.folder;
-    const tidying = setInterval(() => {
-      lakeFiles.tidy().catch((error: unknown) => log.warn({ err: error }, 'copies of erased experiments could not be removed'));
-    }, TIDY_MS).unref();
-    opened.push(() => Promise.resolve(clearInterval(tidying)));
-    const { reads, exporting } = await openEngines(config, lakeFiles, db);
-    opened.push(() => reads.close());
-    opened.push(() => exporting.close());
-    const staging = await openDuckdbWriter({
-      lakeFolder,
-      files: lakeFiles,
-      workFolder: join(config.dataDir, 'work'),
-      threads: config.duckdb.threads,
-    });
-    opened.push(() => staging.close());
-    const links = { baseUrl: config.baseUrl ?? '' };
-    const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);
-    opened.push(() => objects.close());
-    const iot = await openDeviceRoom({ config, db, onProblem: (cause, what) => log.warn({ err: cause }, what) });
-    opened.push(() => iot.close());
-    const pipelines = await loadPipelines(join(config.root, 'pipelines'));
-    const { callerStatements, organizationStatements } = config.limits;
-    const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
-    const pages = new PageCache({ bytes: config.limits.cacheBytes, milliseconds: CACHE_MS });
-    const { smtpUrl, from } = config.mail;
-    const mailer =
-      smtpUrl === undefined ? await openOutbox({ folder: join(config.dataDir, 'outbox'), from }) : openSmtp({ url: smtpUrl, from });
-    opened.push(() => mailer.close());
-    new Gauge({
-      name: 'postgres_pool_waiting',
-      help: 'Statements that wait for a connection.',
-      registers: [metrics.registry],
-      collect() {
-        this.set(db.pool.waiting);
-      },
-    });
-    registerPipelineGauges(metrics.registry, db);
-    const macros = sandboxOnce(config);
-    opened.push(macros.close);
-    const openapi = readJson(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
-    // first to stop: jobs use everything above
-    opened.push(() => jobs.stop());
-    return {
-      config,
-      log,
-      requestLog: log.child({}, { redact: [] }),
-      metrics,
-      db,
-      admission,
-      jobs,
-      sandbox: macros.open,
-      mailer,
-      signInEffects: [...SIGN_IN_EFFECTS, { name: 'claim-invitations', run: claimInvitations }],
-      places:
-        config.places === undefined ? openEmbeddedPlaces(join(config.root, 'src/places/data/names.br')) : openProvidedPlaces(config.places),
-      reads,
-      exporting,
-      staging,
-      lakeFolder,
-      lakeFiles,
-      lake,
-      iot,
-      pipelines,
-      objects,
-      objectFolder,
-      shares,
-      pages,
-      versions: new Versions({ db, lakeFolder }),
-      openapi,
-      contract: openContract(openapi),
-      operations: indexOperations(openapi),
-      checks: {
-        postgres: () => db.ping(),
-        macros: macros.levels,
-        objects: () => objects.check(),
-        warehouse: () =>
-          Promise.resolve({ running: reads.running, exporting: exporting.running, waiting: shares.waiting, answers: pages.usage }),
-        // letters wait in the queue while the mail server is away: that is worth knowing, and no reason to send callers elsewhere
-        mail: () =>
-          mailer.check().then(
-            () => 'reachable',
-            () => 'not reachable',
-          ),
-      },
-      ready: false,
-      givenUp,
-      get baseUrl() {
-        return links.baseUrl;
-      },
-      set baseUrl(url) {
-        links.baseUrl = url;
-      },
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
 /**
  * Every failure a caller can see. One line an entry: HTTP status and the sentence a person reads; the key is the stable code
- * (`experimentNotFound` goes out as `EXPERIMENT_NOT_FOUND`). Throw with `throw errors.invalidId('id')`; `http/errors.ts` renders RFC 9457.
+ * (`experimentNotFound` goes out as `EXPERIMENT_NOT_FOUND`). Throw with `throw errors.invalidId('id')`; `http/answers/errors.ts` renders RFC 9457.
  */
 export interface Problem {
   /** Where: `/name`, `?filters/2/value`. Never the submitted value. */
@@ -76,6 +76,8 @@ const catalogue = {
   noValuesToUpdate: say(400, 'Give a name, enabled or expiresIn.'),
   keyNotFound: say(404, 'You have no such API key.'),
   apiKeyRevoked: say(409, 'This API key is revoked; make a new one.'),
+  signInLinkInvalid: say(400, 'This link was used already, has expired or is not ours; a start of the service prints a new one.'),
+  signInLinkElsewhere: say(403, 'This link works only on the machine that the service runs on.'),
   providerNotFound: say(404, 'This sign-in provider is not available here.'),
   invalidCallbackUrl: say(403, 'callbackURL must be a path of ours or a URL on a trusted origin.'),
   invalidErrorCallbackUrl: say(403, 'errorCallbackURL must be a path of ours or a URL on a trusted origin.'),
@@ -221,6 +223,7 @@ const catalogue = {
   handoverRefused: say(403, 'There is no such resource, or you may not share it.'),
   handoverNotBlocking: say(409, 'This resource does not keep your account from being deleted; share it instead.'),
   workbookVersionNotFound: say(404, 'This workbook has no such version.'),
+  codeVersionNotFound: say(404, 'There is no such version of this code.'),
   noWorkbookAttached: say(400, 'This experiment does not have an attached workbook.'),
   workbookNotPublishable: say(
     403,
@@ -329,6 +332,7 @@ const catalogue = {
   databaseTimeout: say(504, 'The database took too long to answer.'),
   objectsUnavailable: say(503, 'The object store cannot be reached right now.'),
   overloaded: say(503, 'The service has more requests than it can answer; try again shortly.'),
+  tooManyListeners: say(429, 'You listen to changes as often as one caller may; end one of your streams.'),
   shuttingDown: say(503, 'The service is stopping.'),
   internal: say(500, 'Something went wrong on our side. The request id names it in our log.'),
 };
@@ -336,14 +340,15 @@ const catalogue = {
 type Catalogue = typeof catalogue;
 export type ErrorKey = keyof Catalogue;
 
-const screaming = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+/** The code of an entry: `invalidId` is `INVALID_ID`. */
+export const printCode = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 export const errors = Object.fromEntries(
   Object.entries(catalogue).map(([key, { status, sentence }]) => [
     key,
-    (...args: unknown[]) => new ApiError(status, screaming(key), (sentence as (...given: unknown[]) => string)(...args)),
+    (...args: unknown[]) => new ApiError(status, printCode(key), (sentence as (...given: unknown[]) => string)(...args)),
   ]),
 ) as unknown as { [K in ErrorKey]: (...args: Parameters<Catalogue[K]['sentence']>) => ApiError };
 
 /** The published list: code, status and an example sentence, in catalogue order. */
-export const errorList = (Object.keys(catalogue) as ErrorKey[]).map((key) => ({ code: screaming(key), status: catalogue[key].status }));
+export const errorList = (Object.keys(catalogue) as ErrorKey[]).map((key) => ({ code: printCode(key), status: catalogue[key].status }));

@@ -29,7 +29,7 @@ const CONNECTION =
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** The kind of what reached the top; `isRejection` when a promise brought it. */
-export function faultKind(error: unknown, isRejection: boolean): FaultKind {
+export function classifyFault(error: unknown, isRejection: boolean): FaultKind {
   if (!(error instanceof Error)) return isRejection ? 'rejection' : 'exception';
   const code = (error as NodeJS.ErrnoException).code ?? '';
   if (
@@ -56,7 +56,7 @@ export function watchFaults({ log, setReady, end }: Service): void {
   let faults: number[] = [];
   let isEnding = false;
   const meet = (error: unknown, isRejection: boolean) => {
-    const kind = faultKind(error, isRejection);
+    const kind = classifyFault(error, isRejection);
     const now = performance.now();
     faults = [...faults.filter((at) => now - at < 60_000), now];
     const after = faults.length > MOST_A_MINUTE ? 'ends' : AFTER[kind];

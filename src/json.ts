@@ -150,5 +150,20 @@ export function readJson(text: string, numbers?: Numbers): unknown {
  * The same, so that printing it gives every number back as it was written: 1.0 stays 1.0, 12345678901234567890 stays itself. Numbers that JavaScript
  * prints that way are plain numbers. Throws SyntaxError.
  */
-export const exactJson = (text: string): unknown =>
+export const readExactJson = (text: string): unknown =>
   readJson(text, (value, source) => (String(value) === source ? value : JSON.rawJSON(source)));
+
+/** True for a JSON object: neither null, nor a list, nor a number that keeps its text. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+
+/** True when lists and objects within each other reach more than `most` levels. Takes no stack. */
+export function isNestedDeeper(value: unknown, most: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= most; depth += 1) {
+    level = level.filter((each) => typeof each === 'object' && each !== null);
+    if (level.length === 0) return false;
+    if (depth < most) level = level.flatMap((each): unknown[] => Object.values(each as object));
+  }
+  return true;
+}

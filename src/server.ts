@@ -1,17 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { prepareSample, quickstartLines } from './operator/sample/sample.service.ts';
+import { prepareSample, printQuickstart } from './operator/sample/sample.service.ts';
+import { openClient } from './operator/sample/client.ts';
 import { loadSeason } from './operator/sample/season.service.ts';
+import { preparePartners, prepareViews } from './operator/sample/views.service.ts';
 import { runBroker } from './api/messages/broker.service.ts';
 import { createApp } from './app.ts';
+import { issueLink } from './auth/proofs/links.ts';
 import { ConfigError, readConfig, type Config } from './config.ts';
-import { createContext, type Context } from './context.ts';
+import type { Context } from './context.ts';
+import { createContext } from './compose.ts';
 import { StartError } from './errors.ts';
 import { watchFaults } from './faults.ts';
 import { createAdminApp } from './http/admin.ts';
-import { drainable } from './http/drain.ts';
-import { createListener } from './http/listener.ts';
+import { makeDrain } from './http/connections/drain.ts';
+import { createListener } from './http/connections/listener.ts';
 import { MQTT_PORT } from './iot/registry.ts';
 import { startWorker } from './worker.ts';
 
@@ -53,7 +57,7 @@ async function startWorkerProcess(given: Config): Promise<RunningServer> {
   const context = await createContext({ ...given, iot: { ...given.iot, broker: false } });
   try {
     const admin = createServer(createAdminApp(context));
-    const drain = drainable(admin);
+    const drain = makeDrain(admin);
     await listen(admin, given.adminPort, '127.0.0.1', 'ADMIN_PORT');
     const adminUrl = urlOf(admin, '127.0.0.1');
     const stopWorker = await startWorker(context);
@@ -83,7 +87,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   try {
     const server = createListener(createApp(context));
     const admin = createServer(createAdminApp(context));
-    const drains = [drainable(server), drainable(admin)];
+    const drains = [makeDrain(server), makeDrain(admin)];
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
     await listen(server, config.port, config.host, 'PORT');
     const localUrl = urlOf(server, { '0.0.0.0': '127.0.0.1', '::': '::1' }[config.host] ?? config.host);
@@ -100,6 +104,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
       localUrl,
       stop: async (noticeMs = 0) => {
         context.ready = false;
+        // a stream ends when it is told to, and a server that drains waits for it
+        await context.changes.stop();
         await Promise.all(drains.map((drain) => drain(noticeMs)));
         await stopBroker();
         await stopWorker?.();
@@ -153,7 +159,7 @@ async function main(role: string | undefined): Promise<void> {
     process.stdout.write(`A worker of ${baseUrl} is ready (operators: ${adminUrl}/health/ready)\n`);
     return;
   }
-  process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs, operators: ${adminUrl}/health/ready)\n`);
+  process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs/api, operators: ${adminUrl}/health/ready)\n`);
   process.stdout.write(`Letters (sign-in codes, invitations) go to ${context.mailer.destination}\n`);
   if (context.iot.broker && context.config.iot.port === undefined && context.iot.broker.port !== MQTT_PORT)
     process.stdout.write(`Devices connect to port ${context.iot.broker.port}, since ${MQTT_PORT} is taken; BROKER_PORT chooses another.\n`);
@@ -161,13 +167,27 @@ async function main(role: string | undefined): Promise<void> {
 }
 
 /** Makes the sample and says how to ask for it. What goes wrong with it is told, and leaves the service as it is. */
-async function offerSample({ context, adminUrl, localUrl }: RunningServer, signal: AbortSignal): Promise<void> {
+async function offerSample({ context, baseUrl, adminUrl, localUrl }: RunningServer, signal: AbortSignal): Promise<void> {
   try {
     const quickstart = await prepareSample(context, { localUrl, adminUrl });
+    // the link works on this machine only, so that it needs an address of this machine
+    if (baseUrl === localUrl) {
+      const token = await issueLink(context.db, { userId: quickstart.users.owner.id, target: `/experiments/${quickstart.experimentId}` });
+      process.stdout.write(
+        `\nOpen the sample in a browser as its owner (works once, for ten minutes):\n${baseUrl}/sign-in/link#${token}\n`,
+      );
+    }
     process.stdout.write(
-      `\nTry these, in this order:\n${quickstartLines(quickstart)}\nThe keys of the whole sample cast are in ${context.config.dataDir}/quickstart.json\n`,
+      `\nTry these, in this order:\n${printQuickstart(quickstart)}\nThe keys of the whole sample cast are in ${context.config.dataDir}/quickstart.json\n`,
     );
-    await loadSeason(quickstart, { localUrl, signal, say: (line) => process.stdout.write(`The sample season: ${line}.\n`) });
+    const library = await loadSeason(quickstart, {
+      localUrl,
+      signal,
+      say: (line) => process.stdout.write(`The sample season: ${line}.\n`),
+    });
+    await preparePartners(openClient(localUrl, quickstart.users.teammate.apiKey, signal));
+    await prepareViews(openClient(localUrl, quickstart.apiKey, signal), quickstart, library);
+    process.stdout.write('The sample season: its charts, dashboard, plots and instruments are there.\n');
   } catch (error) {
     if (signal.aborted) return;
     context.log.warn({ err: error }, 'the sample was not made');

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
 import { StartError } from './errors.ts';
-import type { LakeFiles } from './lakehouse/files/files.ts';
-import { folderFiles } from './lakehouse/files/folder.ts';
-import type { LakePlace } from './lakehouse/files/lake-settings.ts';
+import type { LakeFiles } from './lakehouse/tables/files/files.ts';
+import { openFolderFiles } from './lakehouse/tables/files/folder.ts';
+import type { LakePlace } from './lakehouse/tables/files/lake-settings.ts';
 import { openFolderStore, type FolderStore } from './storage/folder.ts';
 import type { ObjectStore } from './storage/objects.ts';
 
@@ -39,7 +39,7 @@ export async function openLakeFiles(
   db: Database,
   { place, store, isKept }: { place: LakePlace; store: ObjectStore; isKept: boolean },
 ): Promise<LakeFiles> {
-  if (place === 'folder') return folderFiles(join(config.dataDir, 'lake'));
-  const { openBucketFiles } = await import('./lakehouse/files/bucket.ts');
+  if (place === 'folder') return openFolderFiles(join(config.dataDir, 'lake'));
+  const { openBucketFiles } = await import('./lakehouse/tables/files/bucket.ts');
   return openBucketFiles({ store, db, cacheFolder: join(config.dataDir, 'cache'), cacheBytes: config.lake.cacheBytes, isKept });
 }

@@ -4,15 +4,15 @@ import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
 import { StartError } from './errors.ts';
 import { loadPipelines } from './ingest/pipeline.ts';
-import type { LakePlace } from './lakehouse/files/lake-settings.ts';
-import { findPlace } from './lakehouse/files/place.ts';
-import type { Warehouse } from './lakehouse/warehouse.ts';
-import { openDuckdbWriter } from './lakehouse/warehouses/duckdb-write.ts';
+import type { LakePlace } from './lakehouse/tables/files/lake-settings.ts';
+import { findPlace } from './lakehouse/tables/files/place.ts';
+import type { Warehouse } from './lakehouse/terms/warehouse.ts';
+import { openDuckdbWriter } from './lakehouse/engines/duckdb/write.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
 
 /** Opens the lake's store where it lies, and closes it again. */
-export async function withLakeStore<T>(config: Config, db: Database, work: (store: ObjectStore) => Promise<T>): Promise<T> {
+export async function useLakeStore<T>(config: Config, db: Database, work: (store: ObjectStore) => Promise<T>): Promise<T> {
   const store = await openLakeStore(config, await findPlace(db, config.lake.place));
   try {
     return await work(store);
@@ -22,7 +22,7 @@ export async function withLakeStore<T>(config: Config, db: Database, work: (stor
 }
 
 /** Opens the lake where it lies for one command, beside a service that may be running, and closes it again. */
-export async function withLake<T>(config: Config, db: Database, work: (tools: LakeTools) => Promise<T>): Promise<T> {
+export async function useLake<T>(config: Config, db: Database, work: (tools: LakeTools) => Promise<T>): Promise<T> {
   const closing: { close(): Promise<unknown> }[] = [];
   const closed = <O extends { close(): Promise<unknown> }>(opened: O): O => {
     closing.push(opened);
@@ -45,10 +45,10 @@ export async function withLake<T>(config: Config, db: Database, work: (tools: La
 }
 
 /** Opens the Databricks that the settings name, and closes it again. Errors: StartError where they name none. */
-export async function withDatabricks<T>(config: Config, work: (warehouse: Warehouse, lakeUrl: string) => Promise<T>): Promise<T> {
+export async function useDatabricks<T>(config: Config, work: (warehouse: Warehouse, lakeUrl: string) => Promise<T>): Promise<T> {
   const { databricks } = config.engines;
   if (!databricks) throw new StartError('Databricks is not set up: DATABRICKS_HOST, DATABRICKS_HTTP_PATH and credentials are missing.');
-  const { DatabricksWarehouse } = await import('./lakehouse/warehouses/databricks.ts');
+  const { DatabricksWarehouse } = await import('./lakehouse/engines/databricks/warehouse.ts');
   const warehouse = await DatabricksWarehouse.open(databricks);
   try {
     return await work(warehouse, databricks.lakeUrl);

@@ -1,10 +1,12 @@
 import { sweepJob } from './api/account/sweep.job.ts';
 import { refreshChangedIdentities } from './api/data/identity.service.ts';
+import { forgetChangesJob } from './api/changes/changes.job.ts';
 import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
 import { disownThingJob } from './api/devices/discarded.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
-import { expireExportsJob, sweepExports, writeExportJob } from './api/exports/exports.job.ts';
+import { expireExportsJob, writeExportJob } from './api/exports/exports.job.ts';
+import { wakeExports } from './api/exports/writing.service.ts';
 import { eraseNamedExports } from './api/exports/writing.service.ts';
 import { publishLogs } from './operator/publishing.service.ts';
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
@@ -16,7 +18,8 @@ import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/messages/messages.job.ts';
 import { changeColumnJob, eraseTableJob } from './api/tables/tables.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
-import { deliverJob, forgetDeliveriesJob, retryJob, sweepWebhooks } from './api/webhooks/webhooks.job.ts';
+import { wakeEndpoints } from './api/webhooks/delivering.service.ts';
+import { deliverJob, forgetDeliveriesJob, retryJob } from './api/webhooks/webhooks.job.ts';
 import type { Context } from './context.ts';
 import type { JobHandler } from './jobs/queue.ts';
 
@@ -44,18 +47,19 @@ const handlers = (ctx: Context): JobHandler[] => [
   forgetLettersJob(ctx),
   sendNoticeJob(ctx),
   sweepJob(ctx),
+  forgetChangesJob(ctx),
 ];
 
 /** What is looked after more often than the queue's clock ticks. */
 const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) => Promise<void> }[] => [
   { everyMs: 5_000, run: () => sweepUploads(ctx) },
-  { everyMs: 1_000, run: () => sweepExports(ctx) },
-  { everyMs: 1_000, run: () => sweepWebhooks(ctx) },
-  { everyMs: 300, run: (signal) => ingestWaiting(ctx, signal) },
+  { everyMs: 2_000, run: () => wakeExports(ctx) },
+  { everyMs: 2_000, run: () => wakeEndpoints(ctx) },
+  { everyMs: 400, run: (signal) => ingestWaiting(ctx, signal) },
   { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },
-  { everyMs: 500, run: (signal) => refreshChangedRegistries(ctx, signal) },
+  { everyMs: 2_000, run: (signal) => refreshChangedRegistries(ctx, signal) },
   { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },
-  { everyMs: 500, run: (signal) => publishLogs(ctx, signal) },
+  { everyMs: 1_000, run: (signal) => publishLogs(ctx, signal) },
   { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
 ];
 

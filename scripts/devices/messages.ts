@@ -1,5 +1,5 @@
 /** Messages as MultispeQ, MiniPAR and Ambyte send them, measured now. */
-import { measurementAt, randomOf } from '../../src/operator/sample/season.ts';
+import { makeMeasurement, makeRandom } from '../../src/operator/sample/season.ts';
 
 export const INSTRUMENTS = ['multispeq', 'minipar', 'ambyte'] as const;
 export type Instrument = (typeof INSTRUMENTS)[number];
@@ -28,7 +28,7 @@ export interface Sender {
 
 /** The n-th message of a sender: its own id, the time, and as many rows as its sample has elements. */
 export function messageOf(sender: Sender, n: number, id: string, at: Date): { body: object; rows: number } {
-  const random = randomOf(n + 77);
+  const random = makeRandom(n + 77);
   const own = { id, timestamp: at.toISOString(), device_id: sender.serialNumber, device_name: sender.name };
   if (sender.instrument === 'ambyte') {
     const sample = trace(random);
@@ -37,5 +37,5 @@ export function messageOf(sender: Sender, n: number, id: string, at: Date): { bo
   }
   // every fourth measurement of the season is a MiniPAR's
   const of = sender.instrument === 'minipar' ? n * 4 + 3 : n + Math.floor(n / 3);
-  return { body: { ...measurementAt(of, MACRO), ...own }, rows: 1 };
+  return { body: { ...makeMeasurement(of, MACRO), ...own }, rows: 1 };
 }

@@ -9,3 +9,7 @@ select
   coalesce(p.activated, false) and u.deleted_at is null as is_active
 from users u
 left join profiles p on p.user_id = u.id;
+
+-- Whether an API key opens anything now.
+create or replace function key_stands(key api_keys) returns boolean language sql stable parallel safe
+  return key.enabled and key.revoked_at is null and (key.expires_at is null or key.expires_at > now());

@@ -1,19 +1,19 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { mac } from './seal.ts';
+import { signText } from './seal.ts';
 
 export const BROWSER_SECONDS = 400 * 86_400;
 
 /** A new browser id as a signed cookie value. It opens nothing; it only separates the budgets of its owner from those of others. */
-export function newBrowser(secret: Buffer): string {
+export function makeBrowserCookie(secret: Buffer): string {
   const id = randomBytes(24).toString('base64url');
-  return `${id}.${mac(secret, 'browser', id).toString('base64url')}`;
+  return `${id}.${signText(secret, 'browser', id).toString('base64url')}`;
 }
 
 /** Digest of the browser id in a cookie of ours, under which it is stored; null for anything else. */
-export function browserDigest(secret: Buffer, cookie: string | undefined): Buffer | null {
+export function hashBrowserCookie(secret: Buffer, cookie: string | undefined): Buffer | null {
   const [id = '', signature = ''] = (cookie ?? '').split('.');
   const given = Buffer.from(signature, 'base64url');
-  const expected = mac(secret, 'browser', id);
+  const expected = signText(secret, 'browser', id);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
   return createHash('sha256').update(id).digest();
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.ts';
 import { findBudgetWait, giveBack, takeFromBudget } from './budgets.queries.ts';
-import { mac } from './seal.ts';
+import { signText } from './seal.ts';
 
 /** One limit: so many in so long, counted from the first. Within any stretch as long as the window at most twice as many pass. */
 export interface Budget {
@@ -23,7 +23,7 @@ export const ADDRESS_BUDGETS = {
 } as const satisfies Record<string, Budget>;
 
 /** What one place (an IPv4 address, or a /64 of IPv6) may do in a minute. */
-export const placeBudgets = (perMinute: number) =>
+export const makePlaceBudgets = (perMinute: number) =>
   ({
     sends: { kind: 'place-sends', most: perMinute, seconds: MINUTE },
     tries: { kind: 'place-tries', most: perMinute, seconds: MINUTE },
@@ -32,18 +32,18 @@ export const placeBudgets = (perMinute: number) =>
 
 /** Takes one. Null when there was one left, else the seconds until there is. */
 export async function spend(db: Queryable, secret: Buffer, budget: Budget, subject: string): Promise<number | null> {
-  const key = mac(secret, 'budget', subject);
+  const key = signText(secret, 'budget', subject);
   if (await takeFromBudget(db, { ...budget, key })) return null;
   return (await findBudgetWait(db, budget.kind, key))?.seconds ?? 1;
 }
 
 /** Gives one back: what was spent turned out to be rightful. */
 export const refund = async (db: Queryable, secret: Buffer, budget: Budget, subject: string): Promise<void> => {
-  await giveBack(db, budget.kind, mac(secret, 'budget', subject));
+  await giveBack(db, budget.kind, signText(secret, 'budget', subject));
 };
 
 /** The part of an IP address that one subscriber holds: all of IPv4, the first 64 bits of IPv6. */
-export function placeOf(ip: string): string {
+export function cutAddress(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
   if (mapped !== undefined || !ip.includes(':')) return mapped ?? ip;
   const [head = '', tail] = ip.toLowerCase().split('%')[0]?.split('::') ?? [];

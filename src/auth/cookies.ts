@@ -6,7 +6,7 @@ export interface CookieNames {
   provider: string;
 }
 
-export const cookieNames = (secure: boolean): CookieNames => {
+export const listCookieNames = (secure: boolean): CookieNames => {
   const prefix = secure ? '__Secure-fieldlake' : 'fieldlake';
   return {
     session: `${prefix}.session_token`,
@@ -42,7 +42,7 @@ interface CookieOptions {
 }
 
 /** A Set-Cookie line. Values are of ours and need no escaping. */
-export const cookieLine = (name: string, value: string, { maxAge, secure, domain, httpOnly = true }: CookieOptions): string =>
+export const printCookie = (name: string, value: string, { maxAge, secure, domain, httpOnly = true }: CookieOptions): string =>
   [
     `${name}=${value}`,
     'Path=/',

@@ -6,7 +6,7 @@ const isAddress = (host: string) => /^[\d.]+$/.test(host) || host.startsWith('['
 type Site = Pick<Context, 'baseUrl' | 'config'>;
 
 /** Origins whose pages may act for a signed-in person: our own (on a loopback address, by any of its names) and those configured. */
-export function trustedOrigins({ baseUrl, config }: Site): string[] {
+export function listTrustedOrigins({ baseUrl, config }: Site): string[] {
   const own = new URL(baseUrl);
   const port = own.port === '' ? '' : `:${own.port}`;
   const names = LOOPBACK.test(own.hostname) ? ['localhost', '127.0.0.1', '[::1]'].map((host) => `${own.protocol}//${host}${port}`) : [];
@@ -14,25 +14,25 @@ export function trustedOrigins({ baseUrl, config }: Site): string[] {
 }
 
 /** Where a page may be sent to after signing in: a path of ours, or a URL on a trusted origin. Null for anything else. */
-export function trustedDestination(ctx: Site, target: string): string | null {
+export function checkDestination(ctx: Site, target: string): string | null {
   // a path that a browser would read as another host (//host, /\host), or that hides something behind control characters
   if (target.length > 2048 || !/^[\x21-\x7e]+$/.test(target) || target.includes('\\')) return null;
   if (target.startsWith('/')) return target.startsWith('//') ? null : `${ctx.baseUrl}${target}`;
   if (!URL.canParse(target)) return null;
   const url = new URL(target);
-  return url.username === '' && url.password === '' && trustedOrigins(ctx).includes(url.origin) ? url.href : null;
+  return url.username === '' && url.password === '' && listTrustedOrigins(ctx).includes(url.origin) ? url.href : null;
 }
 
 /** The domain that passkeys belong to, never taken from a request; an IP address cannot have any, so that a loopback one goes by its name. */
-export function relyingPartyId({ baseUrl, config }: Site): string {
+export function decideRelyingPartyId({ baseUrl, config }: Site): string {
   const host = new URL(baseUrl).hostname;
   return config.web.rpId ?? (isAddress(host) ? 'localhost' : host);
 }
 
 /** Origins whose pages may run a passkey ceremony: trusted ones on the relying party's domain or below it. */
-export function passkeyOrigins(ctx: Site): string[] {
-  const id = relyingPartyId(ctx);
-  return trustedOrigins(ctx).filter((origin) => {
+export function listPasskeyOrigins(ctx: Site): string[] {
+  const id = decideRelyingPartyId(ctx);
+  return listTrustedOrigins(ctx).filter((origin) => {
     const host = new URL(origin).hostname;
     return host === id || host.endsWith(`.${id}`);
   });

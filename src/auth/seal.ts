@@ -2,13 +2,13 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { readJson } from '../json.ts';
 
 /** What a key is for. Every purpose has a key of its own, so that nothing made for one is accepted for another. */
-type Purpose = 'sign-in-code' | 'budget' | 'letter' | 'recipient' | 'browser' | 'ceremony' | 'newsletter' | 'webhook';
+type Purpose = 'sign-in-code' | 'budget' | 'letter' | 'recipient' | 'browser' | 'ceremony' | 'newsletter' | 'webhook' | 'authority';
 
 const derived = (secret: Buffer, purpose: Purpose): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), `fieldlake/${purpose}`, 32));
 
 /** HMAC-SHA256 of text under the purpose's key. 32 bytes. */
-export const mac = (secret: Buffer, purpose: Purpose, text: string): Buffer =>
+export const signText = (secret: Buffer, purpose: Purpose, text: string): Buffer =>
   createHmac('sha256', derived(secret, purpose)).update(text).digest();
 
 const NONCE = 12;

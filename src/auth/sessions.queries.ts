@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 
-export type SignInMethod = 'email' | 'passkey' | 'github' | 'orcid';
+export type SignInMethod = 'email' | 'passkey' | 'github' | 'orcid' | 'link';
 
 export interface NewSessionRow {
   handle: string;
@@ -35,13 +35,13 @@ export interface SessionRow {
   userAgent: string | null;
 }
 
-export const listSessionRows = (db: Queryable, userId: string) =>
+export const listSessions = (db: Queryable, userId: string) =>
   db.rows<SessionRow>(sql('auth.listSessions')`
     select id, id as token, user_id as "userId", expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt",
       ip_address as "ipAddress", user_agent as "userAgent"
     from sessions where user_id = ${userId} and expires_at > now() order by created_at desc, id desc limit 1000`);
 
-export const findSessionRow = (db: Queryable, handle: string) =>
+export const findSession = (db: Queryable, handle: string) =>
   db.one<SessionRow>(sql('auth.findSession')`
     select id, id as token, user_id as "userId", expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt",
       ip_address as "ipAddress", user_agent as "userAgent"
@@ -50,8 +50,8 @@ export const findSessionRow = (db: Queryable, handle: string) =>
 export const deleteSessionByHandle = (db: Queryable, userId: string, handle: string) =>
   db.run(sql('auth.deleteSession')`delete from sessions where id = ${handle} and user_id = ${userId}`);
 
-/** Ends all sessions of a person, but the named one if any. */
-export const deleteSessionsOf = (db: Queryable, userId: string, except: string | null) =>
+/** Ends all sessions of a person, but the named one if any. How many. */
+export const endSessions = (db: Queryable, userId: string, except: string | null) =>
   db.run(sql('auth.deleteSessions')`
     delete from sessions where user_id = ${userId} and (${except}::uuid is null or id <> ${except})`);
 
@@ -60,5 +60,6 @@ export const deleteExpired = (db: Queryable) =>
     with ended as (delete from sessions where expires_at < now()),
       codes as (delete from sign_in_codes where expires_at < now() - interval '1 hour'),
       begun as (delete from ceremonies where expires_at < now()),
+      printed as (delete from sign_in_links where expires_at < now()),
       forgotten as (delete from known_browsers where last_used_at < now() - interval '400 days')
     delete from budgets where ends_at < now()`);

@@ -5,15 +5,12 @@ import {
   deleteExpired,
   deleteSessionByHandle,
   deleteSessionByToken,
-  deleteSessionsOf,
-  findSessionRow,
+  endSessions,
   insertSession,
-  listSessionRows,
-  type SessionRow,
   type SignInMethod,
 } from './sessions.queries.ts';
 
-export type { SessionRow, SignInMethod } from './sessions.queries.ts';
+export { endSessions, findSession, listSessions, type SignInMethod } from './sessions.queries.ts';
 
 export const SESSION_DAYS = 30;
 export const SESSION_SECONDS = SESSION_DAYS * 86_400;
@@ -74,7 +71,7 @@ function adapter(db: Queryable | null, find: Find): Adapter {
       if (db) await deleteSessionByToken(db, hashToken(token));
     },
     deleteUserSessions: async (userId) => {
-      await deleteSessionsOf(store(), userId, null);
+      await endSessions(store(), userId, null);
     },
     deleteExpiredSessions: async () => {
       await deleteExpired(store());
@@ -108,15 +105,9 @@ export async function startSession(
   return { token, handle };
 }
 
-export const listSessions = (db: Queryable, userId: string): Promise<SessionRow[]> => listSessionRows(db, userId);
-export const findSession = (db: Queryable, handle: string): Promise<SessionRow | undefined> => findSessionRow(db, handle);
-
 /** Ends one session of a person, named by its handle. Whether there was one. */
 export const endSession = async (db: Queryable, userId: string, handle: string): Promise<boolean> =>
   (await deleteSessionByHandle(db, userId, handle)) > 0;
-
-/** Ends every session of a person, but the one to keep if any. How many. */
-export const endSessions = (db: Queryable, userId: string, keep: string | null): Promise<number> => deleteSessionsOf(db, userId, keep);
 
 /** Clears away what has expired: sessions, codes, ceremonies, budgets. */
 export const sweepExpired = async (db: Queryable): Promise<void> => {

@@ -1,7 +1,7 @@
 import { StartError } from '../errors.ts';
 
 /** Comma-separated origins, each checked. Throws StartError with one sentence. */
-export function originList(text: string): string[] {
+export function splitOrigins(text: string): string[] {
   return text
     .split(',')
     .map((origin) => origin.trim())
@@ -17,7 +17,11 @@ export function originList(text: string): string[] {
 const isAddress = (host: string) => /^[\d.]+$/.test(host) || host.includes(':');
 
 /** A relying-party id is a registrable name: the host of the web pages or a parent of it, never an IP address or a bare top-level domain. */
-export function relyingParty(rpId: string | undefined, baseUrl: string | undefined, trustedOrigins: readonly string[]): string | undefined {
+export function checkRelyingParty(
+  rpId: string | undefined,
+  baseUrl: string | undefined,
+  trustedOrigins: readonly string[],
+): string | undefined {
   if (rpId === undefined) return undefined;
   const id = rpId.toLowerCase();
   if (isAddress(id) || (id !== 'localhost' && !/^([a-z0-9-]+\.)+[a-z0-9-]+$/.test(id)))
@@ -33,7 +37,7 @@ export function relyingParty(rpId: string | undefined, baseUrl: string | undefin
 }
 
 /** A cookie's domain must hold the host of the API, or browsers drop the cookie. */
-export function sharedDomain(domain: string | undefined, baseUrl: string | undefined): string | undefined {
+export function checkSharedDomain(domain: string | undefined, baseUrl: string | undefined): string | undefined {
   if (domain === undefined) return undefined;
   const name = domain.replace(/^\./, '').toLowerCase();
   const host = baseUrl === undefined ? '' : new URL(baseUrl).hostname;

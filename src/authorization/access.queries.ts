@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/database.ts';
-import { gathered } from '../database/gathering.ts';
+import { gatherQuestions } from '../database/gathering.ts';
 import { sql, type Labelled } from '../database/sql.ts';
 import type { AccessSource, Action, ResourceType } from './roles.ts';
 
@@ -29,7 +29,12 @@ const findDecisions = async (db: Queryable, asked: readonly Question[], statemen
 };
 
 /** The decision procedure for one caller, resource and action, all ids well formed. Undefined: there is no such resource. */
-export const findDecision = gathered<Question, Answer>({ label: 'authorization.decision', name: named, shares: true, ask: findDecisions });
+export const findDecision = gatherQuestions<Question, Answer>({
+  label: 'authorization.decision',
+  name: named,
+  shares: true,
+  ask: findDecisions,
+});
 
 /** The same for many resources of one type, in the order given; without an organization where there is no such resource. */
 export const listDecisions = (db: Queryable, userId: string, type: ResourceType, resourceIds: readonly string[], action: Action) =>

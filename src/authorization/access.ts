@@ -28,7 +28,7 @@ export async function decide(db: Queryable, userId: string, type: ResourceType, 
 /** The decision, or the refusal that the wire shows: 404 for what does not exist, 403 for what is denied. */
 export async function requireAccess(db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action) {
   const decision = await decide(db, userId, type, resourceId, action);
-  return granted(decision, type, action);
+  return requireGranted(decision, type, action);
 }
 
 /** The same question about many resources of one type, in one statement; the first refusal is thrown. */
@@ -39,16 +39,16 @@ export async function requireAccessToAll(
   resourceIds: readonly string[],
   action: Action,
 ): Promise<void> {
-  for (const row of await listDecisions(db, userId, type, resourceIds, action)) granted(decisionOf(row), type, action);
+  for (const row of await listDecisions(db, userId, type, resourceIds, action)) requireGranted(decisionOf(row), type, action);
 }
 
-export function granted(decision: Decision, type: ResourceType, action: Action): Extract<Decision, { allow: true }> {
+export function requireGranted(decision: Decision, type: ResourceType, action: Action): Extract<Decision, { allow: true }> {
   if (decision.allow) return decision;
   throw decision.reason === 'not-found' ? errors.resourceNotFound(type) : errors.actionDenied(action, type);
 }
 
 /** What the caller may do with a resource, for a client to show. Errors: resource not found. */
-export async function capabilitiesOf(db: Queryable, userId: string, type: ResourceType, resourceId: string): Promise<Capabilities> {
+export async function loadCapabilities(db: Queryable, userId: string, type: ResourceType, resourceId: string): Promise<Capabilities> {
   const capabilities = await findCapabilities(db, userId, resourceId);
   if (!capabilities) throw errors.resourceNotFound(type);
   return capabilities;

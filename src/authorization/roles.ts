@@ -42,13 +42,13 @@ const isOrganizationRole = (token: string): token is OrganizationRole => (ORGANI
 const isGrantRole = (role: string): role is GrantRole => (GRANT_ROLES as readonly string[]).includes(role);
 
 /** Actions that a membership's role string confers: a comma list, trimmed; unknown tokens confer nothing. */
-export function organizationRoleActions(role: string, type: ResourceType): ReadonlySet<Action> {
+export function listRoleActions(role: string, type: ResourceType): ReadonlySet<Action> {
   const tokens = role.split(',').map((token) => token.trim());
   return new Set(tokens.filter(isOrganizationRole).flatMap((token) => BY_ORGANIZATION_ROLE[token](type)));
 }
 
 /** Actions that a grant confers: the role matches one of the three exactly, or confers nothing. */
-export function grantRoleActions(role: string, type: ResourceType): ReadonlySet<Action> {
+export function listGrantActions(role: string, type: ResourceType): ReadonlySet<Action> {
   return new Set(isGrantRole(role) ? BY_GRANT_ROLE[role](type) : []);
 }
 

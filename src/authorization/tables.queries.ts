@@ -37,4 +37,4 @@ export const findTableAccess = (db: Queryable, userId: string, experimentId: str
     select a.experiment_name as "experimentName", d.organization_id as "organizationId", a.anonymize_contributors as "isAnonymised",
       a.kind, a.table_id as "tableId", coalesce(a.identifier, a.kind) as identifier, a.name as "tableName", a.version, a.row_count as "rowCount", d.source
     from asked a
-    left join lateral decide(${userId}, 'experiment', a.id, case when a.kind in ('raw_data', 'upload') then 'contribute' else 'read' end) d on true`);
+    left join lateral decide(${userId}, 'experiment', a.id, table_action(a.kind)) d on true`);

@@ -1,8 +1,8 @@
 import type { Queryable } from '../database/database.ts';
 import { isUuid } from '../database/uuid.ts';
 import { errors } from '../errors.ts';
-import type { ReadableKind } from '../lakehouse/catalog.ts';
-import { experimentScope, type ExperimentScope } from '../lakehouse/scope.ts';
+import type { ReadableKind } from '../lakehouse/terms/catalog.ts';
+import { makeExperimentScope, type ExperimentScope } from '../lakehouse/terms/scope.ts';
 import { decide } from './access.ts';
 import { findTableAccess } from './tables.queries.ts';
 
@@ -32,7 +32,7 @@ export async function openTable(db: Queryable, userId: string, experimentId: str
   if (found.kind === null || found.identifier === null) throw errors.tableNotFound(name.slice(0, 128));
   if (found.source === null) throw errors.tableDenied(found.tableName ?? found.identifier);
   return {
-    scope: experimentScope({ experimentId, anonymised: found.isAnonymised }),
+    scope: makeExperimentScope({ experimentId, anonymised: found.isAnonymised }),
     experimentId,
     experimentName: found.experimentName,
     organizationId: found.organizationId,
@@ -46,13 +46,13 @@ export async function openTable(db: Queryable, userId: string, experimentId: str
 }
 
 /** The same table, with pseudonyms whatever the experiment shows. */
-export const withPseudonyms = (table: OpenTable): OpenTable => ({
+export const setPseudonyms = (table: OpenTable): OpenTable => ({
   ...table,
-  scope: experimentScope({ experimentId: table.experimentId, anonymised: true }),
+  scope: makeExperimentScope({ experimentId: table.experimentId, anonymised: true }),
 });
 
 /** The same table with real names, whatever the experiment shows. Errors: namesDenied without `manage`. */
-export async function withRealNames(db: Queryable, userId: string, table: OpenTable): Promise<OpenTable> {
+export async function setRealNames(db: Queryable, userId: string, table: OpenTable): Promise<OpenTable> {
   if (!(await decide(db, userId, 'experiment', table.experimentId, 'manage')).allow) throw errors.namesDenied();
-  return { ...table, scope: experimentScope({ experimentId: table.experimentId, anonymised: false }) };
+  return { ...table, scope: makeExperimentScope({ experimentId: table.experimentId, anonymised: false }) };
 }

@@ -46,7 +46,7 @@ const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
 const CONTROL_OR_SPACE = /[\0-\x20\x7f]/;
 
 /** What is wrong with a URL before anything is resolved; null when it may be called. */
-export function urlProblem(text: string, allowLoopback: boolean): string | null {
+export function findUrlProblem(text: string, allowLoopback: boolean): string | null {
   // a URL is read without them, so that what is kept would not be what was sent: https://url.spec.whatwg.org/#concept-basic-url-parser
   if (CONTROL_OR_SPACE.test(text)) return 'may not hold spaces, line breaks or control characters';
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -144,7 +144,7 @@ export async function callOut(target: string, options: CallOptions): Promise<Cal
     milliseconds: Math.round(performance.now() - start),
   });
   try {
-    if (urlProblem(target, options.allowLoopback) !== null) throw new Refused('address-refused');
+    if (findUrlProblem(target, options.allowLoopback) !== null) throw new Refused('address-refused');
     const url = new URL(target);
     const address = await Promise.race([chooseAddress(bare(url.hostname), options), late]);
     const answer = await Promise.race([send(url, address, options, stop), late]);

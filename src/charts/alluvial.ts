@@ -1,7 +1,7 @@
 import { readJson } from '../json.ts';
-import { flatten, textOf, titleOf, type Chart } from './chart.ts';
-import { inkOf } from './look.ts';
-import { drawn, type SpecMaker } from './spec.ts';
+import { flatten, printText, nameAxis, type Chart } from './chart.ts';
+import { pickInk } from './look.ts';
+import { makeLayer, type SpecMaker } from './spec.ts';
 
 interface Band {
   low: number;
@@ -27,10 +27,10 @@ const stagesOf = ({ axes }: Chart) => Object.keys(axes).filter((channel) => /^gr
 const smooth = (t: number) => t * t * (3 - 2 * t);
 
 /** Ribbons from stage to stage, as wide as what flows. */
-export const alluvial: SpecMaker = (chart) => {
+export const drawAlluvial: SpecMaker = (chart) => {
   const stages = stagesOf(chart);
   const rows = flatten(chart, 20_000).map((row) => ({
-    names: stages.map((stage) => textOf(row[stage], '–')),
+    names: stages.map((stage) => printText(row[stage], '–')),
     weight: Number(row['value'] ?? 1) || 0,
   }));
   const weigh = (name: (names: string[]) => string) => {
@@ -65,14 +65,14 @@ export const alluvial: SpecMaker = (chart) => {
   const bars = columns.flatMap((column, stage) =>
     [...column].map(([, { low, high }]) => ({ px: stage, py: low + 0.003, high: Math.max(low + 0.004, high - 0.003) })),
   );
-  const titles = stages.map((stage, position) => ({ px: position, py: 1.06, t: titleOf(chart, stage) }));
+  const titles = stages.map((stage, position) => ({ px: position, py: 1.06, t: nameAxis(chart, stage) }));
   const y = { field: 'py', type: 'quantitative', axis: null };
   const text = { text: { field: 't', type: 'nominal' }, order: undefined };
   // the names of the first stage stand outside as those of the last do, where no flow is
   const [first, others] = [labels.filter(({ px }) => px === 0), labels.filter(({ px }) => px > 0)];
   return {
     layer: [
-      drawn(
+      makeLayer(
         ribbons,
         { type: 'area', opacity: 0.5 },
         {
@@ -83,10 +83,14 @@ export const alluvial: SpecMaker = (chart) => {
           color: { field: 's', type: 'nominal', legend: null },
         },
       ),
-      drawn(bars, { type: 'rule', strokeWidth: 6, color: inkOf(chart.look ?? {}).text }, { y, y2: { field: 'high' }, order: undefined }),
-      drawn(first, { type: 'text', align: 'right', dx: -8 }, text),
-      drawn(others, { type: 'text', align: 'left', dx: 8 }, text),
-      drawn(titles, { type: 'text', fontWeight: 'bold' }, text),
+      makeLayer(
+        bars,
+        { type: 'rule', strokeWidth: 6, color: pickInk(chart.look ?? {}).text },
+        { y, y2: { field: 'high' }, order: undefined },
+      ),
+      makeLayer(first, { type: 'text', align: 'right', dx: -8 }, text),
+      makeLayer(others, { type: 'text', align: 'left', dx: 8 }, text),
+      makeLayer(titles, { type: 'text', fontWeight: 'bold' }, text),
     ],
   };
 };

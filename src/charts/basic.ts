@@ -1,6 +1,6 @@
-import { flatten, lookOf, type Chart, type ChartSeries, type Point } from './chart.ts';
-import { inkOf } from './look.ts';
-import { color, field, isSplit, splitsOf, type Spec, type SpecMaker } from './spec.ts';
+import { flatten, findLook, type Chart, type ChartSeries, type Point } from './chart.ts';
+import { pickInk } from './look.ts';
+import { makeColor, makeField, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
 const MARKS: Record<string, object> = {
   line: { type: 'line' },
@@ -9,7 +9,7 @@ const MARKS: Record<string, object> = {
   area: { type: 'area', opacity: 0.5, line: true },
 };
 
-const x = (chart: Chart) => (chart.axes['x'] ? field(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' });
+const x = (chart: Chart) => (chart.axes['x'] ? makeField(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' });
 
 const CAP_PX = 8;
 
@@ -49,11 +49,11 @@ const traces =
         const shown = isDual && axis === 'secondary' ? 'y2' : 'y';
         const part: Chart = { ...chart, series, axes: { ...chart.axes, y: chart.axes[shown] } };
         const values = flatten(part);
-        const plain = field(part, 'y', lookOf(chart, shown));
+        const plain = makeField(part, 'y', findLook(chart, shown));
         // the height of a bar or an area says how much: it begins at zero
         const y = {
           ...plain,
-          ...((kind === 'bar' || kind === 'area') && lookOf(chart, shown).scale !== 'log' && !lookOf(chart, shown).range
+          ...((kind === 'bar' || kind === 'area') && findLook(chart, shown).scale !== 'log' && !findLook(chart, shown).range
             ? { scale: { ...plain.scale, zero: true } }
             : {}),
           ...(axis === 'secondary' ? { axis: { ...plain.axis, orient: 'right' } } : {}),
@@ -63,11 +63,11 @@ const traces =
         const marks: object[] = [
           {
             mark: MARKS[kind] ?? MARKS['line'],
-            encoding: { ...place, y: kind === 'area' ? { ...y, stack: null } : y, color: color(chart) },
+            encoding: { ...place, y: kind === 'area' ? { ...y, stack: null } : y, color: makeColor(chart) },
           },
         ];
         if (series.some(({ points }) => points['error'] !== undefined))
-          marks.push(errorBars(values, kind === 'bar' ? place : { ...place, color: color(chart) }, y));
+          marks.push(errorBars(values, kind === 'bar' ? place : { ...place, color: makeColor(chart) }, y));
         return [{ data: { values }, layer: marks }];
       });
     if (!isDual) return { layer: layersOn(chart.series.every(({ axis }) => axis === 'secondary') ? 'secondary' : 'primary') };
@@ -79,14 +79,14 @@ const points =
   (chart) => ({
     data: { values: flatten(chart) },
     mark,
-    encoding: { x: x(chart), y: field(chart, 'y'), color: color(chart), ...more(chart) },
+    encoding: { x: x(chart), y: makeField(chart, 'y'), color: makeColor(chart), ...more(chart) },
   });
 
 const lollipop: SpecMaker = (chart) => ({
   data: { values: flatten(chart) },
   layer: [
-    { mark: 'rule', encoding: { x: x(chart), y: field(chart, 'y'), y2: { datum: 0 } } },
-    { mark: { type: 'point', filled: true, size: 90 }, encoding: { x: x(chart), y: field(chart, 'y') } },
+    { mark: 'rule', encoding: { x: x(chart), y: makeField(chart, 'y'), y2: { datum: 0 } } },
+    { mark: { type: 'point', filled: true, size: 90 }, encoding: { x: x(chart), y: makeField(chart, 'y') } },
   ],
 });
 
@@ -96,7 +96,7 @@ const JITTER = 0.7;
 /** Points in the strip of their category, one strip for each series beside the other, a little aside of each other so that none hides another. */
 const dots: SpecMaker = (chart) => {
   if (chart.axes['x']?.kind !== 'categorical') return points({ type: 'point', filled: true, size: 60 })(chart);
-  const splits = isSplit(chart) ? splitsOf(chart) : [''];
+  const splits = isSplit(chart) ? listSplits(chart) : [''];
   const room = 2 / splits.length;
   const values = flatten(chart).map((point, index) => {
     const at = Math.max(0, splits.indexOf(point['s'] as string));
@@ -109,15 +109,15 @@ const dots: SpecMaker = (chart) => {
     encoding: {
       x: x(chart),
       xOffset: { field: 'o', type: 'quantitative', scale: { domain: [-1.1, 1.1] } },
-      y: field(chart, 'y'),
-      color: color(chart),
+      y: makeField(chart, 'y'),
+      color: makeColor(chart),
     },
   };
 };
 
 /** Slices with what share of the whole each is, where there is room to say it. */
 const pie: SpecMaker = (chart) => {
-  const { ground, text } = inkOf(chart.look ?? {});
+  const { ground, text } = pickInk(chart.look ?? {});
   const rows = flatten(chart);
   const total = rows.reduce((sum, { values }) => sum + (Number(values) || 0), 0);
   const shared = rows.map((row) => {
@@ -144,7 +144,7 @@ export const basic: Record<string, SpecMaker> = {
   bar: traces('bar'),
   area: traces('area'),
   'dot-plot': dots,
-  bubble: points({ type: 'circle', opacity: 0.6 }, (chart): Spec => ({ size: field(chart, 'size') })),
+  bubble: points({ type: 'circle', opacity: 0.6 }, (chart): Spec => ({ size: makeField(chart, 'size') })),
   lollipop,
   pie,
 };

@@ -2,7 +2,7 @@
  * Largest triangle three buckets: at most `most` positions of a trace, the first and the last among them, that keep its shape. `x` must ascend;
  * points without a finite y are left out.
  */
-export function largestTriangles(x: readonly number[], y: readonly number[], most: number): number[] {
+export function pickLargestTriangles(x: readonly number[], y: readonly number[], most: number): number[] {
   const kept = [...x.keys()].filter((index) => Number.isFinite(x[index]) && Number.isFinite(y[index]));
   if (kept.length <= most || most < 3) return kept.slice(0, Math.max(most, 0));
   const at = (position: number): [number, number] => {

@@ -3,18 +3,18 @@ import { createRequire } from 'node:module';
 import { renderAsync } from '@resvg/resvg-js';
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
-import { alluvial } from './alluvial.ts';
+import { drawAlluvial } from './alluvial.ts';
 import { basic } from './basic.ts';
-import { lengthOf, type Chart } from './chart.ts';
-import { themeOf } from './look.ts';
+import { countPoints, type Chart } from './chart.ts';
+import { makeTheme } from './look.ts';
 import { scientific } from './scientific.ts';
 import type { Spec, SpecMaker } from './spec.ts';
 import { statistical } from './statistical.ts';
 
-const MAKERS: Readonly<Record<string, SpecMaker>> = { ...basic, ...statistical, ...scientific, alluvial };
+const MAKERS: Readonly<Record<string, SpecMaker>> = { ...basic, ...statistical, ...scientific, alluvial: drawAlluvial };
 const FONT = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf');
 const MOST_FACETS = 12;
-/** What CSS calls a pixel: https://www.w3.org/TR/css-values-3/#reference-pixel. */
+/** Dots an inch of a screen: a pixel of CSS is 1/96 inch, https://www.w3.org/TR/css-values-3/#reference-pixel. */
 const SCREEN_DPI = 96;
 /** As high as they are wide, or a circle would be none. */
 const ROUND: ReadonlySet<string> = new Set(['radar', 'polar', 'ternary', 'wind-rose']);
@@ -64,19 +64,26 @@ function clip(spec: Spec): Spec {
 
 const hasRange = ({ look = {} }: Chart): boolean => [look.x, look.y, look.y2].some((axis) => axis?.range !== undefined);
 
-/** The chart as SVG text. Throws when there is no such chart type. */
-export async function drawSvg(chart: Chart, size: Size = { width: 640, height: 400 }): Promise<string> {
+const USUAL: Size = { width: 640, height: 400 };
+
+/** The chart as a Vega-Lite specification that holds its data: what every picture is drawn from. Throws when there is no such chart type. */
+export function makeSpec(chart: Chart, size = USUAL): Spec {
   const maker = MAKERS[chart.type];
   if (!maker) throw new Error(`no drawing for chart type ${chart.type}`);
-  const hasPoints = chart.series.some((series) => lengthOf(series) > 0);
+  const hasPoints = chart.series.some((series) => countPoints(series) > 0);
   const drawn = pictures(chart, hasPoints ? maker : empty, size);
-  const spec = {
+  return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     title: chart.look?.title ?? chart.title,
     padding: 16,
-    ...themeOf(chart.look ?? {}),
+    ...makeTheme(chart.look ?? {}),
     ...(hasRange(chart) ? clip(drawn) : drawn),
   };
+}
+
+/** The chart as SVG text. Throws when there is no such chart type. */
+export async function drawSvg(chart: Chart, size?: Size): Promise<string> {
+  const spec = makeSpec(chart, size);
   const silent = { level: () => silent, error: () => silent, warn: () => silent, info: () => silent, debug: () => silent };
   const compiled = compile(spec as unknown as TopLevelSpec, { logger: silent });
   const view = new View(parse(compiled.spec), { renderer: 'none', loader: refusing, logger: silent });

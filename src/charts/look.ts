@@ -39,11 +39,11 @@ const THEMES = {
 const FONT_SIZE = 11;
 
 /** Colours from the least to the greatest value: those asked for, or Viridis, whose first steps are not seen on a dark ground. */
-export const rampOf = ({ theme = 'light', colors = [] }: Pick<Look, 'theme' | 'colors'>, count?: number): object | readonly string[] =>
+export const pickRamp = ({ theme = 'light', colors = [] }: Pick<Look, 'theme' | 'colors'>, count?: number): object | readonly string[] =>
   colors.length > 1 ? colors : { scheme: 'viridis', ...(count && { count }), ...(theme === 'dark' ? { extent: [0.18, 1] } : {}) };
 
 /** Background and configuration of a Vega-Lite specification. */
-export function themeOf({ theme = 'light', colors, legend = 'right', fontSize = FONT_SIZE }: Look): Record<string, unknown> {
+export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize = FONT_SIZE }: Look): Record<string, unknown> {
   const { ground, text, line, grid, colors: usual } = THEMES[theme];
   const category = colors && colors.length > 0 ? colors : usual;
   const labels = { labelColor: text, titleColor: text, labelFontSize: fontSize, titleFontSize: fontSize };
@@ -67,10 +67,10 @@ export function themeOf({ theme = 'light', colors, legend = 'right', fontSize = 
         labelLimit: 160,
         ...(legend === 'none' ? { disable: true } : { orient: legend }),
       },
-      range: { category, ramp: rampOf({ theme, colors }), heatmap: rampOf({ theme, colors }) },
+      range: { category, ramp: pickRamp({ theme, colors }), heatmap: pickRamp({ theme, colors }) },
     },
   };
 }
 
 /** Colours of what is neither axis nor data: strokes that part marks, halos, and the text in them. */
-export const inkOf = ({ theme = 'light' }: Look): { ground: string; text: string; line: string; grid: string } => THEMES[theme];
+export const pickInk = ({ theme = 'light' }: Look): { ground: string; text: string; line: string; grid: string } => THEMES[theme];

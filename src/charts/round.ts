@@ -1,21 +1,21 @@
-import { asNumber, extent, finite, flatten, lengthOf, numbersOf, textOf, titleOf, type Chart } from './chart.ts';
-import { inkOf } from './look.ts';
-import { color, drawn, FILLED_LEGEND, legendLook, rampScale, type Spec, type SpecMaker } from './spec.ts';
+import { readNumber, findExtent, pickFinite, flatten, countPoints, pickNumbers, printText, nameAxis, type Chart } from './chart.ts';
+import { pickInk } from './look.ts';
+import { makeColor, makeLayer, FILLED_LEGEND, makeLegend, makeRampScale, type Spec, type SpecMaker } from './spec.ts';
 
 /** Texts that are read whatever lies under them. */
 const haloed = (chart: Chart, values: readonly object[], mark: object): Spec[] =>
-  [{ stroke: inkOf(chart.look ?? {}).ground, strokeWidth: 3 }, {}].map((halo) =>
-    drawn(values, { type: 'text', ...mark, ...halo }, { text: { field: 't', type: 'nominal' }, order: undefined }),
+  [{ stroke: pickInk(chart.look ?? {}).ground, strokeWidth: 3 }, {}].map((halo) =>
+    makeLayer(values, { type: 'text', ...mark, ...halo }, { text: { field: 't', type: 'nominal' }, order: undefined }),
   );
 
 const HEIGHT = Math.sqrt(0.75);
 
 /** Shares of three parts: each corner is all of one, the side opposite to it none. */
 const ternary: SpecMaker = (chart) => {
-  const ink = inkOf(chart.look ?? {});
+  const ink = pickInk(chart.look ?? {});
   const place = (a: number, b: number, c: number) => ({ px: (b + 0.5 * c) / (a + b + c), py: (HEIGHT * c) / (a + b + c) });
   const values = flatten(chart).flatMap((point) => {
-    const [a, b, c] = [asNumber(point['x']), asNumber(point['y']), asNumber(point['z'])];
+    const [a, b, c] = [readNumber(point['x']), readNumber(point['y']), readNumber(point['z'])];
     return a + b + c > 0 ? [{ ...point, ...place(a, b, c) }] : [];
   });
   const edge = [place(1, 0, 0), place(0, 1, 0), place(0, 0, 1), place(1, 0, 0)].map((corner, o) => ({ ...corner, o }));
@@ -35,16 +35,16 @@ const ternary: SpecMaker = (chart) => {
       { ...place(0, 1 - share, share), dx: 0.06, dy: 0.02, t },
     ].map(({ px, py, dx, dy }) => ({ px: px + dx, py: py + dy, t }));
   });
-  const label = (channel: string, px: number, py: number) => ({ px, py, t: titleOf(chart, channel) });
+  const label = (channel: string, px: number, py: number) => ({ px, py, t: nameAxis(chart, channel) });
   const corners = [label('x', 0, -0.11), label('y', 1, -0.11), label('z', 0.5, HEIGHT + 0.06)];
   const text = { text: { field: 't', type: 'nominal' }, order: undefined };
   return {
     layer: [
-      drawn(lines, { type: 'line', color: ink.grid, strokeWidth: 1 }, { detail: { field: 'l', type: 'nominal' } }),
-      drawn(edge, { type: 'line', color: ink.line }),
-      drawn(ticks, { type: 'text', color: ink.text, fontSize: 10 }, text),
-      drawn(corners, { type: 'text', fontWeight: 'bold' }, text),
-      drawn(values, { type: 'point', filled: true, opacity: 0.7 }, { color: color(chart), order: undefined }),
+      makeLayer(lines, { type: 'line', color: ink.grid, strokeWidth: 1 }, { detail: { field: 'l', type: 'nominal' } }),
+      makeLayer(edge, { type: 'line', color: ink.line }),
+      makeLayer(ticks, { type: 'text', color: ink.text, fontSize: 10 }, text),
+      makeLayer(corners, { type: 'text', fontWeight: 'bold' }, text),
+      makeLayer(values, { type: 'point', filled: true, opacity: 0.7 }, { color: makeColor(chart), order: undefined }),
     ],
   };
 };
@@ -56,12 +56,12 @@ const circle = (radius: number) =>
     o: step,
   }));
 const rings = (chart: Chart) =>
-  [0.25, 0.5, 0.75, 1].map((radius) => drawn(circle(radius), { type: 'line', color: inkOf(chart.look ?? {}).grid }));
+  [0.25, 0.5, 0.75, 1].map((radius) => makeLayer(circle(radius), { type: 'line', color: pickInk(chart.look ?? {}).grid }));
 
 const shortly = (value: number) => String(Number(value.toPrecision(3)));
 
 const mean = (values: readonly unknown[]): number => {
-  const numbers = numbersOf(values);
+  const numbers = pickNumbers(values);
   return numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
 };
 
@@ -77,21 +77,21 @@ const radar: SpecMaker = (chart) => {
       .flatMap(({ points }) => points['y'] ?? []);
   const corners = columns.map((name, index) => ({
     name,
-    range: extent(numbersOf(valuesOf(name))),
+    range: findExtent(pickNumbers(valuesOf(name))),
     angle: (2 * Math.PI * index) / columns.length,
   }));
   const groups = [...new Set(chart.series.flatMap(({ color: group }) => group ?? []))];
-  const rows = Math.min(12, Math.max(0, ...chart.series.map(lengthOf)));
+  const rows = Math.min(12, Math.max(0, ...chart.series.map(countPoints)));
   const asked =
     groups.length > 0
       ? groups.map((group) => ({ label: group, at: (name: string): unknown => mean(valuesOf(name, group)) }))
       : Array.from({ length: rows }, (_, row) => ({
-          label: textOf(chart.series[0]?.points['color']?.[row], String(row + 1)),
+          label: printText(chart.series[0]?.points['color']?.[row], String(row + 1)),
           at: (name: string): unknown => valuesOf(name)[row],
         }));
   const shapes = asked.flatMap(({ label, at }) =>
     [...corners, ...corners.slice(0, 1)].map(({ name, range: [low, high], angle }, o) => {
-      const value = asNumber(at(name));
+      const value = readNumber(at(name));
       const radius = 0.1 + (0.9 * ((Number.isFinite(value) ? value : low) - low)) / (high - low);
       return { px: radius * Math.sin(angle), py: radius * Math.cos(angle), o, s: label };
     }),
@@ -104,23 +104,23 @@ const radar: SpecMaker = (chart) => {
   return {
     layer: [
       ...rings(chart),
-      drawn(
+      makeLayer(
         shapes,
         { type: 'line', fillOpacity: 0.1 },
         { color: { field: 's', type: 'nominal', title: groups.length > 0 ? (chart.axes['color']?.title ?? '') : '' } },
       ),
-      drawn(names, { type: 'text' }, { text: { field: 't', type: 'nominal' } }),
+      makeLayer(names, { type: 'text' }, { text: { field: 't', type: 'nominal' } }),
     ],
   };
 };
 
 /** x is the angle in degrees, y the distance from the middle. */
 const polar: SpecMaker = (chart) => {
-  const most = Math.max(1e-12, ...numbersOf(chart.series.flatMap(({ points }) => points['y'] ?? [])).map(Math.abs));
+  const most = Math.max(1e-12, ...pickNumbers(chart.series.flatMap(({ points }) => points['y'] ?? [])).map(Math.abs));
   const values = flatten(chart)
     .map((point, o) => {
-      const angle = (asNumber(point['x']) * Math.PI) / 180;
-      const radius = asNumber(point['y']) / most;
+      const angle = (readNumber(point['x']) * Math.PI) / 180;
+      const radius = readNumber(point['y']) / most;
       return { ...point, px: radius * Math.sin(angle), py: radius * Math.cos(angle), o };
     })
     .filter(({ px, py }) => Number.isFinite(px) && Number.isFinite(py));
@@ -134,7 +134,7 @@ const polar: SpecMaker = (chart) => {
     py: share * Math.cos(Math.PI / 8),
     t: String(Number((share * most).toPrecision(3))),
   }));
-  const below = [{ px: 0, py: -1.28, t: `${titleOf(chart, 'y')} by ${titleOf(chart, 'x')}, degrees` }];
+  const below = [{ px: 0, py: -1.28, t: `${nameAxis(chart, 'y')} by ${nameAxis(chart, 'x')}, degrees` }];
   const text = { text: { field: 't', type: 'nominal' }, order: undefined };
   // a line leads from angle to angle; where several points share one it would only go to and fro
   const isLine = chart.series.every(({ points }) => new Set(points['x']).size === (points['x']?.length ?? 0));
@@ -142,10 +142,10 @@ const polar: SpecMaker = (chart) => {
   return {
     layer: [
       ...rings(chart),
-      drawn(marks, { type: 'text' }, text),
-      drawn(below, { type: 'text' }, text),
-      drawn(values, mark, { color: color(chart) }),
-      ...haloed(chart, ticks, { fontSize: 10, color: inkOf(chart.look ?? {}).text }),
+      makeLayer(marks, { type: 'text' }, text),
+      makeLayer(below, { type: 'text' }, text),
+      makeLayer(values, mark, { color: makeColor(chart) }),
+      ...haloed(chart, ticks, { fontSize: 10, color: pickInk(chart.look ?? {}).text }),
     ],
   };
 };
@@ -156,9 +156,9 @@ const COMPASS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'];
 
 /** How often the wind comes from each of sixteen directions (x, degrees clockwise from north), by its speed (y). */
 const windRose: SpecMaker = (chart) => {
-  const ink = inkOf(chart.look ?? {});
-  const points = finite(chart, 20_000);
-  const [low, high] = extent(points.map(({ y }) => y));
+  const ink = pickInk(chart.look ?? {});
+  const points = pickFinite(chart, 20_000);
+  const [low, high] = findExtent(points.map(({ y }) => y));
   const counts = Array.from({ length: SECTORS }, () => Array.from({ length: BANDS }, () => 0));
   for (const { x, y } of points) {
     const sector = counts[Math.round((((x % 360) + 360) % 360) / (360 / SECTORS)) % SECTORS] ?? [];
@@ -192,15 +192,15 @@ const windRose: SpecMaker = (chart) => {
   const letters = COMPASS.map((t, index) => ({ ...at(1.1 * outermost, index / 8), t }));
   // between two directions, where no sector covers them
   const ticks = ringShares.map((share) => ({ ...at(share, 1.5 / SECTORS), t: `${share} %` }));
-  const below = [{ px: 0, py: -1.28, t: `${titleOf(chart, 'x')}, degrees from north` }];
+  const below = [{ px: 0, py: -1.28, t: `${nameAxis(chart, 'x')}, degrees from north` }];
   const text = { text: { field: 't', type: 'nominal' }, order: undefined };
   const ring = { detail: { field: 'ring', type: 'nominal' } };
   const names = Array.from({ length: BANDS }, (_, band) => nameOf(band));
   return {
     layer: [
-      drawn(outlines, { type: 'line', color: ink.grid, strokeWidth: 1 }, ring),
-      drawn(spokes, { type: 'line', color: ink.grid, strokeWidth: 1 }, ring),
-      drawn(
+      makeLayer(outlines, { type: 'line', color: ink.grid, strokeWidth: 1 }, ring),
+      makeLayer(spokes, { type: 'line', color: ink.grid, strokeWidth: 1 }, ring),
+      makeLayer(
         sectors,
         { type: 'line', filled: true, interpolate: 'linear-closed', stroke: ink.ground, strokeWidth: 0.5 },
         {
@@ -209,15 +209,15 @@ const windRose: SpecMaker = (chart) => {
             field: 's',
             type: 'ordinal',
             sort: names,
-            scale: { domain: names, ...rampScale(chart) },
-            title: titleOf(chart, 'y'),
-            legend: legendLook(chart, FILLED_LEGEND),
+            scale: { domain: names, ...makeRampScale(chart) },
+            title: nameAxis(chart, 'y'),
+            legend: makeLegend(chart, FILLED_LEGEND),
           },
         },
       ),
-      ...haloed(chart, ticks, { fontSize: 10, color: inkOf(chart.look ?? {}).text }),
-      drawn(letters, { type: 'text', fontWeight: 'bold', fontSize: 12 }, text),
-      drawn(below, { type: 'text' }, text),
+      ...haloed(chart, ticks, { fontSize: 10, color: pickInk(chart.look ?? {}).text }),
+      makeLayer(letters, { type: 'text', fontWeight: 'bold', fontSize: 12 }, text),
+      makeLayer(below, { type: 'text' }, text),
     ],
   };
 };

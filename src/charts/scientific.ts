@@ -1,7 +1,7 @@
-import { extent, finite, flatten, lengthOf, numbersOf, textOf, titleOf, type Chart, type Point } from './chart.ts';
-import { inkOf } from './look.ts';
+import { findExtent, pickFinite, flatten, countPoints, pickNumbers, printText, nameAxis, type Chart, type Point } from './chart.ts';
+import { pickInk } from './look.ts';
 import { round } from './round.ts';
-import { color, drawn, field, legendLook, rampScale, type SpecMaker } from './spec.ts';
+import { makeColor, makeLayer, makeField, makeLegend, makeRampScale, type SpecMaker } from './spec.ts';
 
 interface Grid {
   x: number;
@@ -19,8 +19,8 @@ function grid(
   points: readonly { x: number; y: number; z: number }[],
   valueAt: (x: number, y: number, spread: [number, number]) => number,
 ): Grid[] {
-  const [west, east] = extent(points.map(({ x }) => x));
-  const [south, north] = extent(points.map(({ y }) => y));
+  const [west, east] = findExtent(points.map(({ x }) => x));
+  const [south, north] = findExtent(points.map(({ y }) => y));
   const [width, height] = [(east - west) / CELLS, (north - south) / CELLS];
   return Array.from({ length: CELLS * CELLS }, (_, cell) => {
     const [column, row] = [cell % CELLS, Math.floor(cell / CELLS)];
@@ -34,9 +34,9 @@ const banded = (chart: Chart, values: Grid[], valueTitle: string) => {
   const axis = (channel: string) => ({
     field: channel,
     type: chart.axes[channel]?.kind === 'temporal' ? 'temporal' : 'quantitative',
-    title: titleOf(chart, channel),
+    title: nameAxis(chart, channel),
     scale: { zero: false, nice: false, ...(chart.axes[channel]?.kind === 'temporal' ? { type: 'utc' } : {}) },
-    axis: field(chart, channel).axis,
+    axis: makeField(chart, channel).axis,
   });
   return {
     data: { values },
@@ -50,8 +50,8 @@ const banded = (chart: Chart, values: Grid[], valueTitle: string) => {
         field: 'v',
         type: 'quantitative',
         title: valueTitle,
-        scale: { type: 'quantize', ...rampScale(chart, BAND_COUNT) },
-        legend: legendLook(chart, { format: '.3~g' }),
+        scale: { type: 'quantize', ...makeRampScale(chart, BAND_COUNT) },
+        legend: makeLegend(chart, { format: '.3~g' }),
       },
     },
   };
@@ -59,7 +59,7 @@ const banded = (chart: Chart, values: Grid[], valueTitle: string) => {
 
 /** Bands of equal value, interpolated by inverse distance. */
 const contour: SpecMaker = (chart) => {
-  const points = finite(chart, 1_000);
+  const points = pickFinite(chart, 1_000);
   const values = grid(points, (x, y, [width, height]) => {
     let [sum, weight] = [0, 0];
     for (const point of points) {
@@ -69,12 +69,12 @@ const contour: SpecMaker = (chart) => {
     }
     return weight === 0 ? 0 : sum / weight;
   });
-  return banded(chart, values, titleOf(chart, 'z'));
+  return banded(chart, values, nameAxis(chart, 'z'));
 };
 
 /** How many points are about, smoothed by a Gaussian of a fifteenth of the range, as a share of where they are densest: a density without a unit. */
 const density2d: SpecMaker = (chart) => {
-  const points = finite(chart, 1_000);
+  const points = pickFinite(chart, 1_000);
   const cells = grid(points, (x, y, [width, height]) =>
     points.reduce((sum, point) => sum + Math.exp(-112.5 * (((point.x - x) / width) ** 2 + ((point.y - y) / height) ** 2)), 0),
   );
@@ -93,7 +93,7 @@ const named = (values: readonly unknown[]) => {
 };
 
 const areShort = (points: readonly Point[]) =>
-  new Set(points.map((point) => textOf(point['x'], ''))).size <= 24 && points.every((point) => textOf(point['x'], '').length < 4);
+  new Set(points.map((point) => printText(point['x'], ''))).size <= 24 && points.every((point) => printText(point['x'], '').length < 4);
 
 /** Cells side by side, whatever lies between their values: on a scale of time they would have no extent. */
 const heatmap: SpecMaker = (chart) => {
@@ -104,7 +104,7 @@ const heatmap: SpecMaker = (chart) => {
   const places = points.map((point) => ({ ...point, x: x(point['x']), y: y(point['y']) }));
   const isMean = new Set(places.map((point) => JSON.stringify([point.x, point.y]))).size < places.length;
   const side = (channel: string) => ({
-    ...field(chart, channel),
+    ...makeField(chart, channel),
     type: 'ordinal',
     scale: {},
     axis: { labelOverlap: true, ...(channel === 'x' && !isTime('x') ? { labelAngle: areShort(points) ? 0 : -40 } : {}) },
@@ -119,7 +119,7 @@ const heatmap: SpecMaker = (chart) => {
         field: 'z',
         type: 'quantitative',
         aggregate: 'mean',
-        title: isMean ? `mean of ${titleOf(chart, 'z')}` : titleOf(chart, 'z'),
+        title: isMean ? `mean of ${nameAxis(chart, 'z')}` : nameAxis(chart, 'z'),
       },
     },
   };
@@ -131,7 +131,7 @@ const MOST_CURVES = 9;
 function levels(values: readonly number[]): (value: number) => number {
   const own = new Set(values);
   if (own.size <= MOST_CURVES + 3) return (value) => value;
-  const [low, high] = extent(values);
+  const [low, high] = findExtent(values);
   const width = (high - low) / 7;
   return (value) => low + width * (Math.min(6, Math.floor((value - low) / width)) + 0.5);
 }
@@ -143,7 +143,7 @@ const written = (value: number) => String(Number(value.toPrecision(3)));
  * Rows that are no grid are gathered into one, of at most a dozen curves each way.
  */
 const carpet: SpecMaker = (chart) => {
-  const points = finite(chart, 20_000);
+  const points = pickFinite(chart, 20_000);
   const [levelX, levelY] = [levels(points.map(({ x }) => x)), levels(points.map(({ y }) => y))];
   const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
   const name = (channel: string, value: number) => (isTime(channel) ? new Date(value).toISOString().slice(0, 10) : written(value));
@@ -153,17 +153,17 @@ const carpet: SpecMaker = (chart) => {
     const knot = knots.get(`${a} ${b}`) ?? { a, b, sum: 0, count: 0 };
     knots.set(`${a} ${b}`, { a, b, sum: knot.sum + z, count: knot.count + 1 });
   }
-  const [x0, x1] = extent([...knots.values()].map(({ a }) => a));
-  const [y0, y1] = extent([...knots.values()].map(({ b }) => b));
+  const [x0, x1] = findExtent([...knots.values()].map(({ a }) => a));
+  const [y0, y1] = findExtent([...knots.values()].map(({ b }) => b));
   const placed = [...knots.values()].map(({ a, b, sum, count }) => ({
     px: (a - x0) / (x1 - x0) + (0.5 * (b - y0)) / (y1 - y0),
     py: sum / count,
     a,
     b,
   }));
-  const names = { x: `equal ${titleOf(chart, 'x')}`, y: `equal ${titleOf(chart, 'y')}` };
+  const names = { x: `equal ${nameAxis(chart, 'x')}`, y: `equal ${nameAxis(chart, 'y')}` };
   const curve = (along: 'a' | 'b', c: string) => placed.map((knot) => ({ ...knot, c, d: knot[along], o: along === 'a' ? knot.b : knot.a }));
-  const y = { field: 'py', type: 'quantitative', title: titleOf(chart, 'z'), scale: { zero: false } };
+  const y = { field: 'py', type: 'quantitative', title: nameAxis(chart, 'z'), scale: { zero: false } };
   const shared = { y, color: { field: 'c', type: 'nominal', title: '', scale: { domain: [names.x, names.y] } } };
   const lines = { ...shared, detail: { field: 'd', type: 'nominal' } };
   // each curve is named where it ends: those of equal x at the largest y, those of equal y at the largest x
@@ -175,24 +175,24 @@ const carpet: SpecMaker = (chart) => {
   const text = { ...shared, text: { field: 't', type: 'nominal' }, order: undefined };
   return {
     layer: [
-      drawn(curve('a', names.x), { type: 'line', strokeWidth: 1.5 }, lines),
-      drawn(curve('b', names.y), { type: 'line', strokeWidth: 1.5 }, lines),
-      drawn(placed, { type: 'point', filled: true, size: 20, color: inkOf(chart.look ?? {}).text }, { y, order: undefined }),
-      drawn(ends('a', 'x'), { type: 'text', dy: -10, fontSize: 10 }, text),
-      drawn(ends('b', 'y'), { type: 'text', dx: 6, align: 'left', fontSize: 10 }, text),
+      makeLayer(curve('a', names.x), { type: 'line', strokeWidth: 1.5 }, lines),
+      makeLayer(curve('b', names.y), { type: 'line', strokeWidth: 1.5 }, lines),
+      makeLayer(placed, { type: 'point', filled: true, size: 20, color: pickInk(chart.look ?? {}).text }, { y, order: undefined }),
+      makeLayer(ends('a', 'x'), { type: 'text', dy: -10, fontSize: 10 }, text),
+      makeLayer(ends('b', 'y'), { type: 'text', dx: 6, align: 'left', fontSize: 10 }, text),
     ],
   };
 };
 
 /** One line for each row, across all y, every y scaled to its own range. */
 const parallel: SpecMaker = (chart) => {
-  const rows = Math.min(500, Math.max(0, ...chart.series.map(lengthOf)));
+  const rows = Math.min(500, Math.max(0, ...chart.series.map(countPoints)));
   const names = [...new Set(chart.series.map(({ name }) => name))];
   // one range for all colours, or they could not be compared
   const ranges = new Map(
     names.map((name) => [
       name,
-      extent(chart.series.filter((series) => series.name === name).flatMap(({ points }) => numbersOf(points['y']))),
+      findExtent(chart.series.filter((series) => series.name === name).flatMap(({ points }) => pickNumbers(points['y']))),
     ]),
   );
   const values = chart.series.flatMap(({ name, points, color: group }) => {
@@ -212,12 +212,12 @@ const parallel: SpecMaker = (chart) => {
       x: { field: 'n', type: 'nominal', sort: names, title: null, axis: { labelAngle: 0, labelLimit: 180 } },
       y: { field: 'v', type: 'quantitative', title: 'share of the range' },
       detail: { field: 'row', type: 'nominal' },
-      color: { ...color(chart), legend: legendLook(chart, { symbolOpacity: 1 }) },
+      color: { ...makeColor(chart), legend: makeLegend(chart, { symbolOpacity: 1 }) },
     },
   };
 };
 
-export const pearson = (a: readonly unknown[], b: readonly unknown[]): number => {
+export const correlate = (a: readonly unknown[], b: readonly unknown[]): number => {
   const pairs = a
     .map((value, index) => [Number(value ?? NaN), Number(b[index] ?? NaN)] as const)
     .filter(([p, q]) => Number.isFinite(p) && Number.isFinite(q));
@@ -229,7 +229,7 @@ export const pearson = (a: readonly unknown[], b: readonly unknown[]): number =>
 
 const correlations: SpecMaker = (chart) => {
   const values = chart.series.flatMap((a) =>
-    chart.series.map((b) => ({ a: a.name, b: b.name, r: a === b ? 1 : pearson(a.points['y'] ?? [], b.points['y'] ?? []) })),
+    chart.series.map((b) => ({ a: a.name, b: b.name, r: a === b ? 1 : correlate(a.points['y'] ?? [], b.points['y'] ?? []) })),
   );
   const encoding = {
     x: { field: 'a', type: 'nominal', title: null, sort: null, axis: { labelAngle: values.length > 36 ? -40 : 0 } },

@@ -1,5 +1,5 @@
-import { rampOf, type AxisLook } from './look.ts';
-import { extent, legendOf, lookOf, splitTitleOf, textOf, type AxisKind, type Chart } from './chart.ts';
+import { pickRamp, type AxisLook } from './look.ts';
+import { findExtent, nameLegend, findLook, splitTitleOf, printText, type AxisKind, type Chart } from './chart.ts';
 
 /** A piece of a Vega-Lite specification. Field names in it are ours, never a caller's. */
 export type Spec = Record<string, unknown>;
@@ -23,12 +23,12 @@ const MOST_CHARACTERS = 70;
 function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefined {
   const values = chart.series.flatMap(({ points }) => points[channel] ?? []).filter((value) => value !== null && value !== undefined);
   if (kind === 'categorical') {
-    const names = [...new Set(values.map((value) => textOf(value, '')))];
+    const names = [...new Set(values.map((value) => printText(value, '')))];
     const characters = names.reduce((sum, name) => sum + name.length + 2, 0);
     return { labelAngle: characters <= MOST_CHARACTERS ? 0 : -40, labelOverlap: characters > 6 * MOST_CHARACTERS };
   }
   if (kind === 'temporal') {
-    const [first, last] = extent(values.map((value) => (typeof value === 'string' ? Date.parse(value) : NaN)).filter(Number.isFinite));
+    const [first, last] = findExtent(values.map((value) => (typeof value === 'string' ? Date.parse(value) : NaN)).filter(Number.isFinite));
     const days = (last - first) / DAY_MS;
     return { format: days > 730 ? '%Y' : days > 3 ? '%-d %b' : days > 1 ? '%-d %b %H:%M' : '%H:%M:%S', labelOverlap: true };
   }
@@ -37,7 +37,7 @@ function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefin
 }
 
 /** The encoding of a channel by the kind of its column. Times are those of UTC, wherever the server stands. */
-export function field(chart: Chart, channel: string, look: AxisLook = lookOf(chart, channel)): Field {
+export function makeField(chart: Chart, channel: string, look: AxisLook = findLook(chart, channel)): Field {
   const shown = chart.axes[channel];
   const kind = shown?.kind ?? 'numeric';
   const axis = axisOf(chart, channel, kind);
@@ -57,13 +57,13 @@ export function field(chart: Chart, channel: string, look: AxisLook = lookOf(cha
 }
 
 /** The series that a category is split into, in order of name. */
-export const splitsOf = (chart: Chart): string[] => [...new Set(chart.series.map((series) => legendOf(chart, series)))].sort();
+export const listSplits = (chart: Chart): string[] => [...new Set(chart.series.map((series) => nameLegend(chart, series)))].sort();
 
 /** Whether the series share each category of x. */
 export const isSplit = (chart: Chart): boolean => new Set(chart.series.map(({ color: group }) => group)).size > 1;
 
 /** Colour by the values of a numeric column, else by series. */
-export function color(chart: Chart): Spec {
+export function makeColor(chart: Chart): Spec {
   const axis = chart.axes['color'];
   if (axis && chart.series.some(({ points }) => points['color'] !== undefined))
     return { field: 'color', type: TYPES[axis.kind], title: axis.title };
@@ -74,18 +74,18 @@ export function color(chart: Chart): Spec {
 export const FILLED_LEGEND = { symbolType: 'square', symbolStrokeWidth: 0, symbolOpacity: 1, symbolSize: 110 };
 
 /** A legend of its own, unless none is asked for: what is said of one beats the theme, which would leave it out. */
-export const legendLook = ({ look = {} }: Chart, own: object): object | null => (look.legend === 'none' ? null : own);
+export const makeLegend = ({ look = {} }: Chart, own: object): object | null => (look.legend === 'none' ? null : own);
 
 /** The part of a scale that says its colours from the least to the greatest. */
-export const rampScale = ({ look = {} }: Chart, count?: number): object => {
-  const ramp = rampOf(look, count);
+export const makeRampScale = ({ look = {} }: Chart, count?: number): object => {
+  const ramp = pickRamp(look, count);
   if (Array.isArray(ramp)) return { range: ramp };
   const { scheme, ...more } = ramp as { scheme: string };
   return { scheme: Object.keys(more).length > 0 ? { name: scheme, ...more } : scheme };
 };
 
 /** A line through given points, with nothing of axes: what round and three-cornered charts are made of. */
-export const drawn = (values: readonly object[], mark: object, encoding: object = {}): Spec => ({
+export const makeLayer = (values: readonly object[], mark: object, encoding: object = {}): Spec => ({
   data: { values },
   mark,
   encoding: {

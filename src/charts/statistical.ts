@@ -1,31 +1,42 @@
-import { extent, flatten, lookOf, numbersOf, rangeOfY, splitTitleOf, textOf, valuesTitle, type Chart, type Point } from './chart.ts';
-import { inkOf } from './look.ts';
-import { color, field, FILLED_LEGEND, isSplit, legendLook, splitsOf, type Spec, type SpecMaker } from './spec.ts';
+import {
+  findExtent,
+  flatten,
+  findLook,
+  pickNumbers,
+  findRangeOfY,
+  splitTitleOf,
+  printText,
+  nameValues,
+  type Chart,
+  type Point,
+} from './chart.ts';
+import { pickInk } from './look.ts';
+import { makeColor, makeField, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
 /** What a distribution is compared by: the categories of x, else the series. */
 const groups = (chart: Chart): Spec =>
   chart.axes['x']
-    ? { ...field(chart, 'x'), type: 'nominal', scale: {} }
+    ? { ...makeField(chart, 'x'), type: 'nominal', scale: {} }
     : { field: 's', type: 'nominal', title: '', axis: { labelAngle: 0 } };
 const groupField = (chart: Chart) => (chart.axes['x'] ? 'x' : 's');
-const groupOf = (chart: Chart, point: Point) => textOf(point[groupField(chart)], '–');
+const groupOf = (chart: Chart, point: Point) => printText(point[groupField(chart)], '–');
 const hasSplits = (chart: Chart) => chart.axes['x'] !== undefined && isSplit(chart);
 
 /** As wide as there is room for; boxes of one group stand beside each other, or one would hide the other. */
 const boxes: SpecMaker = (chart) => {
   const values = flatten(chart);
-  const count = new Set(values.map((point) => groupOf(chart, point))).size * (hasSplits(chart) ? splitsOf(chart).length : 1);
+  const count = new Set(values.map((point) => groupOf(chart, point))).size * (hasSplits(chart) ? listSplits(chart).length : 1);
   return {
     data: { values },
     mark: {
       type: 'boxplot',
       size: Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count)))),
-      median: { color: inkOf(chart.look ?? {}).text, strokeWidth: 2 },
+      median: { color: pickInk(chart.look ?? {}).text, strokeWidth: 2 },
     },
     encoding: {
       x: groups(chart),
-      y: field(chart, 'y'),
-      color: color(chart),
+      y: makeField(chart, 'y'),
+      color: makeColor(chart),
       ...(hasSplits(chart) ? { xOffset: { field: 's', type: 'nominal' } } : {}),
     },
   };
@@ -36,14 +47,14 @@ const density = (chart: Chart, groupby: string[]) => ({
   groupby,
   steps: 80,
   as: ['v', 'd'],
-  extent: rangeOfY(chart),
+  extent: findRangeOfY(chart),
 });
 
 const STEPS = 60;
 
 /** How dense sorted values are at even steps from the least to the most, by Gaussians as wide as Silverman's rule says. */
 function curve(sorted: readonly number[]): { v: number; d: number }[] {
-  const [low, high] = extent(sorted);
+  const [low, high] = findExtent(sorted);
   const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
   const deviation = Math.sqrt(sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, sorted.length - 1));
   const width = 1.06 * (deviation || (high - low) / 4) * sorted.length ** -0.2;
@@ -54,7 +65,7 @@ function curve(sorted: readonly number[]): { v: number; d: number }[] {
 }
 
 /** Between the two values next to it, as R's type 7 and the box plot have it. */
-export function quantile(sorted: readonly number[], share: number): number {
+export function findQuantile(sorted: readonly number[], share: number): number {
   const place = (sorted.length - 1) * share;
   const [low = 0, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
   return low + (high - low) * (place % 1);
@@ -62,7 +73,7 @@ export function quantile(sorted: readonly number[], share: number): number {
 
 /** A violin for each series of each group, all of one scale of density, with its median and the middle half of its values. */
 const violins: SpecMaker = (chart) => {
-  const splits = hasSplits(chart) ? splitsOf(chart) : [];
+  const splits = hasSplits(chart) ? listSplits(chart) : [];
   const room = 2 / Math.max(1, splits.length);
   const found = new Map<string, { g: string; s: string; given: number[] }>();
   for (const point of flatten(chart, 20_000)) {
@@ -76,7 +87,7 @@ const violins: SpecMaker = (chart) => {
   const shapes = [...found.values()].flatMap(({ g, s, given }) => {
     if (given.length === 0) return [];
     const sorted = given.sort((a, b) => a - b);
-    const at = (share: number) => quantile(sorted, share);
+    const at = (share: number) => findQuantile(sorted, share);
     const middle = splits.length > 0 ? -1 + room * (splits.indexOf(s) + 0.5) : 0;
     return [{ x: g, s, middle, curve: curve(sorted), low: at(0.25), median: at(0.5), high: at(0.75) }];
   });
@@ -85,7 +96,7 @@ const violins: SpecMaker = (chart) => {
     const side = (sign: number) => half.map(({ v, d }) => ({ x, s, y: v, o: middle + (sign * 0.46 * room * d) / densest }));
     return [...side(-1), ...side(1).reverse()].map((point, turn) => ({ ...point, turn }));
   });
-  const y = field(chart, 'y');
+  const y = makeField(chart, 'y');
   const xOffset = { field: 'o', type: 'quantitative', scale: { domain: [-1, 1] } };
   const at = { x: { ...groups(chart), field: 'x' }, xOffset };
   const inner = shapes.map(({ x, s, middle: o, low, median, high }) => ({ x, s, o, low, median, high }));
@@ -103,18 +114,18 @@ const violins: SpecMaker = (chart) => {
             field: 's',
             type: 'nominal',
             title: splitTitleOf(chart),
-            legend: splits.length > 0 ? legendLook(chart, FILLED_LEGEND) : null,
+            legend: splits.length > 0 ? makeLegend(chart, FILLED_LEGEND) : null,
           },
         },
       },
       {
         data: { values: inner },
-        mark: { type: 'rule', strokeWidth: 5, color: inkOf(chart.look ?? {}).text },
+        mark: { type: 'rule', strokeWidth: 5, color: pickInk(chart.look ?? {}).text },
         encoding: { ...at, y: { ...y, field: 'low' }, y2: { field: 'high' } },
       },
       {
         data: { values: inner },
-        mark: { type: 'point', filled: true, size: 40, color: inkOf(chart.look ?? {}).ground, opacity: 1 },
+        mark: { type: 'point', filled: true, size: 40, color: pickInk(chart.look ?? {}).ground, opacity: 1 },
         encoding: { ...at, y: { ...y, field: 'median' } },
       },
     ],
@@ -126,7 +137,7 @@ const densities: SpecMaker = (chart) => ({
   transform: [density(chart, ['s'])],
   mark: { type: 'area', opacity: 0.45, line: true },
   encoding: {
-    x: { field: 'v', type: 'quantitative', title: valuesTitle(chart), scale: { domain: rangeOfY(chart), nice: false } },
+    x: { field: 'v', type: 'quantitative', title: nameValues(chart), scale: { domain: findRangeOfY(chart), nice: false } },
     y: { field: 'd', type: 'quantitative', stack: null, title: 'density' },
     color: { field: 's', type: 'nominal', title: splitTitleOf(chart) },
   },
@@ -139,10 +150,10 @@ const ridges: SpecMaker = (chart) => ({
   spacing: -12,
   spec: {
     width: 560,
-    height: Math.max(50, Math.round(300 / Math.max(1, splitsOf(chart).length))),
+    height: Math.max(50, Math.round(300 / Math.max(1, listSplits(chart).length))),
     mark: { type: 'area', opacity: 0.7, line: true },
     encoding: {
-      x: { field: 'v', type: 'quantitative', title: valuesTitle(chart), scale: { domain: rangeOfY(chart), nice: false } },
+      x: { field: 'v', type: 'quantitative', title: nameValues(chart), scale: { domain: findRangeOfY(chart), nice: false } },
       y: { field: 'd', type: 'quantitative', axis: null },
       color: { field: 's', type: 'nominal', legend: null },
     },
@@ -151,7 +162,7 @@ const ridges: SpecMaker = (chart) => ({
 
 const histogram: SpecMaker = (chart) => {
   const temporal = chart.axes['y']?.kind === 'temporal';
-  const asked = lookOf(chart, 'y').range;
+  const asked = findLook(chart, 'y').range;
   return {
     data: { values: flatten(chart) },
     mark: { type: 'bar', opacity: 0.7 },
@@ -159,8 +170,8 @@ const histogram: SpecMaker = (chart) => {
       x: {
         field: 'y',
         type: temporal ? 'temporal' : 'quantitative',
-        bin: { maxbins: 30, ...(asked ? { extent: rangeOfY(chart) } : {}) },
-        title: valuesTitle(chart),
+        bin: { maxbins: 30, ...(asked ? { extent: findRangeOfY(chart) } : {}) },
+        title: nameValues(chart),
         ...(asked ? { scale: { domain: asked } } : {}),
       },
       y: { aggregate: 'count', stack: null, title: 'count' },
@@ -173,8 +184,8 @@ const plane: SpecMaker = (chart) => ({
   data: { values: flatten(chart, 20_000) },
   mark: 'rect',
   encoding: {
-    x: { ...field(chart, 'x'), bin: { maxbins: 30 } },
-    y: { ...field(chart, 'y'), bin: { maxbins: 30 } },
+    x: { ...makeField(chart, 'x'), bin: { maxbins: 30 } },
+    y: { ...makeField(chart, 'y'), bin: { maxbins: 30 } },
     color: { aggregate: 'count', type: 'quantitative', title: 'count' },
   },
 });
@@ -182,10 +193,10 @@ const plane: SpecMaker = (chart) => ({
 /** Mean and three standard deviations either side: a point beyond is out of control. */
 const control: SpecMaker = (chart) => {
   const values = flatten(chart);
-  const given = numbersOf(values.map(({ y }) => y));
+  const given = pickNumbers(values.map(({ y }) => y));
   const mean = given.reduce((sum, value) => sum + value, 0) / Math.max(1, given.length);
   const deviation = Math.sqrt(given.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, given.length - 1));
-  const x = chart.axes['x'] ? field(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' };
+  const x = chart.axes['x'] ? makeField(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' };
   const limits = [
     { v: mean, n: 'mean' },
     { v: mean + 3 * deviation, n: '+3σ' },
@@ -199,11 +210,11 @@ const control: SpecMaker = (chart) => {
         mark: { type: 'rule', strokeDash: [4, 4] },
         encoding: { y: { field: 'v', type: 'quantitative' }, color: { field: 'n', type: 'nominal', title: '' } },
       },
-      { data: { values: out }, mark: { type: 'line' }, encoding: { x, y: field(chart, 'y') } },
+      { data: { values: out }, mark: { type: 'line' }, encoding: { x, y: makeField(chart, 'y') } },
       {
         data: { values: out },
         mark: { type: 'point', filled: true },
-        encoding: { x, y: field(chart, 'y'), fill: { condition: { test: 'datum.out', value: '#d55e00' }, value: '#0072b2' } },
+        encoding: { x, y: makeField(chart, 'y'), fill: { condition: { test: 'datum.out', value: '#d55e00' }, value: '#0072b2' } },
       },
     ],
   };

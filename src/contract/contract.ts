@@ -1,8 +1,9 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Problem } from '../errors.ts';
+import { placeKinds } from './kinds.ts';
 import type { OpenApiDocument } from './operations.ts';
-import { joinUnions, sentenceOf } from './sentences.ts';
+import { joinUnions, printViolation } from './sentences.ts';
 
 type Schema = {
   $ref?: string;
@@ -16,7 +17,7 @@ type Schema = {
 interface Parameter {
   name: string;
   in: string;
-  required?: boolean;
+  required?: boolean | undefined;
   schema: Schema;
 }
 
@@ -63,7 +64,7 @@ const isToldElsewhere = ({ keyword, schemaPath }: ErrorObject) => keyword === 'i
 function problemsOf(failures: readonly ErrorObject[] | null | undefined): Problem[] {
   const problems = joinUnions((failures ?? []).filter((failure) => !isToldElsewhere(failure))).map((error) => ({
     path: `${error.instancePath}${memberOf(error)}`,
-    message: sentenceOf(error),
+    message: printViolation(error),
   }));
   return [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()].slice(0, MOST_PROBLEMS);
 }
@@ -78,7 +79,7 @@ function valueOf(text: unknown, { type }: Schema): unknown {
   return text;
 }
 
-function openValidator(document: OpenApiDocument, allErrors: boolean): Ajv2020 {
+function openValidator(schemas: object, allErrors: boolean): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,
     discriminator: true,
@@ -89,23 +90,40 @@ function openValidator(document: OpenApiDocument, allErrors: boolean): Ajv2020 {
     logger: false,
   });
   formats.default(ajv);
-  return ajv.addSchema(document, ROOT);
+  return ajv.addSchema(schemas, ROOT);
+}
+
+/** What requests are checked by. Examples, answers and texts of operations are left out, so that they are neither walked nor kept. */
+interface Checked {
+  paths: Record<string, Record<string, DocumentedOperation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+function checkedOf(document: OpenApiDocument): Checked {
+  const { paths, components } = document as unknown as Checked;
+  const map = <T, R>(members: Readonly<Record<string, T>>, change: (member: T) => R) =>
+    Object.fromEntries(Object.entries(members).map(([name, member]) => [name, change(member)]));
+  const operationOf = ({ parameters = [], requestBody }: DocumentedOperation): DocumentedOperation => ({
+    parameters: parameters.map(({ name, in: place, required, schema }) => ({ name, in: place, required, schema })),
+    ...(requestBody ? { requestBody: { content: map(requestBody.content, ({ schema }) => ({ schema })) } } : {}),
+  });
+  return {
+    paths: map(paths, (item) => map(item, operationOf)),
+    components: { schemas: placeKinds(components.schemas, components.schemas) },
+  };
 }
 
 /** Checks of requests against the published document. Each schema is compiled when it is first asked for. */
 export function openContract(document: OpenApiDocument): Contract {
-  const validators = { first: openValidator(document, false), all: openValidator(document, true) };
+  const { paths, components } = checkedOf(document);
+  const validators = { first: openValidator({ paths, components }, false), all: openValidator({ paths, components }, true) };
   const operations = new Map(
-    Object.entries(document.paths).flatMap(([path, item]) =>
-      Object.entries(item).map(([method, operation]) => [
-        `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
-        { path, method, operation: operation as DocumentedOperation },
-      ]),
+    Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => [`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, { path, method, operation }]),
     ),
   );
-  const schemas = (document as unknown as { components: { schemas: Record<string, Schema> } }).components.schemas;
   const resolve = (schema: Schema): Schema =>
-    schema.$ref === undefined ? schema : resolve(schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {});
+    schema.$ref === undefined ? schema : resolve(components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {});
   const isTime = (schema: Schema): boolean => resolve(schema).format === 'date-time';
 
   const compiled = new Map<string, ValidateFunction>();

@@ -15,6 +15,13 @@ export interface OpenApiDocument {
   >;
 }
 
+/** The document as it is served. */
+export interface PublishedDocument {
+  version: string;
+  /** JSON. */
+  text: Buffer;
+}
+
 export interface Operations {
   /** By method and express route pattern (`/api/v1/experiments/:id`). */
   find(method: string, pattern: string): Operation | undefined;

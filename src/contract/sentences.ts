@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { didYouMean } from '../lakehouse/near.ts';
+import { suggestNames } from '../lakehouse/terms/near.ts';
 
 const NOUNS: Readonly<Record<string, string>> = {
   string: 'text',
@@ -39,7 +39,7 @@ const tagsOf = ({ parentSchema, params }: ErrorObject): unknown[] =>
 
 function unknownMember({ params, parentSchema }: ErrorObject): string {
   const name = (params as { additionalProperty: string }).additionalProperty;
-  return `has no member '${name.slice(0, 64)}'.${didYouMean(name, Object.keys((parentSchema?.['properties'] as object | undefined) ?? {}))}`;
+  return `has no member '${name.slice(0, 64)}'.${suggestNames(name, Object.keys((parentSchema?.['properties'] as object | undefined) ?? {}))}`;
 }
 
 const formatted = (format: string) => `must be ${FORMATS[format] ?? `in the format ${format}`}`;
@@ -74,7 +74,7 @@ const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
 };
 
 /** What a broken rule asks for. */
-export const sentenceOf = (error: ErrorObject): string => SENTENCES[error.keyword]?.(error) ?? 'is not as the document says';
+export const printViolation = (error: ErrorObject): string => SENTENCES[error.keyword]?.(error) ?? 'is not as the document says';
 
 const UNION = 'anyOf';
 

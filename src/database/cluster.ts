@@ -102,7 +102,7 @@ function runOnce(binaries: Binaries, program: string, args: readonly string[]): 
 }
 
 /** Unix socket paths hold about 100 bytes, so the socket lives in a short private folder that the data folder names. */
-export function socketFolder(dataDir: string, binaries: Binaries): string {
+export function findSocketFolder(dataDir: string, binaries: Binaries): string {
   const folder = join(tmpdir(), `fieldlake-${process.getuid?.() ?? 0}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (statSync(folder).uid !== (process.getuid?.() ?? 0) && statSync(folder).uid !== binaries.uid)
@@ -168,7 +168,7 @@ export function launch(binaries: Cluster, socket: string, dataDir: string, setti
   return child;
 }
 
-/** Whether a process has ended and only its parent has not heard of it yet: so it stays where the first process of a container looks after no others. */
+/** True when a process has ended and its parent has not read that. It stays so in a container whose first process looks after no others. */
 function isZombie(pid: number): boolean {
   try {
     // the name of the program stands in brackets and may hold anything
@@ -179,7 +179,7 @@ function isZombie(pid: number): boolean {
 }
 
 /** Pid of the running server, as its own lock file says. */
-export function serverPid(cluster: string): number | undefined {
+export function findServerPid(cluster: string): number | undefined {
   try {
     const pid = Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0]);
     process.kill(pid, 0);

@@ -1,10 +1,11 @@
 import { channel } from 'node:diagnostics_channel';
 import pg from 'pg';
-import { copyIn } from './copy.ts';
+import { copyRowsIn } from './copy.ts';
 import { isConnectionLost, translateDatabaseError } from './errors.ts';
 import { readJson } from '../json.ts';
+import { retry } from './retry.ts';
 import type { Query } from './sql.ts';
-import { standConnected } from './standing.ts';
+import { keepConnected } from './standing.ts';
 
 /** What statements run on: the pool, or one transaction. */
 export interface Queryable {
@@ -97,12 +98,13 @@ function* pieces(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
 }
 
+const TRIES = 4;
 const isRetryable = (error: unknown): boolean =>
   error instanceof Error && ['40001', '40P01'].includes(String((error.cause as { code?: unknown } | undefined)?.code));
 
 /** Listens with a connection of its own, and with another one whenever that is lost. The first must succeed. */
 async function listenOn(url: string, channel: string, heard: (payload: string) => void): Promise<() => Promise<void>> {
-  const { stop } = await standConnected(url, async (client) => {
+  const { stop } = await keepConnected(url, async (client) => {
     client.on('notification', (message) => heard(message.payload ?? ''));
     await client.query(`listen ${pg.escapeIdentifier(channel)}`);
   });
@@ -152,7 +154,7 @@ export function openDatabase({
       });
       const result = await work({
         ...inner,
-        copyIn: (query, rows) => observed(query, onQuery, () => copyIn(client, query.text, pieces(rows))),
+        copyIn: (query, rows) => observed(query, onQuery, () => copyRowsIn(client, query.text, pieces(rows))),
         inTransaction: true,
       });
       await client.query('commit').catch((error: unknown) => {
@@ -174,16 +176,11 @@ export function openDatabase({
 
   return {
     ...queryable(pool, onQuery),
-    transaction: async (work) => {
-      for (let tries = 1; ; tries += 1) {
-        try {
-          return await attempt(work);
-        } catch (error) {
-          if (tries >= 4 || !isRetryable(error)) throw error;
-          sent.publish('transaction.again');
-        }
-      }
-    },
+    transaction: (work) =>
+      retry(TRIES, isRetryable, (tries) => {
+        if (tries > 1) sent.publish('transaction.again');
+        return attempt(work);
+      }),
     listen: (channel, heard) => listenOn(url, channel, heard),
     ping: async () => {
       await pool.query('select 1').catch((error: unknown) => {

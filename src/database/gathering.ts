@@ -99,11 +99,11 @@ class Queue<Key, Answer> {
 }
 
 /**
- * A function that asks for one, and asks for all that come meanwhile in one statement: a statement goes out at the end of this turn of the event
- * loop, but only when the one before is answered, or has not been for 100 ms, and takes along up to 64 questions. An answer is never
- * older than its question. An error of the statement is everybody's: a question that could fail by itself must be refused before.
+ * A function that asks one question, and gathers questions that come at the same time into one statement. A statement has up to 64 questions. It goes out
+ * at the end of this turn of the event loop, once the one before is answered or 100 ms have passed. An answer is never older than its question. An error of
+ * the statement is everybody's: a question that could fail by itself must be refused before.
  */
-export function gathered<Key, Answer>(how: Gathering<Key, Answer>): (db: Queryable, key: Key) => Promise<Answer | undefined> {
+export function gatherQuestions<Key, Answer>(how: Gathering<Key, Answer>): (db: Queryable, key: Key) => Promise<Answer | undefined> {
   const queues = new WeakMap<Queryable, Queue<Key, Answer>>();
   return (db, key) => {
     let queue = queues.get(db);

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
+import { MIGRATIONS_TABLE, requireBaseline } from './baseline.ts';
+import { retry } from './retry.ts';
 
 export const APPLICATION_ROLE = 'fieldlake_app';
 const MIGRATION_LOCK = 7_310_586_412_002;
@@ -14,38 +16,41 @@ interface MigrateOptions {
 }
 
 const TRIES = 5;
+const isDeadlock = (error: unknown) => (error as { code?: unknown }).code === '40P01';
+
+/** Names of the SQL files in a folder, in order. */
+const listFiles = async (folder: string) => (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
 
 /**
- * Writes the views and the application role's rights, unless they stand as these files and migrations have them: to write a view is to wait for
- * everybody who reads it, and a service that starts beside another must not stop its requests. A deadlock with one of them is tried again.
+ * Writes the views and the application role's rights, but only when the files have changed. Writing a view waits for everybody who reads it, and a second
+ * service that starts must not stop the requests of the first. A deadlock with one of them is tried again.
  */
-async function writeViews(client: pg.Client, folder: string): Promise<void> {
-  const list = async (kind: string) => (await readdir(join(folder, kind))).filter((name) => name.endsWith('.sql')).sort();
-  const paths = [...(await list('views')).map((name) => join(folder, 'views', name)), join(folder, 'roles.sql')];
+async function writeViews(client: pg.Client, folder: string, migrations: readonly string[]): Promise<void> {
+  const views = (await listFiles(join(folder, 'views'))).map((name) => join(folder, 'views', name));
+  const paths = [...views, join(folder, 'roles.sql')];
   const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
-  const digest = hash('sha256', JSON.stringify([await list('migrations'), texts]));
+  const digest = hash('sha256', JSON.stringify([migrations, texts]));
   const { rows } = await client.query<{ written: string | null }>(
     `select obj_description(to_regclass('public.effective_access'), 'pg_class') as written from pg_roles where rolname = $1`,
     [APPLICATION_ROLE],
   );
   if (rows[0]?.written === digest) return;
-  for (let tries = 1; ; tries += 1) {
+  await retry(TRIES, isDeadlock, async () => {
     try {
       await client.query('begin');
       for (const text of texts) await client.query(text);
       await client.query(`comment on view effective_access is ${client.escapeLiteral(digest)}`);
       await client.query('commit');
-      return;
     } catch (error) {
       await client.query('rollback');
-      if (tries === TRIES || (error as { code?: unknown }).code !== '40P01') throw error;
+      throw error;
     }
-  }
+  });
 }
 
 /**
  * Brings a database up to date: migrations in order, then the views and the application role where they have changed.
- * Any number of processes may call it at once; a session lock lets one through at a time.
+ * Any number of processes may call it at once; a session lock lets one through at a time. Errors: StartError.
  */
 export async function migrate({ url, folder }: MigrateOptions): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -53,16 +58,18 @@ export async function migrate({ url, folder }: MigrateOptions): Promise<void> {
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query('set client_min_messages = warning');
+    const migrations = (await listFiles(join(folder, 'migrations'))).map((name) => basename(name, '.sql'));
+    await requireBaseline(client, migrations);
     await runner({
       dbClient: client,
       dir: join(folder, 'migrations'),
       direction: 'up',
-      migrationsTable: 'schema_migrations',
+      migrationsTable: MIGRATIONS_TABLE,
       checkOrder: true,
       noLock: true,
       log: () => undefined,
     });
-    await writeViews(client, folder);
+    await writeViews(client, folder, migrations);
   } finally {
     await client.end();
   }

@@ -4,7 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import pg from 'pg';
-import { copyIn, copyOut } from './copy.ts';
+import { listMigrations } from './baseline.ts';
+import { copyRowsIn, copyRowsOut } from './copy.ts';
 
 export interface SnapshotTable {
   schema: string;
@@ -20,10 +21,8 @@ export interface Snapshot {
   sequences: { schema: string; name: string; value: string; isCalled: boolean }[];
 }
 
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
-const full = ({ schema, name }: { schema: string; name: string }) => `${quoted(schema)}.${quoted(name)}`;
+const full = ({ schema, name }: { schema: string; name: string }) => `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
 const fileOf = ({ schema, name }: { schema: string; name: string }) => `${schema}.${name}.copy`;
-const MIGRATIONS = 'schema_migrations';
 
 async function listTables(client: pg.Client): Promise<Omit<SnapshotTable, 'rows'>[]> {
   const { rows } = await client.query<{ schema: string; name: string; columns: string[] }>(`
@@ -33,17 +32,13 @@ async function listTables(client: pg.Client): Promise<Omit<SnapshotTable, 'rows'
   return rows;
 }
 
-async function listMigrations(client: pg.Client): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(`select name from public.${MIGRATIONS} order by name`);
-  return rows.map(({ name }) => name);
-}
-
 /**
- * Writes every table of the database to a file of its own, all of one moment; `meanwhile` can read text columns of the tables as they were then. The service may run.
+ * Writes every table of the database but `skip` to a file of its own, all of one moment; `meanwhile` can read text columns of the tables as they were then. The service may run.
  */
 export async function writeSnapshot(
   url: string,
   folder: string,
+  skip: ReadonlySet<string>,
   meanwhile: (read: (table: string, column: string) => Promise<string[]>) => Promise<void>,
 ): Promise<Snapshot> {
   await mkdir(folder, { recursive: true });
@@ -52,10 +47,10 @@ export async function writeSnapshot(
   try {
     await client.query('begin isolation level repeatable read read only');
     const tables: SnapshotTable[] = [];
-    for (const table of await listTables(client)) {
+    for (const table of (await listTables(client)).filter(({ name }) => !skip.has(name))) {
       const target = createWriteStream(join(folder, fileOf(table)), { mode: 0o600, flush: true });
       // a partitioned table is copied by a query only
-      await copyOut(client, `copy (select ${table.columns.map(quoted).join(', ')} from ${full(table)}) to stdout`, target);
+      await copyRowsOut(client, `copy (select ${table.columns.map(pg.escapeIdentifier).join(', ')} from ${full(table)}) to stdout`, target);
       target.end();
       await finished(target);
       const { rows } = await client.query<{ count: string }>(`select count(*) from ${full(table)}`);
@@ -74,7 +69,7 @@ export async function writeSnapshot(
     const migrations = await listMigrations(client);
     await meanwhile(async (name, column) => {
       const { rows } = await client.query<{ value: string }>(
-        `select ${quoted(column)} as value from ${full({ schema: 'public', name })} order by 1`,
+        `select ${pg.escapeIdentifier(column)} as value from ${full({ schema: 'public', name })} order by 1`,
       );
       return rows.map(({ value }) => value);
     });
@@ -98,7 +93,7 @@ export async function isUnused(url: string): Promise<boolean> {
 }
 
 /** Names of the migrations that a database has. */
-export async function migrationsOf(url: string): Promise<string[]> {
+export async function listMigrationsOf(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -118,9 +113,9 @@ export async function readSnapshot(url: string, folder: string, { tables, sequen
     await client.query('set local session_replication_role = replica');
     await client.query(`truncate ${tables.map(full).join(', ')}`);
     for (const table of tables) {
-      await copyIn(
+      await copyRowsIn(
         client,
-        `copy ${full(table)} (${table.columns.map(quoted).join(', ')}) from stdin`,
+        `copy ${full(table)} (${table.columns.map(pg.escapeIdentifier).join(', ')}) from stdin`,
         createReadStream(join(folder, fileOf(table))),
       );
       const { rows } = await client.query<{ count: string }>(`select count(*) from ${full(table)}`);

@@ -13,7 +13,7 @@ export interface Standing {
 /**
  * A connection beside the pool, for what a session holds: another one is made whenever it is lost, and `begin` is run on each. The first must succeed.
  */
-export async function standConnected(url: string, begin: (client: pg.Client) => Promise<unknown>): Promise<Standing> {
+export async function keepConnected(url: string, begin: (client: pg.Client) => Promise<unknown>): Promise<Standing> {
   const leaving = new AbortController();
   let standing: pg.Client | undefined;
   const connect = async (): Promise<void> => {

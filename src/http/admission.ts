@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { errors, type ApiError } from '../errors.ts';
 import { allowTrustedOrigins } from './cors.ts';
-import { writeProblem } from './errors.ts';
+import { writeProblem } from './answers/errors.ts';
 
 interface AdmissionOptions {
   /** Requests of everybody that are in work at once. */
@@ -28,9 +28,9 @@ const pause = () => 1 + Math.floor(Math.random() * 3);
 
 /**
  * Bounds how many requests this process works on at once, of everybody together and of one sender (half of them). What is too much is refused at once,
- * before it is known who asks: a queue in front of a full machine would only make every answer late. A request is in work until the head of its
- * answer goes out, so that downloads hold nothing; one with a body from the end of its body on, so that slow senders hold nothing.
- * Errors: overloaded (503), callerBusy (429), with Retry-After. `/health` is never refused.
+ * before it is known who asks: a queue in front of a full machine would only make every answer late. A request is in work from the end of its body to the
+ * head of its answer, so that neither slow senders nor downloads count. Errors: overloaded (503), callerBusy (429), with Retry-After. `/health` is never
+ * refused.
  */
 export function admitRequests({ most, log, registry }: AdmissionOptions): RequestHandler {
   const perSender = Math.max(1, Math.ceil(most / 2));

@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { Controller } from '@tsoa/runtime';
 import type { Caller } from '../auth/caller.ts';
 import type { Context } from '../context.ts';
-import { exchangeOf, type Exchange } from './exchange.ts';
+import { getExchange, type Exchange } from './exchange.ts';
 
 /** What every controller stands on: the context, the exchange, and the caller where the operation has one. */
 export abstract class ApiController extends Controller {
@@ -14,7 +14,7 @@ export abstract class ApiController extends Controller {
     super();
     this.ctx = ctx;
     this.response = response;
-    this.exchange = exchangeOf(response);
+    this.exchange = getExchange(response);
   }
 
   /** The signed-in caller. Only for operations with `@Security`. */

@@ -1,9 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
-import { trustedOrigins } from '../auth/origins.ts';
-import { contextOf } from './exchange.ts';
+import { listTrustedOrigins } from '../auth/origins.ts';
+import { getContext } from './exchange.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const ACCEPTED = 'Content-Type, X-Api-Key, If-Match, If-None-Match, Idempotency-Key, Prefer, Range, X-Request-Id';
+const ACCEPTED = 'Content-Type, X-Api-Key, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, Prefer, Range, X-Request-Id';
 const EXPOSED =
   'Content-Disposition, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Table-Version, X-Total-Count, X-Total-Count-Exact, X-Erasure-Id, Idempotency-Replayed, Server-Timing';
 
@@ -11,7 +11,7 @@ const EXPOSED =
 export function allowTrustedOrigins(request: Request, response: Response, next: NextFunction): void {
   const origin = request.get('origin');
   response.vary('Origin');
-  if (origin === undefined || !trustedOrigins(contextOf(request)).includes(origin)) {
+  if (origin === undefined || !listTrustedOrigins(getContext(request)).includes(origin)) {
     next();
     return;
   }

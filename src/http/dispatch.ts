@@ -2,9 +2,9 @@ import type { Controller } from '@tsoa/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Context } from '../context.ts';
 import { errors } from '../errors.ts';
-import { expressAuthentication } from './authentication.ts';
-import { valueCountOf } from './body.ts';
-import { contextOf } from './exchange.ts';
+import { expressAuthentication } from './callers/authentication.ts';
+import { getValueCount } from './requests/body.ts';
+import { getContext } from './exchange.ts';
 
 type AnyMethod = (...values: unknown[]) => unknown;
 
@@ -40,10 +40,10 @@ export const admitCaller =
 
 /** The values of a method's parameters, checked against the published document. Errors: bad input. */
 function readValues(request: Request, { operation, parameters }: Route): unknown[] {
-  const { contract } = contextOf(request);
+  const { contract } = getContext(request);
   const path = contract.checkTexts(operation, 'path', request.params);
   const query = contract.checkTexts(operation, 'query', request.query);
-  const { body, problems } = contract.checkBody(operation, request.body, valueCountOf(request));
+  const { body, problems } = contract.checkBody(operation, request.body, getValueCount(request));
   const all = [...path.problems, ...query.problems, ...problems];
   if (all.length > 0) throw errors.invalidInput().with({ problems: all });
   const values: Record<string, (name: string) => unknown> = {
@@ -73,7 +73,7 @@ export function runOperation(route: Route): RequestHandler {
   return async (request, response, next) => {
     try {
       const values = readValues(request, route);
-      const controller = new route.controller(contextOf(request), response);
+      const controller = new route.controller(getContext(request), response);
       const method = (controller as unknown as Record<string, AnyMethod>)[route.method];
       if (!method) throw new Error(`${route.operation} has no method ${route.method}`);
       const answer = await method.apply(controller, values);

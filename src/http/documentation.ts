@@ -20,17 +20,17 @@ const SCRIPT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', d
 
 const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'";
 
-/** The page at /docs, from packaged assets: nothing is loaded from elsewhere. */
-export function documentationPage(_request: Request, response: Response): void {
+/** The page at /docs/api, from packaged assets: nothing is loaded from elsewhere. */
+export function sendDocumentation(_request: Request, response: Response): void {
   response.setHeader('Content-Security-Policy', POLICY);
   response.type('html').send(PAGE);
 }
 
-export function documentationScript(_request: Request, response: Response): void {
+export function sendDocumentationScript(_request: Request, response: Response): void {
   response.type('text/javascript').send(SCRIPT);
 }
 
-export function documentationPolicy(_request: Request, response: Response, next: () => void): void {
+export function setDocumentationPolicy(_request: Request, response: Response, next: () => void): void {
   response.setHeader('Content-Security-Policy', POLICY);
   next();
 }

@@ -19,15 +19,15 @@ export interface Exchange {
 
 const KEY = 'exchange';
 
-export const exchangeOf = (response: Response): Exchange => (response.locals as Record<typeof KEY, Exchange>)[KEY];
+export const getExchange = (response: Response): Exchange => (response.locals as Record<typeof KEY, Exchange>)[KEY];
 
 export function attachExchange(response: Response, exchange: Exchange): void {
   (response.locals as Record<typeof KEY, Exchange>)[KEY] = exchange;
 }
 
-export const contextOf = (request: Request): Context => (request.app.locals as { context: Context }).context;
+export const getContext = (request: Request): Context => (request.app.locals as { context: Context }).context;
 
 /** Adds what a stage took, in milliseconds. */
-export function timed(exchange: Exchange, stage: Stage, milliseconds: number): void {
+export function noteTime(exchange: Exchange, stage: Stage, milliseconds: number): void {
   exchange.timings.set(stage, (exchange.timings.get(stage) ?? 0) + milliseconds);
 }

@@ -4,7 +4,7 @@ import { Router, type Request, type Response } from 'express';
 import { errors } from '../errors.ts';
 import type { FolderStore } from '../storage/folder.ts';
 import type { Stored } from '../storage/objects.ts';
-import { exchangeOf } from './exchange.ts';
+import { getExchange } from './exchange.ts';
 import { allowOnly } from './methods.ts';
 
 interface ObjectRoutes {
@@ -18,7 +18,7 @@ interface ObjectRoutes {
 const mediaType = (header: string | undefined) => header?.split(';')[0]?.trim().toLowerCase();
 
 /** `/objects/<key>`: signed URLs of the object folder. The URL is the whole credential; it says method, key, and what may be sent. */
-export function objectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Router {
+export function makeObjectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Router {
   const router = Router();
 
   const put = async (request: Request, response: Response): Promise<void> => {
@@ -28,7 +28,7 @@ export function objectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Router
     const announced = request.get('content-length');
     if (grant.contentLength !== undefined && announced !== undefined && Number(announced) !== grant.contentLength)
       throw errors.objectMismatch('length');
-    const { signal } = exchangeOf(response);
+    const { signal } = getExchange(response);
     // what is left of a refused body is read and thrown away, or the next request on its connection would never be heard
     const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     const stored = await store.redeem(grant, body, { maxBytes, signal }).finally(() => request.resume());

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import { attachExchange, contextOf, type Exchange } from './exchange.ts';
+import { attachExchange, getContext, type Exchange } from './exchange.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
@@ -11,7 +11,7 @@ function serverTiming(exchange: Exchange): string {
 
 /** First of all: an id, a clock, a signal that fires when the caller leaves, and one log line and one observation at the end. */
 export function observe(request: Request, response: Response, next: NextFunction): void {
-  const { requestLog, metrics } = contextOf(request);
+  const { requestLog, metrics } = getContext(request);
   const given = request.get('x-request-id');
   const abort = new AbortController();
   const exchange: Exchange = {

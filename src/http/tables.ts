@@ -1,13 +1,13 @@
 import type { NextFunction, Request, Response } from 'express';
 import { openTable, type OpenTable } from '../authorization/tables.ts';
 import { errors } from '../errors.ts';
-import { contextOf, exchangeOf, timed } from './exchange.ts';
-import { refuseUnknownParameters } from './parameters.ts';
+import { getContext, getExchange, noteTime } from './exchange.ts';
+import { refuseUnknownParameters } from './requests/parameters.ts';
 
 type TableRequest = Request & { table?: OpenTable };
 
 async function open(request: TableRequest, response: Response, where: 'query' | 'body'): Promise<void> {
-  const { caller } = exchangeOf(response);
+  const { caller } = getExchange(response);
   const tableName = (request[where] as { tableName?: unknown } | undefined)?.tableName;
   if (typeof tableName !== 'string' || tableName === '' || tableName.length > 256)
     throw errors.invalidInput().with({
@@ -20,17 +20,17 @@ async function open(request: TableRequest, response: Response, where: 'query' | 
     });
   if (tableName.includes('\0')) throw errors.textHoldsNul();
   const start = performance.now();
-  request.table = await openTable(contextOf(request).admission, caller?.userId ?? '', String(request.params['id']), tableName);
-  timed(exchangeOf(response), 'access', performance.now() - start);
+  request.table = await openTable(getContext(request).admission, caller?.userId ?? '', String(request.params['id']), tableName);
+  noteTime(getExchange(response), 'access', performance.now() - start);
 }
 
 /**
- * The table's own action is decided as soon as `tableName` is known, before anything else of the query is looked at. Whoever has as many reads under way
- * as may run and wait is told so first: a flood of them costs no more than to know whose it is.
+ * The table's own action is decided as soon as `tableName` is known, before anything else of the query is looked at. A caller with too many reads under way
+ * is refused first, so that a flood costs no more than to know whose it is.
  */
 export async function requireTable(request: Request, response: Response, next: NextFunction): Promise<void> {
-  const { caller, signal } = exchangeOf(response);
-  const leave = contextOf(request).shares.enter(caller?.userId ?? '');
+  const { caller, signal } = getExchange(response);
+  const leave = getContext(request).shares.enter(caller?.userId ?? '');
   response.once('close', leave);
   // whoever is gone already closes nothing any more
   if (signal.aborted) leave();
@@ -46,7 +46,7 @@ export async function requireBodyTable(request: Request, response: Response, nex
 }
 
 /** The table that one of the two has opened. */
-export function tableOf(request: TableRequest): OpenTable {
+export function getTable(request: TableRequest): OpenTable {
   if (!request.table) throw new Error('the table was not opened');
   return request.table;
 }

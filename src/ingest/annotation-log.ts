@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../database/database.ts';
-import { commit, createTable } from '../lakehouse/manifest.ts';
-import type { StagingArea } from '../lakehouse/staging.ts';
-import type { Staged } from '../lakehouse/warehouse.ts';
+import { commit, createTable } from '../lakehouse/tables/manifest.ts';
+import type { StagingArea } from '../lakehouse/tables/staging.ts';
+import type { Staged } from '../lakehouse/terms/warehouse.ts';
 
 /** One change of an annotation: the whole of it as it is from then on. Times are ISO 8601. */
 export interface AnnotationChange {

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Database, Transaction } from '../database/database.ts';
-import type { ColumnType } from '../lakehouse/catalog.ts';
-import { commit, createTable, filesAt, findTable } from '../lakehouse/manifest.ts';
-import { physicalType, quote, type StagingArea } from '../lakehouse/staging.ts';
+import type { ColumnType } from '../lakehouse/terms/catalog.ts';
+import { commit, createTable, listFilesAt, findTable } from '../lakehouse/tables/manifest.ts';
+import { printPhysicalType, type StagingArea } from '../lakehouse/tables/staging.ts';
+import { quoteName } from '../lakehouse/terms/quoting.ts';
 
 export interface IdentityRow {
   userId: string;
@@ -44,7 +45,7 @@ async function holds(
   table: { id: string; version: number },
   rows: readonly IdentityRow[],
 ): Promise<boolean> {
-  const files = (await filesAt(db, table.id, table.version)).map(({ path }) => join(staging.lakeFolder, path));
+  const files = (await listFilesAt(db, table.id, table.version)).map(({ path }) => join(staging.lakeFolder, path));
   if (files.length === 0) return false;
   const session = await staging.session();
   try {
@@ -60,8 +61,9 @@ async function holds(
 }
 
 /**
- * Replaces the identity dimension of an experiment as a whole, as a new version; nobody to name, and nobody new, is nothing to do. The people are read after the version
- * that is replaced: whoever finds that version gone reads again, so that a name read before a change is never written after it.
+ * Replaces the identity dimension of an experiment as a whole, by a new version. Does nothing when there is nobody to name, or when it has these people
+ * already. The people are read after the version that is replaced. Whoever finds that version gone reads them again, so that an old name is never written
+ * over a new one.
  */
 export async function replaceIdentity(
   { db, staging }: DimensionDeps,
@@ -78,7 +80,7 @@ export async function replaceIdentity(
     const staged = await stageRows(staging, table.id, experimentId, rows);
     try {
       await db.transaction(async (tx) => {
-        const live = await filesAt(tx, table.id, before);
+        const live = await listFilesAt(tx, table.id, before);
         await commit(tx, { tableId: table.id, cause: 'replace', basedOn: before, files: staged.files, retire: live.map(({ id }) => id) });
       });
       return;
@@ -107,7 +109,7 @@ export async function replaceRegistry(
   rows: readonly RegistryRow[],
 ): Promise<void> {
   const table = await createTable(tx, { experimentId, kind: 'registry' });
-  const live = (await filesAt(tx, table.id, table.version)).map(({ id }) => id);
+  const live = (await listFilesAt(tx, table.id, table.version)).map(({ id }) => id);
   if (rows.length === 0) {
     if (live.length > 0) await commit(tx, { tableId: table.id, cause: 'replace', retire: live });
     return;
@@ -147,19 +149,19 @@ export async function replaceMetadata(
   { columns, rows }: MetadataRows,
 ): Promise<void> {
   const table = await createTable(tx, { experimentId, kind: 'metadata_record' });
-  const live = (await filesAt(tx, table.id, table.version)).map(({ id }) => id);
+  const live = (await listFilesAt(tx, table.id, table.version)).map(({ id }) => id);
   if (rows.length === 0) {
     await commit(tx, { tableId: table.id, cause: 'replace', retire: live });
     return;
   }
   // names of ours inside the JSON, so that no name of theirs has to be written in it
-  const shape = { m: 'VARCHAR', k: 'VARCHAR', ...Object.fromEntries(columns.map(({ type }, at) => [`c${at}`, physicalType(type)])) };
+  const shape = { m: 'VARCHAR', k: 'VARCHAR', ...Object.fromEntries(columns.map(({ type }, at) => [`c${at}`, printPhysicalType(type)])) };
   const values = rows.map(({ matchedBy, key, values: cells }) => ({
     m: matchedBy,
     k: key,
     ...Object.fromEntries(cells.map((cell, at) => [`c${at}`, cell])),
   }));
-  const typed = columns.map(({ name }, at) => `, entry.c${at} as ${quote(name)}`).join('');
+  const typed = columns.map(({ name }, at) => `, entry.c${at} as ${quoteName(name)}`).join('');
   const staged = await staging.stage({
     tableId: table.id,
     experimentId,

@@ -1,19 +1,22 @@
 import { readJson, type RawNumber } from '../json.ts';
 
-/** What `exactRecord` answers. */
+/** What `readExactRecord` answers. */
 export type ExactValue = string | number | boolean | null | RawNumber | readonly ExactValue[] | { readonly [key: string]: ExactValue };
 
-/** A number as it is written, where JavaScript prints it in another way; one that no double holds is text, because no engine has a number for it within a document. */
-export const exactNumber = (value: number, source: string): number | string | RawNumber =>
+/**
+ * Keeps a number as it was written when JavaScript prints it in another way. A number that no double holds becomes text, because no engine can hold it
+ * within a document.
+ */
+export const readExactNumber = (value: number, source: string): number | string | RawNumber =>
   String(value) === source ? value : Number.isFinite(value) ? JSON.rawJSON(source) : source;
 
 /** Reads JSON and keeps the digits of every number. Throws SyntaxError. */
-export const exactRecord = (text: string): unknown => readJson(text, exactNumber);
+export const readExactRecord = (text: string): unknown => readJson(text, readExactNumber);
 
 /** The same, null when the text is not JSON. */
-export function exactValue(text: string): ExactValue {
+export function readExactValue(text: string): ExactValue {
   try {
-    return exactRecord(text) as ExactValue;
+    return readExactRecord(text) as ExactValue;
   } catch {
     return null;
   }
@@ -22,7 +25,7 @@ export function exactValue(text: string): ExactValue {
 const wellFormed = (value: string) => value.toWellFormed().replaceAll('\0', '\ufffd');
 
 /** A value as `pipelines/functions.sql` reads it: a letter for its JSON kind (n s b j), then its text. Null: no value. */
-export function tokenOf(value: ExactValue): string | null {
+export function printToken(value: ExactValue): string | null {
   if (value === null) return null;
   if (typeof value === 'string') return `s${wellFormed(value)}`;
   if (typeof value === 'boolean') return `b${value}`;

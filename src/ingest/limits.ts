@@ -24,7 +24,7 @@ export const LIMITS: Readonly<Record<SourceKind, KindLimits>> = {
 };
 
 /** Bytes of one file of a kind at most, where the operator allows so many. */
-export const mostFileBytes = (kind: SourceKind, allowed: number): number => Math.min(allowed, LIMITS[kind].maxFileBytes ?? allowed);
+export const limitFileBytes = (kind: SourceKind, allowed: number): number => Math.min(allowed, LIMITS[kind].maxFileBytes ?? allowed);
 
 /** Columns of one table at most. */
 export const MAX_COLUMNS = 2_000;
@@ -32,18 +32,18 @@ export const MAX_COLUMNS = 2_000;
 export const MAX_RECORD_BYTES = 8 * MIB;
 export const MAX_ROWS = 1_000_000_000;
 /** Bytes that a Parquet file of `size` bytes may unpack to: a hundred times its own, 1 GiB in any case and 16 GiB at most. */
-export const unpackedLimit = (size: number): number => Math.min(16 * 1_024 * MIB, Math.max(1_024 * MIB, 100 * size));
+export const limitUnpackedBytes = (size: number): number => Math.min(16 * 1_024 * MIB, Math.max(1_024 * MIB, 100 * size));
 
 /** Rows of a Parquet file for each of its bytes, beyond the rows that any file may have. */
 export const PARQUET_EXPANSION = 20;
 const ANY_ROWS = 5_000_000;
 const CELLS_PER_ROW = 20;
 /**
- * Rows and cells that a Parquet file of `size` bytes may have. They are bound besides the bytes that it unpacks to, because a dictionary and runs make nothing of a column
- * of one value: two million such rows are 3 kB, twenty million of ten values 49 kB, and each costs as long to ingest as any other. So every file may have five million
- * rows, which no ratio could allow, and a larger one 20 a byte: a column of numbers that differ needs a byte or so each.
+ * Rows and cells that a Parquet file of `size` bytes may have. Bytes alone are no bound: a dictionary makes 3 kB of two million rows of one value, and each
+ * row costs as much to ingest as any other. So every file may have five million rows, which no ratio could allow, and a larger one 20 a byte: a column of
+ * numbers that differ needs a byte or so each.
  */
-export const parquetLimit = (size: number, expansion = PARQUET_EXPANSION): { rows: number; cells: number } => {
+export const limitParquet = (size: number, expansion = PARQUET_EXPANSION): { rows: number; cells: number } => {
   const rows = Math.min(MAX_ROWS, Math.max(ANY_ROWS, expansion * size));
   return { rows, cells: CELLS_PER_ROW * rows };
 };

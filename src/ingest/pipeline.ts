@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BoundValue, Statement } from '../lakehouse/warehouse.ts';
+import type { Statement } from '../lakehouse/terms/warehouse.ts';
+import type { BoundValue } from '../lakehouse/terms/dialect.ts';
+import { printClasses } from './value-classes.ts';
 
 const STEPS = {
   functions: 'functions.sql',
@@ -32,14 +34,17 @@ const withoutComments = (sql: string) =>
     .join('\n')
     .trim();
 
+/** Functions name the classes of values by words; in a step slots are filled when it runs. */
+const printFunctions = (step: string, sql: string) => (step === 'functions' || step === 'textFunctions' ? printClasses(sql) : sql);
+
 export async function loadPipelines(folder: string): Promise<Pipelines> {
   const read = async ([step, file]: readonly [string, string]) =>
-    [step, withoutComments(await readFile(join(folder, file), 'utf8'))] as const;
+    [step, printFunctions(step, withoutComments(await readFile(join(folder, file), 'utf8')))] as const;
   return Object.fromEntries(await Promise.all(Object.entries(STEPS).map(read))) as Pipelines;
 }
 
 /** Names the definitions that made a row: 12 hex digits, others after any change of the SQL. */
-export const pipelineVersion = (pipelines: Pipelines): string =>
+export const hashPipelines = (pipelines: Pipelines): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.entries(pipelines)))
     .digest('hex')
@@ -63,11 +68,11 @@ const statementsOf = (step: string): Statement[] =>
     .filter((sql) => sql !== '')
     .map((sql) => ({ sql, values: [] }));
 
-export const functionStatements = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.functions);
-/** Those that need `functionStatements`, and the variable `missing_marks` when they run. */
-export const textFunctionStatements = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.textFunctions);
+export const listFunctions = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.functions);
+/** Those that need `listFunctions`, and the variable `missing_marks` when they run. */
+export const listTextFunctions = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.textFunctions);
 
-export const variable = (name: string, value: string | null): Statement => ({
+export const setVariable = (name: string, value: string | null): Statement => ({
   sql: `set variable ${name} = $1`,
   values: [{ type: { kind: 'string' }, value }],
 });

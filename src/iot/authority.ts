@@ -1,9 +1,7 @@
-/** The local certificate authority: made once in a folder, it signs device certificates and the broker's own. */
+/** The local certificate authority: it signs device certificates and the broker's own. */
 import 'reflect-metadata';
 import { createHash, randomBytes, webcrypto } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 import { EC, readSigningRequest, SIGNING } from './keys.ts';
 
@@ -37,30 +35,13 @@ export interface Authority {
 }
 
 /** SHA-256 over DER, hex. */
-export const certificateIdOf = (der: Uint8Array): string => createHash('sha256').update(der).digest('hex');
+export const hashCertificate = (der: Uint8Array): string => createHash('sha256').update(der).digest('hex');
 
 const serial = () => `01${randomBytes(15).toString('hex')}`;
 const pem = async (key: webcrypto.CryptoKey) => x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
 
-async function writeOnce(path: string, text: string, mode: number): Promise<void> {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  const file = await open(draft, 'wx', mode);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  try {
-    await link(draft, path);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-  } finally {
-    await unlink(draft);
-  }
-}
-
-async function newAuthority(): Promise<string> {
+/** A new authority: PEM of its private key (PKCS #8) and of its certificate, one behind the other. */
+export async function makeAuthority(): Promise<string> {
   const keys = await webcrypto.subtle.generateKey(EC, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serial(),
@@ -78,29 +59,13 @@ async function newAuthority(): Promise<string> {
   return `${await pem(keys.privateKey)}\n${certificate.toString('pem')}\n`;
 }
 
-/**
- * Opens the authority of a folder, making it at the first call. Key and certificate are one file (`authority.pem`, mode 0600) that appears at
- * once and never changes, so that any number of processes may start together; `ca.pem` beside it is the certificate alone, for clients.
- */
-export async function openAuthority(folder: string): Promise<Authority> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, 'authority.pem');
-  const kept = async () =>
-    readFile(path, 'utf8').catch((cause: unknown) =>
-      (cause as NodeJS.ErrnoException).code === 'ENOENT' ? null : Promise.reject(cause as Error),
-    );
-  if ((await kept()) === null) await writeOnce(path, await newAuthority(), 0o600);
-  const text = await readFile(path, 'utf8');
+/** Opens what `makeAuthority` made. */
+export async function openAuthority(text: string): Promise<Authority> {
   const [keyDer, certificateDer] = x509.PemConverter.decode(text);
-  if (!keyDer || !certificateDer) throw new Error(`${path} does not hold a key and a certificate`);
+  if (!keyDer || !certificateDer) throw new Error('an authority is the PEM of a key and of a certificate');
   const signingKey = await webcrypto.subtle.importKey('pkcs8', keyDer, EC, false, ['sign']);
   const issuer = new x509.X509Certificate(certificateDer);
   const certificatePem = issuer.toString('pem');
-  const draft = join(folder, `ca.pem.${randomBytes(6).toString('hex')}`);
-  const file = await open(draft, 'wx', 0o644);
-  await file.writeFile(`${certificatePem}\n`);
-  await file.close();
-  await rename(draft, join(folder, 'ca.pem'));
 
   const sign = async (publicKey: x509.PublicKey, subject: string, notAfter: Date, extensions: x509.Extension[]) =>
     x509.X509CertificateGenerator.create({
@@ -128,7 +93,7 @@ export async function openAuthority(folder: string): Promise<Authority> {
       const certificate = await sign(request.publicKey, 'CN=fieldlake device', FOREVER, [
         new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
       ]);
-      return { certificateId: certificateIdOf(new Uint8Array(certificate.rawData)), certificatePem: certificate.toString('pem') };
+      return { certificateId: hashCertificate(new Uint8Array(certificate.rawData)), certificatePem: certificate.toString('pem') };
     },
     async signServer(names) {
       const keys = await webcrypto.subtle.generateKey(EC, true, ['sign', 'verify']);

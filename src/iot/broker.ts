@@ -7,12 +7,12 @@ import { createServer } from 'node:tls';
 import type { AedesPublishPacket, Client, PublishPacket, Subscription } from 'aedes';
 import { Aedes } from 'aedes';
 import type { Authority, ServerCertificate } from './authority.ts';
-import { certificateIdOf } from './authority.ts';
+import { hashCertificate } from './authority.ts';
 import type { BrokerHooks, BrokerLimits, BrokerRefusal, DisconnectReason } from './connections.ts';
 import { BROKER_LIMITS } from './connections.ts';
 import { Gate } from './gate.ts';
 import type { ArnPrefix } from './policy.ts';
-import { clientArn, topicArn, topicFilterArn } from './policy.ts';
+import { printClientArn, printTopicArn, printTopicFilterArn } from './policy.ts';
 import { MQTT_PORT } from './registry.ts';
 import { endRefusal, Session, stateRefusal } from './session.ts';
 import { isLevel, parseTopic } from './topics.ts';
@@ -130,11 +130,11 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       session.expiry = setTimeout(() => session.end('SERVER_INITIATED_DISCONNECT'), person.expires.getTime() - Date.now());
     }
     const idIsLegal = isLevel(session.clientId) && session.clientId.length <= LONGEST_CLIENT_ID;
-    if (!idIsLegal || !session.may('iot:Connect', clientArn(arnPrefix, session.clientId))) return 'client-id-not-allowed';
+    if (!idIsLegal || !session.may('iot:Connect', printClientArn(arnPrefix, session.clientId))) return 'client-id-not-allowed';
     return will && !mayPublish(session, will.topic) ? 'will-not-allowed' : null;
   }
 
-  const mayPublish = (session: Session, topic: string) => session.may('iot:Publish', topicArn(arnPrefix, topic));
+  const mayPublish = (session: Session, topic: string) => session.may('iot:Publish', printTopicArn(arnPrefix, topic));
 
   /** Resolves when the message is durable. Throws, and so ends the connection, otherwise. */
   async function take(session: Session, packet: PublishPacket): Promise<void> {
@@ -204,13 +204,13 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     authorizeSubscribe(client, subscription: Subscription, done) {
       const session = sessionOf(client);
       const held = Object.keys((client as Client & { subscriptions: object }).subscriptions).length;
-      if (session && held < limits.subscriptions && session.may('iot:Subscribe', topicFilterArn(arnPrefix, subscription.topic)))
+      if (session && held < limits.subscriptions && session.may('iot:Subscribe', printTopicFilterArn(arnPrefix, subscription.topic)))
         return done(null, subscription);
       if (session) refuse(session, 'filter-not-allowed', subscription.topic);
       done(null, null);
     },
     authorizeForward: (client, packet: AedesPublishPacket) =>
-      sessionOf(client)?.may('iot:Receive', topicArn(arnPrefix, packet.topic)) ? packet : null,
+      sessionOf(client)?.may('iot:Receive', printTopicArn(arnPrefix, packet.topic)) ? packet : null,
   });
   await aedes.listen();
   aedes.on('client', (client) => {
@@ -243,7 +243,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     socket.setNoDelay(true);
     const certificate = socket.getPeerX509Certificate();
     const gate = new Gate(socket, limits);
-    const session = new Session(gate, certificate ? { id: certificateIdOf(certificate.raw), ours: socket.authorized } : null);
+    const session = new Session(gate, certificate ? { id: hashCertificate(certificate.raw), ours: socket.authorized } : null);
     sessions.set(gate, session);
     gate.on('error', () => undefined);
     gate.on('close', () => {

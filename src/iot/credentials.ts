@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { errors } from '../errors.ts';
 import type { PolicyDocument } from './evaluator.ts';
 import type { ArnPrefix, ObjectArea } from './policy.ts';
-import { personalClientPrefix, sessionPolicy } from './policy.ts';
+import { printClientPrefix, makeSessionPolicy } from './policy.ts';
 import { PERSONAL_ROOT } from './topics.ts';
 
 /** Seconds. */
@@ -31,11 +31,11 @@ export interface CredentialIssuer {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** What credentials of a person are good for, in words that a client needs; refuses an id that is not a UUID, since it becomes part of patterns. */
+/** What credentials of a person allow, as a client needs it. Refuses an id that is not a UUID, since it becomes part of patterns. */
 export function reachOf(userId: string, objects: ObjectArea | null) {
   if (!uuid.test(userId)) throw errors.invalidId('userId');
   return {
-    clientIdPrefix: personalClientPrefix(userId),
+    clientIdPrefix: printClientPrefix(userId),
     topicPrefix: `${PERSONAL_ROOT}/${userId}/`,
     keyPrefix: objects ? `${objects.keyPrefix}u/${userId}/` : null,
   };
@@ -67,7 +67,7 @@ export interface TokenIssuer extends CredentialIssuer {
 const FORM = /^flt1\.([0-9a-f-]{36})\.(\d{1,12})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
 /** Tokens are `flt1.{userId}.{expiry, epoch seconds}.{128 random bits}.{HMAC-SHA-256}`; nothing is stored. */
-export function tokenCredentials({ keys, arnPrefix, objects, now = Date.now }: TokenOptions): TokenIssuer {
+export function openTokenIssuer({ keys, arnPrefix, objects, now = Date.now }: TokenOptions): TokenIssuer {
   if (keys.some((key) => key.length < 32)) throw new Error('a token key must have at least 32 bytes');
   const mac = (key: Uint8Array, purpose: string, text: string) => createHmac('sha256', key).update(`${purpose}\n${text}`).digest();
   const accessKeyOf = (nonce: string) => `FLK${nonce}`;
@@ -93,7 +93,7 @@ export function tokenCredentials({ keys, arnPrefix, objects, now = Date.now }: T
       const signed = keys.filter((key) => timingSafeEqual(mac(key, 'token', text), given)).length > 0;
       const expires = new Date(Number(expiry) * 1000);
       if (!signed || accessKeyId !== accessKeyOf(nonce) || expires.getTime() <= now() || !uuid.test(userId)) return null;
-      return { userId, expires, policy: sessionPolicy(arnPrefix, userId, objects), keyPrefix: reachOf(userId, objects).keyPrefix };
+      return { userId, expires, policy: makeSessionPolicy(arnPrefix, userId, objects), keyPrefix: reachOf(userId, objects).keyPrefix };
     },
   };
 }

@@ -84,7 +84,7 @@ function matches(pattern: string, text: string, literal: (at: number) => boolean
 const neverLiteral = () => false;
 
 /** Whether an ARN or value fits a pattern with `*`, `?` and `${…}`. */
-export function fits(pattern: string, text: string, variables: PolicyVariables): boolean {
+export function isMatch(pattern: string, text: string, variables: PolicyVariables): boolean {
   if (!pattern.includes('${')) {
     const wildcard = pattern.search(/[*?]/);
     if (wildcard < 0) return pattern === text;
@@ -105,7 +105,7 @@ const filled = (pattern: string, variables: PolicyVariables) =>
 type Operator = (actual: string | undefined, wanted: readonly string[], variables: PolicyVariables) => boolean;
 const operators: Readonly<Record<string, Operator>> = {
   StringEquals: (actual, wanted, variables) => actual !== undefined && wanted.some((value) => filled(value, variables) === actual),
-  StringLike: (actual, wanted, variables) => actual !== undefined && wanted.some((value) => fits(value, actual, variables)),
+  StringLike: (actual, wanted, variables) => actual !== undefined && wanted.some((value) => isMatch(value, actual, variables)),
   Bool: (actual, wanted) => actual !== undefined && wanted.some((value) => value.toLowerCase() === actual.toLowerCase()),
 };
 
@@ -121,8 +121,8 @@ function conditionsHold(statement: Statement, variables: PolicyVariables): boole
 }
 
 const speaksOf = (statement: Statement, { action, resource, variables }: PolicyRequest): boolean =>
-  many(statement.Action).some((pattern) => fits(pattern.toLowerCase(), action.toLowerCase(), {})) &&
-  many(statement.Resource).some((pattern) => fits(pattern, resource, variables)) &&
+  many(statement.Action).some((pattern) => isMatch(pattern.toLowerCase(), action.toLowerCase(), {})) &&
+  many(statement.Resource).some((pattern) => isMatch(pattern, resource, variables)) &&
   conditionsHold(statement, variables);
 
 /** Decides one request by all documents together. */

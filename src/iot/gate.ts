@@ -1,6 +1,6 @@
 /**
- * Stands between a socket and the MQTT parser: cuts the bytes into packets, refuses one that is too large before it is in memory, and lets
- * only so many unanswered publishes through, so that a fast device waits in its own TCP window.
+ * Stands between a socket and the MQTT parser. It cuts the bytes into packets, refuses a packet that is too large before it is in memory, and bounds the
+ * publishes that wait for an answer: a fast device waits in its own TCP window.
  */
 import { Duplex } from 'node:stream';
 

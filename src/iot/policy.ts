@@ -8,7 +8,7 @@
  */
 import { errors } from '../errors.ts';
 import type { PolicyDocument } from './evaluator.ts';
-import { PERSONAL_ROOT, SCRIPT_ROOT, topicPrefix } from './topics.ts';
+import { PERSONAL_ROOT, SCRIPT_ROOT, printTopicPrefix } from './topics.ts';
 
 /** Experiments a device may be bound to. */
 export const MAX_BINDINGS = 100;
@@ -20,19 +20,19 @@ export const MAX_POLICY_LENGTH = 2048;
 /** Where the things live: `arn:aws:iot:eu-central-1:123456789012`. */
 export type ArnPrefix = string;
 
-export const clientArn = (prefix: ArnPrefix, clientId: string) => `${prefix}:client/${clientId}`;
-export const topicArn = (prefix: ArnPrefix, topic: string) => `${prefix}:topic/${topic}`;
-export const topicFilterArn = (prefix: ArnPrefix, filter: string) => `${prefix}:topicfilter/${filter}`;
+export const printClientArn = (prefix: ArnPrefix, clientId: string) => `${prefix}:client/${clientId}`;
+export const printTopicArn = (prefix: ArnPrefix, topic: string) => `${prefix}:topic/${topic}`;
+export const printTopicFilterArn = (prefix: ArnPrefix, filter: string) => `${prefix}:topicfilter/${filter}`;
 
 const THING = '${iot:Connection.Thing.ThingName}';
 
 /** What every device may do: connect under its own thing's name, subscribe to and receive its own scripts. */
-export const basePolicy = (prefix: ArnPrefix): PolicyDocument => ({
+export const makeBasePolicy = (prefix: ArnPrefix): PolicyDocument => ({
   Version: '2012-10-17',
   Statement: [
-    { Effect: 'Allow', Action: 'iot:Connect', Resource: clientArn(prefix, THING) },
-    { Effect: 'Allow', Action: 'iot:Subscribe', Resource: topicFilterArn(prefix, `${SCRIPT_ROOT}/*/${THING}`) },
-    { Effect: 'Allow', Action: 'iot:Receive', Resource: topicArn(prefix, `${SCRIPT_ROOT}/*/${THING}`) },
+    { Effect: 'Allow', Action: 'iot:Connect', Resource: printClientArn(prefix, THING) },
+    { Effect: 'Allow', Action: 'iot:Subscribe', Resource: printTopicFilterArn(prefix, `${SCRIPT_ROOT}/*/${THING}`) },
+    { Effect: 'Allow', Action: 'iot:Receive', Resource: printTopicArn(prefix, `${SCRIPT_ROOT}/*/${THING}`) },
   ],
 });
 
@@ -42,20 +42,20 @@ const publishPolicy = (resources: readonly string[]): PolicyDocument => ({
 });
 
 /** A document's length as AWS counts it; ours are printed without whitespace. */
-export const policyLength = (document: PolicyDocument) => JSON.stringify(document).length;
+export const measurePolicy = (document: PolicyDocument) => JSON.stringify(document).length;
 
 /**
- * The documents that let a device publish to the experiments it is bound to (ids in any order, repeats allowed), and nowhere else; none when
- * it is bound to nothing. Sorted, so that the same bindings always give the same text. More than 100 is `tooManyBindings`.
+ * The documents that let a device publish to the experiments that it is bound to, and nowhere else. Ids may come in any order and more than once; without
+ * any there is no document. Sorted, so that the same bindings always give the same text. More than 100 is `tooManyBindings`.
  */
-export function bindingPolicies(prefix: ArnPrefix, deviceType: string, experimentIds: readonly string[]): PolicyDocument[] {
-  const resources = [...new Set(experimentIds)].sort().map((id) => topicArn(prefix, `${topicPrefix(id, deviceType)}/*`));
+export function makeBindingPolicies(prefix: ArnPrefix, deviceType: string, experimentIds: readonly string[]): PolicyDocument[] {
+  const resources = [...new Set(experimentIds)].sort().map((id) => printTopicArn(prefix, `${printTopicPrefix(id, deviceType)}/*`));
   if (resources.length > MAX_BINDINGS) throw errors.tooManyBindings(MAX_BINDINGS);
   const documents: PolicyDocument[] = [];
   let packed: string[] = [];
   for (const resource of resources) {
     const wider = [...packed, resource];
-    if (packed.length > 0 && policyLength(publishPolicy(wider)) > MAX_POLICY_LENGTH) {
+    if (packed.length > 0 && measurePolicy(publishPolicy(wider)) > MAX_POLICY_LENGTH) {
       documents.push(publishPolicy(packed));
       packed = [resource];
     } else packed = wider;
@@ -64,9 +64,9 @@ export function bindingPolicies(prefix: ArnPrefix, deviceType: string, experimen
 }
 
 /** All documents of one device: the base and its bindings, at most 10. */
-export const devicePolicies = (prefix: ArnPrefix, deviceType: string, experimentIds: readonly string[]): PolicyDocument[] => [
-  basePolicy(prefix),
-  ...bindingPolicies(prefix, deviceType, experimentIds),
+export const makeDevicePolicies = (prefix: ArnPrefix, deviceType: string, experimentIds: readonly string[]): PolicyDocument[] => [
+  makeBasePolicy(prefix),
+  ...makeBindingPolicies(prefix, deviceType, experimentIds),
 ];
 
 /** Where a person's temporary credentials may write objects: bucket name, and the key prefix before `u/{userId}/`. */
@@ -77,14 +77,14 @@ export interface ObjectArea {
 }
 
 /** The client ids a person's temporary credentials may connect under begin with this. No thing name does: those have `_` behind the type. */
-export const personalClientPrefix = (userId: string) => `u-${userId}-`;
+export const printClientPrefix = (userId: string) => `u-${userId}-`;
 
 /** The session policy of temporary credentials: one topic tree and one key prefix, both ending in the person's id. Fits AWS's 2,048 characters. */
-export const sessionPolicy = (prefix: ArnPrefix, userId: string, area: ObjectArea | null): PolicyDocument => ({
+export const makeSessionPolicy = (prefix: ArnPrefix, userId: string, area: ObjectArea | null): PolicyDocument => ({
   Version: '2012-10-17',
   Statement: [
-    { Effect: 'Allow', Action: 'iot:Connect', Resource: clientArn(prefix, `${personalClientPrefix(userId)}*`) },
-    { Effect: 'Allow', Action: 'iot:Publish', Resource: topicArn(prefix, `${PERSONAL_ROOT}/${userId}/*`) },
+    { Effect: 'Allow', Action: 'iot:Connect', Resource: printClientArn(prefix, `${printClientPrefix(userId)}*`) },
+    { Effect: 'Allow', Action: 'iot:Publish', Resource: printTopicArn(prefix, `${PERSONAL_ROOT}/${userId}/*`) },
     ...(area
       ? [
           {

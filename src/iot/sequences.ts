@@ -1,13 +1,13 @@
 /**
- * Changes of a device that touch both the registry and its row, as stored steps. Whatever dies between two steps, `recover` ends it: a change
- * that has not committed is undone, one that has is finished; either way the device has the certificate that its row names, or none.
+ * Changes of a device that touch both the registry and its row, as stored steps. After a crash between two steps `recover` undoes a change that has not
+ * committed, and finishes one that has. Either way the device has the certificate that its row names, or none.
  */
 import { randomUUID } from 'node:crypto';
 import { errors } from '../errors.ts';
 import { generateDeviceKeys, readSigningRequest } from './keys.ts';
 import type { DeviceEvent, DeviceOperation, DeviceState } from './lifecycle.ts';
 import { deviceLife } from './lifecycle.ts';
-import { devicePolicies } from './policy.ts';
+import { makeDevicePolicies } from './policy.ts';
 import type { CertificateEnd, DeviceRegistry, IssuedCertificate, NewThing } from './registry.ts';
 
 /** The part of a device's row that these changes read and write. */
@@ -90,7 +90,7 @@ export interface LifecycleOptions {
   group?: string | null;
 }
 
-export function deviceLifecycle({ registry, store, group = null }: LifecycleOptions) {
+export function makeDeviceLifecycle({ registry, store, group = null }: LifecycleOptions) {
   const endCertificates = async (thingName: string, keep: string | null, end: CertificateEnd) => {
     for (const { certificateId } of await registry.listCertificates(thingName)) {
       if (certificateId !== keep) await registry.deleteCertificate(thingName, certificateId, end);
@@ -108,7 +108,7 @@ export function deviceLifecycle({ registry, store, group = null }: LifecycleOpti
       run.sequence = { ...run.sequence, certificate: { certificateId, certificateArn } };
     },
     policies: async ({ deviceId, device }) =>
-      registry.setPolicies(device.thingName, devicePolicies(registry.arnPrefix, device.deviceType, await store.bindings(deviceId))),
+      registry.setPolicies(device.thingName, makeDevicePolicies(registry.arnPrefix, device.deviceType, await store.bindings(deviceId))),
     activate: async ({ device, sequence }) => registry.activateCertificate(device.thingName, sequence.certificate?.certificateId ?? ''),
     async commit(run) {
       run.device = { ...run.device, ...run.sequence.certificate, state: 'active' };
@@ -257,4 +257,4 @@ export function deviceLifecycle({ registry, store, group = null }: LifecycleOpti
 }
 
 /** The first sequence of a device, to be stored in the transaction that reserves its row. */
-export const newRegistration = (): Sequence => ({ id: randomUUID(), operation: 'register', next: 0, from: 'pending', certificate: null });
+export const makeRegistration = (): Sequence => ({ id: randomUUID(), operation: 'register', next: 0, from: 'pending', certificate: null });

@@ -23,7 +23,7 @@ function* pieces(serialNumber: string): Generator<string> {
  * `_-` and the SHA-256 of type and serial; read from the left, `_-` is no escape, so no short name is also a hashed one.
  * `deviceType` is lower-case letters only; the serial must be well-formed Unicode and not empty; anything else is `invalidInput`.
  */
-export function thingName(deviceType: string, serialNumber: string): string {
+export function nameThing(deviceType: string, serialNumber: string): string {
   if (!/^[a-z]{1,32}$/.test(deviceType))
     throw errors.invalidInput().with({ problems: [{ path: '/deviceType', message: 'must be 1 to 32 lower-case letters' }] });
   if (serialNumber === '' || !serialNumber.isWellFormed()) {

@@ -93,7 +93,10 @@ const parsers: readonly (readonly [string, (levels: string[]) => Topic | null])[
   [PRESENCE_ROOT, parsePresence],
 ];
 
-/** Takes any text apart; `null` when it is none of the four shapes (a wildcard, an empty level, an id that is not a UUID, too long). */
+/**
+ * Takes a topic apart. `null` when it has none of the four shapes, such as one with a wildcard, an empty level or an id that is not a UUID, or when it is
+ * too long.
+ */
 export function parseTopic(topic: string): Topic | null {
   if (Buffer.byteLength(topic) > LONGEST_TOPIC) return null;
   for (const [root, parse] of parsers) {
@@ -135,4 +138,4 @@ export function printTopic(topic: Topic): string | null {
 const sorted = (topic: Topic) => Object.entries(topic).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** What a device appends `/{sensorVersion}/{sensorId}` to: `experiment/data_ingest/v1/{experimentId}/{deviceType}`. */
-export const topicPrefix = (experimentId: string, deviceType: string): string => `${MEASUREMENT_ROOT}/${experimentId}/${deviceType}`;
+export const printTopicPrefix = (experimentId: string, deviceType: string): string => `${MEASUREMENT_ROOT}/${experimentId}/${deviceType}`;

@@ -1,5 +1,5 @@
 /** Which jobs a process is at, as Postgres sees it: a lock each, which goes with the process's connection, and so at once with the process. */
-import { standConnected } from '../database/standing.ts';
+import { keepConnected } from '../database/standing.ts';
 
 export interface Presence {
   /** Says that this process is at a job, until the returned function is called. Waits for nothing. */
@@ -30,7 +30,7 @@ export async function openPresence(url: string): Promise<Presence> {
     return mine;
   };
   // shared, so that nobody waits for a process that does not know that it was given up
-  const { client, stop } = await standConnected(url, (fresh) =>
+  const { client, stop } = await keepConnected(url, (fresh) =>
     inTurn(async () => {
       await fresh.query('select pg_advisory_unlock_all()');
       await fresh.query(`select pg_advisory_lock_shared(${lockOf('id')}) from unnest($1::text[]) id`, [[...held]]);

@@ -38,11 +38,14 @@ interface QueueOptions {
 }
 
 const GRANT_LOCK = 7_310_586_412_003;
-/** A statement of the queue that is not answered after so long never will be; one that is cut off is asked again by the queue's own clock. */
+/** A statement of the queue that is not answered by then never will be. It is cut off, and the queue's own clock asks again. */
 const SILENT_MS = 30_000;
 const EXPIRES_AFTER_SECONDS = 6 * 3600;
 /** A process that only lost its connection has another one after a quarter of a second. */
 const LOOK_MS = 1_000;
+
+/** Seconds between looks for a job that was put off: of a new one its worker hears at once. What runs by the clock is never in a hurry. */
+const LOOK_SECONDS = { deaf: 0.5, hearing: 5, byTheClock: 30 };
 
 /** The queue measures its pauses by `now`: of the wall clock, one that is set back by an hour made each of them an hour longer. */
 const steadyClock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
@@ -53,8 +56,8 @@ const adapter = (db: Queryable): Db => ({
 });
 
 /**
- * Opens the job queue in Postgres. The job of a process that dies is given back when no process was at it twice in a row, within 2 s; that of a process that
- * cannot be reached any more by its missing heartbeat, within 30 s.
+ * Opens the job queue in Postgres. A job is given back within 2 s when its process dies (two looks in a row find nobody at it), and within 30 s when its
+ * process cannot be reached (its heartbeat is missing).
  */
 export async function openJobQueue({ url, role, onError }: QueueOptions): Promise<JobQueue> {
   const patience = { query_timeout: SILENT_MS, keepAlive: true, connectionTimeoutMillis: 5_000 };
@@ -63,6 +66,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
     clock: steadyClock,
     connectionString: url,
     max: 6,
+    useListenNotify: true,
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
     monitorVacuum: false,
@@ -82,6 +86,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
     await boss.createQueue(name, {
       // one waiting or running job of a name and key
       policy: 'exclusive',
+      notify: true,
       retryLimit: retries,
       retryDelay: 1,
       retryBackoff: true,
@@ -98,6 +103,11 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
     });
   const stopping = new AbortController();
   const presence = await openPresence(url);
+  /** The workers of this process, by the name of their jobs. */
+  const workers = new Map<string, string[]>();
+  const wake = (name: string) => {
+    for (const id of workers.get(name) ?? []) boss.notifyWorker(id);
+  };
   let suspects = new Set<string>();
   const giveBack = async () => {
     const abandoned = await presence.listAbandoned();
@@ -105,6 +115,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
       if (suspects.has(id)) {
         await boss.fail(name, id, { message: 'the process that ran it is gone' });
         await presence.hasten(id);
+        wake(name);
       }
     suspects = new Set(abandoned.map(({ id }) => id));
   };
@@ -137,12 +148,23 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
       for (const handler of handlers) {
         await ensure(handler.name, handler.retries);
         if (handler.schedule !== undefined) await boss.schedule(handler.name, handler.schedule, {}, { tz: 'UTC' });
-        for (let worker = 0; worker < (handler.concurrency ?? 1); worker += 1)
-          await boss.work<object>(handler.name, { batchSize: 1, pollingIntervalSeconds: 0.5 }, async ([job]) => {
+        const options = {
+          batchSize: 1,
+          pollingIntervalSeconds: LOOK_SECONDS.deaf,
+          notifyPollingIntervalSeconds: handler.schedule === undefined ? LOOK_SECONDS.hearing : LOOK_SECONDS.byTheClock,
+        };
+        for (let worker = 0; worker < (handler.concurrency ?? 1); worker += 1) {
+          const workerId = await boss.work<object>(handler.name, options, async ([job]) => {
             if (!job) return;
             const release = presence.hold(job.id);
-            await handler.run(job.data, AbortSignal.any([job.signal, stopping.signal])).finally(release);
+            await handler.run(job.data, AbortSignal.any([job.signal, stopping.signal])).finally(() => {
+              release();
+              // after a job the next one is looked for at once
+              wake(handler.name);
+            });
           });
+          workers.set(handler.name, [...(workers.get(handler.name) ?? []), workerId]);
+        }
       }
       const look = () => void giveBack().catch(onError);
       look();

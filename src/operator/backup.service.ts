@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Database } from '../database/database.ts';
 import type { Snapshot } from '../database/snapshot.ts';
-import { isUnused, migrationsOf, readSnapshot, writeSnapshot } from '../database/snapshot.ts';
+import { isUnused, listMigrationsOf, readSnapshot, writeSnapshot } from '../database/snapshot.ts';
 import { StartError } from '../errors.ts';
-import { setPlace } from '../lakehouse/files/place.ts';
+import { setPlace } from '../lakehouse/tables/files/place.ts';
 import { readJson } from '../json.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 
@@ -21,6 +21,8 @@ interface Backup extends Snapshot {
 
 /** Of the data folder: the tables have the one, the manifest names the other, and the rest is made anew. */
 const NOT_COPIED = new Set(['postgres', 'postgres.log', 'lake', 'cache', 'work', 'tmp', 'macros']);
+/** Tables that mean nothing elsewhere: listeners' changes go by the transactions of their own database. */
+const NOT_WRITTEN = new Set(['changes', 'change_epoch']);
 const TABLES = 'tables';
 const FILES = 'files';
 const ABOUT = 'backup.json';
@@ -64,7 +66,7 @@ export async function makeBackup(
   const missing: string[] = [];
   let lakeFiles = 0;
   let otherFiles = 0;
-  const snapshot = await writeSnapshot(url, join(folder, TABLES), async (read) => {
+  const snapshot = await writeSnapshot(url, join(folder, TABLES), NOT_WRITTEN, async (read) => {
     for (const path of await read('lake_files', 'path')) {
       const to = join(folder, FILES, 'lake', path);
       await mkdir(dirname(to), { recursive: true, mode: 0o700 });
@@ -104,7 +106,7 @@ export async function requireFresh(dataDir: string): Promise<void> {
 export async function restoreBackup({ url, dataDir, db }: { url: string; dataDir: string; db: Database }, folder: string): Promise<Backup> {
   const backup = await readBackup(folder);
   if (!(await isUnused(url))) throw new StartError('The database is in use; restore into one that has no account.');
-  const here = await migrationsOf(url);
+  const here = await listMigrationsOf(url);
   if (JSON.stringify(here) !== JSON.stringify(backup.migrations))
     throw new StartError('The backup was made by another version: restore it with that one, then start this one on what it restored.');
   await copyFolder(join(folder, FILES), dataDir);

@@ -2,18 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { errors, StartError } from '../errors.ts';
-import { decimal, type ColumnType } from '../lakehouse/catalog.ts';
-import { printEntry } from '../lakehouse/delta/entry.ts';
-import { entryKey, tableFolder } from '../lakehouse/delta/places.ts';
-import { nextState, type LogState } from '../lakehouse/delta/schema.ts';
-import { raw } from '../lakehouse/dialect.ts';
-import type { Warehouse } from '../lakehouse/warehouse.ts';
-import { slugOf } from '../storage/file-name.ts';
+import { makeDecimal, type ColumnType } from '../lakehouse/terms/catalog.ts';
+import { printEntry } from '../lakehouse/tables/delta/entry.ts';
+import { printEntryKey, printTableFolder } from '../lakehouse/tables/delta/places.ts';
+import { makeNextState, type LogState } from '../lakehouse/tables/delta/schema.ts';
+import { raw } from '../lakehouse/terms/dialect.ts';
+import { quoteWithBackticks } from '../lakehouse/terms/quoting.ts';
+import type { Warehouse } from '../lakehouse/terms/warehouse.ts';
+import { makeSlug } from '../storage/file-name.ts';
 import type { LakeTools } from './lake.service.ts';
 import { listNamedTables } from './lake.queries.ts';
 
-const quote = (name: string) => `\`${name.replaceAll('`', '``')}\``;
-const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const quoteText = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** Ends every name, so that a table keeps its own when somebody renames it; of an id of version 7 these digits are random. */
 const endingOf = (tableId: string) => tableId.replaceAll('-', '').slice(-12);
@@ -30,7 +30,7 @@ export async function registerTables(
   { catalog, schema, lakeUrl }: { catalog: string | undefined; schema: string; lakeUrl: string },
 ): Promise<Registered> {
   if (catalog === undefined) throw new StartError('DATABRICKS_CATALOG says in which catalog tables are named.');
-  const place = `${quote(catalog)}.${quote(schema)}`;
+  const place = `${quoteWithBackticks(catalog)}.${quoteWithBackticks(schema)}`;
   const run = (sql: string) => warehouse.rows({ sql, values: [] });
   await run(`create schema if not exists ${place}`);
   const there = (await run(`show tables in ${place}`)).map((row) => String(row['tableName']));
@@ -39,9 +39,9 @@ export async function registerTables(
   for (const { id, experimentId, experimentName, name } of tables) {
     const ending = endingOf(id);
     if (there.some((known) => known.endsWith(ending))) continue;
-    const called = [slugOf(experimentName), slugOf(name), ending].filter(Boolean).join('_').replaceAll('-', '_');
-    const location = `${lakeUrl}/${tableFolder(experimentId, id)}`;
-    await run(`create table if not exists ${place}.${quote(called)} using delta location ${literal(location)}`);
+    const called = [makeSlug(experimentName), makeSlug(name), ending].filter(Boolean).join('_').replaceAll('-', '_');
+    const location = `${lakeUrl}/${printTableFolder(experimentId, id)}`;
+    await run(`create table if not exists ${place}.${quoteWithBackticks(called)} using delta location ${quoteText(location)}`);
     named.push(called);
   }
   return { tables: tables.length, named };
@@ -62,7 +62,7 @@ const PROBED: readonly { name: string; type: ColumnType; sql: string; printed: [
   { name: 'big', type: { kind: 'bigint' }, sql: '9007199254740993 + i', printed: ['"9007199254740993"', '"9007199254740994"'] },
   {
     name: 'exact',
-    type: decimal(38, 10),
+    type: makeDecimal(38, 10),
     sql: `'1234567890123456789012345678.0000000001'::decimal(38, 10)`,
     printed: ['"1234567890123456789012345678.0000000001"', '"1234567890123456789012345678.0000000001"'],
   },
@@ -92,7 +92,7 @@ const PROBED: readonly { name: string; type: ColumnType; sql: string; printed: [
 /** Lays a table of two versions in the lake, a row with each, as the service would; answers its folder. */
 async function layProbe({ staging, lake }: Pick<LakeTools, 'staging' | 'lake'>): Promise<string> {
   const [experimentId, tableId] = [randomUUID(), randomUUID()];
-  const folder = tableFolder(experimentId, tableId);
+  const folder = printTableFolder(experimentId, tableId);
   const table = { id: tableId, name: 'probe', createdAt: Date.now() };
   const columns = PROBED.map(({ name, type }) => ({ name, type }));
   let before: LogState | null = null;
@@ -100,14 +100,14 @@ async function layProbe({ staging, lake }: Pick<LakeTools, 'staging' | 'lake'>):
     const picked = PROBED.map(({ name, sql }) => `${sql} as "${name}"`).join(', ');
     const select = { sql: `select ${picked} from (select ${version} as i)`, values: [] };
     const staged = await staging.stage({ tableId, experimentId, select, sortColumn: 'at' });
-    const after: LogState = nextState(before ?? { columns: [], features: [], greatestId: 0 }, [columns], {
+    const after: LogState = makeNextState(before ?? { columns: [], features: [], greatestId: 0 }, [columns], {
       files: true,
       retyped: new Set(),
     });
     const at = Date.now();
     const added = staged.files.map((file) => ({ ...file, name: basename(file.path), modifiedAt: at }));
     const entry = printEntry({ table, before, after, cause: 'check', at, added, retired: [], changesRows: true });
-    if (!(await lake.create(entryKey(folder, version), Buffer.from(entry)))) throw errors.internal();
+    if (!(await lake.create(printEntryKey(folder, version), Buffer.from(entry)))) throw errors.internal();
     before = after;
   }
   return folder;

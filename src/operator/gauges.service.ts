@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../database/database.ts';
-import { findLag, type Lag } from '../lakehouse/delta/publisher.ts';
+import { findLag, type Lag } from '../lakehouse/tables/delta/publisher.ts';
 import { findWaiting, type Waiting } from './lake.queries.ts';
 
 const FRESH_MS = 1_000;

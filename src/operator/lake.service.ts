@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { listExperiments, listHandled, reopenMessages } from '../ingest/messages/store.ts';
 import { replayMessages } from '../ingest/messages/replay.ts';
-import { startLogs, type Started } from '../lakehouse/delta/starting.ts';
-import type { LakePlace } from '../lakehouse/files/lake-settings.ts';
-import { copyLake, requireConditionalPuts, setPlace } from '../lakehouse/files/place.ts';
-import { columnsAt, filesAt } from '../lakehouse/manifest.ts';
+import { startLogs, type Started } from '../lakehouse/tables/delta/starting.ts';
+import type { LakePlace } from '../lakehouse/tables/files/lake-settings.ts';
+import { copyLake, requireConditionalPuts, setPlace } from '../lakehouse/tables/files/place.ts';
+import { listColumnsAt, listFilesAt } from '../lakehouse/tables/manifest.ts';
 import type { ObjectStore } from '../storage/objects.ts';
-import { physicalType, quote } from '../lakehouse/staging.ts';
+import { printPhysicalType } from '../lakehouse/tables/staging.ts';
+import { quoteName } from '../lakehouse/terms/quoting.ts';
 import { SORT } from '../api/data/compaction.service.ts';
 import { decodeStored } from '../api/messages/reading.service.ts';
 import { findWaiting, listKinds, listMessageStates, listReasons, listTables } from './lake.queries.ts';
@@ -25,7 +26,7 @@ export interface LakeTools extends Pick<Context, 'db' | 'staging' | 'pipelines' 
 const SMALL_ROWS = 50_176;
 
 /** How much there is, how far the pipeline is behind, and what was set aside why. */
-export async function lakeStatus({ db }: Pick<LakeTools, 'db'>) {
+export async function loadLakeStatus({ db }: Pick<LakeTools, 'db'>) {
   const [waiting, kinds, messages, setAside] = await Promise.all([
     findWaiting(db),
     listKinds(db, SMALL_ROWS),
@@ -66,7 +67,7 @@ async function verifyTable(
   { db, staging, lake, lakeFolder }: LakeTools,
   table: TableRow,
 ): Promise<{ files: number; problems: LakeProblem[] }> {
-  const files = await filesAt(db, table.id, table.version);
+  const files = await listFilesAt(db, table.id, table.version);
   const problems: LakeProblem[] = [];
   const say = (path: string | null, problem: string) => problems.push({ table: table.id, path, problem });
   const whole: string[] = [];
@@ -94,9 +95,12 @@ async function verifyTable(
     const sum = files.reduce((total, { rowCount }) => total + rowCount, 0);
     if (sum !== table.rowCount) say(null, `the files have ${sum} rows, the table ${table.rowCount}`);
     if (whole.length > 0 && KEYED.has(table.kind)) {
-      const columns = (await columnsAt(db, table.id, table.version)).filter(({ hasValues }) => hasValues);
-      const read = columns.map(({ name, type }) => `bit_xor(hash(cast(${quote(name)} as ${physicalType(type)})))`);
-      const empty = ['null::varchar as id', ...columns.map(({ name, type }) => `null::${physicalType(type)} as ${quote(name)}`)].join(', ');
+      const columns = (await listColumnsAt(db, table.id, table.version)).filter(({ hasValues }) => hasValues);
+      const read = columns.map(({ name, type }) => `bit_xor(hash(cast(${quoteName(name)} as ${printPhysicalType(type)})))`);
+      const empty = [
+        'null::varchar as id',
+        ...columns.map(({ name, type }) => `null::${printPhysicalType(type)} as ${quoteName(name)}`),
+      ].join(', ');
       try {
         await session.prepare([files$(whole)]);
         const [row] = await session.rows({

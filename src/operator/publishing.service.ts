@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { publishWaiting } from '../lakehouse/delta/publisher.ts';
+import { publishWaiting } from '../lakehouse/tables/delta/publisher.ts';
 
 /** Milliseconds until a table that could not be published is spoken of again. */
 const SILENT_MS = 60_000;

@@ -3,13 +3,13 @@ import { openCountries, type Countries } from './countries.ts';
 import { fold } from './fold.ts';
 import { readGazetteer, type Gazetteer } from './gazetteer.ts';
 import { readNames, type Names } from './names.ts';
-import { labelOf, type Place, type Places } from './places.ts';
+import { printLabel, type Place, type Places } from './places.ts';
 
 /** Farther than this a town says nothing about a point. */
 const NEAR_KM = 250;
 /** Towns with the same beginning of a name that a search looks at. */
 const MOST_CANDIDATES = 2_000;
-/** Words of a name at most; no town has so many. */
+/** A search takes at most this many of its first words for a town's name. */
 const MOST_WORDS = 30;
 
 const countryNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
@@ -19,7 +19,7 @@ function placeOf(gazetteer: Gazetteer, position: number): Place {
   const region = gazetteer.regions[position] ?? '';
   const municipality = gazetteer.names[position] ?? '';
   return {
-    label: labelOf(municipality, region, country),
+    label: printLabel(municipality, region, country),
     latitude: gazetteer.latitudes[position] ?? 0,
     longitude: gazetteer.longitudes[position] ?? 0,
     country,

@@ -21,5 +21,5 @@ export interface Places {
 }
 
 /** The parts that are known, from the smallest to the largest, each once. */
-export const labelOf = (...parts: readonly (string | undefined)[]): string =>
+export const printLabel = (...parts: readonly (string | undefined)[]): string =>
   [...new Set(parts.filter((part) => part !== undefined && part !== ''))].join(', ');

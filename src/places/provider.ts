@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { errors } from '../errors.ts';
 import { readJson } from '../json.ts';
-import { labelOf, type Place, type Places } from './places.ts';
+import { printLabel, type Place, type Places } from './places.ts';
 
 export type ProviderKind = 'photon' | 'nominatim';
 
@@ -72,9 +73,9 @@ function fromPhoton(answer: unknown): Place[] {
   return photon.parse(answer).features.map(({ geometry, properties: p }) => {
     const municipality = p.city ?? (p.type === 'city' ? p.name : (p.district ?? p.county));
     const [longitude = 0, latitude = 0] = geometry.coordinates;
-    const street = p.street === undefined ? undefined : labelOf([p.street, p.housenumber].filter(Boolean).join(' '));
+    const street = p.street === undefined ? undefined : printLabel([p.street, p.housenumber].filter(Boolean).join(' '));
     return {
-      label: labelOf(p.name, street, p.city, p.state, p.country),
+      label: printLabel(p.name, street, p.city, p.state, p.country),
       latitude,
       longitude,
       ...known({ country: p.country, region: p.state, municipality, postalCode: p.postcode }),
@@ -92,7 +93,7 @@ function fromNominatim(answer: unknown): Place[] {
       const municipality = a.city ?? a.town ?? a.village ?? a.municipality ?? a.hamlet ?? a.county;
       const region = a.state ?? a.region;
       return {
-        label: label ?? labelOf(municipality, region, a.country),
+        label: label ?? printLabel(municipality, region, a.country),
         latitude: lat,
         longitude: lon,
         ...known({ country: a.country, region, municipality, postalCode: a.postcode }),
@@ -132,7 +133,7 @@ async function readBounded(response: Response): Promise<unknown> {
  */
 export function openProvidedPlaces(options: ProviderOptions): Places {
   const { url, kind, timeoutMs = 3_000, mostFailures = 5, restMs = 30_000, userAgent = 'fieldlake' } = options;
-  const cache = new Map<string, { until: number; places: Place[] }>();
+  const cache = new LRUCache<string, Place[]>({ max: MOST_CACHED, ttl: CACHED_MS });
   let failures = 0;
   let restingUntil = 0;
 
@@ -140,7 +141,7 @@ export function openProvidedPlaces(options: ProviderOptions): Places {
     const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
     const key = `${path}?${search.toString()}`;
     const kept = cache.get(key);
-    if (kept && kept.until > performance.now()) return kept.places;
+    if (kept) return kept;
     const rest = restingUntil - performance.now();
     if (rest > 0) throw errors.placesUnavailable().with({ retryAfter: rest / 1_000 });
     try {
@@ -153,9 +154,7 @@ export function openProvidedPlaces(options: ProviderOptions): Places {
       const answer = await readBounded(response);
       const places = kind === 'photon' ? fromPhoton(answer) : fromNominatim(answer);
       failures = 0;
-      cache.delete(key);
-      cache.set(key, { until: performance.now() + CACHED_MS, places });
-      if (cache.size > MOST_CACHED) cache.delete(cache.keys().next().value ?? '');
+      cache.set(key, places);
       return places;
     } catch (error) {
       failures += 1;

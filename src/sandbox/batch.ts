@@ -1,6 +1,7 @@
 import { KILL_GRACE_MS, OUTPUT_DEPTH, READ_MS } from './job.ts';
 import type { ItemResult, MacroError, MacroJob } from './job.ts';
 import type { BoxRecord, MacroProcess } from './process.ts';
+import { isNestedDeeper, isRecord } from '../json.ts';
 
 /** Where a batch gets its processes. */
 export interface ProcessSource {
@@ -13,23 +14,11 @@ export interface ProcessSource {
 
 const seconds = (ms: number) => `${Math.round(ms) / 1000} s`;
 
-export const tooSlow = (itemTimeoutMs: number): MacroError => ({
+export const makeTimeoutError = (itemTimeoutMs: number): MacroError => ({
   type: 'TimeoutError',
   message: `The macro ran longer than ${seconds(itemTimeoutMs)} on this item.`,
 });
 
-/** Deeper JSON would break whoever prints it. Looks at the text outside strings, so it costs no stack. */
-const depthOf = (value: unknown): number => {
-  let depth = 0;
-  let level: unknown[] = [value];
-  while (level.length > 0 && depth <= OUTPUT_DEPTH) {
-    depth += 1;
-    level = level.flatMap((entry): unknown[] => (typeof entry === 'object' && entry !== null ? Object.values(entry) : []));
-  }
-  return depth;
-};
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const position = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined);
 
 const toError = (value: unknown): MacroError => {
@@ -52,7 +41,8 @@ const toResult = (id: string, record: BoxRecord): ItemResult => {
   if (record.ok !== true) return { id, success: false, error: toError(record.error), logs, durationMs };
   if (!isRecord(record.output))
     return { id, success: false, error: { type: 'OutputError', message: 'The output of a macro must be an object.' }, logs, durationMs };
-  if (depthOf(record.output) > OUTPUT_DEPTH) {
+  // deeper JSON would break whoever prints it
+  if (isNestedDeeper(record.output, OUTPUT_DEPTH)) {
     return {
       id,
       success: false,
@@ -142,7 +132,7 @@ class Shift {
 
 /** What became of the item that was in work when its process had to go. */
 const lost = (outcome: Outcome, shift: Shift, process: MacroProcess, job: MacroJob): MacroError => {
-  if (outcome === 'slow') return tooSlow(job.itemTimeoutMs);
+  if (outcome === 'slow') return makeTimeoutError(job.itemTimeoutMs);
   if (outcome === 'expired') return outOfTime(job.timeoutMs);
   if (process.flooded) return { type: 'OutputError', message: 'The output of this item is larger than 10 MB.' };
   return { type: 'CrashError', message: `The process of this macro ended while it worked on this item (${shift.how}).` };

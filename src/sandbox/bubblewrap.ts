@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { engineCommand, limited, PRLIMIT, nodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
+import { makeEngineCommand, limitLaunch, PRLIMIT, listNodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
 import type { Limits } from './embedded.ts';
 import type { MacroLanguage } from './job.ts';
 import type { Launch } from './process.ts';
@@ -26,10 +26,11 @@ const INSIDE = '/box';
 const readOnly = (path: string) => ['--ro-bind', path, path];
 const known = (paths: readonly string[]) => paths.filter((path) => existsSync(path));
 
-/** Shared libraries: the loader's folders and nothing beside them. `/lib` is a link on some systems and a folder on others. */
+/** What every box reads of the system: the loader's folders and cache, alternatives, time zones and locales. */
 const libraries = (): string[] => {
   const multiarch = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
   const roots = ['/lib', '/lib64'].filter((path) => existsSync(path));
+  // `/lib` is a link on some systems and a folder on others
   const links = roots.flatMap((path) => (lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : []));
   const folders = known([`/usr/lib/${multiarch}`, '/usr/lib64', `/usr/local/lib/${multiarch}`]);
   const real = roots.filter((path) => !lstatSync(path).isSymbolicLink()).map((path) => (path === '/lib' ? join(path, multiarch) : path));
@@ -72,7 +73,7 @@ const withPython = (tools: BoxTools, python: { executable: string; folders: read
   ]);
   const binds = [...readOnly(python.executable), ...python.folders.flatMap(readOnly), ...files];
   const env = { ...PLAIN, ...SINGLE_THREAD };
-  return limited(
+  return limitLaunch(
     box(tools, binds, [python.executable, '-I', '-B', join(INSIDE, 'python.py')], { env, begun: 'copies', files: 'none' }),
     limits,
     'address',
@@ -107,19 +108,28 @@ const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
   };
   const command = [...onlyCopies(), join(home, 'bin/exec/R'), '--vanilla', '--no-echo', `--file=${join(INSIDE, 'harness.R')}`];
   const programs = PRLIMIT === undefined ? [] : readOnly(PRLIMIT);
-  return limited(box(tools, [...folders, ...programs, ...files], command, { env, begun: 'copies', files: 'temporary' }), limits, 'address');
+  return limitLaunch(
+    box(tools, [...folders, ...programs, ...files], command, { env, begun: 'copies', files: 'temporary' }),
+    limits,
+    'address',
+  );
 };
 
 const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => {
   const readable = [tools.runtimes.folder, ...tools.runtimes.quickjs].map((path) => realpathSync(path));
   const script = join(realpathSync(tools.runtimes.folder), 'javascript.mjs');
   const node = realpathSync(tools.node);
-  const launch = box(tools, [node, ...readable].flatMap(readOnly), [node, ...nodeFlags(readable, 256), ...engineCommand(script, hurried)], {
-    env: NODE_ENVIRONMENT,
-    begun: 'threads',
-    files: 'none',
-  });
-  return limited(launch, { ...limits, memoryMb: limits.memoryMb + 512 }, 'data');
+  const launch = box(
+    tools,
+    [node, ...readable].flatMap(readOnly),
+    [node, ...listNodeFlags(readable, 256), ...makeEngineCommand(script, hurried)],
+    {
+      env: NODE_ENVIRONMENT,
+      begun: 'threads',
+      files: 'none',
+    },
+  );
+  return limitLaunch(launch, { ...limits, memoryMb: limits.memoryMb + 512 }, 'data');
 };
 
 /**
@@ -127,7 +137,7 @@ const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => 
  * that cannot be written, no network, no `/proc`, an empty environment, a filter on system calls, hard limits. `hurried`: somebody waits for
  * it. Throws when the interpreter is missing.
  */
-export const boxLaunch = (language: MacroLanguage, tools: BoxTools, limits: Limits, hurried: boolean): Launch => {
+export const makeBoxLaunch = (language: MacroLanguage, tools: BoxTools, limits: Limits, hurried: boolean): Launch => {
   if (language === 'javascript') return withNode(tools, limits, hurried);
   if (language === 'python' && tools.python !== undefined) return withPython(tools, tools.python, limits);
   if (language === 'r' && tools.rHome !== undefined) return withR(tools, tools.rHome, limits);
@@ -135,7 +145,7 @@ export const boxLaunch = (language: MacroLanguage, tools: BoxTools, limits: Limi
 };
 
 /** Where an interpreter of Python imports from, without the folder that it is started in. */
-export const pythonFolders = (paths: readonly string[]): string[] => {
+export const findPythonFolders = (paths: readonly string[]): string[] => {
   const folders = [
     ...new Set(paths.filter((path) => path !== '' && existsSync(path)).map((path) => (path.endsWith('.zip') ? dirname(path) : path))),
   ];

@@ -19,7 +19,7 @@ export interface Limits {
 export const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path));
 
 /** Puts hard limits around a command. `data` counts memory that is written to, which fits engines that reserve address space they never use. */
-export const limited = (launch: Launch, limits: Limits, memory: 'data' | 'address'): Launch => {
+export const limitLaunch = (launch: Launch, limits: Limits, memory: 'data' | 'address'): Launch => {
   if (PRLIMIT === undefined) return launch;
   const bytes = limits.memoryMb * 1024 * 1024;
   const args = [
@@ -35,7 +35,7 @@ export const limited = (launch: Launch, limits: Limits, memory: 'data' | 'addres
 };
 
 /** Flags of a Node process that may read its own packages and nothing else: no writing, no processes, workers, add-ons, network or inspector. */
-export const nodeFlags = (readable: readonly string[], heapMb: number): string[] => [
+export const listNodeFlags = (readable: readonly string[], heapMb: number): string[] => [
   '--permission',
   ...readable.map((path) => `--allow-fs-read=${realpathSync(path)}`),
   '--disallow-code-generation-from-strings',
@@ -49,7 +49,7 @@ export const nodeFlags = (readable: readonly string[], heapMb: number): string[]
  * The start alone makes code of the engine hot, and to optimise it costs as much as all the rest. A process that is started ahead of need does so while
  * nobody waits; one that somebody waits for does when its macro makes code hot.
  */
-export const engineCommand = (script: string, hurried: boolean): string[] =>
+export const makeEngineCommand = (script: string, hurried: boolean): string[] =>
   hurried ? ['--wasm-tiering-budget=200000000', script] : [script, 'ahead'];
 
 export const NODE_ENVIRONMENT = { TZ: 'UTC', LANG: 'C.UTF-8' };
@@ -89,7 +89,7 @@ export const makeSnapshot = async (node: string, runtimes: Runtimes, folder: str
  * A child process under Node's permission model: QuickJS for javascript, Pyodide for python (after `makeSnapshot` into `folder`). There is none
  * for R: webR needs workers, and a worker leaves the model. `hurried`: somebody waits for it.
  */
-export const embeddedLaunch = (
+export const makeEmbeddedLaunch = (
   language: Exclude<MacroLanguage, 'r'>,
   tools: { node: string; runtimes: Runtimes; folder: string },
   limits: Limits,
@@ -100,11 +100,11 @@ export const embeddedLaunch = (
   const readable = language === 'javascript' ? [runtime, ...runtimes.quickjs] : [runtime, runtimes.pyodide, snapshotIn(folder)];
   const script =
     language === 'javascript'
-      ? engineCommand(join(runtime, 'javascript.mjs'), hurried)
+      ? makeEngineCommand(join(runtime, 'javascript.mjs'), hurried)
       : // the engine optimises what is hot on as many threads as it likes, and a first run would wait behind them
         ['--wasm-num-compilation-tasks=1', join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
-  return limited(
-    { file: node, args: [...nodeFlags(readable, 256), ...script], env: NODE_ENVIRONMENT, files: [] },
+  return limitLaunch(
+    { file: node, args: [...listNodeFlags(readable, 256), ...script], env: NODE_ENVIRONMENT, files: [] },
     // The engine itself takes a few hundred MB beside what the macro gets.
     { ...limits, memoryMb: limits.memoryMb + 512 },
     'data',

@@ -5,15 +5,15 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readJson } from '../json.ts';
-import { boxLaunch, pythonFolders } from './bubblewrap.ts';
+import { makeBoxLaunch, findPythonFolders } from './bubblewrap.ts';
 import type { BoxTools } from './bubblewrap.ts';
-import { embeddedLaunch, makeSnapshot } from './embedded.ts';
+import { makeEmbeddedLaunch, makeSnapshot } from './embedded.ts';
 import type { Limits } from './embedded.ts';
 import type { LevelReport, MacroLanguage } from './job.ts';
 import { MacroProcess } from './process.ts';
 import type { Launch } from './process.ts';
 import type { Runtimes } from './runtimes.ts';
-import { seccompFilter } from './seccomp.ts';
+import { buildSeccompFilter } from './seccomp.ts';
 
 const run = promisify(execFile);
 
@@ -54,12 +54,12 @@ const findTools = async (settings: ProbeSettings): Promise<BoxTools | string> =>
     return `there is no bubblewrap for ${process.platform} on ${process.arch}`;
   if (!existsSync(bwrap)) return `${bwrap} is not installed`;
   const filters = { threads: join(folder, 'threads.bpf'), copies: join(folder, 'copies.bpf') };
-  await writeFile(filters.threads, seccompFilter(process.arch, 'threads'));
-  await writeFile(filters.copies, seccompFilter(process.arch, 'copies'));
+  await writeFile(filters.threads, buildSeccompFilter(process.arch, 'threads'));
+  await writeFile(filters.copies, buildSeccompFilter(process.arch, 'copies'));
   const tools: BoxTools = { bwrap, node, runtimes, filters };
   if (existsSync(python)) {
     const { stdout } = await run(python, ['-I', '-c', 'import json, sys; print(json.dumps([p for p in sys.path]))'], { env: {} });
-    tools.python = { executable: realpathSync(python), folders: pythonFolders(readJson(stdout) as string[]) };
+    tools.python = { executable: realpathSync(python), folders: findPythonFolders(readJson(stdout) as string[]) };
   }
   if (existsSync(join(rHome, 'bin/exec/R'))) tools.rHome = rHome;
   return tools;
@@ -113,7 +113,7 @@ export const prepare = async (settings: ProbeSettings, languages: readonly Macro
   const boxed = async (language: MacroLanguage): Promise<Prepared | string> => {
     if (typeof tools === 'string') return tools;
     try {
-      const launch = (hurried: boolean) => dropped(boxLaunch(language, tools, limits, hurried));
+      const launch = (hurried: boolean) => dropped(makeBoxLaunch(language, tools, limits, hurried));
       // A second time, for what a machine that is short of something refuses once.
       const failure = (await tryOut(launch(true))) === undefined ? undefined : await tryOut(launch(true));
       return failure ?? { level: 'bubblewrap', reason: '', launch };
@@ -131,7 +131,7 @@ export const prepare = async (settings: ProbeSettings, languages: readonly Macro
         reason: `this process is root and an ordinary user cannot read ${runtimes.folder}, its packages or ${node}`,
       };
     if (language === 'python') await makeSnapshot(node, runtimes, settings.folder, settings.keepIn);
-    const plain = (hurried: boolean) => embeddedLaunch(language, settings, limits, hurried);
+    const plain = (hurried: boolean) => makeEmbeddedLaunch(language, settings, limits, hurried);
     const launch = (hurried: boolean) => (root && !readable ? plain(hurried) : dropped(plain(hurried)));
     const failure = await tryOut(launch(true));
     if (failure !== undefined) return { level: 'unavailable', reason: `${failure}; ${advice}` };

@@ -93,7 +93,7 @@ const fail = (call: number, errno: number) => [unless(JUMP_EQUAL, call, 1), answ
 export type Begun = 'threads' | 'copies';
 
 /** Everything is allowed but what the table names, which fails with EPERM. New programs' processes are refused. A call of another architecture ends the process. */
-export const seccompFilter = (architecture: Architecture, begun: Begun): Buffer => {
+export const buildSeccompFilter = (architecture: Architecture, begun: Begun): Buffer => {
   const { audit, foreign, calls } = TABLES[architecture];
   const clone = CLONE[architecture];
   const program: Instruction[] = [

@@ -2,7 +2,7 @@ const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe'
 const LONGEST = 60;
 
 /** Lower-case ASCII letters and digits with single hyphens, at most 60 characters; empty when nothing of the text can be kept. */
-export const slugOf = (text: string): string =>
+export const makeSlug = (text: string): string =>
   text
     .normalize('NFKD')
     .toLowerCase()
@@ -13,12 +13,12 @@ export const slugOf = (text: string): string =>
     .replace(/^-+|-+$/g, '');
 
 /** `{experiment slug}_{table slug}_{YYYYMMDD_HHMMSS}.{extension}`, in UTC; the names that leave no slug are replaced by their ids. */
-export function fileNameOf(
+export function makeFileName(
   experiment: { name: string; id: string },
   table: { name: string; id: string },
   at: Date,
   extension: string,
 ): string {
   const [date = '', time = ''] = at.toISOString().slice(0, 19).replace(/[-:]/g, '').split('T');
-  return `${slugOf(experiment.name) || experiment.id}_${slugOf(table.name) || table.id}_${date}_${time}.${extension}`;
+  return `${makeSlug(experiment.name) || experiment.id}_${makeSlug(table.name) || table.id}_${date}_${time}.${extension}`;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { errors } from '../errors.ts';
-import { tooLarge, type PutOptions, type Stored } from './objects.ts';
+import { refuseTooLarge, type PutOptions, type Stored } from './objects.ts';
 
 /** Counts and hashes a body as it passes, and ends it with an error at the first byte beyond a limit or, at the end, when it is not what was announced. */
 export class Meter {
@@ -17,7 +17,7 @@ export class Meter {
     for await (const chunk of body) {
       signal?.throwIfAborted();
       this.#bytes += chunk.byteLength;
-      if (maxBytes !== undefined && this.#bytes > maxBytes) throw tooLarge(maxBytes);
+      if (maxBytes !== undefined && this.#bytes > maxBytes) throw refuseTooLarge(maxBytes);
       if (contentLength !== undefined && this.#bytes > contentLength) throw errors.objectMismatch('length');
       this.#hash.update(chunk);
       yield chunk;

@@ -79,7 +79,7 @@ export interface ObjectStore {
 const SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 /** Joins parts of ours into a key and refuses anything that could leave its folder. */
-export function objectKey(...segments: readonly string[]): string {
+export function printObjectKey(...segments: readonly string[]): string {
   for (const segment of segments) if (!SEGMENT.test(segment)) throw new Error('an object key segment must be letters, digits, _ . -');
   return segments.join('/');
 }
@@ -100,4 +100,4 @@ export function requireFolder(prefix: string): void {
 const readable = (bytes: number) => (bytes >= 1_048_576 ? `${Math.floor(bytes / 1_048_576)} MiB` : `${bytes} bytes`);
 
 /** The refusal of a body that is longer than it may be. */
-export const tooLarge = (maxBytes: number) => errors.payloadTooLarge(readable(maxBytes));
+export const refuseTooLarge = (maxBytes: number) => errors.payloadTooLarge(readable(maxBytes));

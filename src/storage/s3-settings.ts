@@ -34,7 +34,7 @@ export interface S3Settings {
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
 /** The S3 store that the settings ask for; undefined when none of them is given. Throws StartError when they are half given. */
-export function s3Settings(env: z.infer<z.ZodObject<typeof S3_ENVIRONMENT>>): S3Settings | undefined {
+export function readS3Settings(env: z.infer<z.ZodObject<typeof S3_ENVIRONMENT>>): S3Settings | undefined {
   const { S3_BUCKET: bucket, S3_REGION: region, S3_ENDPOINT: endpoint, S3_PATH_STYLE: forcePathStyle } = env;
   const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey, S3_SESSION_TOKEN: sessionToken } = env;
   if ([bucket, region, endpoint, forcePathStyle, accessKeyId, secretAccessKey, sessionToken].every((each) => each === undefined))

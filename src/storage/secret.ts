@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The secret of a data folder: 32 random bytes, made once, readable by its owner alone. */
-export function readSecret(dataDir: string): Buffer {
+/** The secret that was given, as 64 hexadecimal digits; else that of the data folder: 32 random bytes, made once, readable by its owner alone. */
+export function readSecret(dataDir: string, given?: string): Buffer {
+  if (given !== undefined) return Buffer.from(given, 'hex');
   const file = join(dataDir, 'secret');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { compactTable } from '../../src/lakehouse/maintenance.ts';
+import { compactTable } from '../../src/lakehouse/tables/maintenance.ts';
 import { grant } from '../support/cast.ts';
 import { eventually } from '../support/crashes.ts';
 import { startTestServer, type Answer, type TestServer } from '../support/server.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +8,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adoptObjects, LARGEST_OBJECT } from '../../src/api/messages/arrivals.service.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
+
+const guide = readFileSync(join(import.meta.dirname, '../../docs/growing.md'), 'utf8');
+const { CORSRules } = JSON.parse(/```json\n(\{\s*"CORSRules"[^]*?)```/.exec(guide)?.[1] ?? '') as {
+  CORSRules: { AllowedOrigins: string[]; AllowedMethods: string[]; AllowedHeaders: string[]; MaxAgeSeconds: number }[];
+};
+/** The same document as S3 takes it on the wire. */
+const cors = `<CORSConfiguration>${CORSRules.map(({ AllowedOrigins, AllowedMethods, AllowedHeaders, MaxAgeSeconds }) => {
+  const each = (name: string, values: readonly (string | number)[]) => values.map((value) => `<${name}>${value}</${name}>`).join('');
+  const rule = [each('AllowedOrigin', AllowedOrigins), each('AllowedMethod', AllowedMethods), each('AllowedHeader', AllowedHeaders)];
+  return `<CORSRule>${rule.join('')}${each('MaxAgeSeconds', [MaxAgeSeconds])}</CORSRule>`;
+}).join('')}</CORSConfiguration>`;
 
 const folder = mkdtempSync(join(tmpdir(), 'fieldlake-bucket-'));
 let bucket: S3rver;
@@ -21,7 +32,10 @@ beforeAll(async () => {
     port: 0,
     silent: true,
     directory: folder,
-    configureBuckets: [{ name: 'field-objects', configs: [] }],
+    configureBuckets: [
+      { name: 'field-objects', configs: [cors] },
+      { name: 'silent-objects', configs: [] },
+    ],
   });
   const { port } = await bucket.run();
   site = await startTestServer({
@@ -125,4 +139,34 @@ test('the whole service works on a bucket: an upload, an export, and a signed PU
   // nothing of it is in the folder of this machine, and the folder's routes are not served
   expect(readdirSync(site.dataDir)).not.toContain('objects');
   expect((await fetch(`${site.server.baseUrl}/objects/uploads/x`)).status).toBe(404);
+});
+
+test('a page may send an object by a signed URL where the bucket has the document of docs/growing.md', async () => {
+  const bytes = Buffer.from('{"timestamp":"2026-05-01T10:00:00Z","device_id":"page","sample":{"x":1}}');
+  const asked = {
+    experimentId,
+    contentLength: bytes.length,
+    contentType: 'application/json',
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  };
+  const { uploadUrl, headers } = (await owner('POST', '/api/v1/iot/upload-url', { body: asked })).body as {
+    uploadUrl: string;
+    headers: Record<string, string>;
+  };
+  // a browser sets this one by itself
+  const { 'content-length': length, ...sent } = headers;
+  expect(length).toBe(String(bytes.length));
+  const preflight = async (url: string, origin: string) =>
+    (
+      await fetch(url, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': Object.keys(sent).sort().join(',') },
+      })
+    ).status;
+  const page = CORSRules[0]!.AllowedOrigins[0]!;
+  expect(await preflight(uploadUrl, page)).toBe(200);
+  expect(await preflight(uploadUrl, 'https://elsewhere.example.org')).toBe(403);
+  expect(await preflight(uploadUrl.replace('field-objects', 'silent-objects'), page)).toBe(403);
+  const put = await fetch(uploadUrl, { method: 'PUT', headers: { ...sent, origin: page }, body: bytes });
+  expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([200, page]);
 });

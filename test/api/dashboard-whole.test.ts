@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sampleCsv } from '../../src/operator/sample/measurements.ts';
+import { printSampleCsv } from '../../src/operator/sample/measurements.ts';
 import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
   site = await startTestServer();
   owner = site.as(site.cast.owner);
   id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Shown', organizationId: site.cast.leafLab } })).body.id;
-  await uploadTable(owner, id, 'leaves', sampleCsv());
+  await uploadTable(owner, id, 'leaves', printSampleCsv());
 });
 afterAll(() => site.stop());
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noteValues } from '../../src/lakehouse/value-notes.ts';
+import { noteValues } from '../../src/lakehouse/tables/value-notes.ts';
 import { grant } from '../support/cast.ts';
 import { detailsOf } from '../support/operators.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
@@ -110,6 +110,27 @@ describe('uploads', () => {
     const second = await send();
     expect(second).toMatchObject({ status: 201, body: { uploadId: first.body.uploadId } });
     await finished(call, `/api/v1/experiments/${experimentId}/data/uploads/${first.body.uploadId}`);
+  });
+
+  test('an Idempotency-Key replays an upload that made its table, and the name is taken for every other', async () => {
+    const call = site.as(site.cast.owner);
+    const { id } = (await call('POST', '/api/v1/experiments', { body: { name: 'Answers that were lost' } })).body;
+    const path = `/api/v1/experiments/${id}/data/uploads`;
+    const send = (text: string, key?: string) =>
+      call('POST', path, {
+        body: form({ sourceKind: 'csv', targetKind: 'new', targetName: 'lost' }, { 'a.csv': text }),
+        ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+      });
+    const first = await send('n\n1\n', 'answer-lost');
+    expect(first.status).toBe(201);
+    await finished(call, `${path}/${first.body.uploadId}`);
+    const again = await send('n\n1\n', 'answer-lost');
+    expect(again).toMatchObject({ status: 201, body: { uploadId: first.body.uploadId } });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await send('n\n2\n', 'answer-lost')).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+    expect(await send('n\n1\n', 'another')).toMatchObject({ status: 409, body: { code: 'TABLE_NAME_TAKEN' } });
+    expect(await send('n\n1\n')).toMatchObject({ status: 409, body: { code: 'TABLE_NAME_TAKEN' } });
+    expect((await call('GET', path)).body.uploads).toHaveLength(1);
   });
 });
 

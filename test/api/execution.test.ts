@@ -57,6 +57,20 @@ describe('POST /api/v1/macros/{id}/execute', () => {
     }
   });
 
+  test('another text is run in the place of the stored one, which stays', async () => {
+    const { id } = await macro('output.a = "stored"');
+    const run = (body: object) => owner()('POST', `/api/v1/macros/${id}/execute`, { body: { data: { n: 2 }, ...body } });
+    expect((await run({})).body.output).toEqual({ a: 'stored' });
+    expect((await run({ code: 'output.a = json.n * 2' })).body.output).toEqual({ a: 4 });
+    expect((await run({ code: 'output.a = json.n * 3' })).body.output).toEqual({ a: 6 });
+    expect((await run({ code: '\nnope()' })).body).toMatchObject({ success: false, failure: { line: 2 } });
+    expect((await run({})).body.output).toEqual({ a: 'stored' });
+    expect((await owner()('GET', `/api/v1/macros/${id}`)).body).toMatchObject({ codeVersion: 1 });
+    expect((await run({ code: '' })).status).toBe(400);
+    const stranger = site.as(site.cast.stranger);
+    expect((await stranger('POST', `/api/v1/macros/${id}/execute`, { body: { data: {}, code: 'output.a = 1' } })).status).toBe(403);
+  });
+
   test('a limit is honoured as sent, and the service goes on', async () => {
     const { id } = await macro('for (;;) {}');
     const slow = await owner()('POST', `/api/v1/macros/${id}/execute`, { body: { data: {}, itemTimeout: 0.3 } });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -128,6 +129,50 @@ describe('GET /api/v1/experiments', () => {
     expect(all.body).toHaveLength(6);
     expect((await call('GET', '/api/v1/experiments', { query: { filter: 'member', search: 'Listed' } })).body).toHaveLength(5);
     expect((await site.as(people.stranger)('GET', '/api/v1/experiments', { query: { search: 'Listed' } })).body).toHaveLength(1);
+  });
+
+  test('narrows the list to what one made, and to what is public or private', async () => {
+    const people = site.cast;
+    const byOwner = (body: object) => site.as(people.owner)('POST', '/api/v1/experiments', { body });
+    const make = async (answer: ReturnType<typeof byOwner>) => (await answer).body.id as string;
+    const own = await make(site.as(people.viewer)('POST', '/api/v1/experiments', { body: { name: 'Narrow own' } }));
+    const ownOpen = await make(
+      site.as(people.viewer)('POST', '/api/v1/experiments', { body: { name: 'Narrow own open', visibility: 'public' } }),
+    );
+    const shared = await make(byOwner({ name: 'Narrow shared', members: [{ userId: people.viewer.id }] }));
+    const sharedOpen = await make(byOwner({ name: 'Narrow shared open', visibility: 'public', members: [{ userId: people.viewer.id }] }));
+    const open = await make(byOwner({ name: 'Narrow open', visibility: 'public' }));
+    const freed = await make(byOwner({ name: 'Narrow freed', organizationId: people.leafLab }));
+    await site.db.run(sql('test.free')`update resources set public_from = now() - interval '1 day' where id = ${freed}`);
+    await make(byOwner({ name: 'Narrow hidden' }));
+    const made = [own, ownOpen, shared, sharedOpen, open, freed];
+    const asked = async (query: object) => {
+      const answer = await site.as(people.viewer)('GET', '/api/v1/experiments', { query: { pageSize: 100, ...query } });
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.headers.get('x-total-count')).toBe(String(answer.body.length));
+      return answer.body.map(({ id }: { id: string }) => id).filter((id: string) => made.includes(id));
+    };
+    const cases: [object, string[]][] = [
+      [{}, made],
+      [{ createdBy: 'me' }, [own, ownOpen]],
+      [{ createdBy: 'me', visibility: 'public' }, [ownOpen]],
+      [{ createdBy: 'me', visibility: 'private' }, [own]],
+      [{ visibility: 'public' }, [ownOpen, sharedOpen, open, freed]],
+      [{ visibility: 'public', scope: 'related' }, [ownOpen, sharedOpen]],
+      [{ visibility: 'private' }, [own, shared]],
+      [{ scope: 'related' }, [own, ownOpen, shared, sharedOpen]],
+    ];
+    for (const [query, expected] of cases)
+      for (const search of [{}, { search: 'Narrow' }])
+        expect(await asked({ ...query, ...search }), JSON.stringify({ ...query, ...search })).toHaveLength(expected.length);
+    for (const [query, expected] of cases) expect((await asked(query)).sort(), JSON.stringify(query)).toEqual([...expected].sort());
+    // last changed first, and page by page
+    expect(await asked({ visibility: 'public' })).toEqual([freed, open, sharedOpen, ownOpen]);
+    const second = await site.as(people.viewer)('GET', '/api/v1/experiments', { query: { createdBy: 'me', pageSize: 1, page: 2 } });
+    expect(second.body.map(({ id }: { id: string }) => id)).toEqual([own]);
+    expect(second.headers.get('link')).toContain('createdBy=me');
+    const wrong: Record<string, string>[] = [{ createdBy: 'you' }, { visibility: 'hidden' }];
+    for (const query of wrong) expect((await site.as(people.viewer)('GET', '/api/v1/experiments', { query })).status).toBe(400);
   });
 
   test('shows archived experiments only when asked, and refuses parameters that it does not know', async () => {

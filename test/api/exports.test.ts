@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fileNameOf, slugOf } from '../../src/storage/file-name.ts';
+import { makeFileName, makeSlug } from '../../src/storage/file-name.ts';
 import { expireExports } from '../../src/api/exports/writing.service.ts';
 import { sql } from '../../src/database/sql.ts';
-import { rangeOf } from '../../src/http/ranges.ts';
+import { readByteRange } from '../../src/http/answers/ranges.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Answer, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
@@ -324,17 +324,17 @@ describe('exports', () => {
   });
 
   test('names of files, and ranges', () => {
-    expect(slugOf('  Ærø / Straße №7 — Łódź ')).toBe('aero-strasse-no7-lodz');
-    expect(slugOf('日本')).toBe('');
-    expect(slugOf('x'.repeat(100))).toHaveLength(60);
-    expect(fileNameOf({ name: '..', id: 'e' }, { name: 'raw_data', id: 't' }, new Date('2026-06-01T08:09:10.999Z'), 'csv')).toBe(
+    expect(makeSlug('  Ærø / Straße №7 — Łódź ')).toBe('aero-strasse-no7-lodz');
+    expect(makeSlug('日本')).toBe('');
+    expect(makeSlug('x'.repeat(100))).toHaveLength(60);
+    expect(makeFileName({ name: '..', id: 'e' }, { name: 'raw_data', id: 't' }, new Date('2026-06-01T08:09:10.999Z'), 'csv')).toBe(
       'e_raw-data_20260601_080910.csv',
     );
-    expect(rangeOf('bytes=0-', 10)).toEqual({ start: 0, end: 9 });
-    expect(rangeOf('bytes=-20', 10)).toEqual({ start: 0, end: 9 });
-    expect(rangeOf('bytes=3-99', 10)).toEqual({ start: 3, end: 9 });
-    for (const ignored of ['bytes=5-3', 'bytes=-', 'items=1-2', 'bytes=0-1,4-5', undefined]) expect(rangeOf(ignored, 10)).toBe(null);
-    for (const beyond of ['bytes=10-', 'bytes=-0']) expect(() => rangeOf(beyond, 10)).toThrow();
+    expect(readByteRange('bytes=0-', 10)).toEqual({ start: 0, end: 9 });
+    expect(readByteRange('bytes=-20', 10)).toEqual({ start: 0, end: 9 });
+    expect(readByteRange('bytes=3-99', 10)).toEqual({ start: 3, end: 9 });
+    for (const ignored of ['bytes=5-3', 'bytes=-', 'items=1-2', 'bytes=0-1,4-5', undefined]) expect(readByteRange(ignored, 10)).toBe(null);
+    for (const beyond of ['bytes=10-', 'bytes=-0']) expect(() => readByteRange(beyond, 10)).toThrow();
   });
 
   test('a deleted experiment leaves no file', async () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FlowGraph } from '../../src/api/flow/flow.model.ts';
-import { graphProblems } from '../../src/api/flow/graph.ts';
-import { canonicalQuestion, isReservedColumn, replaceFlow } from '../../src/api/flow/flow.service.ts';
+import { listGraphProblems } from '../../src/api/flow/graph.ts';
+import { canonicaliseQuestion, isReservedColumn, replaceFlow } from '../../src/api/flow/flow.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -170,7 +170,7 @@ describe('canonical question names', () => {
       Höhe: 'h_he',
       leaf_count: 'leaf_count',
     };
-    for (const [label, column] of Object.entries(cases)) expect(canonicalQuestion(label)).toBe(column);
+    for (const [label, column] of Object.entries(cases)) expect(canonicaliseQuestion(label)).toBe(column);
     expect(isReservedColumn('Device_ID')).toBe(true);
     expect(isReservedColumn('height')).toBe(false);
   });
@@ -178,9 +178,9 @@ describe('canonical question names', () => {
   test('are always columns, and stay what they are when named again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 24 }), (label) => {
-        const column = canonicalQuestion(label);
+        const column = canonicaliseQuestion(label);
         expect(column).toMatch(/^[a-z_][a-z0-9_]*$/);
-        if (column !== 'question_') expect(canonicalQuestion(column)).toBe(column);
+        if (column !== 'question_') expect(canonicaliseQuestion(column)).toBe(column);
       }),
       { seed, numRuns: 60 },
     );
@@ -190,9 +190,9 @@ describe('canonical question names', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('a', 'A', 'a ', 'b', '1', 'question 1', 'id'), { minLength: 1, maxLength: 6 }), (names) => {
         const nodes = names.map((name, index) => asked(String(index), name, { isStart: index === 0 }));
-        const columns = names.map(canonicalQuestion);
+        const columns = names.map(canonicaliseQuestion);
         const sound = new Set(columns).size === columns.length && !columns.some(isReservedColumn);
-        expect(graphProblems({ nodes, edges: [] } as unknown as FlowGraph, 'body').length === 0).toBe(sound);
+        expect(listGraphProblems({ nodes, edges: [] } as unknown as FlowGraph, 'body').length === 0).toBe(sound);
       }),
       { seed },
     );

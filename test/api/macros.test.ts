@@ -74,6 +74,34 @@ describe('one macro', () => {
   });
 });
 
+describe('versions of the code', () => {
+  test('each change of code or language keeps what was before, newest first, for whoever may read', async () => {
+    const { id } = await create('Versions');
+    const path = `/api/v1/macros/${id}`;
+    await owner()('PUT', path, { body: { code: 'output.a = 2' } });
+    await owner()('PUT', path, { body: { name: 'Still two' } });
+    await owner()('PUT', path, { body: { language: 'python' } });
+    const listed = await site.as(site.cast.member)('GET', `${path}/versions`);
+    expect(listed.status).toBe(200);
+    expect(listed.headers.get('x-total-count')).toBe('3');
+    expect(listed.body.map(({ version }: { version: number }) => version)).toEqual([3, 2, 1]);
+    expect(listed.body[0]).toEqual({
+      version: 3,
+      createdBy: site.cast.owner.id,
+      createdByName: 'Owner Tester',
+      createdAt: expect.any(String),
+    });
+    expect((await owner()('GET', `${path}/versions?page=2&pageSize=2`)).body).toHaveLength(1);
+    const kept = async (version: number) => (await owner()('GET', `${path}/versions/${version}`)).body;
+    expect(await kept(1)).toMatchObject({ version: 1, code: 'output.a = 1', language: 'javascript' });
+    expect(await kept(2)).toMatchObject({ version: 2, code: 'output.a = 2', language: 'javascript' });
+    expect(await kept(3)).toMatchObject({ version: 3, code: 'output.a = 2', language: 'python' });
+    expect(await owner()('GET', `${path}/versions/4`)).toMatchObject({ status: 404, body: { code: 'CODE_VERSION_NOT_FOUND' } });
+    for (const bad of ['0', '1.5', 'x', '2147483648']) expect((await owner()('GET', `${path}/versions/${bad}`)).status).toBe(400);
+    for (const place of ['versions', 'versions/1']) expect((await site.as(site.cast.stranger)('GET', `${path}/${place}`)).status).toBe(403);
+  });
+});
+
 describe('GET /api/v1/macros', () => {
   test('a page far behind the last is empty', async () => {
     for (const path of ['macros', 'protocols', 'workbooks'])

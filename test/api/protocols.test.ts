@@ -124,6 +124,29 @@ describe('POST /api/v1/protocols', () => {
   });
 });
 
+describe('versions of the code', () => {
+  test('each change of code or family keeps what was before, to the digit, for whoever may read', async () => {
+    const body = '{"name":"Versions","family":"generic","code":{"b":1.50,"a":[2.00]}}';
+    const { id } = (await owner()('POST', '/api/v1/protocols', { body, headers: { 'content-type': 'application/json' } })).body;
+    const path = `/api/v1/protocols/${id}`;
+    await owner()('PATCH', path, { body: { code: [3] } });
+    await owner()('PATCH', path, { body: { description: 'no version' } });
+    await owner()('PATCH', path, { body: { family: 'minipar' } });
+    const listed = await owner()('GET', `${path}/versions`);
+    expect(listed.headers.get('x-total-count')).toBe('3');
+    expect(listed.body.map(({ version }: { version: number }) => version)).toEqual([3, 2, 1]);
+    expect((await owner()('GET', `${path}/versions/1`)).text).toContain('"code":{"b":1.50,"a":[2.00]}');
+    expect((await owner()('GET', `${path}/versions/2`)).body).toMatchObject({
+      code: [3],
+      family: 'generic',
+      createdByName: 'Owner Tester',
+    });
+    expect((await owner()('GET', `${path}/versions/3`)).body).toMatchObject({ code: [3], family: 'minipar' });
+    expect(await owner()('GET', `${path}/versions/4`)).toMatchObject({ status: 404, body: { code: 'CODE_VERSION_NOT_FOUND' } });
+    for (const place of ['versions', 'versions/1']) expect((await site.as(site.cast.stranger)('GET', `${path}/${place}`)).status).toBe(403);
+  });
+});
+
 describe('one protocol', () => {
   test('GET /api/v1/protocols/{id} says what the caller may do, with an entity tag', async () => {
     const { id } = await create('Read');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sessionsOf, uptimeOf, type PresenceMark, type StateBefore } from '../../src/api/monitoring/sessions.ts';
+import { listSessionSpans, measureUptime, type PresenceMark, type StateBefore } from '../../src/api/monitoring/sessions.ts';
 
 const at = (second: number) => new Date(second * 1000);
 const mark = (eventType: PresenceMark['eventType'], second: number, sessionIdentifier: string | null = null): PresenceMark => ({
@@ -19,21 +19,21 @@ const history = (events: PresenceMark[], before: StateBefore | null = null, now 
 });
 
 test('a stale, an orphan and a leading disconnect, a repeated connect, and a session without an end', () => {
-  expect(sessionsOf(history([mark('disconnected', 110)]))).toMatchObject([
+  expect(listSessionSpans(history([mark('disconnected', 110)]))).toMatchObject([
     { start: at(100), end: at(110), openStart: true, durationSeconds: 10 },
   ]);
-  expect(sessionsOf(history([mark('disconnected', 110)], was(false)))).toEqual([]);
+  expect(listSessionSpans(history([mark('disconnected', 110)], was(false)))).toEqual([]);
   const stale = [mark('connected', 110, 'a'), mark('connected', 120, 'b'), mark('disconnected', 121, 'a'), mark('disconnected', 150, 'b')];
-  expect(sessionsOf(history(stale))).toMatchObject([{ start: at(110), end: at(150) }]);
-  expect(sessionsOf(history([mark('connected', 110)]))).toMatchObject([{ start: at(110), end: null, durationSeconds: 90 }]);
-  expect(sessionsOf(history([mark('connected', 110)], null, 120))).toMatchObject([{ end: null, durationSeconds: 10 }]);
+  expect(listSessionSpans(history(stale))).toMatchObject([{ start: at(110), end: at(150) }]);
+  expect(listSessionSpans(history([mark('connected', 110)]))).toMatchObject([{ start: at(110), end: null, durationSeconds: 90 }]);
+  expect(listSessionSpans(history([mark('connected', 110)], null, 120))).toMatchObject([{ end: null, durationSeconds: 10 }]);
 });
 
 test('a device connected since before the range was up all the time; of an unknown one nothing is known', () => {
-  expect(uptimeOf(history([], was(true)))).toBe(100);
-  expect(uptimeOf(history([], was(false)))).toBe(0);
-  expect(uptimeOf(history([]))).toBeNull();
-  expect(uptimeOf(history([], was(true), 50))).toBeNull();
+  expect(measureUptime(history([], was(true)))).toBe(100);
+  expect(measureUptime(history([], was(false)))).toBe(0);
+  expect(measureUptime(history([]))).toBeNull();
+  expect(measureUptime(history([], was(true), 50))).toBeNull();
 });
 
 test('without sessions’ names, uptime is what a count of the connected seconds says', () => {
@@ -61,7 +61,7 @@ test('without sessions’ names, uptime is what a count of the connected seconds
           if (up) connected += 1;
         }
         const expected = before === null && sorted.length === 0 ? null : (connected / (end - 100)) * 100;
-        const uptime = uptimeOf(history(events, first, now));
+        const uptime = measureUptime(history(events, first, now));
         if (expected === null) return uptime === null;
         return uptime !== null && Math.abs(uptime - expected) < 1e-9;
       },

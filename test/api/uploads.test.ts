@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
 import { startServer, type RunningServer } from '../../src/server.ts';
 import { makePerson, type Person } from '../support/cast.ts';
-import { recordOperation } from '../support/operations-seen.ts';
+import { recordExchange } from '../support/operations-seen.ts';
 import { sharedSite } from '../support/process.ts';
 
 let site: Awaited<ReturnType<typeof sharedSite>>;
@@ -43,9 +43,16 @@ async function call(method: string, path: string, body?: FormData | object, pers
     headers: { ...(person ? { 'x-api-key': person.apiKey } : {}), ...(body && !form ? { 'content-type': 'application/json' } : {}) },
     ...(body === undefined ? {} : { body: form ? body : JSON.stringify(body) }),
   });
-  const answer = (await response.json()) as any;
-  await recordOperation(server.context.openapi, method, path, response.status, answer);
-  return { status: response.status, body: answer };
+  const text = await response.text();
+  await recordExchange({
+    method,
+    path,
+    sent: body,
+    status: response.status,
+    contentType: response.headers.get('content-type') ?? '',
+    text,
+  });
+  return { status: response.status, body: JSON.parse(text) };
 }
 
 async function finished(path: string) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { missingRoles, ROLES } from '../../src/api/visualizations/roles.ts';
+import { listMissingRoles, ROLES } from '../../src/api/visualizations/roles.ts';
 import { CHART_TYPES, type SourceRole } from '../../src/api/visualizations/visualizations.model.ts';
 import { sql } from '../../src/database/sql.ts';
 import { grant } from '../support/cast.ts';
@@ -176,9 +176,9 @@ describe('visualizations', () => {
       const roles = Object.keys(ROLES[type]) as SourceRole[];
       expect(roles.length).toBeGreaterThan(0);
       const all = { tableName: 't', dataSources: roles.map((role) => ({ tableName: 't', columnName: 'c', role })) };
-      expect(missingRoles(type, all)).toEqual([]);
+      expect(listMissingRoles(type, all)).toEqual([]);
       const required = roles.filter((role) => ROLES[type][role]?.required === true);
-      expect(missingRoles(type, { tableName: 't', dataSources: [] })).toEqual(required);
+      expect(listMissingRoles(type, { tableName: 't', dataSources: [] })).toEqual(required);
     }
   });
 

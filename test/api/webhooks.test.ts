@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { embargoJob } from '../../src/api/experiments/embargo.job.ts';
 import { forgetDeliveriesJob } from '../../src/api/webhooks/webhooks.job.ts';
-import { isSigned } from '../../src/auth/webhooks.ts';
+import { isSigned } from '../../src/auth/proofs/webhooks.ts';
 import { sql } from '../../src/database/sql.ts';
 import { startReceiver, type Heard, type Receiver } from '../support/receiver.ts';
 import { makeOrganization } from '../support/resources.ts';

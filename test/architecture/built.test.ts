@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import ts from 'typescript';
 import { afterAll, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -30,4 +31,19 @@ test('a build in which an import names TypeScript fails, whichever way it import
   // text that only looks like an import is left alone
   writeFileSync(module, `// import('../charts/draw.ts')\nexport const told = "import '../charts/draw.ts'";\n`);
   expect(look()).toMatchObject({ status: 0, stderr: '' });
+});
+
+test('a module is what the compiler prints of the whole program, byte by byte', () => {
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: unknown };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+  // one with decorators, one that imports while it runs, one without imports of ours
+  const files = ['src/api/data/data.controller.ts', 'src/compose.ts', 'src/json.ts'].map((path) => join(ROOT, path));
+  const printed = new Map<string, string>();
+  ts.createProgram(files, { ...options, noResolve: true, noLib: true }).emit(undefined, (path, text) =>
+    printed.set(relative(ROOT, path), text),
+  );
+  expect([...printed.keys()].sort()).toEqual(
+    ['api/data/data.controller', 'compose', 'json'].flatMap((name) => [`build/src/${name}.js`, `build/src/${name}.js.map`]),
+  );
+  for (const [path, text] of printed) expect(readFileSync(join(ROOT, path), 'utf8'), path).toBe(text);
 });

@@ -9,7 +9,7 @@ const place = {
   createdAt: '2026-11-01T10:00:00.000Z',
   updatedAt: '2026-11-01T10:00:00.000Z',
 };
-const complain = (change: object) => complainOf('Locations.list', [{ ...place, ...change }]);
+const complain = (change: object) => complainOf('listLocations', [{ ...place, ...change }]);
 
 test('the generated client tells absent from null, and complains of what is missing, unknown or of another type', async () => {
   expect(await complain({})).toBeNull();
@@ -19,5 +19,5 @@ test('the generated client tells absent from null, and complains of what is miss
   expect(await complain({ name: null })).toContain('name');
   expect(await complain({ latitude: '51.97' })).toContain('latitude');
   expect(await complain({ height: 12 })).toContain('height');
-  expect(await complainOf('Locations.nothing', [])).toContain('zLocationsNothingResponse');
+  expect(await complainOf('listNothing', [])).toContain('zListNothingResponse');
 });

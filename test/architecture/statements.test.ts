@@ -35,6 +35,7 @@ const lists = Object.entries(document.paths).flatMap(([path, { get }]) => {
 /** Lists that do not grow with what people add. */
 const FIXED: Readonly<Record<string, string>> = {
   '/api/v1/auth/list-accounts': 'at most one a provider',
+  '/api/v1/auth/providers': 'those that are set up; asks no table',
   '/api/v1/iot/firmware/{family}/releases': 'what GitHub tells, kept in one row',
   '/api/v1/locations/geocode': 'asks no table',
   '/api/v1/locations/search': 'asks no table',

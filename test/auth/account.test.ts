@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issueLink } from '../../src/auth/proofs/links.ts';
 import { sql } from '../../src/database/sql.ts';
 import { Authenticator } from '../support/authenticator.ts';
 import { Browser, signIn } from '../support/browser.ts';
@@ -125,47 +126,102 @@ describe('what goes with a sign-in', () => {
 });
 
 describe('pages', () => {
-  const page = async (browser: Browser, path: string) => browser.call('GET', path);
+  const page = async (browser: Browser, path: string) => browser.call('GET', path, undefined, { accept: 'text/html' });
 
-  test('GET /platform/sign-in offers what is on, without inline code', async () => {
-    const answer = await page(new Browser(site.server.baseUrl), '/platform/sign-in');
-    expect(answer.status).toBe(200);
-    expect(answer.text).toContain('Sign in with GitHub');
-    expect(answer.text).toContain('Sign in with ORCID');
-    expect(answer.text).not.toMatch(/<script(?![^>]*src=)|\son\w+=|<style|style=/);
-    const policy = answer.headers.get('content-security-policy') ?? '';
-    expect(policy).toContain("script-src 'self'");
-    expect(policy).not.toContain('unsafe');
-    for (const asset of ['platform.css', 'api.js', 'sign-in.js', 'account.js', 'invitations.js'])
-      expect((await page(new Browser(site.server.baseUrl), `/platform/assets/${asset}`)).status, asset).toBe(200);
-    expect((await page(new Browser(site.server.baseUrl), '/platform/assets/../package.json')).status).toBe(404);
-    const next = await page(new Browser(site.server.baseUrl), '/platform/sign-in?next=//evil.example');
-    expect(next.text).toContain('data-next="/platform/account"');
+  test.each(['/', '/sign-in', '/account', '/account/invitations', '/experiments/x'])(
+    'GET %s is the console, without inline code and without anything of the person',
+    async (path) => {
+      const mine = await signIn(site, 'pages@example.com');
+      await mine.call('POST', '/api/v1/auth/api-key/create', { name: 'hostile <img>' });
+      const answer = await page(mine, path);
+      expect(answer.status).toBe(200);
+      expect(answer.text).not.toMatch(/<script(?![^>]*src=)|\son\w+=|<style|style=/);
+      expect(answer.text).not.toMatch(/pages@example|hostile/);
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("script-src 'self';");
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
+      expect(answer.headers.get('cache-control')).toBe('no-cache');
+      const tag = answer.headers.get('etag') ?? '';
+      expect((await mine.call('GET', path, undefined, { accept: 'text/html', 'if-none-match': tag })).status).toBe(304);
+    },
+  );
+
+  test('GET /api/v1/auth/providers names those that are on', async () => {
+    expect((await new Browser(site.server.baseUrl).call('GET', '/api/v1/auth/providers')).body).toEqual({ providers: ['github', 'orcid'] });
   });
 
-  test('GET /platform/account shows sessions, passkeys and keys, and escapes every name', async () => {
-    const mine = await signIn(site, 'pages@example.com');
-    const hostile = '<img src=x onerror=1>';
-    await mine.call('POST', '/api/v1/auth/api-key/create', { name: hostile });
-    const answer = await page(mine, '/platform/account');
-    expect(answer.status).toBe(200);
-    expect(answer.text).toContain('pages@example.com');
-    expect(answer.text).toContain('This browser');
-    expect(answer.text).not.toContain(hostile);
-    expect(answer.text).toContain('&lt;img src=x onerror=1&gt;');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect((await page(mine, '/platform/account/invitations')).status).toBe(200);
-    expect((await page(mine, '/platform/sign-in')).headers.get('location')).toBe('/platform/account');
+  test('old addresses lead to the pages, and to no other host', async () => {
     const nobody = new Browser(site.server.baseUrl);
-    expect((await page(nobody, '/platform/account')).headers.get('location')).toBe('/platform/sign-in');
-    expect((await page(nobody, '/platform/account/invitations')).headers.get('location')).toContain('/platform/sign-in?next=');
+    const target = async (path: string) => (await page(nobody, path)).headers.get('location');
+    expect(await target('/platform/account/invitations')).toBe('/account/invitations');
+    expect(await target('/platform/experiments/x?a=b')).toBe('/experiments/x?a=b');
+    expect(await target('/platform//evil.example')).toBe('/evil.example');
+    expect(await target('/platform/%5C%5Cevil.example')).toBe('/%5C%5Cevil.example');
   });
 
-  test('GET /api/v1/auth/error repeats nothing of what it is given', async () => {
-    const answer = await page(new Browser(site.server.baseUrl), '/api/v1/auth/error?error=%3Cscript%3Ealert(1)%3C/script%3E');
-    expect(answer.status).toBe(200);
-    expect(answer.text).not.toContain('alert(1)');
-    expect((await page(new Browser(site.server.baseUrl), '/api/v1/auth/error?error=access_denied')).text).toContain('You did not allow');
+  test('GET /api/v1/auth/error leads to signing in and repeats nothing of what it is given', async () => {
+    const nobody = new Browser(site.server.baseUrl);
+    const target = async (error: string) => (await page(nobody, `/api/v1/auth/error?error=${error}`)).headers.get('location');
+    expect(await target('access_denied')).toBe('/sign-in?error=access_denied');
+    expect(await target('%3Cscript%3Ealert(1)%3C/script%3E')).toBe('/sign-in?error=unknown');
+  });
+});
+
+describe('POST /api/v1/auth/sign-in/link', () => {
+  const spend = (token: string, headers: Record<string, string> = {}) =>
+    new Browser(site.server.baseUrl).call('POST', '/api/v1/auth/sign-in/link', { token }, headers);
+  const refused = { status: 400, body: { code: 'SIGN_IN_LINK_INVALID' } };
+
+  test('signs in once, and leads to where the link was made for', async () => {
+    const link = { userId: site.cast.owner.id, target: '/experiments/x' };
+    const token = await issueLink(site.db, link);
+    const browser = new Browser(site.server.baseUrl);
+    const [first, second] = await Promise.all([browser.call('POST', '/api/v1/auth/sign-in/link', { token }), spend(token)]);
+    expect([first.status, second.status].sort()).toEqual([200, 400]);
+    expect((first.status === 200 ? first : second).body).toMatchObject({ target: '/experiments/x', user: { id: site.cast.owner.id } });
+    expect(await spend(token)).toMatchObject(refused);
+    const stored = await site.db.rows<{ hash: string }>(sql('t')`select encode(token_hash, 'base64') as hash from sign_in_links`);
+    expect(stored).toEqual([]);
+  });
+
+  test('keeps a hash only, and ends after ten minutes', async () => {
+    const token = await issueLink(site.db, { userId: site.cast.owner.id, target: '/' });
+    const [row] = await site.db.rows<{ all: string; seconds: number }>(
+      sql('t')`select sign_in_links::text as all, extract(epoch from expires_at - now())::integer as seconds from sign_in_links`,
+    );
+    expect(row?.all).not.toContain(token);
+    expect(row?.seconds).toBeGreaterThan(590);
+    expect(row?.seconds).toBeLessThanOrEqual(600);
+    await site.db.run(sql('t')`update sign_in_links set expires_at = now() - interval '1 second'`);
+    expect(await spend(token)).toMatchObject(refused);
+    const fresh = await issueLink(site.db, { userId: site.cast.owner.id, target: '/' });
+    expect((await spend(fresh)).status).toBe(200);
+  });
+
+  test('is refused from another page, and from another machine', async () => {
+    const behind = await startTestServer({ TRUST_PROXY_HOPS: '1' });
+    try {
+      const token = await issueLink(behind.db, { userId: behind.cast.owner.id, target: '/' });
+      const post = async (headers: Record<string, string>) =>
+        (await behind.as(null)('POST', '/api/v1/auth/sign-in/link', { body: { token }, headers })).status;
+      expect(await post({ 'x-forwarded-for': '192.0.2.7' })).toBe(403);
+      expect(await post({ origin: 'https://evil.example' })).toBe(403);
+      expect(await post({ 'x-forwarded-for': '127.0.0.1' })).toBe(200);
+    } finally {
+      await behind.stop();
+    }
+  });
+
+  test('is refused when a proxy passed it on of which nobody told us', async () => {
+    const token = await issueLink(site.db, { userId: site.cast.owner.id, target: '/' });
+    for (const [name, value] of [
+      ['x-forwarded-for', '127.0.0.1'],
+      ['x-real-ip', '127.0.0.1'],
+      ['forwarded', 'for=127.0.0.1'],
+      ['via', '1.1 proxy'],
+    ] as const)
+      expect((await spend(token, { [name]: value })).body, name).toMatchObject({ code: 'SIGN_IN_LINK_ELSEWHERE' });
+    expect((await spend(token)).status).toBe(200);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createUser } from '../../src/api/account/account.service.ts';
-import { placeOf } from '../../src/auth/budgets.ts';
+import { cutAddress } from '../../src/auth/budgets.ts';
 import { sql } from '../../src/database/sql.ts';
 import { Authenticator } from '../support/authenticator.ts';
 import { Browser, signIn } from '../support/browser.ts';
@@ -170,13 +170,13 @@ describe('a one-time code', () => {
 
 describe('places', () => {
   test('are an IPv4 address or a /64 of IPv6', () => {
-    expect(placeOf('203.0.113.7')).toBe('203.0.113.7');
-    expect(placeOf('::ffff:203.0.113.7')).toBe('203.0.113.7');
-    expect(placeOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
-    expect(placeOf('2001:db8:1:2::9')).toBe('2001:db8:1:2::/64');
-    expect(placeOf('2001:0db8:0001:0002::9')).toBe('2001:db8:1:2::/64');
-    expect(placeOf('::1')).toBe('0:0:0:0::/64');
-    expect(placeOf('fe80::1%eth0')).toBe('fe80:0:0:0::/64');
+    expect(cutAddress('203.0.113.7')).toBe('203.0.113.7');
+    expect(cutAddress('::ffff:203.0.113.7')).toBe('203.0.113.7');
+    expect(cutAddress('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
+    expect(cutAddress('2001:db8:1:2::9')).toBe('2001:db8:1:2::/64');
+    expect(cutAddress('2001:0db8:0001:0002::9')).toBe('2001:db8:1:2::/64');
+    expect(cutAddress('::1')).toBe('0:0:0:0::/64');
+    expect(cutAddress('fe80::1%eth0')).toBe('fe80:0:0:0::/64');
   });
 
   test('have a budget of their own, which a forged X-Forwarded-For does not move', async () => {

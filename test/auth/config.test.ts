@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { passkeyOrigins, relyingPartyId, trustedDestination, trustedOrigins } from '../../src/auth/origins.ts';
+import { listPasskeyOrigins, decideRelyingPartyId, checkDestination, listTrustedOrigins } from '../../src/auth/origins.ts';
 import { readConfig } from '../../src/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fieldlake-config-'));
@@ -51,16 +51,16 @@ test('a cookie domain holds the API, and is the relying party unless another is 
 test('the relying party and its origins never come from a request', () => {
   const site = (environment: Record<string, string>, baseUrl: string) => ({ config: read(environment), baseUrl });
   const local = site({}, 'http://127.0.0.1:3000');
-  expect(relyingPartyId(local)).toBe('localhost');
-  expect(passkeyOrigins(local)).toEqual(['http://localhost:3000']);
-  expect(trustedOrigins(local)).toContain('http://[::1]:3000');
+  expect(decideRelyingPartyId(local)).toBe('localhost');
+  expect(listPasskeyOrigins(local)).toEqual(['http://localhost:3000']);
+  expect(listTrustedOrigins(local)).toContain('http://[::1]:3000');
   const deployed = site(
     { RP_ID: 'example.org', BASE_URL: 'https://api.example.org', TRUSTED_ORIGINS: 'https://app.example.org' },
     'https://api.example.org',
   );
-  expect(passkeyOrigins(deployed)).toEqual(['https://api.example.org', 'https://app.example.org']);
-  expect(trustedOrigins(deployed)).not.toContain('http://localhost');
-  expect(trustedDestination(deployed, '/x?y=1')).toBe('https://api.example.org/x?y=1');
-  expect(trustedDestination(deployed, 'https://app.example.org/x')).toBe('https://app.example.org/x');
-  expect(trustedDestination(deployed, 'https://evil.example/x')).toBeNull();
+  expect(listPasskeyOrigins(deployed)).toEqual(['https://api.example.org', 'https://app.example.org']);
+  expect(listTrustedOrigins(deployed)).not.toContain('http://localhost');
+  expect(checkDestination(deployed, '/x?y=1')).toBe('https://api.example.org/x?y=1');
+  expect(checkDestination(deployed, 'https://app.example.org/x')).toBe('https://app.example.org/x');
+  expect(checkDestination(deployed, 'https://evil.example/x')).toBeNull();
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ACTIONS, grantRoleActions, organizationRoleActions, RESOURCE_TYPES, type ResourceType } from '../../src/authorization/roles.ts';
+import { ACTIONS, listGrantActions, listRoleActions, RESOURCE_TYPES, type ResourceType } from '../../src/authorization/roles.ts';
 import { sql } from '../../src/database/sql.ts';
 import { proveCase } from '../support/cases.ts';
 import { accessCases, type AccessCase } from '../support/operations.ts';
@@ -71,14 +71,14 @@ test('the pure matrix and the generated columns read every role string alike', a
       for (const [index, given] of roles.entries()) {
         const row = rows[index]!;
         for (const type of RESOURCE_TYPES) {
-          const actions = organizationRoleActions(given, type);
+          const actions = listRoleActions(given, type);
           expect([given, actions.has('manage'), actions.has('read'), actions.has('contribute')]).toEqual([
             given,
             row.isAdmin,
             row.isMember,
             row.isAdmin || (row.isMember && type === 'experiment'),
           ]);
-          const granted = grantRoleActions(given, type);
+          const granted = listGrantActions(given, type);
           expect([given, granted.has('manage'), granted.has('read')]).toEqual([given, row.all, row.read]);
         }
       }

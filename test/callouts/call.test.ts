@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isPublicAddress } from '../../src/callouts/addresses.ts';
-import { callOut, urlProblem, type CallOptions } from '../../src/callouts/call.ts';
+import { callOut, findUrlProblem, type CallOptions } from '../../src/callouts/call.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 
 let receiver: Receiver;
@@ -64,8 +64,8 @@ test('addresses for the whole internet, and the others', () => {
 });
 
 test('URLs that may not be registered say why', () => {
-  expect(urlProblem('https://example.org/hooks?x=1', false)).toBeNull();
-  expect(urlProblem('https://8.8.8.8:8443/', false)).toBeNull();
+  expect(findUrlProblem('https://example.org/hooks?x=1', false)).toBeNull();
+  expect(findUrlProblem('https://8.8.8.8:8443/', false)).toBeNull();
   for (const url of [
     'nonsense',
     'http://example.org/',
@@ -80,10 +80,10 @@ test('URLs that may not be registered say why', () => {
     'https://[::ffff:169.254.169.254]/',
     'http://127.0.0.1/',
   ])
-    expect([url, urlProblem(url, false)]).toEqual([url, expect.any(String)]);
-  expect(urlProblem('http://127.0.0.1:3000/', true)).toBeNull();
-  expect(urlProblem('http://example.org/', true)).not.toBeNull();
-  expect(urlProblem('https://10.0.0.1/', true)).not.toBeNull();
+    expect([url, findUrlProblem(url, false)]).toEqual([url, expect.any(String)]);
+  expect(findUrlProblem('http://127.0.0.1:3000/', true)).toBeNull();
+  expect(findUrlProblem('http://example.org/', true)).not.toBeNull();
+  expect(findUrlProblem('https://10.0.0.1/', true)).not.toBeNull();
 });
 
 describe('a call', () => {

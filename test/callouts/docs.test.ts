@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeWebhookSecret, signedHeaders } from '../../src/auth/webhooks.ts';
+import { makeWebhookSecret, signWebhook } from '../../src/auth/proofs/webhooks.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'webhooks.md'), 'utf8');
 const block = (language: string) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1] ?? '';
@@ -14,15 +14,15 @@ test('the JavaScript of the page tells our calls from others', async () => {
   const { isOurs } = (await import(/* @vite-ignore */ source)) as {
     isOurs: (headers: Record<string, string>, body: string, secret: string) => boolean;
   };
-  const headers = signedHeaders('one', body, [other, secret]);
+  const headers = signWebhook('one', body, [other, secret]);
   expect(isOurs(headers, body, secret)).toBe(true);
   expect(isOurs(headers, `${body} `, secret)).toBe(false);
   expect(isOurs(headers, body, makeWebhookSecret())).toBe(false);
-  expect(isOurs(signedHeaders('one', body, [secret], Date.now() - 400_000), body, secret)).toBe(false);
+  expect(isOurs(signWebhook('one', body, [secret], Date.now() - 400_000), body, secret)).toBe(false);
 });
 
 test('the Python of the page does so too', () => {
-  const headers = signedHeaders('one', body, [other, secret]);
+  const headers = signWebhook('one', body, [other, secret]);
   const script = `${block('python')}
 import json, sys
 asked = json.load(sys.stdin)

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { CHART_TYPES } from '../../src/api/visualizations/visualizations.model.ts';
 import { isAdjusted } from '../../src/charts/adjusted.ts';
 import type { AxisKind, Chart } from '../../src/charts/chart.ts';
-import { largestTriangles } from '../../src/charts/downsample.ts';
+import { pickLargestTriangles } from '../../src/charts/downsample.ts';
 import { drawPng, drawSvg } from '../../src/charts/draw.ts';
-import { quantile } from '../../src/charts/statistical.ts';
-import { pearson } from '../../src/charts/scientific.ts';
+import { findQuantile } from '../../src/charts/statistical.ts';
+import { correlate } from '../../src/charts/scientific.ts';
 
 const seed = Number(process.env['FC_SEED'] ?? Date.now() % 2 ** 31);
 const count = 120;
@@ -136,7 +136,7 @@ describe('what a picture says', () => {
   });
 
   test('quantiles are those of R and numpy, and a legend is called by the column that splits', async () => {
-    expect([0, 0.25, 0.5, 0.75, 1].map((share) => quantile([1, 2, 4, 8], share))).toEqual([1, 1.75, 3, 5, 8]);
+    expect([0, 0.25, 0.5, 0.75, 1].map((share) => findQuantile([1, 2, 4, 8], share))).toEqual([1, 1.75, 3, 5, 8]);
     for (const type of ['box-plot', 'violin-plot', 'density-plot', 'scatter', 'line'] as const) {
       const axes = { ...SAMPLE[type].axes, color: axis('treated with', 'categorical') };
       expect(await drawSvg({ type, title: 'Split', axes, series: split({ x: treatments, y: wave(0) }) }), type).toContain('>treated with<');
@@ -211,7 +211,7 @@ test('downsampling keeps the ends and the peaks, in order, and never more than a
       fc.integer({ min: 3, max: 60 }),
       (values, most) => {
         const x = values.map((_, index) => index);
-        const kept = largestTriangles(x, values, most);
+        const kept = pickLargestTriangles(x, values, most);
         expect(kept).toHaveLength(Math.min(values.length, most));
         expect(kept).toEqual([...new Set(kept)].sort((a, b) => a - b));
         if (values.length > 0) expect([kept[0], kept.at(-1)]).toEqual([0, values.length - 1]);
@@ -221,18 +221,18 @@ test('downsampling keeps the ends and the peaks, in order, and never more than a
   );
   const spike = Array.from({ length: 10_000 }, (_, index) => (index === 4_321 ? 100 : Math.sin(index / 500)));
   expect(
-    largestTriangles(
+    pickLargestTriangles(
       spike.map((_, index) => index),
       spike,
       100,
     ),
   ).toContain(4_321);
-  expect(largestTriangles([0, 1, 2], [1, NaN, 2], 10)).toEqual([0, 2]);
+  expect(pickLargestTriangles([0, 1, 2], [1, NaN, 2], 10)).toEqual([0, 2]);
 });
 
 test('correlation leaves out pairs with a gap', () => {
-  expect(pearson([1, 2, 3, null], [2, 4, 6, 100])).toBeCloseTo(1);
-  expect(pearson([1, 2, 3], [3, 2, 1])).toBeCloseTo(-1);
+  expect(correlate([1, 2, 3, null], [2, 4, 6, 100])).toBeCloseTo(1);
+  expect(correlate([1, 2, 3], [3, 2, 1])).toBeCloseTo(-1);
 });
 
 describe('what a chart is asked to look like', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
-import { tableFolder } from '../../src/lakehouse/delta/places.ts';
+import { printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
 import { versionsIn } from '../lakehouse/log-reader.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually, seeded } from '../support/crashes.ts';
@@ -126,7 +126,7 @@ const tablesOf = async (experiment: string) =>
   site.db.rows<{ id: string; kind: string; identifier: string; version: number }>(
     sql('test')`select id, kind, identifier, version from lake_tables where experiment_id = ${experiment} order by kind, identifier`,
   );
-const folderOf = (experiment: string, id: string) => join(site.lakeFolder, tableFolder(experiment, id));
+const folderOf = (experiment: string, id: string) => join(site.lakeFolder, printTableFolder(experiment, id));
 const READABLE = new Set(['raw_data', 'device', 'macro', 'upload']);
 
 test('both readers open every version of every table, with the types of the catalogue and the rows of the API', async () => {

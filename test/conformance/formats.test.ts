@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { typeName } from '../../src/lakehouse/types.ts';
-import { readStream } from '../../src/lakehouse/read.ts';
+import { nameType } from '../../src/lakehouse/terms/types.ts';
+import { readStream } from '../../src/lakehouse/read/read.ts';
 import { AWKWARD_COLUMNS, KINDS, awkwardSelect, expected } from '../lakehouse/awkward.ts';
 import type { Canonical } from '../lakehouse/awkward.ts';
 import { DatabricksLake } from '../lakehouse/databricks-lake.ts';
@@ -89,7 +89,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const types = Object.fromEntries(KINDS.map(({ name, type }) => [name, typeName(type)]));
+const types = Object.fromEntries(KINDS.map(({ name, type }) => [name, nameType(type)]));
 
 /** The same canonical form on this side: doubles by their bits, JSON with its keys in order. */
 const written = (name: string, value: Canonical): unknown => {

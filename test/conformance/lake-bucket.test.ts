@@ -1,5 +1,5 @@
 /** A lake that is a bucket, at moto: two server processes with disks of their own, a reader of Delta tables that is not ours, and the network between them at its worst. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
-import { openBucketFiles } from '../../src/lakehouse/files/bucket.ts';
+import { openBucketFiles } from '../../src/lakehouse/tables/files/bucket.ts';
 import { openS3Store } from '../../src/storage/s3.ts';
 import { lakeFilesContract } from '../contracts/lake-files.suite.ts';
 import { runCommand } from '../support/command.ts';
@@ -42,7 +42,11 @@ let other: ServerProcess;
 let reader: LakeReader;
 let experimentId: string;
 
+/** One for both processes, whose disks are their own. */
+const SECRET = randomBytes(32).toString('hex');
+
 const settings = (at: string): Record<string, string> => ({
+  SECRET,
   S3_BUCKET: BUCKET,
   S3_REGION: REGION,
   S3_ENDPOINT: at,
@@ -313,6 +317,7 @@ test('a start that looks for the lake elsewhere is refused', async () => {
   const start = (environment: Record<string, string>) =>
     spawnServer({
       DATABASE_URL: site.database.url,
+      SECRET,
       DATA_DIR: mkdtempSync(join(tmpdir(), 'fieldlake-refused-')),
       WORKER: 'off',
       ...environment,

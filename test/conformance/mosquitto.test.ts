@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findFreePort } from '../support/free-port.ts';
 import type { Quickstart } from '../../src/operator/sample/sample.service.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
 
@@ -19,15 +19,6 @@ let server: ServerProcess;
 let quickstart: Quickstart;
 let brokerPort: number;
 
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as { port: number };
-  listener.close();
-  await once(listener, 'close');
-  return port;
-}
-
 beforeAll(async () => {
   for (const program of ['mosquitto_pub', 'jq', 'curl'])
     if (spawnSync('which', [program]).status !== 0) throw new Error(`${program} is needed: apt install mosquitto-clients jq curl`);
@@ -35,7 +26,7 @@ beforeAll(async () => {
   mkdirSync(dataDir);
   // where the page has it
   symlinkSync(dataDir, join(folder, '.data'));
-  brokerPort = await freePort();
+  brokerPort = await findFreePort();
   server = await spawnServer({ DATA_DIR: dataDir, SAMPLE_DATA: 'on', BROKER_PORT: String(brokerPort) });
   for (let tries = 0; !server.output().includes('quickstart.json'); tries += 1) {
     if (tries > 600) throw new Error('the sample did not come');

@@ -9,11 +9,11 @@ import {
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { evaluate, type PolicyDocument } from '../../src/iot/evaluator.ts';
-import { awsRegistry } from '../../src/iot/registries/aws.ts';
+import { openAwsRegistry } from '../../src/iot/registries/aws.ts';
 import { credentialsContract } from '../contracts/credentials.suite.ts';
 import { registryContract } from '../contracts/registry.suite.ts';
 import { storageContract } from '../contracts/storage.suite.ts';
-import { stsCredentials } from '../../src/iot/registries/sts.ts';
+import { openStsIssuer } from '../../src/iot/registries/sts.ts';
 import { openS3Store } from '../../src/storage/s3.ts';
 import { makePerson } from '../support/cast.ts';
 import { startMoto } from '../support/moto.ts';
@@ -31,7 +31,7 @@ const access = () => ({ region: 'eu-central-1', endpoint, credentials: { accessK
 
 registryContract('AWS', () => {
   const client = new IoTClient(access());
-  const registry = awsRegistry({ ...access(), accountId: '123456789012' });
+  const registry = openAwsRegistry({ ...access(), accountId: '123456789012' });
   return Promise.resolve({
     registry,
     close: () => {
@@ -51,7 +51,7 @@ registryContract('AWS', () => {
 });
 
 credentialsContract('AWS', () =>
-  stsCredentials({
+  openStsIssuer({
     ...access(),
     arnPrefix: 'arn:aws:iot:eu-central-1:123456789012',
     roleArn: 'arn:aws:iam::123456789012:role/fieldlake-people',

@@ -1,15 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium, looksRight as pageLooksRight, openVisitor } from '../support/chromium.ts';
 import { codeIn, lettersTo, nextLetter } from '../support/outbox.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
-
-const SCREENS = join(import.meta.dirname, '..', '..', 'build', 'screenshots');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 let folder: string;
 let server: ServerProcess;
@@ -17,31 +13,17 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let base: string;
-const complaints: string[] = [];
+let complaints: string[];
+const looksRight = (name: string) => pageLooksRight(page, name);
 const outbox = () => ({ dataDir: folder }) as Parameters<typeof nextLetter>[0];
 
 beforeAll(async () => {
-  mkdirSync(SCREENS, { recursive: true });
   folder = mkdtempSync(join(tmpdir(), 'fieldlake-chromium-'));
   server = await spawnServer({ DATA_DIR: folder, SIGN_INS_PER_MINUTE: '100' });
   base = server.baseUrl.replace('127.0.0.1', 'localhost');
-  browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-  context = await browser.newContext({ viewport: { width: 1000, height: 900 } });
-  page = await context.newPage();
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
+  browser = await launchChromium();
+  // what the test refuses itself is said by the browser too
+  ({ page, context, complaints } = await openVisitor(browser, 'desk', /Failed to load resource/));
   const devtools = await context.newCDPSession(page);
   await devtools.send('WebAuthn.enable');
   await devtools.send('WebAuthn.addVirtualAuthenticator', {
@@ -61,35 +43,28 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** axe finds nothing, in light and in dark; a picture of both is kept. */
-async function looksRight(name: string): Promise<void> {
-  for (const scheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: scheme });
-    await page.evaluate(AXE);
-    const found = await page.evaluate(
-      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" | ")}`))',
-    );
-    expect(found, `${name} in ${scheme}`).toEqual([]);
-    await page.screenshot({ path: join(SCREENS, `${name}-${scheme}.png`), fullPage: true });
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-}
-
 async function signInByCode(address: string): Promise<void> {
-  await page.goto(`${base}/platform/sign-in`);
+  await page.goto(`${base}/sign-in`);
   const had = lettersTo(outbox(), address).length;
   await page.getByLabel('Email address').fill(address);
   await page.getByRole('button', { name: 'Send me a code' }).click();
   await page.getByLabel(/Six digits/).fill(codeIn(await nextLetter(outbox(), address, had)));
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`${base}/platform/account`);
+  await page.waitForURL(`${base}/`);
+  await page.goto(`${base}/account`);
+}
+
+async function signOut(): Promise<void> {
+  await page.getByRole('button', { name: /, your account$/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.waitForURL(`${base}/sign-in`);
 }
 
 test('a person signs in by code, adds a passkey, renames it, signs out, signs in by it, and deletes it', { timeout: 120_000 }, async () => {
-  await page.goto(`${base}/platform/sign-in`);
+  await page.goto(`${base}/sign-in`);
   await looksRight('sign-in');
   await signInByCode('chromium@example.com');
-  await page.getByText('chromium@example.com').waitFor();
+  await page.getByText('Signed in as chromium@example.com').waitFor();
 
   await page.getByLabel('First name').fill('Chrome');
   await page.getByLabel('Last name').fill('Person');
@@ -112,12 +87,12 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
   expect(await page.content()).not.toContain(key);
   await looksRight('account');
 
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.waitForURL(`${base}/platform/sign-in`);
+  await signOut();
   await page.getByText('Last used').waitFor();
   const answered = page.waitForRequest(/verify-authentication/);
   await page.getByRole('button', { name: /Sign in with a passkey/ }).click();
-  await page.waitForURL(`${base}/platform/account`);
+  await page.waitForURL(`${base}/`);
+  await page.goto(`${base}/account`);
   const { response } = (await answered).postDataJSON() as { response: object };
   expect((await context.cookies()).find(({ name }) => name === 'better-auth.last_used_login_method')?.value).toBe('passkey');
 
@@ -134,9 +109,8 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
 
   await page.getByRole('button', { name: 'Delete passkey Renamed' }).click();
   await page.locator('#passkeys li').first().waitFor({ state: 'detached' });
-  await page.goto(`${base}/platform/account/invitations`);
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.waitForURL(`${base}/platform/sign-in`);
+  await page.goto(`${base}/account/invitations`);
+  await signOut();
   await page.getByRole('button', { name: /Sign in with a passkey/ }).click();
   await page.getByRole('alert').filter({ hasText: /./ }).waitFor();
   expect(complaints).toEqual([]);
@@ -145,10 +119,12 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
 test('the page for invitations, and the one for a failed provider', async () => {
   await context.clearCookies();
   await signInByCode('second@example.com');
-  await page.goto(`${base}/platform/account/invitations`);
+  await page.goto(`${base}/account/invitations`);
   await page.getByText('You have no invitations.').waitFor();
   await looksRight('invitations');
+  await context.clearCookies();
   await page.goto(`${base}/api/v1/auth/error?error=access_denied`);
+  await page.getByText('You did not allow the provider').waitFor();
   await looksRight('provider-failed');
 });
 
@@ -156,6 +132,9 @@ test('the cookie of a session is out of reach of pages, and everything works by 
   await context.clearCookies();
   await signInByCode('keyboard@example.com');
   expect(await page.evaluate('document.cookie')).toBe('better-auth.last_used_login_method=email');
+  await page.getByText('Signed in as keyboard@example.com').waitFor();
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to content');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.activeElement?.id')).toBe('main');
 });

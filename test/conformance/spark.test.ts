@@ -6,15 +6,16 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
-import { fixedColumns } from '../../src/lakehouse/catalog.ts';
-import { compile } from '../../src/lakehouse/compile.ts';
-import { databricks } from '../../src/lakehouse/dialects/databricks.ts';
-import type { TableSource } from '../../src/lakehouse/plan.ts';
-import { planRead } from '../../src/lakehouse/planner.ts';
-import { readDistinct } from '../../src/lakehouse/read.ts';
-import { MAX_LIMIT } from '../../src/lakehouse/request.ts';
-import { parseType } from '../../src/lakehouse/types.ts';
-import type { BoundValue, Statement, Warehouse } from '../../src/lakehouse/warehouse.ts';
+import { listFixedColumns } from '../../src/lakehouse/terms/catalog.ts';
+import { compile } from '../../src/lakehouse/compile/compile.ts';
+import { makeDatabricks } from '../../src/lakehouse/compile/dialects/databricks.ts';
+import type { TableSource } from '../../src/lakehouse/terms/source.ts';
+import { planRead } from '../../src/lakehouse/plan/planner.ts';
+import { readDistinct } from '../../src/lakehouse/read/read.ts';
+import { MAX_LIMIT } from '../../src/lakehouse/ask/request.ts';
+import { parseType } from '../../src/lakehouse/terms/types.ts';
+import type { Statement, Warehouse } from '../../src/lakehouse/terms/warehouse.ts';
+import type { BoundValue } from '../../src/lakehouse/terms/dialect.ts';
 import { parseStrict } from '../ingest/rfc4180.ts';
 import { FAULTS as ORACLE_FAULTS } from '../lakehouse/faults.ts';
 import type { Patch } from '../lakehouse/faults.ts';
@@ -81,7 +82,7 @@ test('Spark binds every golden', async () => {
   const folders = ['rows', 'people', 'annotations'].map((name) => here(name, `delta.\`${lake.folder}/golden-${name}\` version as of 0`));
   const statements = names.map(golden).map(({ sql, values }) => ({ sql: folders.reduce((text, place) => place(text), sql), values }));
   for (const [folder, kind, columns] of GOLDEN_TABLES)
-    layLive(lake.folder, { folder: `golden-${folder}`, kind, files: [], columns: [...fixedColumns(kind), ...columns] });
+    layLive(lake.folder, { folder: `golden-${folder}`, kind, files: [], columns: [...listFixedColumns(kind), ...columns] });
   const results = await spark.run(statements, 'explain');
   for (const [index, name] of names.entries()) expect(results[index], name).not.toHaveProperty('error');
   expect(names.length).toBeGreaterThanOrEqual(23);
@@ -189,8 +190,10 @@ const prepared = (): readonly Candidate[] => {
       try {
         const plan = planRead(sourceOf(index), sent(asked), MAX_LIMIT);
         const outputs = plan.columns.map(({ as, name, type }) => ({ as, name, expr: { kind: 'column', name: as, type } as const }));
-        const rows = compile({ kind: 'print', from: plan.rows, format: 'json', outputs, guard: false }, databricks(lake.folder));
-        return [{ index, asked, statements: plan.window.kind === 'page' ? [rows, compile(plan.count, databricks(lake.folder))] : [rows] }];
+        const rows = compile({ kind: 'print', from: plan.rows, format: 'json', outputs, guard: false }, makeDatabricks(lake.folder));
+        return [
+          { index, asked, statements: plan.window.kind === 'page' ? [rows, compile(plan.count, makeDatabricks(lake.folder))] : [rows] },
+        ];
       } catch {
         return [];
       }

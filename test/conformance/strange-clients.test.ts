@@ -1,11 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findFreePort } from '../support/free-port.ts';
 import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
 import { random } from '../support/fire.ts';
 import { getRoutes, type GetRoute } from '../support/get-routes.ts';
@@ -26,18 +25,9 @@ let nginxUrl: string;
 /** What a plain GET over HTTP/1.1 answers, by path and format. */
 const plain = new Map<string, RawAnswer>();
 
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as { port: number };
-  listener.close();
-  await once(listener, 'close');
-  return port;
-}
-
 async function startNginx(upstream: string): Promise<void> {
   if (spawnSync('which', ['nginx']).status !== 0) throw new Error('nginx is needed: apt install nginx-light');
-  const port = await freePort();
+  const port = await findFreePort();
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
   mkdirSync(folder, { recursive: true });
   writeFileSync(

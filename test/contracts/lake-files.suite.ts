@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import type { Database } from '../../src/database/database.ts';
-import type { LakeFiles } from '../../src/lakehouse/files/files.ts';
-import { createTable } from '../../src/lakehouse/manifest.ts';
-import { tableFolder } from '../../src/lakehouse/delta/places.ts';
+import type { LakeFiles } from '../../src/lakehouse/tables/files/files.ts';
+import { createTable } from '../../src/lakehouse/tables/manifest.ts';
+import { printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
 
 export const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
@@ -35,7 +35,7 @@ export async function makeFile(
   mkdirSync(folder, { recursive: true });
   const written = join(folder, 'part.parquet');
   writeFileSync(written, bytes);
-  const path = `${tableFolder(experimentId, tableId)}/${id}.parquet`;
+  const path = `${printTableFolder(experimentId, tableId)}/${id}.parquet`;
   const stored = await files.add([{ written, path }]);
   expect(stored).toEqual([{ byteCount: bytes.length, sha256: digest(bytes) }]);
   expect(existsSync(written)).toBe(false);

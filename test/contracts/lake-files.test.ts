@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openBucketFiles } from '../../src/lakehouse/files/bucket.ts';
-import { folderFiles } from '../../src/lakehouse/files/folder.ts';
+import { openBucketFiles } from '../../src/lakehouse/tables/files/bucket.ts';
+import { openFolderFiles } from '../../src/lakehouse/tables/files/folder.ts';
 import { openFolderStore } from '../../src/storage/folder.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { lakeFilesContract } from './lake-files.suite.ts';
@@ -11,7 +11,7 @@ lakeFilesContract('a folder', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-files-'));
   const database = await cloneDatabase();
   return {
-    files: folderFiles(folder),
+    files: openFolderFiles(folder),
     db: database.db,
     close: async () => {
       await database.drop();

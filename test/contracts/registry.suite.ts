@@ -1,9 +1,9 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateDeviceKeys } from '../../src/iot/keys.ts';
-import { devicePolicies } from '../../src/iot/policy.ts';
+import { makeDevicePolicies } from '../../src/iot/policy.ts';
 import type { DeviceRegistry } from '../../src/iot/registry.ts';
-import { thingName } from '../../src/iot/things.ts';
+import { nameThing } from '../../src/iot/things.ts';
 
 export interface OpenedRegistry {
   registry: DeviceRegistry;
@@ -29,7 +29,7 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
 
     const newThing = async () => {
       const serialNumber = `E8:F6:${randomUUID()}`;
-      const thing = { thingName: thingName('multispeq', serialNumber), deviceType: 'multispeq', serialNumber };
+      const thing = { thingName: nameThing('multispeq', serialNumber), deviceType: 'multispeq', serialNumber };
       await registry.createThing(thing);
       return thing;
     };
@@ -88,7 +88,7 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
       const second = await registry.issueCertificate(thing, csr);
       expect(second.certificateId).not.toBe(first.certificateId);
       await registry.activateCertificate(thing, first.certificateId);
-      await registry.setPolicies(thing, devicePolicies(registry.arnPrefix, 'multispeq', [randomUUID()]));
+      await registry.setPolicies(thing, makeDevicePolicies(registry.arnPrefix, 'multispeq', [randomUUID()]));
       await registry.deleteCertificate(thing, first.certificateId, 'rotated');
       expect((await registry.listCertificates(thing)).map(({ certificateId }) => certificateId)).toEqual([second.certificateId]);
       for (let times = 0; times < 2; times++) await registry.deleteThing(thing);
@@ -100,10 +100,10 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
       const { thingName: thing } = await newThing();
       const first = await registry.issueCertificate(thing, csr);
       const bound = Array.from({ length: 60 }, () => randomUUID());
-      const many = devicePolicies(registry.arnPrefix, 'multispeq', bound);
+      const many = makeDevicePolicies(registry.arnPrefix, 'multispeq', bound);
       await registry.setPolicies(thing, many);
       const second = await registry.issueCertificate(thing, csr);
-      const few = devicePolicies(registry.arnPrefix, 'multispeq', bound.slice(0, 1));
+      const few = makeDevicePolicies(registry.arnPrefix, 'multispeq', bound.slice(0, 1));
       for (const documents of [many, many, few, many, few]) {
         await registry.setPolicies(thing, documents);
         for (const { certificateArn } of opened.attached ? [first, second] : []) {

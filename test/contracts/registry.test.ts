@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openAuthority } from '../../src/iot/authority.ts';
-import { embeddedRegistry } from '../../src/iot/registries/embedded.ts';
+import { makeAuthority, openAuthority } from '../../src/iot/authority.ts';
+import { openEmbeddedRegistry } from '../../src/iot/registries/embedded.ts';
 import { folderStore } from '../support/registry-store.ts';
 import { registryContract } from './registry.suite.ts';
 
 const openEmbedded = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-registry-'));
   const store = folderStore(join(folder, 'things'));
-  const registry = embeddedRegistry({ authority: await openAuthority(join(folder, 'ca')), store, endpoint: 'localhost:8883' });
+  const registry = openEmbeddedRegistry({ authority: await openAuthority(await makeAuthority()), store, endpoint: 'localhost:8883' });
   return { registry, store, close: () => rmSync(folder, { recursive: true }) };
 };
 

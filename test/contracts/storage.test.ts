@@ -8,7 +8,7 @@ import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
 import { openFolderStore, type FolderStore } from '../../src/storage/folder.ts';
-import { objectKey } from '../../src/storage/objects.ts';
+import { printObjectKey } from '../../src/storage/objects.ts';
 import { openS3Store } from '../../src/storage/s3.ts';
 import { pieces, sha256, storageContract, text, type Opened } from './storage.suite.ts';
 
@@ -95,7 +95,7 @@ describe('what only the folder store can promise', () => {
   };
 
   test('a PUT URL works once, also for ten at the same time; a failed body may be sent again', async () => {
-    const at = objectKey('once', randomUUID());
+    const at = printObjectKey('once', randomUUID());
     const query = await grantOf(at, { contentLength: 5 });
     await expect(store.redeem(store.verify('PUT', at, query), pieces('too long'))).rejects.toMatchObject({ code: 'OBJECT_MISMATCH' });
     const tries = await Promise.allSettled(Array.from({ length: 10 }, () => store.redeem(store.verify('PUT', at, query), pieces('hello'))));
@@ -105,7 +105,7 @@ describe('what only the folder store can promise', () => {
   });
 
   test('nothing signed can be changed, and nothing works after its time', async () => {
-    const at = objectKey('signed', randomUUID());
+    const at = printObjectKey('signed', randomUUID());
     const query = await grantOf(at, { contentLength: 5, sha256: sha256('hello') });
     expect(store.verify('PUT', at, query)).toMatchObject({ key: at, contentLength: 5 });
     for (const [name, value] of [
@@ -121,13 +121,13 @@ describe('what only the folder store can promise', () => {
       expect(() => store.verify(name === 'method' ? 'GET' : 'PUT', at, changed), name).toThrow(ApiError);
     }
     expect(() => store.verify('GET', at, query)).toThrow(ApiError);
-    expect(() => store.verify('PUT', objectKey('signed', 'other'), query)).toThrow(ApiError);
+    expect(() => store.verify('PUT', printObjectKey('signed', 'other'), query)).toThrow(ApiError);
     now += 61_000;
     expect(() => store.verify('PUT', at, query)).toThrow(ApiError);
   });
 
   test('what a crash left and marks of expired URLs are swept', async () => {
-    const at = objectKey('swept', randomUUID());
+    const at = printObjectKey('swept', randomUUID());
     await store.redeem(store.verify('PUT', at, await grantOf(at)), pieces('x'));
     expect(readdirSync(join(folder, 'own', '.used')).length).toBeGreaterThan(0);
     now += 2 * 3_600_000;

@@ -6,11 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BIGINT, DOUBLE, STRING, decimal } from '../../src/lakehouse/catalog.ts';
-import type { Column } from '../../src/lakehouse/catalog.ts';
-import type { TableRows, TableSource } from '../../src/lakehouse/plan.ts';
-import { readDistinct, readPage, readStream } from '../../src/lakehouse/read.ts';
-import type { Statement, Warehouse } from '../../src/lakehouse/warehouse.ts';
+import { BIGINT, DOUBLE, STRING, makeDecimal } from '../../src/lakehouse/terms/catalog.ts';
+import type { Column } from '../../src/lakehouse/terms/catalog.ts';
+import type { TableRows } from '../../src/lakehouse/terms/plan.ts';
+import type { TableSource } from '../../src/lakehouse/terms/source.ts';
+import { readDistinct, readPage, readStream } from '../../src/lakehouse/read/read.ts';
+import type { Statement, Warehouse } from '../../src/lakehouse/terms/warehouse.ts';
 import { thereAndBack } from '../lakehouse/paging.ts';
 import { EXPERIMENT, OTHER_EXPERIMENT, TYPED_COLUMNS, download, page, uploaded } from '../lakehouse/support.ts';
 
@@ -195,7 +196,7 @@ export function warehouseContract(name: string, open: () => Promise<WarehouseSit
     });
 
     test('numbers keep every digit, whatever they are', async () => {
-      const wide = decimal(38, 10);
+      const wide = makeDecimal(38, 10);
       const source = await site.put(
         `select * from (values
           ('a', '${EXPERIMENT}', 9007199254740993::bigint, '1234567890123456789012345678.0123456789'::decimal(38, 10)),

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase, type Database } from '../../src/database/database.ts';
-import { gathered } from '../../src/database/gathering.ts';
+import { gatherQuestions } from '../../src/database/gathering.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
 let site: TestDatabase;
@@ -27,7 +27,7 @@ const asker = new AsyncLocalStorage<string>();
 /** Doubles numbers in Postgres; a key above 1000 divides by zero, and one below zero takes that many ms. */
 function doubling(shares: boolean) {
   const sent: Sent[] = [];
-  const ask = gathered<number, number>({
+  const ask = gatherQuestions<number, number>({
     label: 'test.double',
     name: String,
     shares,
@@ -68,7 +68,7 @@ test('who asks the same while it waits shares the answer; where each must be ask
 });
 
 test('a question that is not answered gets undefined', async () => {
-  const none = gathered<number, number>({ label: 'test.none', name: String, shares: true, ask: async () => new Map() });
+  const none = gatherQuestions<number, number>({ label: 'test.none', name: String, shares: true, ask: async () => new Map() });
   expect(await none(db, 1)).toBeUndefined();
 });
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { streamed } from '../../src/http/answers.ts';
+import { sendStream } from '../../src/http/answers/answers.ts';
 import { sendRaw } from '../support/raw-http.ts';
 
 const SIZE = 65_536;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const app = express();
   app.get('/', (_request, response, next) => {
     const { body, isOnlyHere } = make();
-    streamed(response, body, { isOnlyHere, trailers: async () => ({ 'X-Truncated': 'false' }) }).catch((error: unknown) => {
+    sendStream(response, body, { isOnlyHere, trailers: async () => ({ 'X-Truncated': 'false' }) }).catch((error: unknown) => {
       failure = error;
       next(error);
     });

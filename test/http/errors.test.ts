@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { errors } from '../../src/errors.ts';
-import { renderErrors } from '../../src/http/errors.ts';
+import { renderErrors } from '../../src/http/answers/errors.ts';
 import { attachExchange } from '../../src/http/exchange.ts';
 import { sendRaw } from '../support/raw-http.ts';
 

@@ -6,15 +6,12 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** What is served besides the operations of the document. */
 const OTHERS: Record<string, string[]> = {
   '/openapi.json': ['GET'],
+  '/': ['GET'],
   '/docs': ['GET'],
+  '/docs/api': ['GET'],
   '/docs/page.js': ['GET'],
   '/docs/swagger-ui.css': ['GET'],
-  '/platform/assets/platform.css': ['GET'],
-  '/platform/sign-in': ['GET'],
-  '/platform/account': ['GET'],
   '/platform/account/invitations': ['GET'],
-  '/platform/newsletter/confirm': ['GET'],
-  '/platform/newsletter/unsubscribe': ['GET'],
   '/objects/some/key': ['GET', 'PUT'],
 };
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RegisterRoutes } from '../../src/generated/routes.js';
-import { routesByShape } from '../../src/http/routing.ts';
+import { sortRoutes } from '../../src/http/routing.ts';
 
 type Register = (path: string) => unknown;
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   naming(app);
   const last: RequestHandler = (_request, response) => void response.sendStatus(405);
   ordinary = await served(app.use(last));
-  byShape = await served(express().use(routesByShape(naming).handle).use(last));
+  byShape = await served(express().use(sortRoutes(naming).handle).use(last));
 });
 afterAll(() => {
   for (const close of closing) close();

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errors } from '../../src/errors.ts';
-import { removeUncommitted, untilUnchanged } from '../../src/ingest/attempts.ts';
+import { removeUncommitted, retryUnchanged } from '../../src/ingest/attempts.ts';
 import { openLake, type Lake } from './setup.ts';
 
 let lake: Lake;
@@ -17,9 +17,9 @@ test('what another was faster in is tried again, so many times, and nothing else
     seen.push(tries);
     return tries < until ? Promise.reject(error) : Promise.resolve('done');
   };
-  expect(await untilUnchanged(3, failing(3, errors.sourceChanged()))).toBe('done');
-  await expect(untilUnchanged(3, failing(4, errors.sourceChanged()))).rejects.toMatchObject({ code: 'SOURCE_CHANGED' });
-  await expect(untilUnchanged(3, failing(2, errors.internal()))).rejects.toMatchObject({ code: 'INTERNAL' });
+  expect(await retryUnchanged(3, failing(3, errors.sourceChanged()))).toBe('done');
+  await expect(retryUnchanged(3, failing(4, errors.sourceChanged()))).rejects.toMatchObject({ code: 'SOURCE_CHANGED' });
+  await expect(retryUnchanged(3, failing(2, errors.internal()))).rejects.toMatchObject({ code: 'INTERNAL' });
   expect(seen).toEqual([1, 2, 3, 1, 2, 3, 1]);
 });
 

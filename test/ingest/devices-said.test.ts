@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEVICE_COLUMNS, devicesSaid } from '../../src/ingest/messages/devices.ts';
-import { deviceRows, messageSources } from '../../src/ingest/messages/ids.ts';
-import { measurementRows, type MeasurementRow } from '../../src/ingest/messages/rows.ts';
+import { DEVICE_COLUMNS, printDevices } from '../../src/ingest/messages/devices.ts';
+import { makeDeviceHasher, makeMessageHasher } from '../../src/ingest/messages/ids.ts';
+import { makeMeasurementRows, type MeasurementRow } from '../../src/ingest/messages/rows.ts';
 import { fill, loadPipelines, type Pipelines } from '../../src/ingest/pipeline.ts';
 import { readPayload } from '../../src/ingest/messages/decode/payload.ts';
 import { seedRandomTests } from '../support/random.ts';
@@ -47,13 +47,13 @@ const message = fc.record({
 const arrival = fc.record({ clientId: said, seconds: fc.integer({ min: 0, max: 3 }) });
 
 function rowsOf(sent: readonly (readonly [object, { clientId: string | null; seconds: number }])[]): MeasurementRow[] {
-  const deviceRow = deviceRows(EXPERIMENT);
-  const sourceOf = messageSources(EXPERIMENT);
+  const deviceRow = makeDeviceHasher(EXPERIMENT);
+  const sourceOf = makeMessageHasher(EXPERIMENT);
   return sent.flatMap(([body, { clientId, seconds }]) => {
     const came = { clientId, userId: null, protocolId: null, arrivedAt: new Date(Date.UTC(2026, 5, 1, 0, 0, seconds)) };
     return readPayload(Buffer.from(JSON.stringify(body))).flatMap((one) => {
       if (one.kind !== 'measurement') throw new Error(one.reason);
-      const rows = measurementRows({ source: sourceOf(came, one), deviceRow }, came, one);
+      const rows = makeMeasurementRows({ source: sourceOf(came, one), deviceRow }, came, one);
       if (typeof rows === 'string') throw new Error(rows);
       return rows;
     });
@@ -81,7 +81,7 @@ test('what is kept of what devices said makes the table of devices that all of i
       ]);
       const every = 'device_row device_id client_id device_firmware device_name device_version device_battery processed_at measured_at';
       const whole = await deviceTable(every.split(' '), all, '1');
-      expect(await deviceTable(['fieldlake_row', ...DEVICE_COLUMNS], devicesSaid(rows), 'measurements')).toEqual(whole);
+      expect(await deviceTable(['fieldlake_row', ...DEVICE_COLUMNS], printDevices(rows), 'measurements')).toEqual(whole);
     }),
     { numRuns: 200 },
   );
@@ -93,13 +93,13 @@ test('many measurements of a device are one row of what it said', () => {
     const body = { id: `m${n}`, timestamp: at, device_id: `d${n % 4}`, device_name: `Leaf ${n % 4}`, sample: { n } };
     return [body, { clientId: 'c', seconds: 0 }] as const;
   });
-  const cells = devicesSaid(rowsOf(sent));
+  const cells = printDevices(rowsOf(sent));
   expect(cells.map((row) => row.at(-1))).toEqual(['250', '250', '250', '250']);
   expect(cells.map((row) => row[1 + DEVICE_COLUMNS.indexOf('measured_at')])).toContain('2026-05-01T00:16:39.000000Z');
 });
 
 test('the identity of a message is what it has been since the first one was stored, whoever sent the one before', () => {
-  const sourceOf = messageSources(EXPERIMENT);
+  const sourceOf = makeMessageHasher(EXPERIMENT);
   const identity = (sender: string, what: string) => hash('sha256', JSON.stringify(['message', EXPERIMENT, sender, what])).slice(0, 20);
   fc.assert(
     fc.property(

@@ -5,7 +5,7 @@ import { sql } from '../../src/database/sql.ts';
 import { drainMessages, MOST_TRIES, type Draining } from '../../src/ingest/messages/drain.ts';
 import { listPending, storeMessages, type InboxMessage, type ReadMessage } from '../../src/ingest/messages/store.ts';
 import { readPayload } from '../../src/ingest/messages/decode/payload.ts';
-import { findTable } from '../../src/lakehouse/manifest.queries.ts';
+import { findTable } from '../../src/lakehouse/tables/manifest.queries.ts';
 import { seedRandomTests } from '../support/random.ts';
 import { openLake, type Lake } from './setup.ts';
 

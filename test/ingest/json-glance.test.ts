@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { glance, type Glanced } from '../../src/ingest/uploads/read/json-glance.ts';
-import { LineWriter, NotPlain, stringClass } from '../../src/ingest/uploads/read/json-lines.ts';
+import { isPlainLine, type Glanced } from '../../src/ingest/uploads/read/json-glance.ts';
+import { LineWriter, NotPlain, classifyString } from '../../src/ingest/uploads/read/json-lines.ts';
 import { BufferedFile } from '../../src/ingest/record-writer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fieldlake-glance-'));
@@ -167,7 +167,7 @@ test.each([
 test('a glance takes the records of an export, and leaves others', () => {
   const found: Glanced = { count: 0, places: [], kinds: [], classes: [] };
   const known = ['at', 'par', 'note'].map((key) => ({ classes: key === 'note' ? 256 : 0, written: Buffer.from(JSON.stringify(key)) }));
-  const sees = (text: string) => glance(Buffer.from(text), known, found, stringClass);
+  const sees = (text: string) => isPlainLine(Buffer.from(text), known, found, classifyString);
   expect(sees('{"at":"2024-05-06T07:08:09.123Z","par":1.25,"note":"a \\"b\\" ö"}')).toBe(true);
   expect(found.count).toBe(3);
   expect(sees('{"at": null, "note": "x"}')).toBe(true);

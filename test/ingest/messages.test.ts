@@ -11,7 +11,7 @@ import {
   type ReadMessage,
 } from '../../src/ingest/messages/store.ts';
 import { decodePayload } from '../../src/ingest/messages/decode/payload.ts';
-import { findTable } from '../../src/lakehouse/manifest.queries.ts';
+import { findTable } from '../../src/lakehouse/tables/manifest.queries.ts';
 import { openLake, type Lake } from './setup.ts';
 
 let lake: Lake;

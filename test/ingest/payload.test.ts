@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { instantOf } from '../../src/ingest/messages/decode/instant.ts';
-import { children, strictJson } from '../../src/ingest/messages/decode/json.ts';
+import { readInstant } from '../../src/ingest/messages/decode/instant.ts';
+import { listChildren, readStrictJson } from '../../src/ingest/messages/decode/json.ts';
 import type { Measurement, RefusalReason } from '../../src/ingest/messages/decode/payload.ts';
 import { decodePayload, MESSAGE_CAPS } from '../../src/ingest/messages/decode/payload.ts';
 import { seedRandomTests } from '../support/random.ts';
@@ -127,7 +127,7 @@ describe('a measurement message', () => {
   test('member names that hold escapes are told apart, whatever names came before', () => {
     for (const name of ['\\', '\n', '"', '\\nab', '\nabc', 'a\\', 'a\t']) {
       const sample = { n: 1, [name]: { deep: 1 } };
-      const json = strictJson(JSON.stringify(sample), MESSAGE_CAPS);
+      const json = readStrictJson(JSON.stringify(sample), MESSAGE_CAPS);
       if (typeof json === 'string') throw new Error(json);
       expect(json.value).toEqual(sample);
       expect([...json.members().keys()]).toEqual([name]);
@@ -229,11 +229,11 @@ describe('laws', () => {
   test('strict JSON is what JSON.parse reads, and its children make it up', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), (text) => {
-        const strict = strictJson(text, { depth: 100, values: 100_000 });
+        const strict = readStrictJson(text, { depth: 100, values: 100_000 });
         expect(strict).toMatchObject({ value: JSON.parse(text) as unknown });
         const value = JSON.parse(text) as unknown;
         if (typeof value !== 'object' || value === null) return;
-        const parts = children(text).map(({ key, start, end }) => [key, JSON.parse(text.slice(start, end)) as unknown] as const);
+        const parts = listChildren(text).map(({ key, start, end }) => [key, JSON.parse(text.slice(start, end)) as unknown] as const);
         if (Array.isArray(value)) expect(parts.map(([, part]) => part)).toEqual(value);
         else expect(new Map(parts as [string, unknown][])).toEqual(new Map(Object.entries(value)));
       }),
@@ -273,9 +273,9 @@ describe('laws', () => {
     let read = 0;
     fc.assert(
       fc.property(texts, (text) => {
-        const plain = strictJson(text, caps);
+        const plain = readStrictJson(text, caps);
         // a cap that the text could pass has every value of it counted
-        const counted = strictJson(text, { ...caps, values: Math.max(1, text.length - 1) });
+        const counted = readStrictJson(text, { ...caps, values: Math.max(1, text.length - 1) });
         if (typeof plain === 'string' || typeof counted === 'string') {
           if (text.length > 2) expect(plain).toEqual(counted);
           return;
@@ -284,7 +284,7 @@ describe('laws', () => {
         expect([plain.text, plain.value, plain.members()]).toEqual([counted.text, counted.value, counted.members()]);
         const { value } = plain;
         if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-        const nested = children(plain.text).filter(({ start }) => '{['.includes(plain.text.charAt(start)));
+        const nested = listChildren(plain.text).filter(({ start }) => '{['.includes(plain.text.charAt(start)));
         expect(plain.members()).toEqual(new Map(nested.map(({ key, start, end }) => [key, plain.text.slice(start, end)])));
       }),
       { numRuns: 3_000 },
@@ -301,11 +301,11 @@ describe('laws', () => {
           const local = new Date(at.getTime() + offset * 60_000).toISOString().slice(0, -1);
           const pad = (value: number) => String(Math.trunc(value)).padStart(2, '0');
           const zone = `${offset < 0 ? '-' : '+'}${pad(Math.abs(offset) / 60)}:${pad(Math.abs(offset) % 60)}`;
-          expect(instantOf(local + zone)).toBe(at.toISOString().replace('Z', '000Z'));
+          expect(readInstant(local + zone)).toBe(at.toISOString().replace('Z', '000Z'));
         },
       ),
     );
-    expect(instantOf('2026-05-01 10:00:00,1234567Z')).toBe('2026-05-01T10:00:00.123456Z');
-    expect(instantOf('x'.repeat(100_000) + randomBytes(4).toString('hex'))).toBeNull();
+    expect(readInstant('2026-05-01 10:00:00,1234567Z')).toBe('2026-05-01T10:00:00.123456Z');
+    expect(readInstant('x'.repeat(100_000) + randomBytes(4).toString('hex'))).toBeNull();
   });
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { instantOf, isPlainInstant } from '../../src/ingest/messages/decode/instant.ts';
+import { readInstant, isPlainInstant } from '../../src/ingest/messages/decode/instant.ts';
 import { decodePayload, MESSAGE_CAPS, readPayload } from '../../src/ingest/messages/decode/payload.ts';
 import { PlainMeasurement } from '../../src/ingest/messages/decode/plain-measurement.ts';
-import { plainMeasurement } from '../../src/ingest/messages/decode/plain-message.ts';
+import { readPlainMeasurement } from '../../src/ingest/messages/decode/plain-message.ts';
 import { seedRandomTests } from '../support/random.ts';
 import { hostileBytes, messageText } from '../support/messages.ts';
 
@@ -17,7 +17,7 @@ const FIELDS = [
 
 /** Whether the bytes are plain; when they are, they say the same both ways. */
 function sameBothWays(bytes: Buffer): boolean {
-  const plain = plainMeasurement(bytes, MESSAGE_CAPS);
+  const plain = readPlainMeasurement(bytes, MESSAGE_CAPS);
   if (!plain) return false;
   const long = decodePayload(bytes);
   expect(long).toHaveLength(1);
@@ -54,7 +54,7 @@ describe('a plain message', () => {
     const names = Array.from({ length: 3_000 }, (_, n) => `${letters[n % letters.length] ?? ''}${n % 7 === 0 ? '' : Math.floor(n / 3)}`);
     for (const name of [...names, ...names.toReversed(), ...letters, ...letters]) {
       const bytes = Buffer.from(JSON.stringify({ timestamp: '2026-05-01T00:00:00Z', device_name: name, timezone: name }));
-      const plain = plainMeasurement(bytes, MESSAGE_CAPS);
+      const plain = readPlainMeasurement(bytes, MESSAGE_CAPS);
       expect([plain?.deviceName, plain?.timezone]).toEqual([name, name]);
     }
   });
@@ -106,8 +106,8 @@ describe('a plain message', () => {
     expect(sameBothWays(nested(20))).toBe(true);
     expect(sameBothWays(nested(40))).toBe(false);
     const long = text(`{"a":"${'x'.repeat(2_000)}"}`);
-    expect(plainMeasurement(long, { ...MESSAGE_CAPS, bytes: long.length })).toBeDefined();
-    expect(plainMeasurement(long, { ...MESSAGE_CAPS, bytes: long.length - 1 })).toBeUndefined();
+    expect(readPlainMeasurement(long, { ...MESSAGE_CAPS, bytes: long.length })).toBeDefined();
+    expect(readPlainMeasurement(long, { ...MESSAGE_CAPS, bytes: long.length - 1 })).toBeUndefined();
     const fine = text('{"a":"é"}');
     expect(sameBothWays(fine)).toBe(true);
     expect(sameBothWays(Buffer.from(fine.toString('latin1').replace('Ã', ''), 'latin1'))).toBe(false);
@@ -137,8 +137,8 @@ test('an instant in UTC is found in bytes where its text is one, but for leap da
     fc.property(instant, fc.nat(3), (text, before) => {
       const bytes = Buffer.from(`${'"'.repeat(before)}${text}"`);
       const isPlain = isPlainInstant(bytes, before, before + text.length);
-      expect(isPlain).toBe(utc.test(text) && !/-02-29T/.test(text) && instantOf(text) !== null);
-      if (isPlain) expect(instantOf(text)).toBe(`${text.slice(0, 19)}.${text.slice(20, -1).padEnd(6, '0')}Z`);
+      expect(isPlain).toBe(utc.test(text) && !/-02-29T/.test(text) && readInstant(text) !== null);
+      if (isPlain) expect(readInstant(text)).toBe(`${text.slice(0, 19)}.${text.slice(20, -1).padEnd(6, '0')}Z`);
     }),
     { numRuns: 5_000 },
   );

@@ -6,7 +6,7 @@ import { ingestMessages, listPending, storeMessages } from '../../src/ingest/mes
 import { replayMessages } from '../../src/ingest/messages/replay.ts';
 import { listHandled } from '../../src/ingest/messages/messages.queries.ts';
 import { decodePayload, readPayload } from '../../src/ingest/messages/decode/payload.ts';
-import { findTable, findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
+import { findTable, findTableById, listFiles } from '../../src/lakehouse/tables/manifest.queries.ts';
 import { seeded, seedOf } from '../support/crashes.ts';
 import { MACROS, payloads } from './payloads.ts';
 import { openLake, type Lake } from './setup.ts';

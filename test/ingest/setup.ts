@@ -7,10 +7,11 @@ import { sql } from '../../src/database/sql.ts';
 import { ingestUpload, type IngestOptions } from '../../src/ingest/uploads/ingest.ts';
 import { loadPipelines } from '../../src/ingest/pipeline.ts';
 import type { ReadingOptions } from '../../src/ingest/typing/readings.ts';
-import { physicalType, quote } from '../../src/lakehouse/staging.ts';
-import { columnsAt, createTable } from '../../src/lakehouse/manifest.ts';
-import { findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
-import { openDuckdbWriter } from '../../src/lakehouse/warehouses/duckdb-write.ts';
+import { printPhysicalType } from '../../src/lakehouse/tables/staging.ts';
+import { quoteName } from '../../src/lakehouse/terms/quoting.ts';
+import { listColumnsAt, createTable } from '../../src/lakehouse/tables/manifest.ts';
+import { findTableById, listFiles } from '../../src/lakehouse/tables/manifest.queries.ts';
+import { openDuckdbWriter } from '../../src/lakehouse/engines/duckdb/write.ts';
 import { openFolderStore } from '../../src/storage/folder.ts';
 import { cloneDatabase } from '../support/database.ts';
 
@@ -83,10 +84,10 @@ export async function openLake() {
   async function relation(tableId: string, version?: number) {
     const table = (await findTableById(db, tableId))!;
     const at = version ?? table.version;
-    const columns = await columnsAt(db, tableId, at);
+    const columns = await listColumnsAt(db, tableId, at);
     const files = await listFiles(db, tableId, at);
     if (files.length === 0) return undefined;
-    const typed = columns.map(({ name, type }) => `null::${physicalType(type)} as ${quote(name)}`);
+    const typed = columns.map(({ name, type }) => `null::${printPhysicalType(type)} as ${quoteName(name)}`);
     const list = files.map(({ path }) => `'${join(folder, 'lake', path)}'`).join(', ');
     return `(select ${['null::varchar as id', ...typed].join(', ')} where false union all by name select * from read_parquet([${list}], union_by_name = true))`;
   }
@@ -102,12 +103,12 @@ export async function openLake() {
 
   const types = async (tableId: string) => {
     const table = (await findTableById(db, tableId))!;
-    const { typeText } = await import('../../src/lakehouse/types.ts');
-    return Object.fromEntries((await columnsAt(db, tableId, table.version)).map(({ name, type }) => [name, typeText(type)]));
+    const { printType: typeText } = await import('../../src/lakehouse/terms/types.ts');
+    return Object.fromEntries((await listColumnsAt(db, tableId, table.version)).map(({ name, type }) => [name, typeText(type)]));
   };
 
   const quarantined = async (experimentId: string) => {
-    const { findTable } = await import('../../src/lakehouse/manifest.queries.ts');
+    const { findTable } = await import('../../src/lakehouse/tables/manifest.queries.ts');
     const table = await findTable(db, experimentId, 'quarantine');
     return table ? rows(table.id) : [];
   };

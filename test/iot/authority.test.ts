@@ -1,31 +1,20 @@
 import 'reflect-metadata';
 import { createHash, generateKeyPairSync, webcrypto, X509Certificate } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openAuthority } from '../../src/iot/authority.ts';
+import { expect, test } from 'vitest';
+import { makeAuthority, openAuthority } from '../../src/iot/authority.ts';
 import { generateDeviceKeys } from '../../src/iot/keys.ts';
 
-let folder = '';
-beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'fieldlake-authority-'))));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-test('made once, however many open it together; its key is the owner’s alone', async () => {
-  const path = join(folder, 'race');
-  const opened = await Promise.all(Array.from({ length: 12 }, async () => openAuthority(path)));
-  expect(new Set(opened.map(({ certificatePem }) => certificatePem)).size).toBe(1);
-  expect((await openAuthority(path)).certificatePem).toBe(opened[0]!.certificatePem);
-  expect(readdirSync(path).sort()).toEqual(['authority.pem', 'ca.pem']);
-  expect(statSync(join(path, 'authority.pem')).mode & 0o777).toBe(0o600);
-  expect(statSync(path).mode & 0o777).toBe(0o700);
-  const root = new X509Certificate(opened[0]!.certificatePem);
-  expect([root.ca, root.verify(root.publicKey)]).toEqual([true, true]);
+test('a new authority is one, and no other', async () => {
+  const [root, other] = await Promise.all(
+    [0, 1].map(async () => new X509Certificate((await openAuthority(await makeAuthority())).certificatePem)),
+  );
+  expect([root!.ca, root!.verify(root!.publicKey), root!.verify(other!.publicKey)]).toEqual([true, true, false]);
+  await expect(openAuthority('nothing of the kind')).rejects.toThrow('PEM');
 });
 
 test('device certificates: for the requested key, signed by the authority, named by their hash, no authority themselves', async () => {
-  const authority = await openAuthority(join(folder, 'ca'));
+  const authority = await openAuthority(await makeAuthority());
   const root = new X509Certificate(authority.certificatePem);
   const keys = await generateDeviceKeys();
   const { certificateId, certificatePem } = await authority.signDevice(keys.csr);
@@ -38,7 +27,7 @@ test('device certificates: for the requested key, signed by the authority, named
 });
 
 test('the broker’s certificate names its hosts', async () => {
-  const authority = await openAuthority(join(folder, 'ca'));
+  const authority = await openAuthority(await makeAuthority());
   const { certificatePem, expires } = await authority.signServer(['broker.example', '10.1.2.3']);
   const certificate = new X509Certificate(certificatePem);
   expect(
@@ -69,7 +58,7 @@ const rsa = (modulusLength: number) => ({
 });
 
 test('signing requests: RSA from 2048 bits and the three curves are taken, all else is refused with the reason', async () => {
-  const authority = await openAuthority(join(folder, 'ca'));
+  const authority = await openAuthority(await makeAuthority());
   for (const csr of [await request(rsa(2048), 'SHA-256'), await request({ name: 'ECDSA', namedCurve: 'P-384' }, 'SHA-384')]) {
     expect((await authority.signDevice(csr)).certificateId).toMatch(/^[0-9a-f]{64}$/);
   }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PolicyDocument } from '../../src/iot/evaluator.ts';
 import { evaluate } from '../../src/iot/evaluator.ts';
-import { fleetQueries } from '../../src/iot/registries/aws-fleet.ts';
-import { fromAws } from '../../src/iot/registries/aws-errors.ts';
+import { printFleetQueries } from '../../src/iot/registries/aws-fleet.ts';
+import { translateAwsError } from '../../src/iot/registries/aws-errors.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(ROOT, 'docs', 'aws-iot.md'), 'utf8');
@@ -70,15 +70,15 @@ test('every S3 call in the code is on the page, and the policy there allows each
 
 test('fleet queries name every thing once, in at most 50 terms and 900 characters', () => {
   const names = Array.from({ length: 333 }, (_, index) => `multispeq_${'E8:F6'.repeat(index % 20)}${index}`);
-  const queries = fleetQueries([...names, ...names]);
+  const queries = printFleetQueries([...names, ...names]);
   expect(queries.every((query) => query.length <= 900 && query.split(' OR ').length <= 50)).toBe(true);
   expect(queries.flatMap((query) => query.split(' OR '))).toEqual(names.map((name) => `thingName:"${name}"`));
-  expect(fleetQueries([])).toEqual([]);
+  expect(printFleetQueries([])).toEqual([]);
 });
 
 test('AWS’s failures come out as ours, by name and then by status', () => {
   const failure = (name: string, httpStatusCode?: number) =>
-    fromAws(Object.assign(new Error('secret text'), { name, $metadata: { httpStatusCode } }));
+    translateAwsError(Object.assign(new Error('secret text'), { name, $metadata: { httpStatusCode } }));
   expect(failure('ThrottlingException', 400)).toMatchObject({ status: 503, code: 'REGISTRY_UNAVAILABLE', details: { retryAfter: 5 } });
   expect(failure('ResourceAlreadyExistsException', 409).code).toBe('REGISTRY_CONFLICT');
   expect(failure('InvalidRequestException', 400).code).toBe('REGISTRY_REFUSED');

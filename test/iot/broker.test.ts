@@ -4,8 +4,8 @@ import { connect as connectTls } from 'node:tls';
 import type { MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateDeviceKeys } from '../../src/iot/keys.ts';
-import { openAuthority } from '../../src/iot/authority.ts';
-import { devicePolicies, sessionPolicy } from '../../src/iot/policy.ts';
+import { makeAuthority, openAuthority } from '../../src/iot/authority.ts';
+import { makeDevicePolicies, makeSessionPolicy } from '../../src/iot/policy.ts';
 import { EMBEDDED_ARN_PREFIX } from '../../src/iot/registries/embedded.ts';
 import { closing, measurementTopic, openBroker, until } from '../support/broker.ts';
 
@@ -78,7 +78,7 @@ describe('who gets in and what may be sent', () => {
     await expect(at.connect({ clientId: device.thing })).rejects.toThrow(/not authorized/i);
     expect(reasons().at(-1)).toBe('no-credentials');
     const keys = await generateDeviceKeys();
-    const foreign = await (await openAuthority(`${at.folder}/foreign`)).signDevice(keys.csr);
+    const foreign = await (await openAuthority(await makeAuthority())).signDevice(keys.csr);
     await expect(at.connect({ clientId: device.thing, key: keys.privateKey, cert: foreign.certificatePem })).rejects.toThrow(
       /not authorized/i,
     );
@@ -171,7 +171,7 @@ describe('who gets in and what may be sent', () => {
     const device = await at.newDevice([EXPERIMENT, OTHER]);
     const client = await at.asDevice(device);
     expect(await publish(client, measurementTopic(OTHER))).toBe('acknowledged');
-    await at.registry.setPolicies(device.thing, devicePolicies(EMBEDDED_ARN_PREFIX, 'multispeq', [EXPERIMENT]));
+    await at.registry.setPolicies(device.thing, makeDevicePolicies(EMBEDDED_ARN_PREFIX, 'multispeq', [EXPERIMENT]));
     expect(await publish(client, topic)).toBe('acknowledged');
     expect(await publish(client, measurementTopic(OTHER))).toBe('closed');
   });
@@ -368,7 +368,7 @@ describe('acknowledgement', () => {
       findPerson: () => ({
         userId,
         expires: new Date(Date.now() + 300),
-        policy: sessionPolicy(EMBEDDED_ARN_PREFIX, userId, null),
+        policy: makeSessionPolicy(EMBEDDED_ARN_PREFIX, userId, null),
         keyPrefix: null,
       }),
     });

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { tokenCredentials } from '../../src/iot/credentials.ts';
+import { openTokenIssuer } from '../../src/iot/credentials.ts';
 import { EMBEDDED_ARN_PREFIX } from '../../src/iot/registries/embedded.ts';
 import { credentialsContract } from '../contracts/credentials.suite.ts';
 
 const objects = { bucket: 'objects', keyPrefix: 'large-iot/' };
 const key = randomBytes(32);
-const open = (more: object = {}) => tokenCredentials({ keys: [key], arnPrefix: EMBEDDED_ARN_PREFIX, objects, ...more });
+const open = (more: object = {}) => openTokenIssuer({ keys: [key], arnPrefix: EMBEDDED_ARN_PREFIX, objects, ...more });
 
 credentialsContract('embedded', open);
 

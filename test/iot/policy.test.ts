@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { PolicyDocument } from '../../src/iot/evaluator.ts';
-import { evaluate, fits } from '../../src/iot/evaluator.ts';
+import { evaluate, isMatch } from '../../src/iot/evaluator.ts';
 import {
-  clientArn,
-  devicePolicies,
+  printClientArn,
+  makeDevicePolicies,
   MAX_BINDINGS,
   MAX_POLICIES,
   MAX_POLICY_LENGTH,
-  policyLength,
-  sessionPolicy,
-  topicArn,
-  topicFilterArn,
+  measurePolicy,
+  makeSessionPolicy,
+  printTopicArn,
+  printTopicFilterArn,
 } from '../../src/iot/policy.ts';
 import { printTopic } from '../../src/iot/topics.ts';
 import { seedRandomTests } from '../support/random.ts';
@@ -26,70 +26,73 @@ const variables = { 'iot:Connection.Thing.ThingName': THING, 'iot:ClientId': THI
 const ask = (documents: readonly PolicyDocument[], action: string, resource: string) =>
   evaluate(documents, { action, resource, variables }).allowed;
 const ingest = (experimentId: string, sensorType = 'multispeq') =>
-  topicArn(PREFIX, printTopic({ kind: 'measurement', experimentId, sensorType, sensorVersion: '2', sensorId: 'x', protocolId: null })!);
+  printTopicArn(
+    PREFIX,
+    printTopic({ kind: 'measurement', experimentId, sensorType, sensorVersion: '2', sensorId: 'x', protocolId: null })!,
+  );
 
 describe('device policies', () => {
   test('100 bindings of the longest names fit into what AWS takes; 101 are refused', () => {
-    const documents = devicePolicies(LONGEST_PREFIX, 'x'.repeat(32), ids(MAX_BINDINGS));
+    const documents = makeDevicePolicies(LONGEST_PREFIX, 'x'.repeat(32), ids(MAX_BINDINGS));
     expect(documents.length).toBeLessThanOrEqual(MAX_POLICIES);
-    for (const document of documents) expect(policyLength(document)).toBeLessThanOrEqual(MAX_POLICY_LENGTH);
-    expect(() => devicePolicies(PREFIX, 'multispeq', ids(MAX_BINDINGS + 1))).toThrow(/at most 100/);
+    for (const document of documents) expect(measurePolicy(document)).toBeLessThanOrEqual(MAX_POLICY_LENGTH);
+    expect(() => makeDevicePolicies(PREFIX, 'multispeq', ids(MAX_BINDINGS + 1))).toThrow(/at most 100/);
   });
 
   test('the same bindings in any order give the same documents', () => {
     const bound = ids(40);
-    expect(devicePolicies(PREFIX, 'ambyte', [...bound].reverse().concat(bound))).toEqual(devicePolicies(PREFIX, 'ambyte', bound));
+    expect(makeDevicePolicies(PREFIX, 'ambyte', [...bound].reverse().concat(bound))).toEqual(makeDevicePolicies(PREFIX, 'ambyte', bound));
   });
 
   test('connect as itself only', () => {
-    const documents = devicePolicies(PREFIX, 'multispeq', []);
-    expect(ask(documents, 'iot:Connect', clientArn(PREFIX, THING))).toBe(true);
+    const documents = makeDevicePolicies(PREFIX, 'multispeq', []);
+    expect(ask(documents, 'iot:Connect', printClientArn(PREFIX, THING))).toBe(true);
     for (const other of ['multispeq_other', `${THING}x`, '*', ''])
-      expect(ask(documents, 'iot:Connect', clientArn(PREFIX, other))).toBe(false);
+      expect(ask(documents, 'iot:Connect', printClientArn(PREFIX, other))).toBe(false);
   });
 
   test('publish to exactly the bound experiments', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.uuid(), { maxLength: 100 }), fc.uuid(), (bound, stranger) => {
-        const documents = devicePolicies(PREFIX, 'multispeq', bound);
+        const documents = makeDevicePolicies(PREFIX, 'multispeq', bound);
         expect(bound.every((id) => ask(documents, 'iot:Publish', ingest(id)))).toBe(true);
         expect(ask(documents, 'iot:Publish', ingest(stranger))).toBe(bound.includes(stranger));
         expect(bound.some((id) => ask(documents, 'iot:Publish', ingest(id, 'ambyte')))).toBe(false);
-        expect(ask(documents, 'iot:Publish', topicArn(PREFIX, 'device/scripts/v1/multispeq/2/x'))).toBe(false);
+        expect(ask(documents, 'iot:Publish', printTopicArn(PREFIX, 'device/scripts/v1/multispeq/2/x'))).toBe(false);
       }),
       { numRuns: 40 },
     );
   });
 
   test('read the own script topic only', () => {
-    const documents = devicePolicies(PREFIX, 'multispeq', []);
-    expect(ask(documents, 'iot:Subscribe', topicFilterArn(PREFIX, `device/scripts/v1/multispeq/2/${THING}`))).toBe(true);
+    const documents = makeDevicePolicies(PREFIX, 'multispeq', []);
+    expect(ask(documents, 'iot:Subscribe', printTopicFilterArn(PREFIX, `device/scripts/v1/multispeq/2/${THING}`))).toBe(true);
     for (const filter of ['device/scripts/v1/multispeq/2/other', 'device/scripts/v1/#', '#', `device/scripts/v1/+/+/+`]) {
-      expect(ask(documents, 'iot:Subscribe', topicFilterArn(PREFIX, filter))).toBe(false);
+      expect(ask(documents, 'iot:Subscribe', printTopicFilterArn(PREFIX, filter))).toBe(false);
     }
   });
 });
 
 describe('session policies', () => {
   const user = '018f3a5e-0000-7000-8000-00000000abcd';
-  const documents = [sessionPolicy(PREFIX, user, { bucket: 'field-objects', keyPrefix: 'large-iot/' })];
+  const documents = [makeSessionPolicy(PREFIX, user, { bucket: 'field-objects', keyPrefix: 'large-iot/' })];
   const personal = (userId: string) =>
-    topicArn(
+    printTopicArn(
       PREFIX,
       printTopic({ kind: 'personal', userId, experimentId: ids(1)[0]!, sensorType: 'ambit', sensorVersion: '1', sensorId: 'x' })!,
     );
 
   test('fit and allow one topic tree and one key prefix', () => {
-    expect(policyLength(documents[0]!)).toBeLessThanOrEqual(MAX_POLICY_LENGTH);
+    expect(measurePolicy(documents[0]!)).toBeLessThanOrEqual(MAX_POLICY_LENGTH);
     expect(ask(documents, 'iot:Publish', personal(user))).toBe(true);
     expect(ask(documents, 'iot:Publish', personal(ids(1)[0]!))).toBe(false);
     expect(ask(documents, 'iot:Publish', ingest(ids(1)[0]!))).toBe(false);
     expect(ask(documents, 's3:PutObject', `arn:aws:s3:::field-objects/large-iot/u/${user}/a.json`)).toBe(true);
     expect(ask(documents, 's3:PutObject', `arn:aws:s3:::field-objects/large-iot/u/other/a.json`)).toBe(false);
     expect(ask(documents, 's3:GetObject', `arn:aws:s3:::field-objects/large-iot/u/${user}/a.json`)).toBe(false);
-    expect(ask(documents, 'iot:Connect', clientArn(PREFIX, `u-${user}-phone`))).toBe(true);
-    expect(ask(documents, 'iot:Connect', clientArn(PREFIX, THING))).toBe(false);
-    expect(ask(documents, 'iot:Subscribe', topicFilterArn(PREFIX, '#'))).toBe(false);
+    expect(ask(documents, 'iot:Connect', printClientArn(PREFIX, `u-${user}-phone`))).toBe(true);
+    expect(ask(documents, 'iot:Connect', printClientArn(PREFIX, THING))).toBe(false);
+    expect(ask(documents, 'iot:Subscribe', printTopicFilterArn(PREFIX, '#'))).toBe(false);
   });
 });
 
@@ -111,20 +114,20 @@ describe('the evaluator', () => {
   });
 
   test('what a variable stands for is never a wildcard', () => {
-    expect(fits('t/${iot:ClientId}/x', 't/*/x', { 'iot:ClientId': '*' })).toBe(true);
-    expect(fits('t/${iot:ClientId}/x', 't/anyone/x', { 'iot:ClientId': '*' })).toBe(false);
-    expect(fits('t/${iot:ClientId}', 't/${iot:Connection.Thing.ThingName}', { 'iot:ClientId': '${iot:Connection.Thing.ThingName}' })).toBe(
-      true,
-    );
+    expect(isMatch('t/${iot:ClientId}/x', 't/*/x', { 'iot:ClientId': '*' })).toBe(true);
+    expect(isMatch('t/${iot:ClientId}/x', 't/anyone/x', { 'iot:ClientId': '*' })).toBe(false);
+    expect(
+      isMatch('t/${iot:ClientId}', 't/${iot:Connection.Thing.ThingName}', { 'iot:ClientId': '${iot:Connection.Thing.ThingName}' }),
+    ).toBe(true);
   });
 
   test('an unknown or empty variable matches nothing, an inherited name neither', () => {
     for (const name of ['iot:ClientId', 'constructor', '__proto__'])
-      expect(fits(`t/\${${name}}*`, 't/x', { 'iot:Other': 'x' })).toBe(false);
-    expect(fits('t/${iot:ClientId}', 't/', { 'iot:ClientId': '' })).toBe(false);
-    expect(fits('t/${iot:ClientId', 't/x', { 'iot:ClientId': 'x' })).toBe(false);
-    expect(fits('${*}', '*', {})).toBe(true);
-    expect(fits('${*}', 'x', {})).toBe(false);
+      expect(isMatch(`t/\${${name}}*`, 't/x', { 'iot:Other': 'x' })).toBe(false);
+    expect(isMatch('t/${iot:ClientId}', 't/', { 'iot:ClientId': '' })).toBe(false);
+    expect(isMatch('t/${iot:ClientId', 't/x', { 'iot:ClientId': 'x' })).toBe(false);
+    expect(isMatch('${*}', '*', {})).toBe(true);
+    expect(isMatch('${*}', 'x', {})).toBe(false);
   });
 
   test('conditions: equality, likeness, and an unknown operator is on the side of no', () => {
@@ -151,7 +154,7 @@ describe('the evaluator', () => {
         fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 12 }),
         (pattern, text) => {
           const oracle = new RegExp(`^${pattern.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
-          expect(fits(pattern, text, {})).toBe(oracle.test(text));
+          expect(isMatch(pattern, text, {})).toBe(oracle.test(text));
         },
       ),
       { numRuns: 3_000 },
@@ -159,6 +162,6 @@ describe('the evaluator', () => {
   });
 
   test('a hostile pattern takes no exponential time', () => {
-    expect(fits('*a'.repeat(400) + 'b', 'a'.repeat(4_000), {})).toBe(false);
+    expect(isMatch('*a'.repeat(400) + 'b', 'a'.repeat(4_000), {})).toBe(false);
   });
 });

@@ -5,13 +5,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../../src/errors.ts';
 import type { Authority } from '../../src/iot/authority.ts';
-import { openAuthority } from '../../src/iot/authority.ts';
+import { makeAuthority, openAuthority } from '../../src/iot/authority.ts';
 import { generateDeviceKeys } from '../../src/iot/keys.ts';
 import type { CertificateEvent, DeviceEvent } from '../../src/iot/lifecycle.ts';
 import { certificateLife, deviceLife } from '../../src/iot/lifecycle.ts';
-import { embeddedRegistry } from '../../src/iot/registries/embedded.ts';
+import { openEmbeddedRegistry } from '../../src/iot/registries/embedded.ts';
 import type { DeviceRow, LifecycleStore, Sequence } from '../../src/iot/sequences.ts';
-import { deviceLifecycle, newRegistration } from '../../src/iot/sequences.ts';
+import { makeDeviceLifecycle, makeRegistration } from '../../src/iot/sequences.ts';
 import { seedRandomTests } from '../support/random.ts';
 import { folderStore } from '../support/registry-store.ts';
 
@@ -87,15 +87,15 @@ let number = 0;
 beforeAll(async () => {
   seedRandomTests();
   folder = mkdtempSync(join(tmpdir(), 'fieldlake-sequences-'));
-  authority = await openAuthority(join(folder, 'ca'));
+  authority = await openAuthority(await makeAuthority());
   csr = (await generateDeviceKeys()).csr;
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function open(clock: { left: number; after: boolean } | null = null) {
   const store = fileStore(join(folder, 'rows'));
-  const registry = embeddedRegistry({ authority, store: folderStore(join(folder, 'things')), endpoint: 'x' });
-  const lifecycle = deviceLifecycle({
+  const registry = openEmbeddedRegistry({ authority, store: folderStore(join(folder, 'things')), endpoint: 'x' });
+  const lifecycle = makeDeviceLifecycle({
     registry: clock ? crashing(registry, clock) : registry,
     store: clock ? crashing(store, clock) : store,
     group: 'managed',
@@ -148,7 +148,7 @@ describe('the tables', () => {
 
 describe('sequences', () => {
   test('the whole life: register, issue, rotate with overlap, revoke, issue again, delete', async () => {
-    const { id, thing } = newDevice(newRegistration());
+    const { id, thing } = newDevice(makeRegistration());
     const { lifecycle, registry } = open();
     await lifecycle.register(id);
     expect(await agreement(id, thing)).toBe('pending');
@@ -220,7 +220,7 @@ describe('sequences', () => {
       for (let calls = 0; finished < 2; calls++) {
         finished = 0;
         for (const after of [false, true]) {
-          const { id, thing } = newDevice(name === 'register' ? newRegistration() : null);
+          const { id, thing } = newDevice(name === 'register' ? makeRegistration() : null);
           for (const step of prepare) await open().lifecycle[step](id, csr);
           const before = (await open().store.load(id))?.device.certificateId;
           const outcome = await act(open({ left: calls, after }).lifecycle, id).catch((cause: unknown) => cause);
@@ -243,7 +243,7 @@ describe('sequences', () => {
     const event = fc.constantFrom<DeviceEvent>('register', 'issue', 'rotate', 'revoke', 'rebind');
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(event, fc.integer({ min: 0, max: 30 }), fc.boolean()), { maxLength: 8 }), async (history) => {
-        const { id, thing } = newDevice(newRegistration());
+        const { id, thing } = newDevice(makeRegistration());
         for (const [what, left, after] of history) {
           const { lifecycle } = open({ left, after });
           if (what === 'onboard' || what === 'delete') continue;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { isThingName, thingName } from '../../src/iot/things.ts';
+import { isThingName, nameThing } from '../../src/iot/things.ts';
 import { seedRandomTests } from '../support/random.ts';
 
 beforeAll(seedRandomTests);
@@ -15,8 +15,8 @@ const serial = fc.oneof(
 
 describe('thing names', () => {
   test('stay readable for the serials that devices have', () => {
-    expect(thingName('multispeq', 'E8:F6:0A')).toBe('multispeq_E8:F6:0A');
-    expect([thingName('ambyte', 'a.b'), thingName('ambyte', 'a,b'), thingName('ambyte', 'a-b'), thingName('ambyte', 'a_b')]).toEqual([
+    expect(nameThing('multispeq', 'E8:F6:0A')).toBe('multispeq_E8:F6:0A');
+    expect([nameThing('ambyte', 'a.b'), nameThing('ambyte', 'a,b'), nameThing('ambyte', 'a-b'), nameThing('ambyte', 'a_b')]).toEqual([
       'ambyte_a_2eb',
       'ambyte_a_2cb',
       'ambyte_a-b',
@@ -26,7 +26,7 @@ describe('thing names', () => {
 
   test('are legal and at most 128 characters, whatever the serial', () => {
     fc.assert(
-      fc.property(type, serial, (deviceType, text) => isThingName(thingName(deviceType, text))),
+      fc.property(type, serial, (deviceType, text) => isThingName(nameThing(deviceType, text))),
       { numRuns: 2_000 },
     );
   });
@@ -35,31 +35,31 @@ describe('thing names', () => {
     fc.assert(
       fc.property(type, serial, type, serial, (typeA, a, typeB, b) => {
         fc.pre(typeA !== typeB || a !== b);
-        return thingName(typeA, a) !== thingName(typeB, b);
+        return nameThing(typeA, a) !== nameThing(typeB, b);
       }),
       { numRuns: 5_000 },
     );
     fc.assert(
       fc.property(type, serial, (deviceType, text) => {
-        const spelled = thingName(deviceType, text).slice(deviceType.length + 1);
-        return spelled === text || thingName(deviceType, spelled) !== thingName(deviceType, text);
+        const spelled = nameThing(deviceType, text).slice(deviceType.length + 1);
+        return spelled === text || nameThing(deviceType, spelled) !== nameThing(deviceType, text);
       }),
       { numRuns: 2_000 },
     );
     const near = Array.from({ length: 400 }, (_, length) =>
-      ['_', '.', 'a'].map((unit) => thingName('ambit', unit.repeat(length + 1))),
+      ['_', '.', 'a'].map((unit) => nameThing('ambit', unit.repeat(length + 1))),
     ).flat();
     expect(new Set(near).size).toBe(near.length);
   });
 
   test('a short name never looks like a hashed one', () => {
-    const long = thingName('generic', 'x'.repeat(255));
+    const long = nameThing('generic', 'x'.repeat(255));
     expect(long).toHaveLength(128);
     const disguised = long.slice('generic_'.length);
-    expect(thingName('generic', disguised)).not.toBe(long);
+    expect(nameThing('generic', disguised)).not.toBe(long);
     fc.assert(
       fc.property(serial, (text) => {
-        const name = thingName('generic', text);
+        const name = nameThing('generic', text);
         const spelledOut = /^(?:[A-Za-z0-9:-]|__|_[0-9a-f]{2})+$/.test(name.slice('generic_'.length));
         return spelledOut !== /^generic_(?:[A-Za-z0-9:-]|__|_[0-9a-f]{2})*_-[0-9a-f]{64}$/.test(name);
       }),
@@ -68,8 +68,8 @@ describe('thing names', () => {
   });
 
   test('refuse an empty or ill-formed serial and an odd type', () => {
-    expect(() => thingName('generic', '')).toThrow();
-    expect(() => thingName('generic', '\ud800')).toThrow();
-    expect(() => thingName('a_b', 'x')).toThrow();
+    expect(() => nameThing('generic', '')).toThrow();
+    expect(() => nameThing('generic', '\ud800')).toThrow();
+    expect(() => nameThing('a_b', 'x')).toThrow();
   });
 });

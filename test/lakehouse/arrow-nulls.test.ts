@@ -1,8 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
-import type { ColumnType } from '../../src/lakehouse/catalog.ts';
-import { arrowColumn } from '../../src/lakehouse/warehouses/arrow-columns.ts';
-import { appendChunk } from '../../src/lakehouse/warehouses/duckdb-arrow.ts';
+import type { ColumnType } from '../../src/lakehouse/terms/catalog.ts';
+import { makeArrowColumn } from '../../src/lakehouse/engines/arrow/columns.ts';
+import { appendChunk } from '../../src/lakehouse/engines/duckdb/arrow.ts';
 
 const TYPES: [string, ColumnType][] = [
   ['integer', { kind: 'int' }],
@@ -17,7 +17,7 @@ test.each(TYPES)('the place of a missing %s holds nothing of what the engine kep
   const connection = await engine.connect();
   const bytesOf = async (select: string) => {
     const chunk = (await (await connection.stream(select)).fetchChunk())!;
-    const column = arrowColumn(type);
+    const column = makeArrowColumn(type);
     appendChunk([column], [{ type }], chunk, chunk.rowCount);
     const { values, nullCount } = column.finish();
     const { buffer, byteOffset, byteLength } = values as Uint8Array;

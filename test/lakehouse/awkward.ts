@@ -1,6 +1,17 @@
 /** Every awkward value of every type, one a row: what DuckDB is told to store, and the one text that every format must give back. */
-import { BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, VARIANT, decimal } from '../../src/lakehouse/catalog.ts';
-import type { Column, ColumnType } from '../../src/lakehouse/catalog.ts';
+import {
+  BIGINT,
+  BOOLEAN,
+  DATE,
+  DOUBLE,
+  INT,
+  STRING,
+  TIMESTAMP,
+  TIMESTAMP_NTZ,
+  VARIANT,
+  makeDecimal,
+} from '../../src/lakehouse/terms/catalog.ts';
+import type { Column, ColumnType } from '../../src/lakehouse/terms/catalog.ts';
 import { EXPERIMENT, uploaded } from './support.ts';
 
 /** Canonical text of a value: numbers in full, times as microseconds since the epoch, days as days, JSON as `JSON.stringify` has it; null is null. */
@@ -76,7 +87,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'dec',
-    type: decimal(38, 10),
+    type: makeDecimal(38, 10),
     values: [
       '0.0000000000',
       '0.0000000001',
@@ -85,9 +96,9 @@ export const KINDS: readonly Kind[] = [
       '-1234567890123456789012345678.0123456789',
     ].map((is) => ({ sql: quoted(is), is })),
   },
-  { name: 'small', type: decimal(4, 2), values: ['0.01', '-99.99'].map((is) => ({ sql: quoted(is), is })) },
-  { name: 'middle', type: decimal(9, 3), values: ['-999999.999', '0.001'].map((is) => ({ sql: quoted(is), is })) },
-  { name: 'wide', type: decimal(18, 6), values: ['-999999999999.999999', '1.000000'].map((is) => ({ sql: quoted(is), is })) },
+  { name: 'small', type: makeDecimal(4, 2), values: ['0.01', '-99.99'].map((is) => ({ sql: quoted(is), is })) },
+  { name: 'middle', type: makeDecimal(9, 3), values: ['-999999.999', '0.001'].map((is) => ({ sql: quoted(is), is })) },
+  { name: 'wide', type: makeDecimal(18, 6), values: ['-999999999999.999999', '1.000000'].map((is) => ({ sql: quoted(is), is })) },
   {
     name: 'dbl',
     type: DOUBLE,

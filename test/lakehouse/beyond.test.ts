@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BIGINT, STRING } from '../../src/lakehouse/catalog.ts';
-import { joinLines, type LineCount } from '../../src/lakehouse/frame.ts';
-import { readPage } from '../../src/lakehouse/read.ts';
-import type { ReadRequest } from '../../src/lakehouse/request.ts';
-import type { Statement, StreamFormat, Warehouse } from '../../src/lakehouse/warehouse.ts';
+import { BIGINT, STRING } from '../../src/lakehouse/terms/catalog.ts';
+import { joinLines, type LineCount } from '../../src/lakehouse/read/frame.ts';
+import { readPage } from '../../src/lakehouse/read/read.ts';
+import type { ReadRequest } from '../../src/lakehouse/ask/request.ts';
+import type { Statement, StreamFormat, Warehouse } from '../../src/lakehouse/terms/warehouse.ts';
 import { EXPERIMENT, Lake, source, uploaded } from './support.ts';
 
 const GROUPS = 2_500;

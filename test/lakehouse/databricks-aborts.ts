@@ -1,6 +1,6 @@
 /** Callers who go away, at every moment of a statement's life. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Statement } from '../../src/lakehouse/warehouse.ts';
+import type { Statement } from '../../src/lakehouse/terms/warehouse.ts';
 import type { DatabricksLake } from './databricks-lake.ts';
 
 const ENDLESS: Statement = {

@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fixedColumns, physicalColumns } from '../../src/lakehouse/catalog.ts';
-import type { Column, TableKind } from '../../src/lakehouse/catalog.ts';
-import type { TableRows } from '../../src/lakehouse/plan.ts';
-import { physicalType } from '../../src/lakehouse/staging.ts';
-import { DatabricksWarehouse } from '../../src/lakehouse/warehouses/databricks.ts';
-import type { DatabricksOptions } from '../../src/lakehouse/warehouses/databricks-client.ts';
+import { listFixedColumns, listPhysicalColumns } from '../../src/lakehouse/terms/catalog.ts';
+import type { Column, TableKind } from '../../src/lakehouse/terms/catalog.ts';
+import type { TableRows } from '../../src/lakehouse/terms/plan.ts';
+import { printPhysicalType } from '../../src/lakehouse/tables/staging.ts';
+import { DatabricksWarehouse } from '../../src/lakehouse/engines/databricks/warehouse.ts';
+import type { DatabricksOptions } from '../../src/lakehouse/engines/databricks/client.ts';
 import { DuckDbEngine } from '../support/databricks-engine.ts';
 import type { FindVersion } from '../support/databricks-engine.ts';
 import { ThriftServer } from '../support/thrift-server.ts';
@@ -62,7 +62,10 @@ export class DatabricksLake {
   /** A table of such files, at its only version. */
   rows(files: readonly string[], kind: TableKind, expanded: readonly Column[] = []): TableRows {
     const folder = `tables/${this.#tables.size + 1}`;
-    const columns = physicalColumns([...fixedColumns(kind), ...expanded]).map(({ name, type }) => ({ name, type: physicalType(type) }));
+    const columns = listPhysicalColumns([...listFixedColumns(kind), ...expanded]).map(({ name, type }) => ({
+      name,
+      type: printPhysicalType(type),
+    }));
     this.#tables.set(`${LAKE_URL}/${folder}`, selectFiles(files, columns));
     return { files, live: { tableId: folder, folder, version: 1 } };
   }

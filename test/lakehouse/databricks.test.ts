@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BIGINT } from '../../src/lakehouse/catalog.ts';
-import type { Statement } from '../../src/lakehouse/warehouse.ts';
-import { DatabricksWarehouse } from '../../src/lakehouse/warehouses/databricks.ts';
-import type { DatabricksOptions } from '../../src/lakehouse/warehouses/databricks-client.ts';
-import { problemDocument } from '../../src/http/errors.ts';
+import { BIGINT } from '../../src/lakehouse/terms/catalog.ts';
+import type { Statement } from '../../src/lakehouse/terms/warehouse.ts';
+import { DatabricksWarehouse } from '../../src/lakehouse/engines/databricks/warehouse.ts';
+import type { DatabricksOptions } from '../../src/lakehouse/engines/databricks/client.ts';
+import { makeProblemDocument } from '../../src/http/answers/errors.ts';
 import { ApiError } from '../../src/errors.ts';
 import type { Fault, Method } from '../support/thrift-server.ts';
 import { abortMany, settled as settledAt } from './databricks-aborts.ts';
@@ -256,7 +256,7 @@ describe('broken answers', () => {
         if (method === 'OpenSession') await lake.server.expireSessions();
         lake.server.inject({ method, times: how.kind === 'http' && how.status === 429 ? 4 : 1, how });
         const error = await failureOf(lake.warehouse.rows(one));
-        const body = JSON.stringify(problemDocument(error, 'r'));
+        const body = JSON.stringify(makeProblemDocument(error, 'r'));
         expect(body, method).not.toMatch(/secret|hidden|10\.0|hive|thrift|driver|session|status code/i);
         lake.server.clearFaults();
       }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { filesInOrder, filesOfPage, partsInOrder, type FileExtent } from '../../src/lakehouse/extents.ts';
+import { orderFiles, pickPageFiles, orderParts, type FileExtent } from '../../src/lakehouse/terms/extents.ts';
 
 interface Row {
   key: string | null;
@@ -61,9 +61,9 @@ test(`the files of a page hold that page, in both directions (FC_SEED=${seed})`,
           extents.push(extentOf(`f${at}`, some, lie === 'none' || at % 3 > 0));
           from += some.length;
         }
-        const lined = filesInOrder(extents);
+        const lined = orderFiles(extents);
         if (lined) expect(lined.flatMap((path) => inOrder(files.get(path)!, false))).toEqual(inOrder(rows, false));
-        const parts = partsInOrder(extents, descending);
+        const parts = orderParts(extents, descending);
         expect(parts.flat().toSorted()).toEqual([...files.keys()].toSorted());
         const rowsOf = (paths: readonly string[]) =>
           inOrder(
@@ -71,8 +71,8 @@ test(`the files of a page hold that page, in both directions (FC_SEED=${seed})`,
             descending,
           );
         expect(parts.flatMap(rowsOf)).toEqual(inOrder(rows, descending));
-        expect(partsInOrder(extents, descending, true).toReversed().flatMap(rowsOf)).toEqual(inOrder(rows, descending));
-        const page = filesOfPage(extents, { descending, offset, limit });
+        expect(orderParts(extents, descending, true).toReversed().flatMap(rowsOf)).toEqual(inOrder(rows, descending));
+        const page = pickPageFiles(extents, { descending, offset, limit });
         const read = inOrder(
           page.files.flatMap((path) => files.get(path)!),
           descending,
@@ -94,15 +94,15 @@ test('a page of a table of disjoint files opens one or two of them, wherever it 
       true,
     ),
   );
-  expect(filesOfPage(tied, { descending: false, offset: 0, limit: 100 })).toEqual({ files: ['f0'], offset: 0 });
-  expect(filesOfPage(tied, { descending: true, offset: 0, limit: 100 })).toEqual({ files: ['f0'], offset: 0 });
-  expect(filesOfPage(tied, { descending: false, offset: 4_950, limit: 100 })).toEqual({ files: ['f49'], offset: 50 });
-  expect(filesOfPage(tied, { descending: false, offset: 2_450, limit: 100 })).toEqual({ files: ['f24', 'f25'], offset: 50 });
-  expect(filesInOrder([...tied].reverse())).toEqual(tied.map(({ path }) => path));
-  expect(filesInOrder([...tied, tied[7]!])).toBeNull();
-  expect(partsInOrder(tied, false).map((part) => part.length)).toEqual([1, 8, 41]);
-  expect(partsInOrder(tied, false, true)[0]).toEqual(['f49']);
-  expect(partsInOrder([...tied, { ...tied[7]!, minId: null }], false)).toHaveLength(1);
+  expect(pickPageFiles(tied, { descending: false, offset: 0, limit: 100 })).toEqual({ files: ['f0'], offset: 0 });
+  expect(pickPageFiles(tied, { descending: true, offset: 0, limit: 100 })).toEqual({ files: ['f0'], offset: 0 });
+  expect(pickPageFiles(tied, { descending: false, offset: 4_950, limit: 100 })).toEqual({ files: ['f49'], offset: 50 });
+  expect(pickPageFiles(tied, { descending: false, offset: 2_450, limit: 100 })).toEqual({ files: ['f24', 'f25'], offset: 50 });
+  expect(orderFiles([...tied].reverse())).toEqual(tied.map(({ path }) => path));
+  expect(orderFiles([...tied, tied[7]!])).toBeNull();
+  expect(orderParts(tied, false).map((part) => part.length)).toEqual([1, 8, 41]);
+  expect(orderParts(tied, false, true)[0]).toEqual(['f49']);
+  expect(orderParts([...tied, { ...tied[7]!, minId: null }], false)).toHaveLength(1);
   const timed = Array.from({ length: 6 }, (_, at) => extentOf(`f${at}`, [{ key: keyOf(at), id: id(60 - at) }], true));
-  expect(filesOfPage(timed, { descending: true, offset: 1, limit: 1 })).toEqual({ files: ['f4'], offset: 0 });
+  expect(pickPageFiles(timed, { descending: true, offset: 1, limit: 1 })).toEqual({ files: ['f4'], offset: 0 });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Warehouse } from '../../src/lakehouse/warehouse.ts';
+import type { Warehouse } from '../../src/lakehouse/terms/warehouse.ts';
 import { FAULTS, FaultyWarehouse } from './faults.ts';
 import { layBench, put } from './oracle/bench.ts';
 import type { Bench } from './oracle/bench.ts';

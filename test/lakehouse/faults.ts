@@ -9,7 +9,7 @@ import type {
   TypedFormat,
   TypedOptions,
   Warehouse,
-} from '../../src/lakehouse/warehouse.ts';
+} from '../../src/lakehouse/terms/warehouse.ts';
 import { ZONES } from './oracle/data.ts';
 
 export type Patch = (statement: Statement) => Statement;

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compile } from '../../src/lakehouse/compile.ts';
-import type { Dialect } from '../../src/lakehouse/dialect.ts';
-import { databricks } from '../../src/lakehouse/dialects/databricks.ts';
-import { duckdb } from '../../src/lakehouse/dialects/duckdb.ts';
-import type { Output, Plan } from '../../src/lakehouse/plan.ts';
-import { planDistinct, planRead } from '../../src/lakehouse/planner.ts';
-import { readRequest } from '../../src/lakehouse/request.ts';
-import { typeText } from '../../src/lakehouse/types.ts';
-import type { Statement } from '../../src/lakehouse/warehouse.ts';
+import { compile } from '../../src/lakehouse/compile/compile.ts';
+import type { Dialect } from '../../src/lakehouse/terms/dialect.ts';
+import { makeDatabricks } from '../../src/lakehouse/compile/dialects/databricks.ts';
+import { duckdb } from '../../src/lakehouse/compile/dialects/duckdb.ts';
+import type { Output, Plan } from '../../src/lakehouse/terms/plan.ts';
+import { planDistinct, planRead } from '../../src/lakehouse/plan/planner.ts';
+import { readRequest } from '../../src/lakehouse/ask/request.ts';
+import { printType } from '../../src/lakehouse/terms/types.ts';
+import type { Statement } from '../../src/lakehouse/terms/warehouse.ts';
 import { QUESTIONS } from './questions.ts';
 import { EXPERIMENT, Lake, source } from './support.ts';
 
@@ -89,9 +89,9 @@ const plans = (files: readonly string[], anonymised = false): Record<string, Pla
 };
 
 const written = ({ sql, values }: Statement): string =>
-  `${sql}\n\n${values.map(({ value, type }) => `-- ${typeText(type)}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`).join('\n')}\n`;
+  `${sql}\n\n${values.map(({ value, type }) => `-- ${printType(type)}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`).join('\n')}\n`;
 
-const DIALECTS: readonly Dialect[] = [duckdb, databricks('s3://field-lake')];
+const DIALECTS: readonly Dialect[] = [duckdb, makeDatabricks('s3://field-lake')];
 const golden = (name: string, dialect: Dialect) =>
   join(import.meta.dirname, 'goldens', `${name.replaceAll(/[^a-z]+/gi, '-').toLowerCase()}.${dialect.name}.sql`);
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { STRING } from '../../src/lakehouse/catalog.ts';
-import { compile } from '../../src/lakehouse/compile.ts';
-import type { Dialect } from '../../src/lakehouse/dialect.ts';
-import { databricks } from '../../src/lakehouse/dialects/databricks.ts';
-import { duckdb } from '../../src/lakehouse/dialects/duckdb.ts';
-import { planRead } from '../../src/lakehouse/planner.ts';
-import { readRequest } from '../../src/lakehouse/request.ts';
+import { STRING } from '../../src/lakehouse/terms/catalog.ts';
+import { compile } from '../../src/lakehouse/compile/compile.ts';
+import type { Dialect } from '../../src/lakehouse/terms/dialect.ts';
+import { makeDatabricks } from '../../src/lakehouse/compile/dialects/databricks.ts';
+import { duckdb } from '../../src/lakehouse/compile/dialects/duckdb.ts';
+import { planRead } from '../../src/lakehouse/plan/planner.ts';
+import { readRequest } from '../../src/lakehouse/ask/request.ts';
 import { EXPERIMENT, Lake, download, page, source, uploaded } from './support.ts';
 
 const HOSTILE = JSON.parse(readFileSync(new URL('../../fixtures/hostile-strings.json', import.meta.url), 'utf8')) as string[];
@@ -22,7 +22,7 @@ const shape = (sql: string, dialect: Dialect, name: string) =>
 
 const LIVE = { tableId: 't', folder: 'tables/t', version: 3 };
 
-describe.each([duckdb, databricks('s3://field-lake')])('$name', (dialect) => {
+describe.each([duckdb, makeDatabricks('s3://field-lake')])('$name', (dialect) => {
   const textFor = (value: string, alias: string) => {
     const filters = JSON.stringify([
       { column: 'txt', operator: 'equals', value },

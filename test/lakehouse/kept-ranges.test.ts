@@ -4,16 +4,26 @@ import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, decimal, type Column } from '../../src/lakehouse/catalog.ts';
-import { compactTable } from '../../src/lakehouse/maintenance.ts';
-import { commit } from '../../src/lakehouse/manifest.ts';
-import { findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
-import type { TableSource } from '../../src/lakehouse/plan.ts';
-import { countDownload, readPage, readStream } from '../../src/lakehouse/read.ts';
-import type { ReadRequest } from '../../src/lakehouse/request.ts';
-import { Versions } from '../../src/lakehouse/versions.ts';
-import type { Statement, StreamFormat, Warehouse } from '../../src/lakehouse/warehouse.ts';
-import { DuckDbWarehouse } from '../../src/lakehouse/warehouses/duckdb.ts';
+import {
+  BIGINT,
+  DATE,
+  DOUBLE,
+  INT,
+  STRING,
+  TIMESTAMP,
+  TIMESTAMP_NTZ,
+  makeDecimal,
+  type Column,
+} from '../../src/lakehouse/terms/catalog.ts';
+import { compactTable } from '../../src/lakehouse/tables/maintenance.ts';
+import { commit } from '../../src/lakehouse/tables/manifest.ts';
+import { findTableById, listFiles } from '../../src/lakehouse/tables/manifest.queries.ts';
+import type { TableSource } from '../../src/lakehouse/terms/source.ts';
+import { countDownload, readPage, readStream } from '../../src/lakehouse/read/read.ts';
+import type { ReadRequest } from '../../src/lakehouse/ask/request.ts';
+import { Versions } from '../../src/lakehouse/tables/versions.ts';
+import type { Statement, StreamFormat, Warehouse } from '../../src/lakehouse/terms/warehouse.ts';
+import { DuckDbWarehouse } from '../../src/lakehouse/engines/duckdb/warehouse.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
 import { EXPERIMENT, source, uploaded } from './support.ts';
 
@@ -25,7 +35,7 @@ const COLUMNS: Column[] = [
   uploaded('big', BIGINT),
   uploaded('dbl', DOUBLE),
   uploaded('nans', DOUBLE),
-  uploaded('dec', decimal(12, 3)),
+  uploaded('dec', makeDecimal(12, 3)),
   uploaded('day', DATE),
   uploaded('at', TIMESTAMP),
   uploaded('clock', TIMESTAMP_NTZ),

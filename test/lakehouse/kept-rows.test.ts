@@ -5,17 +5,17 @@ import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, fixedColumns, type Column } from '../../src/lakehouse/catalog.ts';
-import { countDownload, readPage } from '../../src/lakehouse/read.ts';
-import type { TableSource } from '../../src/lakehouse/plan.ts';
-import type { ReadRequest } from '../../src/lakehouse/request.ts';
-import { commit, eraseTables } from '../../src/lakehouse/manifest.ts';
-import { compactTable, noteLargeFiles } from '../../src/lakehouse/maintenance.ts';
-import { findTableById, listCountedRows, listFiles } from '../../src/lakehouse/manifest.queries.ts';
-import { noteValues } from '../../src/lakehouse/value-notes.ts';
-import { Versions } from '../../src/lakehouse/versions.ts';
-import type { Statement, Warehouse } from '../../src/lakehouse/warehouse.ts';
-import { DuckDbWarehouse } from '../../src/lakehouse/warehouses/duckdb.ts';
+import { BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, listFixedColumns, type Column } from '../../src/lakehouse/terms/catalog.ts';
+import { countDownload, readPage } from '../../src/lakehouse/read/read.ts';
+import type { TableSource } from '../../src/lakehouse/terms/source.ts';
+import type { ReadRequest } from '../../src/lakehouse/ask/request.ts';
+import { commit, eraseTables } from '../../src/lakehouse/tables/manifest.ts';
+import { compactTable, noteLargeFiles } from '../../src/lakehouse/tables/maintenance.ts';
+import { findTableById, listCountedRows, listFiles } from '../../src/lakehouse/tables/manifest.queries.ts';
+import { noteValues } from '../../src/lakehouse/tables/value-notes.ts';
+import { Versions } from '../../src/lakehouse/tables/versions.ts';
+import type { Statement, Warehouse } from '../../src/lakehouse/terms/warehouse.ts';
+import { DuckDbWarehouse } from '../../src/lakehouse/engines/duckdb/warehouse.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
 import { EXPERIMENT, source, uploaded } from './support.ts';
 
@@ -273,7 +273,7 @@ test('columns with many or long values and texts that cannot be kept have no not
   const names = await lake.db.rows<{ name: string }>(
     sql('test')`select distinct v.name from lake_file_values v join lake_files f on f.id = v.file_id where f.table_id = ${id} order by 1`,
   );
-  const shown = fixedColumns('upload').filter(
+  const shown = listFixedColumns('upload').filter(
     ({ hidden, derived, name }) => !hidden && !derived && name !== 'id' && name !== 'uploaded_at',
   );
   expect(names.map(({ name }) => name)).toEqual(['few', ...shown.map(({ name }) => name)].sort());

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { quoteLargeIntegers, quotingLargeIntegers } from '../../src/lakehouse/large-integers.ts';
+import { quoteLargeIntegers, quoteLargeIntegersIn } from '../../src/lakehouse/terms/large-integers.ts';
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000_000);
 const quote = (json: string) => quoteLargeIntegers(Buffer.from(json)).toString();
@@ -77,7 +77,7 @@ test('documents of any kind, in lines that are cut anywhere', async () => {
           chunks.push(lines.subarray(at, at + size));
           at += size;
         }
-        const passed = await buffer(quotingLargeIntegers(Readable.from(chunks, { objectMode: false })));
+        const passed = await buffer(quoteLargeIntegersIn(Readable.from(chunks, { objectMode: false })));
         expect(passed.toString()).toBe(expected);
       },
     ),
@@ -93,14 +93,14 @@ test('a source that fails is no end, and what is given up is given up', async ()
     })(),
     { objectMode: false },
   );
-  await expect(buffer(quotingLargeIntegers(failing))).rejects.toThrow('the engine failed');
+  await expect(buffer(quoteLargeIntegersIn(failing))).rejects.toThrow('the engine failed');
   const endless = Readable.from(
     (function* () {
       for (;;) yield Buffer.from('{"a":9007199254740993}\n');
     })(),
     { objectMode: false },
   );
-  for await (const chunk of quotingLargeIntegers(endless)) {
+  for await (const chunk of quoteLargeIntegersIn(endless)) {
     expect(String(chunk)).toBe('{"a":"9007199254740993"}\n');
     break;
   }

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, mkdirSync, writeFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tableFolder } from '../../src/lakehouse/delta/places.ts';
-import { compactTable, listFragmentedTables, sweepLake } from '../../src/lakehouse/maintenance.ts';
-import { findTableById, listFiles } from '../../src/lakehouse/manifest.queries.ts';
+import { printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
+import { compactTable, listFragmentedTables, sweepLake } from '../../src/lakehouse/tables/maintenance.ts';
+import { findTableById, listFiles } from '../../src/lakehouse/tables/manifest.queries.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
 
 let lake: Lake;
@@ -51,7 +51,7 @@ test('compaction that meets another writer leaves the table as that one made it'
   ]);
   expect(first.before + second.before).toBe(3);
   expect((await lake.rows(table.id)).map(({ a }) => a)).toHaveLength(3);
-  expect(readdirSync(join(lake.folder, 'lake', tableFolder(table.experimentId, table.id)))).toHaveLength(4);
+  expect(readdirSync(join(lake.folder, 'lake', printTableFolder(table.experimentId, table.id)))).toHaveLength(4);
 });
 
 test('retired files stay while a version that reads them is kept, then go; what nothing names goes when it is old', async () => {
@@ -60,7 +60,7 @@ test('retired files stay while a version that reads them is kept, then go; what 
   await lake.ingest(table, 'csv', [{ path: 'b.csv', bytes: 'a\n2\n' }]);
   const [one] = await files(table.id);
   await compactTable(lake.deps, table.id, { sortColumn: 'uploaded_at' });
-  const orphan = join(lake.folder, 'lake', tableFolder(table.experimentId, table.id), 'orphan.parquet');
+  const orphan = join(lake.folder, 'lake', printTableFolder(table.experimentId, table.id), 'orphan.parquet');
   writeFileSync(orphan, 'x');
   const fresh = join(lake.folder, 'lake', '.staging', 'fresh');
   mkdirSync(fresh);

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BIGINT, INT, decimal } from '../../src/lakehouse/catalog.ts';
-import type { ColumnType } from '../../src/lakehouse/catalog.ts';
-import { typedOperand } from '../../src/lakehouse/operands.ts';
-import { planRead } from '../../src/lakehouse/planner.ts';
-import { readRequest } from '../../src/lakehouse/request.ts';
+import { BIGINT, INT, makeDecimal } from '../../src/lakehouse/terms/catalog.ts';
+import type { ColumnType } from '../../src/lakehouse/terms/catalog.ts';
+import { readOperand } from '../../src/lakehouse/ask/operands.ts';
+import { planRead } from '../../src/lakehouse/plan/planner.ts';
+import { readRequest } from '../../src/lakehouse/ask/request.ts';
 import { source } from './support.ts';
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000_000);
 const place = (given: string, type: ColumnType) => {
   if (type.kind === 'variant' || type.kind === 'struct' || type.kind === 'array') throw new Error(type.kind);
-  const found = typedOperand(given, { ...type, kind: type.kind } as Parameters<typeof typedOperand>[1]);
+  const found = readOperand(given, { ...type, kind: type.kind } as Parameters<typeof readOperand>[1]);
   if ('expects' in found) throw new Error(found.expects);
   return { value: found.value && String(found.value.value), type: found.value?.type, exact: found.exact };
 };
@@ -23,11 +23,11 @@ test.each([
   ['-2147483649', INT, null, false],
   ['9223372036854775808', BIGINT, '9223372036854775807', false],
   ['-9223372036854775808', BIGINT, '-9223372036854775808', true],
-  ['1.25e1', decimal(12, 3), '12.500', true],
-  ['14.6405', decimal(12, 3), '14.640', false],
-  ['-0.0001', decimal(12, 3), '-0.001', false],
-  ['1e9', decimal(12, 3), '999999999.999', false],
-  ['99999999999999999999999999999999999999', decimal(38, 0), '99999999999999999999999999999999999999', true],
+  ['1.25e1', makeDecimal(12, 3), '12.500', true],
+  ['14.6405', makeDecimal(12, 3), '14.640', false],
+  ['-0.0001', makeDecimal(12, 3), '-0.001', false],
+  ['1e9', makeDecimal(12, 3), '999999999.999', false],
+  ['99999999999999999999999999999999999999', makeDecimal(38, 0), '99999999999999999999999999999999999999', true],
 ] as const)('%s among the values of %o', (given, type, value, exact) => {
   expect(place(given, type)).toStrictEqual({ value, type: value === null ? undefined : type, exact });
 });
@@ -49,7 +49,7 @@ test('the value is the greatest that is not above what was sent', () => {
       (digits, scale, precision, columnScale) => {
         fc.pre(columnScale <= precision);
         const text = `${digits < 0n ? '-' : ''}${String(digits < 0n ? -digits : digits)}e-${scale}`;
-        const { value, exact } = place(text, decimal(precision, columnScale));
+        const { value, exact } = place(text, makeDecimal(precision, columnScale));
         const [sent, one] = [digits * 10n ** 12n, 10n ** BigInt(scale + 12 - columnScale)];
         const at = (found: bigint) => found * 10n ** BigInt(scale + 12 - columnScale);
         const most = 10n ** BigInt(precision) - 1n;

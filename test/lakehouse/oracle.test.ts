@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readDistinct } from '../../src/lakehouse/read.ts';
+import { readDistinct } from '../../src/lakehouse/read/read.ts';
 import { layBench, put } from './oracle/bench.ts';
 import type { Bench } from './oracle/bench.ts';
 import { agrees } from './oracle/compare.ts';

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { PageCache } from '../../src/lakehouse/page-cache.ts';
-import type { CacheKey } from '../../src/lakehouse/page-cache.ts';
-import type { Page } from '../../src/lakehouse/read.ts';
+import { PageCache } from '../../src/lakehouse/read/page-cache.ts';
+import type { CacheKey } from '../../src/lakehouse/read/page-cache.ts';
+import type { Page } from '../../src/lakehouse/read/read.ts';
 
 const COLUMNS = [{ name: 'n', type_name: 'BIGINT', type_text: 'BIGINT' }];
 const counts = () => ({ rows: 1, totalRows: 7, truncated: false, page: 1, pageSize: 1, totalPages: 7 });

@@ -1,9 +1,9 @@
 /** Every page of a read, one after the other, by the places that pages lead to. */
 import { text } from 'node:stream/consumers';
-import { readPage } from '../../src/lakehouse/read.ts';
-import type { TableSource } from '../../src/lakehouse/plan.ts';
-import type { ReadRequest, Seek } from '../../src/lakehouse/request.ts';
-import type { Warehouse } from '../../src/lakehouse/warehouse.ts';
+import { readPage } from '../../src/lakehouse/read/read.ts';
+import type { TableSource } from '../../src/lakehouse/terms/source.ts';
+import type { ReadRequest, Seek } from '../../src/lakehouse/ask/request.ts';
+import type { Warehouse } from '../../src/lakehouse/terms/warehouse.ts';
 
 export type Row = Record<string, unknown>;
 

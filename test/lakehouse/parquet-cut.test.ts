@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDuckdbWriter } from '../../src/lakehouse/warehouses/duckdb-write.ts';
-import { cutRowGroups } from '../../src/lakehouse/warehouses/parquet-cut.ts';
-import { typeText } from '../../src/lakehouse/types.ts';
+import { openDuckdbWriter } from '../../src/lakehouse/engines/duckdb/write.ts';
+import { cutRowGroups } from '../../src/lakehouse/engines/parquet/cut.ts';
+import { printType } from '../../src/lakehouse/terms/types.ts';
 import { seedRandomTests } from '../support/random.ts';
 
 const ROWS = 20_000;
@@ -44,7 +44,7 @@ test('the columns are read off the footer as the engine wrote them', async () =>
   );
   await connection.run(`copy (${select}) to '${join(own, 'whole.parquet')}' (format parquet)`);
   const [file] = await cutRowGroups(own, 'whole.parquet', { rowsPerFile: ROWS, sortColumn: 'n' });
-  const columns = Object.fromEntries((file?.columns ?? []).map(({ name, type }) => [name, typeText(type)]));
+  const columns = Object.fromEntries((file?.columns ?? []).map(({ name, type }) => [name, printType(type)]));
   expect(columns).toEqual({
     n: 'BIGINT',
     flag: 'BOOLEAN',

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { StartError } from '../../src/errors.ts';
-import { copyLake, findPlace, requireConditionalPuts, requirePlace, setPlace } from '../../src/lakehouse/files/place.ts';
+import { copyLake, findPlace, requireConditionalPuts, requirePlace, setPlace } from '../../src/lakehouse/tables/files/place.ts';
 import { openFolderStore } from '../../src/storage/folder.ts';
 import type { ObjectStore } from '../../src/storage/objects.ts';
 import { openS3Store } from '../../src/storage/s3.ts';

@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BIGINT } from '../../src/lakehouse/catalog.ts';
-import type { FileExtent } from '../../src/lakehouse/extents.ts';
-import type { TableSource } from '../../src/lakehouse/plan.ts';
-import { describePlan, readPage } from '../../src/lakehouse/read.ts';
+import { BIGINT } from '../../src/lakehouse/terms/catalog.ts';
+import type { FileExtent } from '../../src/lakehouse/terms/extents.ts';
+import type { TableSource } from '../../src/lakehouse/terms/source.ts';
+import { describePlan, readPage } from '../../src/lakehouse/read/read.ts';
 import { EXPERIMENT, Lake, source, uploaded } from './support.ts';
 
 const ROWS = 5_000;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
-import { planDistinct, planRead } from '../../src/lakehouse/planner.ts';
-import { MAX_LIMIT, readRequest } from '../../src/lakehouse/request.ts';
-import type { ReadParameters } from '../../src/lakehouse/request.ts';
-import { parsePath } from '../../src/lakehouse/resolve.ts';
-import { STRING, fixedColumns } from '../../src/lakehouse/catalog.ts';
-import { parseType, typeText } from '../../src/lakehouse/types.ts';
-import { nearMatches } from '../../src/lakehouse/near.ts';
+import { planDistinct, planRead } from '../../src/lakehouse/plan/planner.ts';
+import { MAX_LIMIT, readRequest } from '../../src/lakehouse/ask/request.ts';
+import type { ReadParameters } from '../../src/lakehouse/ask/request.ts';
+import { parsePath } from '../../src/lakehouse/ask/resolve.ts';
+import { STRING, listFixedColumns } from '../../src/lakehouse/terms/catalog.ts';
+import { parseType, printType } from '../../src/lakehouse/terms/types.ts';
+import { findNearNames } from '../../src/lakehouse/terms/near.ts';
 import { source, TYPED_COLUMNS, uploaded } from './support.ts';
 
 const plan = (parameters: ReadParameters) => planRead(source([]), readRequest(parameters), MAX_LIMIT);
@@ -233,15 +233,15 @@ test('numbers that a double cannot hold keep their digits', () => {
 });
 
 test('type text is read back as it was written', () => {
-  for (const { type } of [...fixedColumns('raw_data'), ...TYPED_COLUMNS]) expect(parseType(typeText(type))).toEqual(type);
-  expect(typeText(parseType('struct<`a b`:int,c:array<decimal(10, 2)>>'))).toBe('STRUCT<`a b`: INT, c: ARRAY<DECIMAL(10,2)>>');
+  for (const { type } of [...listFixedColumns('raw_data'), ...TYPED_COLUMNS]) expect(parseType(printType(type))).toEqual(type);
+  expect(printType(parseType('struct<`a b`:int,c:array<decimal(10, 2)>>'))).toBe('STRUCT<`a b`: INT, c: ARRAY<DECIMAL(10,2)>>');
   expect(() => parseType('NOTHING')).toThrow('Not a column type');
 });
 
 test('near matches are few and near', () => {
-  expect(nearMatches('temprature', ['temperature', 'time', 'id'])).toEqual(['temperature']);
-  expect(nearMatches('TXT', ['txt', 'text'])).toEqual(['txt', 'text']);
-  expect(nearMatches('x'.repeat(100_000), ['x'])).toEqual([]);
+  expect(findNearNames('temprature', ['temperature', 'time', 'id'])).toEqual(['temperature']);
+  expect(findNearNames('TXT', ['txt', 'text'])).toEqual(['txt', 'text']);
+  expect(findNearNames('x'.repeat(100_000), ['x'])).toEqual([]);
 });
 
 test('distinct values are of a comparable column', () => {

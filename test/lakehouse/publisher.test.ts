@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { findLag, LogTaken, publishTable, publishWaiting } from '../../src/lakehouse/delta/publisher.ts';
-import { entryKey, tableFolder } from '../../src/lakehouse/delta/places.ts';
-import { startLogs } from '../../src/lakehouse/delta/starting.ts';
-import { compactTable, sweepLake } from '../../src/lakehouse/maintenance.ts';
-import { filesAt, eraseTables } from '../../src/lakehouse/manifest.ts';
-import { findTableById } from '../../src/lakehouse/manifest.queries.ts';
+import { findLag, LogTaken, publishTable, publishWaiting } from '../../src/lakehouse/tables/delta/publisher.ts';
+import { printEntryKey, printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
+import { startLogs } from '../../src/lakehouse/tables/delta/starting.ts';
+import { compactTable, sweepLake } from '../../src/lakehouse/tables/maintenance.ts';
+import { listFilesAt, eraseTables } from '../../src/lakehouse/tables/manifest.ts';
+import { findTableById } from '../../src/lakehouse/tables/manifest.queries.ts';
 import type { ObjectStore } from '../../src/storage/objects.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
 import { seedRandomTests } from '../support/random.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => lake.close());
 
 type Table = Awaited<ReturnType<Lake['makeTable']>>;
-const folderOf = ({ experimentId, id }: Table) => join(lake.folder, 'lake', tableFolder(experimentId, id));
+const folderOf = ({ experimentId, id }: Table) => join(lake.folder, 'lake', printTableFolder(experimentId, id));
 const csv = (table: Table, name: string, bytes: string) => lake.ingest(table, 'csv', [{ path: `${name}.csv`, bytes }]);
 const publish = () => publishWaiting(lake.deps, { onProblem: (_id, error) => expect.unreachable(String(error)) });
 const versionOf = async ({ id }: Table) => (await findTableById(lake.db, id))!.version;
@@ -41,7 +41,7 @@ const DELTA_OF: Record<string, string> = {
 async function compareVersion(table: Table, version: number): Promise<void> {
   const folder = folderOf(table);
   const said = snapshotAt(folder, version);
-  const files = await filesAt(lake.db, table.id, version);
+  const files = await listFilesAt(lake.db, table.id, version);
   expect([...said.files.keys()].sort()).toEqual(files.map(({ id }) => `${id}.parquet`).sort());
   const types = new Map(said.schema.map(({ name, type }) => [name, type]));
   expect(new Set([...types.keys()].map((name) => name.toLowerCase())).size).toBe(types.size);
@@ -172,7 +172,7 @@ test("an entry that someone else has written is left as it is; the table's log g
   const [table, other] = [await lake.makeTable(), await lake.makeTable()];
   await csv(table, 'a', 'n\n1\n');
   await publish();
-  const key = entryKey(tableFolder(table.experimentId, table.id), 2);
+  const key = printEntryKey(printTableFolder(table.experimentId, table.id), 2);
   const path = join(lake.folder, 'lake', key);
   writeFileSync(path, '{"commitInfo":{"operation":"VACUUM"}}\n');
   await csv(table, 'b', 'n\n2\n');
@@ -233,7 +233,7 @@ test('entries of versions that are not kept go, back to the checkpoint that a re
   expect(await sweep(40)).toMatchObject({ entries: 50 });
   expect(versionsIn(folderOf(table))).toEqual(Array.from({ length: last - 49 }, (_, at) => 50 + at));
   const said = await snapshotFromCheckpoint(lake.reader, folderOf(table), last);
-  expect(said.files.size).toBe((await filesAt(lake.db, table.id, last)).length);
+  expect(said.files.size).toBe((await listFilesAt(lake.db, table.id, last)).length);
   expect((await sweep(2)).entries).toBeGreaterThanOrEqual(51);
   expect(versionsIn(folderOf(table))[0]).toBe(100);
   expect((await sweep(2)).entries).toBe(0);
@@ -296,17 +296,17 @@ test('a lake of before there were logs gets them: files in their places, one typ
   const { experimentId, id } = table;
   await csv(table, 'a', 'n,day\n1,2026-05-01\n');
   await csv(table, 'b', 'n\n2\n');
-  const [older] = await filesAt(lake.db, id, 1);
+  const [older] = await listFilesAt(lake.db, id, 1);
   await csv(table, 'c', 'n\n0.5\n');
   // as it was: a file with the older type is live, files lie in another folder, and there is no log
   const last = await versionOf(table);
-  const rewritten = (await filesAt(lake.db, id, last)).filter(({ rowCount }) => rowCount === 2).map((file) => file.id);
+  const rewritten = (await listFilesAt(lake.db, id, last)).filter(({ rowCount }) => rowCount === 2).map((file) => file.id);
   await lake.db.run(sql('test')`delete from lake_files where id = any (${rewritten}::uuid[])`);
   await lake.db.run(sql('test')`update lake_files set to_version = null, retired_at = null where table_id = ${id}`);
   await lake.db.run(sql('test')`delete from lake_log where table_id = ${id}`);
   const old = join(lake.folder, 'lake', id);
   mkdirSync(old);
-  for (const file of await filesAt(lake.db, id, last)) {
+  for (const file of await listFilesAt(lake.db, id, last)) {
     renameSync(join(lake.folder, 'lake', file.path), join(old, `${file.id}.parquet`));
     await lake.db.run(sql('test')`update lake_files set path = ${`${id}/${file.id}.parquet`} where id = ${file.id}`);
   }
@@ -332,7 +332,7 @@ test('a lake of before there were logs gets them: files in their places, one typ
   const now = await versionOf(table);
   expect(versionsIn(folderOf(table))).toEqual([now - 1, now]);
   const said = await snapshotFromCheckpoint(lake.reader, folderOf(table), now);
-  expect([...said.files.keys()].sort()).toEqual((await filesAt(lake.db, id, now)).map((file) => `${file.id}.parquet`).sort());
+  expect([...said.files.keys()].sort()).toEqual((await listFilesAt(lake.db, id, now)).map((file) => `${file.id}.parquet`).sort());
   expect(Object.fromEntries(said.schema.map(({ name, type }) => [name, type]))).toMatchObject({ n: 'double', day: 'date', late: 'string' });
   // the entry beside the checkpoint says as much as it does
   expect([...replay([entryOf(folderOf(table), now - 1), entryOf(folderOf(table), now)]).files.keys()].sort()).toEqual(

@@ -1,5 +1,5 @@
 /** One read of every kind, named: what goldens print, hostile strings ride on, and engines bind. */
-import type { ReadParameters } from '../../src/lakehouse/request.ts';
+import type { ReadParameters } from '../../src/lakehouse/ask/request.ts';
 
 const filters = (...list: { column: string; operator: string; value?: unknown }[]) => ({ filters: JSON.stringify(list) });
 const aggregation = (groupBy: unknown[], functions: unknown[]) => ({ aggregation: JSON.stringify({ groupBy, functions }) });

@@ -1,12 +1,12 @@
 import { buffer } from 'node:stream/consumers';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { compile } from '../../src/lakehouse/compile.ts';
-import { DOUBLE, fixedColumns } from '../../src/lakehouse/catalog.ts';
-import type { TableSource } from '../../src/lakehouse/plan.ts';
-import { planRead } from '../../src/lakehouse/planner.ts';
-import { readStream } from '../../src/lakehouse/read.ts';
-import type { ReadRequest } from '../../src/lakehouse/request.ts';
+import { compile } from '../../src/lakehouse/compile/compile.ts';
+import { DOUBLE, listFixedColumns } from '../../src/lakehouse/terms/catalog.ts';
+import type { TableSource } from '../../src/lakehouse/terms/source.ts';
+import { planRead } from '../../src/lakehouse/plan/planner.ts';
+import { readStream } from '../../src/lakehouse/read/read.ts';
+import type { ReadRequest } from '../../src/lakehouse/ask/request.ts';
 import { EXPERIMENT, Lake, OTHER_EXPERIMENT, download, page, source, uploaded } from './support.ts';
 
 let lake: Lake;
@@ -170,7 +170,7 @@ test('what empty dimensions would say is null, also without a join that finds no
     'u' || i as contributor_id, 'c' || i as client_id from range(20) t(i)`);
   const none = (kind: 'identity' | 'registry') =>
     lake.write(
-      `select ${fixedColumns(kind)
+      `select ${listFixedColumns(kind)
         .map(({ name }) => `null::varchar as ${name}`)
         .join(', ')} where false`,
     );
@@ -186,7 +186,7 @@ test('what empty dimensions would say is null, also without a join that finds no
     { aggregation: { groupBy: [{ column: 'contributor.name' }], functions: [{ column: '*', function: 'count' }] } },
   ];
   for (const anonymised of [false, true]) {
-    const of = { anonymised, table: { kind: 'raw_data', identifier: 'raw_data' } as const, columns: fixedColumns('raw_data') };
+    const of = { anonymised, table: { kind: 'raw_data', identifier: 'raw_data' } as const, columns: listFixedColumns('raw_data') };
     const joined = source([rows], { ...of, identity: { files: [people] }, registry: { files: [devices] } });
     const lacking: TableSource = { ...joined, identity: { files: [] }, registry: { files: [] } };
     for (const request of asked) {

@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_NTZ, decimal } from '../../src/lakehouse/catalog.ts';
-import { filesBeside } from '../../src/lakehouse/extents.ts';
-import type { FileExtent } from '../../src/lakehouse/extents.ts';
-import type { TableSource } from '../../src/lakehouse/plan.ts';
-import { readStream } from '../../src/lakehouse/read.ts';
+import { BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_NTZ, makeDecimal } from '../../src/lakehouse/terms/catalog.ts';
+import { pickFilesBeside } from '../../src/lakehouse/terms/extents.ts';
+import type { FileExtent } from '../../src/lakehouse/terms/extents.ts';
+import type { TableSource } from '../../src/lakehouse/terms/source.ts';
+import { readStream } from '../../src/lakehouse/read/read.ts';
 import { leaf, thereAndBack } from './paging.ts';
 import type { Row } from './paging.ts';
 import { EXPERIMENT, Lake, source, uploaded } from './support.ts';
@@ -20,7 +20,7 @@ const COLUMNS = [
   uploaded('tied', BIGINT),
   uploaded('txt', STRING),
   uploaded('dbl', DOUBLE),
-  uploaded('dec', decimal(38, 4)),
+  uploaded('dec', makeDecimal(38, 4)),
   uploaded('at', TIMESTAMP),
   uploaded('clock', TIMESTAMP_NTZ),
   uploaded('day', DATE),
@@ -112,7 +112,7 @@ describe('pages by cursor', () => {
 
   test('a page in the table’s own order opens few files', () => {
     const files = (key: string | null, back: boolean) =>
-      filesBeside(
+      pickFilesBeside(
         [1, 2, 3, 4].map((day): FileExtent => ({
           path: `${day}`,
           rowCount: 100,
@@ -160,7 +160,7 @@ describe('pages by cursor', () => {
             nullKeys: list.length - keys.length,
           };
         });
-        const kept = new Set(filesBeside(extents, { descending, back, ...place, limit }));
+        const kept = new Set(pickFilesBeside(extents, { descending, back, ...place, limit }));
         const page = tables
           .flatMap((list, at) => list.map((each) => ({ ...each, file: String(at) })))
           .filter((each) => (back ? compare(each, place) < 0 : compare(each, place) > 0))

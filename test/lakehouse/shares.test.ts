@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FairShares } from '../../src/lakehouse/shares.ts';
+import { FairShares } from '../../src/lakehouse/read/shares.ts';
 
 const limits = { perCaller: 2, perOwner: 3, waiting: 1, waitMs: 5_000 };
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { raw } from '../../src/lakehouse/dialect.ts';
-import { halfInterval, standardError } from '../../src/lakehouse/student.ts';
+import { raw } from '../../src/lakehouse/terms/dialect.ts';
+import { buildHalfInterval, buildStandardError } from '../../src/lakehouse/compile/student.ts';
 import { Lake } from './support.ts';
 
 let lake: Lake;
@@ -29,10 +29,10 @@ const ask = async (sql: string) => Number((await lake.warehouse.rows({ sql: `sel
 
 test.each(FACTS)('the quantile for %i degrees of freedom is right to a millionth', async (degrees, known) => {
   const of = [raw('1e0'), raw(`cast(${degrees + 1} as bigint)`)] as const;
-  const found = (await ask(halfInterval(...of).text)) / (await ask(standardError(...of).text));
+  const found = (await ask(buildHalfInterval(...of).text)) / (await ask(buildStandardError(...of).text));
   expect(Math.abs(found / known - 1)).toBeLessThan(1e-6);
 });
 
 test.each([0, 1])('%i values have no interval', async (count) => {
-  expect(await ask(halfInterval(raw('1e0'), raw(`cast(${count} as bigint)`)).text)).toBeNaN();
+  expect(await ask(buildHalfInterval(raw('1e0'), raw(`cast(${count} as bigint)`)).text)).toBeNaN();
 });

@@ -14,19 +14,20 @@ import {
   TIMESTAMP,
   TIMESTAMP_NTZ,
   VARIANT,
-  decimal,
-  fixedColumns,
-} from '../../src/lakehouse/catalog.ts';
-import type { Column, ColumnType, TableKind } from '../../src/lakehouse/catalog.ts';
-import { experimentScope } from '../../src/lakehouse/scope.ts';
-import type { TableRows, TableSource } from '../../src/lakehouse/plan.ts';
-import { framePage } from '../../src/lakehouse/page-frame.ts';
-import { readPage, readStream } from '../../src/lakehouse/read.ts';
-import type { DownloadOptions } from '../../src/lakehouse/read.ts';
-import type { ReadRequest } from '../../src/lakehouse/request.ts';
-import type { RunOptions, Warehouse } from '../../src/lakehouse/warehouse.ts';
-import { DuckDbWarehouse } from '../../src/lakehouse/warehouses/duckdb.ts';
-import type { DuckDbOptions } from '../../src/lakehouse/warehouses/duckdb.ts';
+  makeDecimal,
+  listFixedColumns,
+} from '../../src/lakehouse/terms/catalog.ts';
+import type { Column, ColumnType, TableKind } from '../../src/lakehouse/terms/catalog.ts';
+import { makeExperimentScope } from '../../src/lakehouse/terms/scope.ts';
+import type { TableRows } from '../../src/lakehouse/terms/plan.ts';
+import type { TableSource } from '../../src/lakehouse/terms/source.ts';
+import { framePage } from '../../src/lakehouse/read/page-frame.ts';
+import { readPage, readStream } from '../../src/lakehouse/read/read.ts';
+import type { DownloadOptions } from '../../src/lakehouse/read/read.ts';
+import type { ReadRequest } from '../../src/lakehouse/ask/request.ts';
+import type { RunOptions, Warehouse } from '../../src/lakehouse/terms/warehouse.ts';
+import { DuckDbWarehouse } from '../../src/lakehouse/engines/duckdb/warehouse.ts';
+import type { DuckDbOptions } from '../../src/lakehouse/engines/duckdb/warehouse.ts';
 
 export const EXPERIMENT = '01990000-0000-7000-8000-000000000001';
 export const OTHER_EXPERIMENT = '01990000-0000-7000-8000-000000000002';
@@ -38,7 +39,7 @@ export const TYPED_COLUMNS: readonly Column[] = [
   uploaded('bool', BOOLEAN),
   uploaded('int', INT),
   uploaded('big', BIGINT),
-  uploaded('dec', decimal(12, 3)),
+  uploaded('dec', makeDecimal(12, 3)),
   uploaded('dbl', DOUBLE),
   uploaded('txt', STRING),
   uploaded('day', DATE),
@@ -97,9 +98,9 @@ export const source = (
 ): TableSource => {
   const { anonymised = false, expanded = TYPED_COLUMNS, ...rest } = more;
   return {
-    scope: experimentScope({ experimentId: EXPERIMENT, anonymised }),
+    scope: makeExperimentScope({ experimentId: EXPERIMENT, anonymised }),
     table: { kind: 'upload', identifier: '01990000-0000-7000-8000-0000000000aa' },
-    columns: [...fixedColumns('upload'), ...expanded],
+    columns: [...listFixedColumns('upload'), ...expanded],
     files,
     version: '1',
     ...rest,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { INT } from '../../src/lakehouse/catalog.ts';
-import { commit } from '../../src/lakehouse/manifest.ts';
-import type { Queryable } from '../../src/lakehouse/manifest.queries.ts';
-import { Versions } from '../../src/lakehouse/versions.ts';
+import { INT } from '../../src/lakehouse/terms/catalog.ts';
+import { commit } from '../../src/lakehouse/tables/manifest.ts';
+import type { Queryable } from '../../src/lakehouse/tables/manifest.queries.ts';
+import { Versions } from '../../src/lakehouse/tables/versions.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
 import { EXPERIMENT, uploaded } from './support.ts';
 

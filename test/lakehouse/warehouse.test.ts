@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BIGINT, BOOLEAN, STRING, decimal, fixedColumns } from '../../src/lakehouse/catalog.ts';
-import { compile } from '../../src/lakehouse/compile.ts';
-import { duckdb } from '../../src/lakehouse/dialects/duckdb.ts';
-import { planRead } from '../../src/lakehouse/planner.ts';
-import { describePlan, readPage, readStream } from '../../src/lakehouse/read.ts';
-import { readRequest } from '../../src/lakehouse/request.ts';
-import type { Statement } from '../../src/lakehouse/warehouse.ts';
+import { BIGINT, BOOLEAN, STRING, makeDecimal, listFixedColumns } from '../../src/lakehouse/terms/catalog.ts';
+import { compile } from '../../src/lakehouse/compile/compile.ts';
+import { duckdb } from '../../src/lakehouse/compile/dialects/duckdb.ts';
+import { planRead } from '../../src/lakehouse/plan/planner.ts';
+import { describePlan, readPage, readStream } from '../../src/lakehouse/read/read.ts';
+import { readRequest } from '../../src/lakehouse/ask/request.ts';
+import type { Statement } from '../../src/lakehouse/terms/warehouse.ts';
 import { EXPERIMENT, Lake, OTHER_EXPERIMENT, download, page, source, uploaded } from './support.ts';
 
 const ROWS = 100_001;
@@ -197,7 +197,7 @@ test('a device is what the registry says, and its owner is a person too', async 
       identity: { files: [people] },
       registry: { files: [registry] },
       table: { kind: 'raw_data' as const, identifier: 'raw_data' },
-      columns: fixedColumns('raw_data'),
+      columns: listFixedColumns('raw_data'),
       anonymised,
     };
     return (await page(lake.warehouse, source([raw], more), { columns: ['device', 'data'], orderBy: 'device.serial_number' })).data.rows;
@@ -397,7 +397,7 @@ test('an Arrow stream of many batches holds what NDJSON holds: no batch keeps an
         else repeat('long ', 1 + (i // 1000) % 60) end as txt,
       case when i % 5 > 0 then i % 3 = 0 end as bool, case when i % 11 > 0 then (i % 100000)::decimal(12, 3) / 8 end as dec
     from range(${ROWS}) t(i)`);
-  const from = source([written], { expanded: [...COLUMNS, uploaded('bool', BOOLEAN), uploaded('dec', decimal(12, 3))] });
+  const from = source([written], { expanded: [...COLUMNS, uploaded('bool', BOOLEAN), uploaded('dec', makeDecimal(12, 3))] });
   const asked = { columns: ['n', 'tied', 'txt', 'bool', 'dec'], orderBy: 'id' };
   const { body } = await readStream(lake.warehouse, from, asked, { format: 'arrow' });
   const table = tableFromIPC(await buffer(body));

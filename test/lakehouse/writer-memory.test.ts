@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openDuckdbWriter } from '../../src/lakehouse/warehouses/duckdb-write.ts';
+import { openDuckdbWriter } from '../../src/lakehouse/engines/duckdb/write.ts';
 
 test('files that were written and read again do not stay in memory', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-memory-'));

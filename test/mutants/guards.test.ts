@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response, Router } from 'express';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type * as Routes from '../../src/generated/routes.js';
-import { expressAuthentication } from '../../src/http/authentication.ts';
+import { expressAuthentication } from '../../src/http/callers/authentication.ts';
 import { makeMatrix, probeOperation, type Matrix } from '../support/matrix.ts';
 import { guardsOf, servedRows } from '../support/operations.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';

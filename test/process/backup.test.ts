@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { filesOf, tablesOf } from '../support/backups.ts';
+import { listen } from '../support/listeners.ts';
 import { makePerson, type Person } from '../support/cast.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually, getJson } from '../support/crashes.ts';
@@ -62,6 +63,10 @@ test('a backup that is made under load is restored into an empty folder, every t
     (tables) => (tables.find(({ identifier }) => identifier === 'raw_data')?.totalRows ?? 0) > 100,
     30_000,
   );
+  const changes = `/api/v1/experiments/${experimentId}/changes`;
+  const listener = listen(`${server.baseUrl}${changes}`, { 'x-api-key': owner.apiKey });
+  const { id: lastEventId } = await listener.until(({ kind }) => kind === 'table');
+  listener.close();
   const first = join(folder, 'first');
   const made = await runCommand({ url: site.database.url, dataDir: site.folder }, 'backup', first);
   busy = false;
@@ -94,6 +99,10 @@ test('a backup that is made under load is restored into an empty folder, every t
       30_000,
     );
     expect(rows).toBe(inbox * 2);
+    // who listened before must read anew: what followed in the other database did not happen here
+    const resumed = listen(`${again.baseUrl}${changes}`, { 'x-api-key': owner.apiKey, 'last-event-id': lastEventId });
+    expect((await resumed.until(() => true)).data).toEqual({ reason: 'forgotten' });
+    resumed.close();
   } finally {
     await again.kill('SIGTERM');
   }
@@ -113,7 +122,7 @@ test('restore refuses what is in use, what is no backup, and what another versio
   try {
     const about = join(first, 'backup.json');
     const text = readFileSync(about, 'utf8');
-    writeFileSync(about, text.replace('0089_macro_runs', '0099_other'));
+    writeFileSync(about, text.replace('012_macro_runs', '012_other'));
     expect(await refused(join(folder, 'empty-3'), first, other.url)).toContain('another version');
     writeFileSync(about, text);
   } finally {

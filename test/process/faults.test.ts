@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { faultKind, type FaultKind } from '../../src/faults.ts';
+import { classifyFault, type FaultKind } from '../../src/faults.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
 const PRELOAD = `--import=${join(import.meta.dirname, '..', 'support', 'throws-later.ts')}`;
@@ -83,13 +83,13 @@ test('faults that come too often are no accident: it ends', { timeout: 60_000 },
 
 test('what is thrown is told apart by what it is, not by what it says', () => {
   const coded = (code: string) => Object.assign(new Error('x'), { code });
-  expect(faultKind(coded('EPIPE'), false)).toBe('connection');
-  expect(faultKind(coded('ERR_HTTP_TRAILER_INVALID'), false)).toBe('connection');
-  expect(faultKind(new DOMException('The operation was aborted', 'AbortError'), true)).toBe('connection');
-  expect(faultKind(coded('40001'), true)).toBe('statement');
-  expect(faultKind(new RangeError('Array buffer allocation failed'), true)).toBe('memory');
-  expect(faultKind(new RangeError('toFixed() digits'), false)).toBe('exception');
-  expect(faultKind(new TypeError('x is not a function'), true)).toBe('rejection');
-  expect(faultKind('a word', false)).toBe('exception');
-  expect(faultKind(undefined, true)).toBe('rejection');
+  expect(classifyFault(coded('EPIPE'), false)).toBe('connection');
+  expect(classifyFault(coded('ERR_HTTP_TRAILER_INVALID'), false)).toBe('connection');
+  expect(classifyFault(new DOMException('The operation was aborted', 'AbortError'), true)).toBe('connection');
+  expect(classifyFault(coded('40001'), true)).toBe('statement');
+  expect(classifyFault(new RangeError('Array buffer allocation failed'), true)).toBe('memory');
+  expect(classifyFault(new RangeError('toFixed() digits'), false)).toBe('exception');
+  expect(classifyFault(new TypeError('x is not a function'), true)).toBe('rejection');
+  expect(classifyFault('a word', false)).toBe('exception');
+  expect(classifyFault(undefined, true)).toBe('rejection');
 });

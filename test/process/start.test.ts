@@ -5,10 +5,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startArguments, startEnvironment } from '../../scripts/as-started.ts';
-import { spawnServer, type ServerProcess } from '../support/process.ts';
+import { failing, spawnServer, type ServerProcess } from '../support/process.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
 const folders: string[] = [];
 const folder = () => {
   const made = mkdtempSync(join(tmpdir(), 'fieldlake-start-'));
@@ -18,18 +16,6 @@ const folder = () => {
 afterAll(() => {
   for (const each of folders) rmSync(each, { recursive: true, force: true });
 });
-
-/** Runs the server until it ends by itself; answers its code and what it said. */
-async function failing(environment: Record<string, string>) {
-  const child = spawn(process.execPath, startArguments, {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'] ?? '', ...startEnvironment, PORT: '0', BROKER_PORT: '0', ...environment },
-  });
-  let text = '';
-  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const [code] = (await once(child, 'exit')) as [number];
-  return { code, text };
-}
 
 const isAlive = (pid: number) => {
   try {

@@ -86,7 +86,7 @@ describe('what JavaScript has', () => {
       leaked = 1;
       if (json.n % 3 === 1 && json.n !== 7) { Array.prototype.map = () => [0]; Math.max = () => 9; Math.random = 1; Object.freeze(Object.prototype); Intl = null; Map = null; }
       if (json.n % 3 === 2) { const held = []; for (let n = 0; n < json.n * 2000; n += 1) held.push({ n, text: 'x'.repeat(n % 100) }); leaked = held; }
-      if (json.n === 7) { const late = () => Promise.resolve().then(late); late(); }
+      if (json.n === 7) { const late = () => { Promise.resolve().then(late); }; late(); }
       return before;`;
     const data = Array.from({ length: 60 }, (_, n) => ({ n }));
     const { results } = await sandbox.run(job('javascript', code, data, { version: 'fresh', itemTimeoutMs: 3_000 }));

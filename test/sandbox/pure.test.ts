@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { normaliseInput } from '../../src/sandbox/input.ts';
-import { seccompFilter } from '../../src/sandbox/seccomp.ts';
+import { buildSeccompFilter } from '../../src/sandbox/seccomp.ts';
 import { decodeSource } from '../../src/sandbox/source.ts';
 import { fixture } from './machine.ts';
 
@@ -79,7 +79,7 @@ describe('the system-call filter', () => {
   it.each(['x64', 'arm64'] as const)('allows reading and refuses sockets, processes and typing into terminals on %s', (name) => {
     const { arch, read, socket, clone, prlimit, ioctl } = machines[name];
     for (const begun of ['threads', 'copies'] as const) {
-      const filter = seccompFilter(name, begun);
+      const filter = buildSeccompFilter(name, begun);
       expect(decide(filter, { arch, nr: read })).toBe(ALLOW);
       expect(decide(filter, { arch, nr: socket })).toBe(EPERM);
       expect(decide(filter, { arch, nr: clone, args: [0x11] })).toBe(EPERM);
@@ -93,6 +93,6 @@ describe('the system-call filter', () => {
       expect(decide(filter, { arch, nr: ioctl, args: [1, 0x5401] })).toBe(ALLOW);
       expect(decide(filter, { arch: 0x40000003, nr: read })).toBe(0x80000000);
     }
-    if (name === 'x64') expect(decide(seccompFilter(name, 'threads'), { arch, nr: 0x40000000 + read })).toBe(0x80000000);
+    if (name === 'x64') expect(decide(buildSeccompFilter(name, 'threads'), { arch, nr: 0x40000000 + read })).toBe(0x80000000);
   });
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findFreePort } from '../support/free-port.ts';
 import { makePerson, type Person } from '../support/cast.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 import { runSimulator } from '../support/simulator.ts';
@@ -19,21 +19,13 @@ const IS_WHOLE = SCALE >= 1;
 /** Seconds of a life from which on its end says something of its memory after the first minute. */
 const LONG = 150;
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 let site: Awaited<ReturnType<typeof sharedSite>>;
 let server: ServerProcess;
 let owner: Person;
 let start: () => Promise<ServerProcess>;
 beforeAll(async () => {
   site = await sharedSite();
-  const ports = { PORT: String(await freePort()), BROKER_PORT: String(await freePort()) };
+  const ports = { PORT: String(await findFreePort()), BROKER_PORT: String(await findFreePort()) };
   start = () => spawnServer({ ...site.environment, ...ports });
   server = await start();
   owner = await makePerson(site.database.db, 'owner');

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sampleCsv } from '../../src/operator/sample/measurements.ts';
+import { printSampleCsv } from '../../src/operator/sample/measurements.ts';
 import { CHART_TYPES, type ChartType } from '../../src/api/visualizations/visualizations.model.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
@@ -53,7 +53,7 @@ beforeAll(async () => {
   site = await startTestServer();
   owner = site.as(site.cast.owner);
   id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Pictures', organizationId: site.cast.leafLab } })).body.id;
-  await uploadTable(owner, id, 'leaves', sampleCsv());
+  await uploadTable(owner, id, 'leaves', printSampleCsv());
 });
 afterAll(() => site.stop());
 

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CHECKPOINT_EVERY } from '../../src/lakehouse/delta/schema.ts';
-import { publishWaiting } from '../../src/lakehouse/delta/publisher.ts';
-import { tableFolder } from '../../src/lakehouse/delta/places.ts';
-import { compactTable } from '../../src/lakehouse/maintenance.ts';
-import { commit, filesAt, findTableById } from '../../src/lakehouse/manifest.ts';
+import { CHECKPOINT_EVERY } from '../../src/lakehouse/tables/delta/schema.ts';
+import { publishWaiting } from '../../src/lakehouse/tables/delta/publisher.ts';
+import { printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
+import { compactTable } from '../../src/lakehouse/tables/maintenance.ts';
+import { commit, listFilesAt, findTableById } from '../../src/lakehouse/tables/manifest.ts';
 import { openLake, type Lake } from '../ingest/setup.ts';
 import { pythonWith } from '../support/python.ts';
 
@@ -55,10 +55,10 @@ async function makeTable(versions: number): Promise<string> {
   }
   while ((await publishWaiting(lake.deps, { onProblem: (_table, error) => expect.unreachable(String(error)) })) > 0);
   const table = await findTableById(lake.db, id);
-  const files = await filesAt(lake.db, id, table?.version ?? 0);
+  const files = await listFilesAt(lake.db, id, table?.version ?? 0);
   expect(table?.version).toBeGreaterThanOrEqual(versions);
   expect(files.length).toBeLessThan(200);
-  return join(lake.folder, 'lake', tableFolder(experimentId, id));
+  return join(lake.folder, 'lake', printTableFolder(experimentId, id));
 }
 
 test(

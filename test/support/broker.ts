@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import { connect as connectMqtt } from 'mqtt';
-import { openAuthority } from '../../src/iot/authority.ts';
+import { makeAuthority, openAuthority } from '../../src/iot/authority.ts';
 import type { Broker, BrokerOptions } from '../../src/iot/broker.ts';
 import { startBroker } from '../../src/iot/broker.ts';
 import type { BrokerMessage, PresenceEvent, RefusalEvent } from '../../src/iot/connections.ts';
-import { tokenCredentials } from '../../src/iot/credentials.ts';
+import { openTokenIssuer } from '../../src/iot/credentials.ts';
 import { generateDeviceKeys } from '../../src/iot/keys.ts';
-import { devicePolicies } from '../../src/iot/policy.ts';
-import { EMBEDDED_ARN_PREFIX, embeddedRegistry } from '../../src/iot/registries/embedded.ts';
-import { thingName } from '../../src/iot/things.ts';
+import { makeDevicePolicies } from '../../src/iot/policy.ts';
+import { EMBEDDED_ARN_PREFIX, openEmbeddedRegistry } from '../../src/iot/registries/embedded.ts';
+import { nameThing } from '../../src/iot/things.ts';
 import { folderStore } from './registry-store.ts';
 
 export interface TestDevice {
@@ -25,15 +25,15 @@ export interface TestDevice {
 /** A broker on loopback with a registry and authority in a folder of its own, and what it has been told. */
 export async function openBroker(more: Partial<BrokerOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-broker-'));
-  const authority = await openAuthority(join(folder, 'ca'));
+  const authority = await openAuthority(await makeAuthority());
   const store = folderStore(join(folder, 'things'));
-  const tokens = tokenCredentials({ keys: [Buffer.alloc(32, 7)], arnPrefix: EMBEDDED_ARN_PREFIX, objects: null });
+  const tokens = openTokenIssuer({ keys: [Buffer.alloc(32, 7)], arnPrefix: EMBEDDED_ARN_PREFIX, objects: null });
   const messages: BrokerMessage[] = [];
   const presence: PresenceEvent[] = [];
   const refusals: RefusalEvent[] = [];
   const problems: unknown[] = [];
   let broker: Broker | null = null;
-  const registry = embeddedRegistry({ authority, store, endpoint: 'localhost', onChange: (thing) => void broker?.refresh(thing) });
+  const registry = openEmbeddedRegistry({ authority, store, endpoint: 'localhost', onChange: (thing) => void broker?.refresh(thing) });
   broker = await startBroker({
     port: 0,
     authority,
@@ -56,11 +56,11 @@ export async function openBroker(more: Partial<BrokerOptions> = {}) {
 
   async function newDevice(experimentIds: readonly string[]): Promise<TestDevice> {
     const serialNumber = `E8:${randomUUID()}`;
-    const thing = thingName('multispeq', serialNumber);
+    const thing = nameThing('multispeq', serialNumber);
     const keys = await generateDeviceKeys();
     await registry.createThing({ thingName: thing, deviceType: 'multispeq', serialNumber });
     const { certificateId, certificatePem } = await registry.issueCertificate(thing, keys.csr);
-    await registry.setPolicies(thing, devicePolicies(EMBEDDED_ARN_PREFIX, 'multispeq', experimentIds));
+    await registry.setPolicies(thing, makeDevicePolicies(EMBEDDED_ARN_PREFIX, 'multispeq', experimentIds));
     await registry.activateCertificate(thing, certificateId);
     return { thing, certificateId, key: keys.privateKey, cert: certificatePem };
   }

@@ -1,24 +1,13 @@
-import type { OpenApiDocument } from '../../src/contract/operations.ts';
-import { recordOperation } from './operations-seen.ts';
+import { recordExchange } from './operations-seen.ts';
 import type { TestServer } from './server.ts';
 import { codeIn, lettersTo, nextLetter } from './outbox.ts';
 
-const documents = new Map<string, Promise<OpenApiDocument>>();
-
 /** Checks an answer against the published document, as every call of the cast is. */
-async function record(baseUrl: string, request: Request, response: Response): Promise<void> {
-  if (response.status >= 400) return;
-  const known = documents.get(baseUrl) ?? fetch(`${baseUrl}/openapi.json`).then((answer) => answer.json() as Promise<OpenApiDocument>);
-  documents.set(baseUrl, known);
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
-  const text = isJson ? await response.clone().text() : '';
-  await recordOperation(
-    await known,
-    request.method,
-    new URL(request.url).pathname,
-    response.status,
-    text === '' ? undefined : JSON.parse(text),
-  );
+async function record(request: Request, sent: string, response: Response): Promise<void> {
+  const { pathname, search } = new URL(request.url);
+  const contentType = response.headers.get('content-type') ?? '';
+  const text = contentType.includes('json') ? await response.clone().text() : '';
+  await recordExchange({ method: request.method, path: pathname + search, sent, status: response.status, contentType, text });
 }
 
 /** What of a browser matters to a server: a cookie jar, and an Origin on every request. */
@@ -53,7 +42,7 @@ export class Browser {
       if (/max-age=0/i.test(line)) this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    await record(this.baseUrl, request, response);
+    await record(request, body ?? '', response);
     return response;
   };
 

@@ -3,8 +3,8 @@
  * token, and whatever DuckDB spells or means differently is spelled out. Markers become literals first, as they do in Spark.
  * Anything that is not known to mean the same stays as it is, and DuckDB refuses it.
  */
-import { physicalType } from '../../src/lakehouse/staging.ts';
-import { parseType } from '../../src/lakehouse/types.ts';
+import { printPhysicalType } from '../../src/lakehouse/tables/staging.ts';
+import { parseType } from '../../src/lakehouse/terms/types.ts';
 
 /** The name under which the engine of the tests finds a version of a Delta table. */
 export const liveName = (url: string, version: number): string => `${url}@${version}`;
@@ -110,7 +110,7 @@ function constant(nodes: readonly Node[]): string {
   return only.text;
 }
 
-const duckType = (text: string): string => physicalType(parseType(text));
+const duckType = (text: string): string => printPhysicalType(parseType(text));
 
 /** A version of a Delta table: its path and number, and how many nodes it takes. */
 function liveTable(nodes: readonly Node[]): { name: string; nodes: number } | null {

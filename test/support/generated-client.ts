@@ -3,12 +3,14 @@
  * that may be absent is told apart from one that may be null, and a member that the document does not name is refused.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createClient } from '@hey-api/openapi-ts';
 import { z } from 'zod';
+import { placeKinds } from '../../src/contract/kinds.ts';
 import { readJson } from '../../src/json.ts';
+import { keepOnly } from './kept-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DOCUMENT = join(ROOT, 'src', 'generated', 'openapi.json');
@@ -40,12 +42,12 @@ export default async function generateClient(): Promise<void> {
   const text = readFileSync(DOCUMENT, 'utf8');
   const folder = folderOf(text);
   if (existsSync(folder)) return;
-  const document = readJson(text) as Record<string, unknown>;
-  openMixed(document['components']);
-  rmSync(CLIENTS, { recursive: true, force: true });
+  const document = readJson(text) as Record<string, unknown> & { components: { schemas: Record<string, unknown> } };
+  openMixed(document.components);
   const begun = `${folder}-${process.pid}`;
   await createClient({
-    input: document,
+    // its unions of named kinds are intersections, which strict objects have none of
+    input: placeKinds(document, document.components.schemas),
     output: begun,
     logs: { level: 'silent' },
     plugins: ['@hey-api/typescript', { name: 'zod', requests: false }],
@@ -53,7 +55,7 @@ export default async function generateClient(): Promise<void> {
   // the generator has no setting for it: its objects drop what they do not know
   const file = join(begun, 'zod.gen.ts');
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll('z.object(', 'z.strictObject('));
-  renameSync(begun, folder);
+  keepOnly(begun, folder);
 }
 
 let schemas: Promise<Record<string, unknown>> | undefined;
@@ -62,9 +64,9 @@ const load = () =>
     Record<string, unknown>
   >);
 
-/** Why the generated client cannot read the answer to `operationId` (`Workbooks.list`); null when it can. */
+/** Why the generated client cannot read the answer to `operationId` (`listWorkbooks`); null when it can. */
 export const complainOf = async (operationId: string, body: unknown): Promise<string | null> => {
-  const name = `z${operationId.replace(/(?:^|\.)\w/g, (start) => start.slice(-1).toUpperCase())}Response`;
+  const name = `z${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Response`;
   const schema = (await load())[name];
   if (!(schema instanceof z.ZodType)) return `the generated client has no ${name}`;
   const { error } = schema.safeParse(body);

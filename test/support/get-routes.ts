@@ -16,7 +16,12 @@ export const DATA_FORMATS = [
   'application/vnd.apache.arrow.stream',
   'application/vnd.apache.parquet',
 ];
-export const PICTURE_FORMATS = ['image/svg+xml', 'image/png'];
+export const PICTURE_FORMATS = ['image/svg+xml', 'image/png', 'application/vnd.vegalite.v6+json'];
+
+const DRAFT = {
+  chartType: 'line',
+  dataConfig: { tableName: 'leaves', dataSources: [{ tableName: 'leaves', columnName: 'spad', role: 'y' }] },
+};
 
 export interface GetRoute {
   /** As the document has it. */
@@ -31,6 +36,16 @@ const made = async (site: BuiltSite, path: string, body: unknown): Promise<Recor
   if (answer.status !== 201 && answer.status !== 200) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
   return answer.body as Record<string, any>;
 };
+
+/** Waits until a job is over, and was not in vain. */
+async function ended(site: BuiltSite, path: string): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    const { body } = await site.owner('GET', path);
+    if (body.status === 'completed') return;
+    if (tries > 600) throw new Error(`${path} did not end: ${JSON.stringify(body)}`);
+    await sleep(50);
+  }
+}
 
 /** One of everything, so that most routes have something to answer. Ids by the collection that a path names before them. */
 async function furnish(site: BuiltSite): Promise<Record<string, string>> {
@@ -60,13 +75,9 @@ async function furnish(site: BuiltSite): Promise<Record<string, string>> {
     url: 'https://hooks.example.org/field',
     kinds: ['experiment.created'],
   });
-  for (let tries = 0; ; tries += 1) {
-    const { body } = await site.owner('GET', `${base}/data/exports/${String(exported['exportId'])}/status`);
-    if (body.status === 'completed') break;
-    if (tries > 600) throw new Error(`the export did not end: ${JSON.stringify(body)}`);
-    await sleep(50);
-  }
+  await ended(site, `${base}/data/exports/${String(exported['exportId'])}/status`);
   const change = await site.owner('PATCH', `${base}/data/tables/${table}/columns/spad`, { body: { type: 'double' } });
+  await ended(site, `${base}/data/tables/${table}/column-changes/${String(change.body.id)}`);
   const uploads = (await site.owner('GET', `${base}/data/uploads`)).body as { uploads?: { uploadId: string }[] };
   const row = (await site.owner('GET', `${base}/data?tableName=leaves&limit=1`)).body[0].data.rows[0] as Record<string, string>;
   return {
@@ -94,6 +105,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   '/api/v1/experiments/{id}/data/exports': 'tableName=leaves',
   '/api/v1/experiments/{id}/data/rows/{row}/lineage': 'tableName=leaves',
   '/api/v1/experiments/{id}/data': 'tableName=leaves',
+  '/api/v1/experiments/{id}/chart': `chart=${encodeURIComponent(JSON.stringify(DRAFT))}`,
   '/api/v1/experiments/{id}/data/distinct': 'tableName=leaves&column=plot',
   '/api/v1/auth/organization/list-members': 'organizationId={organizations}',
   '/api/v1/auth/organization/list-teams': 'organizationId={organizations}',
@@ -117,26 +129,22 @@ function filled(template: string, ids: Readonly<Record<string, string>>): string
 }
 
 /** Pages and files besides the document's operations. */
-const OTHERS = [
-  '/openapi.json',
-  '/docs',
-  '/docs/page.js',
-  '/docs/swagger-ui.css',
-  '/platform/assets/platform.css',
-  '/platform/sign-in',
-  '/platform/account',
-  '/platform/account/invitations',
-];
+const OTHERS = ['/openapi.json', '/', '/docs/api', '/docs/page.js', '/docs/swagger-ui.css'];
 
 /** Every GET operation of the document, and what is served besides, each in every format that it has. */
 export async function getRoutes(site: BuiltSite): Promise<GetRoute[]> {
   const ids = await furnish(site);
   const operations = Object.entries(document.paths)
-    .filter(([, item]) => item['get'] !== undefined)
+    // a stream of events has no end
+    .filter(([template, item]) => item['get'] !== undefined && !template.endsWith('/changes'))
     .flatMap(([template]) => {
       const query = QUERIES[template]?.replace(/\{(\S+)\}/g, (_all, name: string) => ids[name] ?? '');
       const path = filled(template, ids) + (query === undefined ? '' : `?${query}`);
-      const formats = template.endsWith('/image') ? PICTURE_FORMATS : template.endsWith('/{id}/data') ? DATA_FORMATS : ['application/json'];
+      const formats = /\/(image|chart)$/.test(template)
+        ? PICTURE_FORMATS
+        : template.endsWith('/{id}/data')
+          ? DATA_FORMATS
+          : ['application/json'];
       return formats.map((accept) => ({ template, path, accept }));
     });
   return [...operations, ...OTHERS.map((path) => ({ template: path, path, accept: '*/*' }))];

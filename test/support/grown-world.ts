@@ -158,6 +158,9 @@ export async function grow(world: GrownWorld, count: number): Promise<void> {
           values (${randomUUID()}, ${experiment}, 'raw_data', 'raw_data', 1, 'csv', 'real', ${owner.id})`,
         sql('grown')`insert into uploads (id, experiment_id, source_kind, status, created_by, completed_at)
           values (${randomUUID()}, ${experiment}, 'csv', 'failed', ${owner.id}, now())`,
+        sql('grown')`insert into code_versions (resource_id, version, code, kind, created_by)
+          select v.resource_id, max(v.version) + 1, '1', min(v.kind), ${owner.id} from code_versions v
+          where v.resource_id in (${macro}, ${protocol}) group by v.resource_id`,
         sql('grown')`insert into macro_reprocesses (id, experiment_id, macro_id, code_version, status, completed_at)
           values (${randomUUID()}, ${experiment}, ${macro}, 1, 'completed', now())`,
         sql('grown')`insert into webhook_endpoints (id, organization_id, url, kinds, secret)

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOG_FOLDER } from '../../src/lakehouse/delta/places.ts';
+import { LOG_FOLDER } from '../../src/lakehouse/tables/delta/places.ts';
 
 /** The files with rows that lie in a lake: `tables/<experiment>/<table>/<file>.parquet`. */
 export const dataFiles = (lakeFolder: string): { path: string; tableId: string }[] =>

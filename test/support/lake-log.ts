@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { sql } from '../../src/database/sql.ts';
-import { tableFolder } from '../../src/lakehouse/delta/places.ts';
+import { printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
 import { snapshotAt, versionsIn } from '../lakehouse/log-reader.ts';
 import { eventually } from './crashes.ts';
 
@@ -15,7 +15,7 @@ export async function compareLogs({ db, dataDir }: { db: Database; dataDir: stri
     sql('test')`select id, experiment_id as "experimentId", kind, version, published_version as published from lake_tables`,
   );
   for (const { id, experimentId, kind, version, published } of tables) {
-    const folder = join(dataDir, 'lake', tableFolder(experimentId, id));
+    const folder = join(dataDir, 'lake', printTableFolder(experimentId, id));
     const entries = versionsIn(folder);
     // a log begins with the first file
     if (published === null && entries.length === 0) continue;

@@ -120,7 +120,10 @@ async function probe(matrix: Matrix, caller: CallerName, method: string, path: s
     headers: { ...(key === null ? {} : { 'x-api-key': key }), ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) },
     ...(method === 'GET' ? {} : { body: '{' }),
   });
-  const text = await response.text();
+  // a stream of events has no end
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const text = isStream ? '' : await response.text();
+  if (isStream) await response.body?.cancel();
   return { status: response.status, code: /"code":"(\w+)"/.exec(text)?.[1] ?? '' };
 }
 

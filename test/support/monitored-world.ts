@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { countMeasurements } from '../../src/api/messages/measurements.service.ts';
 import { sql } from '../../src/database/sql.ts';
-import { deviceRows, messageSources } from '../../src/ingest/messages/ids.ts';
-import { measurementRows, type DecodedMeasurement } from '../../src/ingest/messages/rows.ts';
+import { makeDeviceHasher, makeMessageHasher } from '../../src/ingest/messages/ids.ts';
+import { makeMeasurementRows, type DecodedMeasurement } from '../../src/ingest/messages/rows.ts';
 import { grant, type Person } from './cast.ts';
 import type { OracleDevice, OracleMeasurement } from './monitoring-oracle.ts';
 import type { TestServer } from './server.ts';
@@ -100,14 +100,14 @@ export async function writeHistories(world: World, histories: readonly OracleDev
     }
   });
   for (const experiment of world.experiments) {
-    const deviceRow = deviceRows(experiment);
-    const sourceOf = messageSources(experiment);
+    const deviceRow = makeDeviceHasher(experiment);
+    const sourceOf = makeMessageHasher(experiment);
     const rows = histories.flatMap(({ measurements }, index) =>
       measurements.flatMap((one) => {
         if (one.experiment !== experiment) return [];
         const arrival = { clientId: world.devices[index]!.thing, userId: null, protocolId: null, arrivedAt: new Date() };
         const message = decoded(one);
-        const made = measurementRows({ source: sourceOf(arrival, message), deviceRow }, arrival, message);
+        const made = makeMeasurementRows({ source: sourceOf(arrival, message), deviceRow }, arrival, message);
         if (typeof made === 'string') throw new Error(made);
         one.id = made[0]!.id;
         return [made];

@@ -61,6 +61,23 @@ export async function spawnServer(environment: Record<string, string>, ...role: 
   };
 }
 
+/** Starts the built server without waiting for it; `ended` answers its code and what it said by then. */
+export function beginServer(environment: Record<string, string>): {
+  child: ChildProcess;
+  ended: Promise<{ code: number | null; text: string }>;
+} {
+  const child = spawn(process.execPath, startArguments, {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', ...startEnvironment, PORT: '0', BROKER_PORT: '0', ...environment },
+  });
+  let text = '';
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return { child, ended: once(child, 'exit').then(([code]) => ({ code: code as number | null, text })) };
+}
+
+/** Runs the server until it ends by itself; answers its code and what it said. */
+export const failing = (environment: Record<string, string>) => beginServer(environment).ended;
+
 /** A database and a folder that several server processes can share. */
 export async function sharedSite(): Promise<{
   database: TestDatabase;

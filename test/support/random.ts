@@ -6,3 +6,14 @@ export function seedRandomTests(): void {
   fc.configureGlobal({ seed });
   console.log(`FC_SEED=${seed}`);
 }
+
+/** Numbers from 0 to 1, the same ones for the same FC_SEED, which is 1 unless it is set (mulberry32). */
+export function seededRandom(): () => number {
+  let state = Number(process.env['FC_SEED'] ?? 1);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

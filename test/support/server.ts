@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config.ts';
-import { createContext, type Context } from '../../src/context.ts';
+import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { OpenApiDocument } from '../../src/contract/operations.ts';
 import { readJson } from '../../src/json.ts';
 import { noteSecretsOf, testLog } from './canaries.ts';
 import { makeCast, type Cast, type Person } from './cast.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
-import { recordOperation } from './operations-seen.ts';
+import { recordExchange } from './operations-seen.ts';
 import { spawnServer, type ServerProcess } from './process.ts';
 
 interface CallOptions {
@@ -54,6 +54,15 @@ export interface TestServer {
 
 const document = readJson(readFileSync(join(import.meta.dirname, '../../src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
 
+/** The body of an answer; of one without an end what comes first. */
+async function bytesOf(response: Response): Promise<Buffer> {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return Buffer.from(await response.arrayBuffer());
+  const reader = response.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  return Buffer.from(value ?? []);
+}
+
 /** Calls a server at an address; each answer is held against the published document. */
 export const callsTo =
   (baseUrl: string): TestServer['as'] =>
@@ -72,13 +81,14 @@ export const callsTo =
       },
       ...(body === undefined ? {} : { body: form || typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const bytes = Buffer.from(await response.arrayBuffer());
+    const bytes = await bytesOf(response);
     const text = bytes.toString('utf8');
     noteSecretsOf(text);
     const contentType = response.headers.get('content-type') ?? '';
     const isJson = contentType.includes('json') && !contentType.includes('ndjson');
     const parsed: unknown = isJson && text !== '' ? readJson(text) : undefined;
-    await recordOperation(document, method, path, response.status, contentType.startsWith('application/json') ? parsed : undefined);
+    const sentTo = `${path}${search === '' ? '' : `?${search}`}`;
+    await recordExchange({ method, path: sentTo, sent: body, status: response.status, contentType, text });
     return { status: response.status, headers: response.headers, body: parsed, text, bytes };
   };
 
@@ -97,6 +107,8 @@ export async function startTestServer(environment: Record<string, string> = {}):
   });
   let opening: Promise<Context> | undefined;
   const open = async () => {
+    // the whole product is read for it: what only asks over HTTP starts 2 s earlier without it
+    const { createContext } = await import('../../src/compose.ts');
     const own = { SAMPLE_DATA: 'off', MACRO_LANGUAGES: 'none', BASE_URL: server.baseUrl };
     return createContext(readConfig({ ...own, ...settings, ...testLog(), WORKER: 'off' }));
   };

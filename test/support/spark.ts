@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Statement } from '../../src/lakehouse/warehouse.ts';
+import type { Statement } from '../../src/lakehouse/terms/warehouse.ts';
 import { pythonWith } from './python.ts';
 
 /** Cells are text (numbers, so that none is rounded), booleans or null. */

@@ -63,13 +63,3 @@ export const countWaysIn = async (db: Queryable, userId: string) =>
         + u.email_verified::integer)::integer as count
       from users u where u.id = ${userId}`)
   )?.count ?? 0;
-
-export interface OwnProfile {
-  firstName: string;
-  lastName: string;
-  bio: string | null;
-}
-
-export const findOwnProfile = (db: Queryable, userId: string) =>
-  db.one<OwnProfile>(sql('account.findOwnProfile')`
-    select first_name as "firstName", last_name as "lastName", bio from profiles where user_id = ${userId}`);

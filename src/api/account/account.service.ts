@@ -47,4 +47,4 @@ export const createUser = (db: Database, user: NewUser): Promise<{ id: string; o
   });
 
 /** The account of an address, if there is one. */
-export const userOfEmail = async (db: Database, email: string): Promise<string | undefined> => (await findUserByEmail(db, email))?.id;
+export const findUserOfEmail = async (db: Database, email: string): Promise<string | undefined> => (await findUserByEmail(db, email))?.id;

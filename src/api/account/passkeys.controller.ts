@@ -1,12 +1,12 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Get, Middlewares, Post, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
-import { CEREMONY_SECONDS } from '../../auth/ceremonies.ts';
-import { listPasskeys } from '../../auth/passkeys.ts';
+import { CEREMONY_SECONDS } from '../../auth/proofs/ceremonies.ts';
+import { listPasskeys } from '../../auth/proofs/passkeys.ts';
 import { findSession } from '../../auth/sessions.ts';
-import { cookieOf, setCookie, setSignInCookies } from '../../http/cookies.ts';
+import { readCookie, setCookie, setSignInCookies } from '../../http/callers/cookies.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { publicWrite } from '../../http/public.ts';
-import { visitOf } from '../../http/visits.ts';
+import { protectPublicWrite } from '../../http/callers/public.ts';
+import { getVisit } from '../../http/callers/visits.ts';
 import { errors } from '../../errors.ts';
 import type { CurrentSession, StatusDone } from './account.model.ts';
 import type { PasskeyAnswer, PasskeyInfo, PasskeyNamed, PasskeyRegistration, PasskeyRename, PasskeyRenamed } from './passkeys.model.ts';
@@ -21,7 +21,7 @@ import {
 } from './passkeys.service.ts';
 
 interface PasskeyOptionsQuery {
-  /** Only built-in (`platform`) or only separate (`cross-platform`) authenticators. */
+  /** Only built-in (`platform`) or only separate (`cross-platform`) authenticators; any when absent. */
   authenticatorAttachment?: 'platform' | 'cross-platform';
   /** Ignored here: the name counts when the passkey is registered. */
   name?: string;
@@ -30,7 +30,7 @@ interface PasskeyOptionsQuery {
 }
 
 @Route('api/v1/auth/passkey')
-@Tags('Passkeys')
+@Tags('Signing in')
 export class PasskeysController extends ApiController {
   private begun({ options, cookie }: CeremonyBegun): Record<string, unknown> {
     setCookie(this.ctx, this.response, 'passkey', cookie, CEREMONY_SECONDS);
@@ -38,35 +38,51 @@ export class PasskeysController extends ApiController {
     return { ...options };
   }
 
-  /** Options for `navigator.credentials.create`. Needs a session that was begun within a day. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. The session must have been begun within a day, else SESSION_NOT_FRESH (403). Answers
+   * the options for `navigator.credentials.create`.
+   * @summary Begin to register a passkey
+   */
   @Get('generate-register-options')
   @Security('session')
-  public async registrationOptions(@Queries() query: PasskeyOptionsQuery): Promise<Record<string, unknown>> {
+  public async beginPasskeyRegistration(@Queries() query: PasskeyOptionsQuery): Promise<Record<string, unknown>> {
     return this.begun(await beginRegistration(this.ctx, this.caller, query.authenticatorAttachment));
   }
 
-  /** Registers the passkey that was made. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. Ends what `generate-register-options` began in this browser. Refused with
+   * CHALLENGE_NOT_FOUND, FAILED_TO_VERIFY_REGISTRATION or PREVIOUSLY_REGISTERED (400), and SESSION_NOT_FRESH (403) when the session was not begun
+   * within a day.
+   * @summary Register a passkey
+   */
   @Post('verify-registration')
   @Security('session')
-  public async register(@Request() request: HttpRequest, @Body() body: PasskeyRegistration): Promise<PasskeyInfo> {
-    const cookie = cookieOf(request, 'passkey');
+  public async registerPasskey(@Request() request: HttpRequest, @Body() body: PasskeyRegistration): Promise<PasskeyInfo> {
+    const cookie = readCookie(request, 'passkey');
     setCookie(this.ctx, this.response, 'passkey', '', 0);
     return endRegistration(this.ctx, this.caller, { cookie, response: body.response, name: body.name });
   }
 
-  /** Options for `navigator.credentials.get`. */
+  /**
+   * For everybody. Answers the options for `navigator.credentials.get`. Too many from one place refuse with RATE_LIMITED (429).
+   * @summary Begin to sign in by a passkey
+   */
   @Get('generate-authenticate-options')
-  public async authenticationOptions(@Request() request: HttpRequest): Promise<Record<string, unknown>> {
+  public async beginPasskeySignIn(@Request() request: HttpRequest): Promise<Record<string, unknown>> {
     return this.begun(await beginPasskeySignIn(this.ctx, request.ip ?? ''));
   }
 
-  /** Signs in by the passkey that answered. */
+  /**
+   * For everybody. Signs in by the passkey that answered; the session is set as a cookie. Refused with CHALLENGE_NOT_FOUND (400), PASSKEY_UNKNOWN or
+   * AUTHENTICATION_FAILED (401), and RATE_LIMITED (429).
+   * @summary Sign in by a passkey
+   */
   @Post('verify-authentication')
-  @Middlewares(publicWrite)
-  public async authenticate(@Request() request: HttpRequest, @Body() body: PasskeyAnswer): Promise<CurrentSession> {
-    const cookie = cookieOf(request, 'passkey');
+  @Middlewares(protectPublicWrite)
+  public async signInByPasskey(@Request() request: HttpRequest, @Body() body: PasskeyAnswer): Promise<CurrentSession> {
+    const cookie = readCookie(request, 'passkey');
     setCookie(this.ctx, this.response, 'passkey', '', 0);
-    const visit = visitOf(request);
+    const visit = getVisit(request);
     const signedIn = await endPasskeySignIn(this.ctx, visit, { cookie, response: body.response });
     setSignInCookies(this.ctx, this.response, { ...signedIn, browser: visit.browser });
     const session = await findSession(this.ctx.db, signedIn.handle);
@@ -74,24 +90,34 @@ export class PasskeysController extends ApiController {
     return { session, user: signedIn.user };
   }
 
-  /** Your passkeys. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. Answers everything that is kept of them, and when each last signed in.
+   * @summary List your passkeys
+   */
   @Get('list-user-passkeys')
   @Security('session')
-  public async list(): Promise<PasskeyInfo[]> {
+  public async listPasskeys(): Promise<PasskeyInfo[]> {
     return listPasskeys(this.ctx.db, this.caller.userId);
   }
 
-  /** Renames a passkey. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. Somebody else's is PASSKEY_NOT_FOUND (404).
+   * @summary Rename a passkey
+   */
   @Post('update-passkey')
   @Security('session')
-  public async rename(@Body() body: PasskeyRename): Promise<PasskeyRenamed> {
+  public async renamePasskey(@Body() body: PasskeyRename): Promise<PasskeyRenamed> {
     return { passkey: await changePasskey(this.ctx, this.caller, body.id, body.name) };
   }
 
-  /** Deletes a passkey. It ends no session and no other way to sign in. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. It ends no session and no other way to sign in. The only way to sign in refuses with
+   * FAILED_TO_UNLINK_LAST_ACCOUNT (400); somebody else's is PASSKEY_NOT_FOUND (404).
+   * @summary Delete a passkey
+   */
   @Post('delete-passkey')
   @Security('session')
-  public async remove(@Body() body: PasskeyNamed): Promise<StatusDone> {
+  public async deletePasskey(@Body() body: PasskeyNamed): Promise<StatusDone> {
     await removePasskey(this.ctx, this.caller, body.id);
     return { status: true };
   }

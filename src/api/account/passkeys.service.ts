@@ -1,24 +1,24 @@
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { beginCeremony, endCeremony } from '../../auth/ceremonies.ts';
-import { passkeyOrigins, relyingPartyId } from '../../auth/origins.ts';
+import { beginCeremony, endCeremony } from '../../auth/proofs/ceremonies.ts';
+import { listPasskeyOrigins, decideRelyingPartyId } from '../../auth/origins.ts';
 import {
   authenticatePasskey,
-  authenticationOptions,
+  makeAuthenticationOptions,
   deletePasskey,
   listPasskeys,
   registerPasskey,
-  registrationOptions,
+  makeRegistrationOptions,
   renamePasskey,
   type RelyingParty,
-} from '../../auth/passkeys.ts';
+} from '../../auth/proofs/passkeys.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { countWaysIn, findAccountUser, lockAccount } from './account.queries.ts';
 import type { PasskeyInfo } from './passkeys.model.ts';
 import { requireFresh } from './sessions.service.ts';
-import { afterSignIn, auditRefusal, beginSession, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
+import { finishSignIn, auditRefusal, beginSession, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
 
 /** Options for a ceremony, and the cookie that must come back with its answer. */
 export interface CeremonyBegun {
@@ -26,7 +26,7 @@ export interface CeremonyBegun {
   cookie: string;
 }
 
-const partyOf = (ctx: Context): RelyingParty => ({ id: relyingPartyId(ctx), origins: passkeyOrigins(ctx) });
+const partyOf = (ctx: Context): RelyingParty => ({ id: decideRelyingPartyId(ctx), origins: listPasskeyOrigins(ctx) });
 
 /** Begins the making of a passkey. Errors: sessionNotFresh. */
 export async function beginRegistration(ctx: Context, caller: Caller, attachment?: 'platform' | 'cross-platform'): Promise<CeremonyBegun> {
@@ -34,7 +34,7 @@ export async function beginRegistration(ctx: Context, caller: Caller, attachment
   const user = await findAccountUser(ctx.db, caller.userId);
   if (!user) throw errors.unauthorized();
   const name = user.email ?? (user.name === '' ? 'fieldlake account' : user.name);
-  const options = await registrationOptions(ctx.db, partyOf(ctx), { id: user.id, name }, attachment);
+  const options = await makeRegistrationOptions(ctx.db, partyOf(ctx), { id: user.id, name }, attachment);
   const data = { challenge: options.challenge, userId: caller.userId };
   return { options, cookie: await beginCeremony(ctx.db, ctx.config.secret, 'passkey-registration', data) };
 }
@@ -65,7 +65,7 @@ export async function endRegistration(
 /** Begins a sign-in by passkey. */
 export async function beginPasskeySignIn(ctx: Context, ip: string): Promise<CeremonyBegun> {
   await spendPlace(ctx, ip, 'ceremonies');
-  const options = await authenticationOptions(partyOf(ctx));
+  const options = await makeAuthenticationOptions(partyOf(ctx));
   return { options, cookie: await beginCeremony(ctx.db, ctx.config.secret, 'passkey-authentication', { challenge: options.challenge }) };
 }
 
@@ -85,7 +85,7 @@ export async function endPasskeySignIn(
     return answer;
   });
   if ('refused' in outcome) throw outcome.refused === 'unknown' ? errors.passkeyUnknown() : errors.authenticationFailed();
-  return afterSignIn(ctx, outcome);
+  return finishSignIn(ctx, outcome);
 }
 
 /** Renames a passkey of the caller's. Errors: passkeyNotFound, also for somebody else's. */

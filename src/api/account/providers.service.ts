@@ -1,17 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { beginCeremony, endCeremony } from '../../auth/ceremonies.ts';
-import { trustedDestination } from '../../auth/origins.ts';
+import { beginCeremony, endCeremony } from '../../auth/proofs/ceremonies.ts';
+import { checkDestination } from '../../auth/origins.ts';
 import {
-  authorizationUrl,
+  makeAuthorizationUrl,
   identify,
   isProvider,
+  PROVIDERS,
   type AuthorizationChecks,
   type ProviderClient,
   type ProviderIdentity,
   type ProviderName,
-} from '../../auth/providers.ts';
+} from '../../auth/proofs/providers.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
@@ -20,16 +21,18 @@ import { createAccount } from './account.service.ts';
 import type { OAuthSignIn, UnlinkAccount } from './providers.model.ts';
 import { deleteLinkedAccount, findLinkedUser, insertLinkedAccount } from './providers.queries.ts';
 import { requireFresh } from './sessions.service.ts';
-import { afterSignIn, auditRefusal, beginSession, canonicalAddress, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
+import { finishSignIn, auditRefusal, beginSession, canonicaliseAddress, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
 
-/** Why a person who came back from a provider is not let in; the page at /api/v1/auth/error has a sentence for each. */
-export type ProviderFailure =
-  | 'state_mismatch'
-  | 'access_denied'
-  | 'provider_failed'
-  | 'email_not_verified'
-  | 'account_not_linked'
-  | 'account_already_linked_to_different_user';
+/** Why a person who came back from a provider is not let in; the page for signing in has a sentence for each. */
+export const PROVIDER_FAILURES = [
+  'state_mismatch',
+  'access_denied',
+  'provider_failed',
+  'email_not_verified',
+  'account_not_linked',
+  'account_already_linked_to_different_user',
+] as const;
+export type ProviderFailure = (typeof PROVIDER_FAILURES)[number];
 
 interface Flow {
   provider: ProviderName;
@@ -47,6 +50,9 @@ function clientOf(ctx: Context, name: string): { provider: ProviderName; client:
   return { provider: name, client };
 }
 
+/** Providers that are set up here. */
+export const listOfferedProviders = (ctx: Context): ProviderName[] => PROVIDERS.filter((name) => ctx.config.providers[name] !== undefined);
+
 const callbackOf = (ctx: Context, provider: ProviderName) =>
   `${ctx.baseUrl}/api/v1/auth/${provider === 'github' ? 'callback' : 'oauth2/callback'}/${provider}`;
 
@@ -58,13 +64,13 @@ export async function beginProvider(
 ): Promise<{ url: string; cookie: string }> {
   const { provider, client } = clientOf(ctx, asked.providerId);
   await spendPlace(ctx, by.ip, 'ceremonies');
-  const destination = trustedDestination(ctx, asked.callbackURL ?? '/platform/account');
+  const destination = checkDestination(ctx, asked.callbackURL ?? '/account');
   if (destination === null) throw errors.invalidCallbackUrl();
-  const errorDestination = asked.errorCallbackURL === undefined ? null : trustedDestination(ctx, asked.errorCallbackURL);
+  const errorDestination = asked.errorCallbackURL === undefined ? null : checkDestination(ctx, asked.errorCallbackURL);
   if (asked.errorCallbackURL !== undefined && errorDestination === null) throw errors.invalidErrorCallbackUrl();
-  const newUserDestination = asked.newUserCallbackURL === undefined ? destination : trustedDestination(ctx, asked.newUserCallbackURL);
+  const newUserDestination = asked.newUserCallbackURL === undefined ? destination : checkDestination(ctx, asked.newUserCallbackURL);
   if (newUserDestination === null) throw errors.invalidNewUserCallbackUrl();
-  const { url, checks } = await authorizationUrl(provider, client, callbackOf(ctx, provider));
+  const { url, checks } = await makeAuthorizationUrl(provider, client, callbackOf(ctx, provider));
   const flow: Flow = { provider, checks, destination, errorDestination, newUserDestination, linkTo: by.linkTo };
   return { url, cookie: await beginCeremony(ctx.db, ctx.config.secret, 'provider', flow) };
 }
@@ -88,7 +94,7 @@ async function join(tx: Transaction, provider: ProviderName, identity: ProviderI
   const linked = await findLinkedUser(tx, provider, identity.accountId);
   if (linked) return { userId: linked.userId, isNew: false };
   if (identity.unverified) return 'email_not_verified';
-  const email = identity.email === null ? null : canonicalAddress(identity.email);
+  const email = identity.email === null ? null : canonicaliseAddress(identity.email);
   const made = await createAccount(tx, { email, name: identity.name.slice(0, 200), verified: email !== null });
   const existing = made || email === null ? undefined : await lockUserByEmail(tx, email);
   if (existing?.emailVerified === false) return 'account_not_linked';
@@ -154,7 +160,7 @@ export async function endProvider(
       : { ...joined, session: await beginSession(ctx, tx, visit, { userId: joined.userId, method: provider }) };
   });
   if (typeof outcome === 'string') return failed(ctx, flow, outcome);
-  return { signedIn: await afterSignIn(ctx, outcome.session), destination: outcome.isNew ? flow.newUserDestination : flow.destination };
+  return { signedIn: await finishSignIn(ctx, outcome.session), destination: outcome.isNew ? flow.newUserDestination : flow.destination };
 }
 
 /** Takes a provider away from the caller's account. Errors: sessionNotFresh, accountNotFound, failedToUnlinkLastAccount. */

@@ -1,7 +1,7 @@
 import { Body, Get, Post, Route, Security, Tags } from '@tsoa/runtime';
 import { listSessions } from '../../auth/sessions.ts';
 import { isUuid } from '../../database/uuid.ts';
-import { clearSessionCookie } from '../../http/cookies.ts';
+import { clearSessionCookie } from '../../http/callers/cookies.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { AccountSession, AccountUpdate, RevokeSession, StatusDone } from './account.model.ts';
 import { revokeSession, revokeSessions, updateAccount } from './sessions.service.ts';
@@ -10,37 +10,54 @@ import { revokeSession, revokeSessions, updateAccount } from './sessions.service
 @Tags('Account')
 @Security('session')
 export class SessionsController extends ApiController {
-  /** Your sessions, newest first. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. Answers the sessions that are still open, newest first.
+   * @summary List your sessions
+   */
   @Get('list-sessions')
-  public async list(): Promise<AccountSession[]> {
+  public async listSessions(): Promise<AccountSession[]> {
     return listSessions(this.ctx.db, this.caller.userId);
   }
 
-  /** Ends a session of yours; it is refused from the next call on. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. It is refused from the next call on. One that is not yours, or has ended, is no
+   * error.
+   * @summary End one of your sessions
+   */
   @Post('revoke-session')
-  public async revoke(@Body() body: RevokeSession): Promise<StatusDone> {
+  public async revokeSession(@Body() body: RevokeSession): Promise<StatusDone> {
     if (isUuid(body.token)) await revokeSession(this.ctx, this.caller, body.token);
     return { status: true };
   }
 
-  /** Ends all your sessions, this one included. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. This one ends too.
+   * @summary End all your sessions
+   */
   @Post('revoke-sessions')
-  public async revokeAll(): Promise<StatusDone> {
+  public async revokeAllSessions(): Promise<StatusDone> {
     await revokeSessions(this.ctx, this.caller, false);
     clearSessionCookie(this.ctx, this.response);
     return { status: true };
   }
 
-  /** Ends all your sessions but this one. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. This one stays.
+   * @summary End all your other sessions
+   */
   @Post('revoke-other-sessions')
-  public async revokeOthers(): Promise<StatusDone> {
+  public async revokeOtherSessions(): Promise<StatusDone> {
     await revokeSessions(this.ctx, this.caller, true);
     return { status: true };
   }
 
-  /** Changes the name or the picture of your account. */
+  /**
+   * For yourself, by a session: API keys are not accepted here. Changes the name or the picture of your account. An `email` refuses with
+   * EMAIL_CAN_NOT_BE_UPDATED (400), and so does a call that gives nothing, with INVALID_INPUT (400).
+   * @summary Change your account
+   */
   @Post('update-user')
-  public async update(@Body() body: AccountUpdate): Promise<StatusDone> {
+  public async updateAccount(@Body() body: AccountUpdate): Promise<StatusDone> {
     await updateAccount(this.ctx, this.caller, body);
     return { status: true };
   }

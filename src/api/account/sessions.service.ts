@@ -9,7 +9,7 @@ import { findAccountUser, updateUserRow } from './account.queries.ts';
 const FRESH_MS = 86_400_000;
 
 /** The handle of the caller's session, on routes that only a session reaches. */
-export function ownSession(caller: Caller): string {
+export function requireOwnSession(caller: Caller): string {
   if (caller.via.kind !== 'session') throw errors.apiKeyNotAccepted();
   return caller.via.sessionId;
 }
@@ -41,7 +41,7 @@ export const revokeSession = (ctx: Context, caller: Caller, handle: string): Pro
 /** Ends all sessions of the caller's, but this one if it is to be kept. */
 export const revokeSessions = (ctx: Context, caller: Caller, keepOwn: boolean): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const ended = await endSessions(tx, caller.userId, keepOwn ? ownSession(caller) : null);
+    const ended = await endSessions(tx, caller.userId, keepOwn ? requireOwnSession(caller) : null);
     if (ended > 0) await audit(tx, caller, { action: 'session.ended', details: { sessions: ended, by: 'revocation' } });
   });
 

@@ -1,42 +1,78 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Get, Middlewares, Post, Request, Route, Tags } from '@tsoa/runtime';
 import { findSession } from '../../auth/sessions.ts';
-import { clearSessionCookie, setSignInCookies } from '../../http/cookies.ts';
+import { errors } from '../../errors.ts';
+import { clearSessionCookie, setSignInCookies } from '../../http/callers/cookies.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { publicWrite } from '../../http/public.ts';
-import { sessionOf } from '../../http/sessions.ts';
-import { visitOf } from '../../http/visits.ts';
-import type { CurrentSession, LayerAnswers, SendCode, SignInByCode, SignInResult, Succeeded } from './account.model.ts';
+import { protectPublicWrite } from '../../http/callers/public.ts';
+import { admitBySession } from '../../http/callers/sessions.ts';
+import { isFromThisMachine, getVisit } from '../../http/callers/visits.ts';
+import type {
+  CurrentSession,
+  LayerAnswers,
+  LinkSignInResult,
+  SendCode,
+  SignInByCode,
+  SignInByLink,
+  SignInResult,
+  Succeeded,
+} from './account.model.ts';
 import { findAccountUser } from './account.queries.ts';
 import { endOwnSession } from './sessions.service.ts';
-import { sendCode, signInByCode } from './sign-in.service.ts';
+import { sendCode, signInByCode, signInByLink } from './sign-in.service.ts';
 
 @Route('api/v1/auth')
 @Tags('Signing in')
 export class SignInController extends ApiController {
-  /** Sends a one-time code to an address, whether or not it has an account. At most 5 in 10 minutes go to one address. */
+  /**
+   * For everybody. Sends a one-time code to an address, whether or not it has an account. At most 5 in 10 minutes go to one address, else
+   * RATE_LIMITED (429). What is no address refuses with INVALID_EMAIL (400).
+   * @summary Send a sign-in code
+   */
   @Post('email-otp/send-verification-otp')
-  @Middlewares(publicWrite)
-  public async sendCode(@Request() request: HttpRequest, @Body() body: SendCode): Promise<Succeeded> {
-    await sendCode(this.ctx, visitOf(request), body.email);
+  @Middlewares(protectPublicWrite)
+  public async sendSignInCode(@Request() request: HttpRequest, @Body() body: SendCode): Promise<Succeeded> {
+    await sendCode(this.ctx, getVisit(request), body.email);
     return { success: true };
   }
 
-  /** Signs in by the code of the newest letter; the first time at an address, this makes the account. The session is set as a cookie. */
+  /**
+   * For everybody who has the code of the newest letter. The first time at an address, this makes the account. The session is set as a cookie.
+   * Refused with INVALID_OTP or OTP_EXPIRED (400), TOO_MANY_ATTEMPTS (403), and RATE_LIMITED (429).
+   * @summary Sign in by a code
+   */
   @Post('sign-in/email-otp')
-  @Middlewares(publicWrite)
+  @Middlewares(protectPublicWrite)
   public async signInByCode(@Request() request: HttpRequest, @Body() body: SignInByCode): Promise<SignInResult> {
-    const visit = visitOf(request);
+    const visit = getVisit(request);
     const signedIn = await signInByCode(this.ctx, visit, { email: body.email, otp: body.otp, name: body.name ?? '' });
     setSignInCookies(this.ctx, this.response, { ...signedIn, browser: visit.browser });
     return { token: signedIn.handle, user: signedIn.user };
   }
 
-  /** The session of this browser and its account, or null. Always read from the store: a revoked session is null at once. */
+  /**
+   * For whoever holds a link that the start of the service printed, on the machine that it runs on. The link works once, for ten minutes; the session is
+   * set as a cookie. Refused with SIGN_IN_LINK_ELSEWHERE (403), SIGN_IN_LINK_INVALID (400) when it is over, and RATE_LIMITED (429).
+   * @summary Sign in by a printed link
+   */
+  @Post('sign-in/link')
+  @Middlewares(protectPublicWrite)
+  public async signInByLink(@Request() request: HttpRequest, @Body() body: SignInByLink): Promise<LinkSignInResult> {
+    if (!isFromThisMachine(request)) throw errors.signInLinkElsewhere();
+    const visit = getVisit(request);
+    const { signedIn, target } = await signInByLink(this.ctx, visit, body.token);
+    setSignInCookies(this.ctx, this.response, { ...signedIn, browser: visit.browser });
+    return { token: signedIn.handle, user: signedIn.user, target };
+  }
+
+  /**
+   * For everybody. Answers the session and its account, or null. It is always read from the store: a revoked session is null at once.
+   * @summary Read the session of this browser
+   */
   @Get('get-session')
-  public async session(@Request() request: HttpRequest): Promise<CurrentSession | null> {
+  public async getSession(@Request() request: HttpRequest): Promise<CurrentSession | null> {
     this.response.setHeader('Cache-Control', 'no-store');
-    const admission = await sessionOf(request, this.response);
+    const admission = await admitBySession(request, this.response);
     if (!admission) {
       this.response.status(200).json(null);
       return null;
@@ -45,17 +81,23 @@ export class SignInController extends ApiController {
     return session && user ? { session, user } : null;
   }
 
-  /** Whether the authentication layer answers. */
+  /**
+   * For everybody. Whether the authentication layer answers.
+   * @summary Check that signing in works
+   */
   @Get('ok')
-  public ok(): LayerAnswers {
+  public checkAuthentication(): LayerAnswers {
     return { ok: true };
   }
 
-  /** Ends the session of this browser, at once and everywhere. */
+  /**
+   * For everybody. Ends the session of this browser, at once and everywhere. Without a session nothing happens.
+   * @summary Sign out
+   */
   @Post('sign-out')
-  @Middlewares(publicWrite)
+  @Middlewares(protectPublicWrite)
   public async signOut(@Request() request: HttpRequest): Promise<Succeeded> {
-    const admission = await sessionOf(request, this.response);
+    const admission = await admitBySession(request, this.response);
     if (admission) await endOwnSession(this.ctx, admission, this.exchange.requestId);
     this.response.removeHeader('Set-Cookie');
     clearSessionCookie(this.ctx, this.response);

@@ -1,7 +1,8 @@
 import { audit, type AuditAction } from '../../auth/audit.ts';
-import { placeBudgets, placeOf, spend, type Budget } from '../../auth/budgets.ts';
-import { browserDigest } from '../../auth/browsers.ts';
-import { CODE_MINUTES, issueCode, redeemCode, rememberSignIn, type Redeemed } from '../../auth/codes.ts';
+import { makePlaceBudgets, cutAddress, spend, type Budget } from '../../auth/budgets.ts';
+import { hashBrowserCookie } from '../../auth/browsers.ts';
+import { CODE_MINUTES, issueCode, redeemCode, rememberBrowser, type Redeemed } from '../../auth/proofs/codes.ts';
+import { redeemLink } from '../../auth/proofs/links.ts';
 import { endSessions, startSession, type SignInMethod } from '../../auth/sessions.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
@@ -32,7 +33,7 @@ export interface SignedIn {
 const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u;
 
 /** Lower-cased and trimmed, as addresses are compared. Errors: invalidEmail. */
-export function canonicalAddress(email: string): string {
+export function canonicaliseAddress(email: string): string {
   const address = email.trim().toLowerCase();
 
   if (address.length > 254 || !ADDRESS.test(address) || /[\u0000-\u001f\u007f]/.test(address)) throw errors.invalidEmail();
@@ -40,9 +41,9 @@ export function canonicalAddress(email: string): string {
 }
 
 /** Takes one from what a place may do. Errors: rateLimited, with the seconds to wait. */
-export async function spendPlace(ctx: Context, ip: string, kind: keyof ReturnType<typeof placeBudgets>): Promise<void> {
-  const budget: Budget = placeBudgets(ctx.config.web.signInsPerMinute)[kind];
-  const wait = await spend(ctx.db, ctx.config.secret, budget, placeOf(ip));
+export async function spendPlace(ctx: Context, ip: string, kind: keyof ReturnType<typeof makePlaceBudgets>): Promise<void> {
+  const budget: Budget = makePlaceBudgets(ctx.config.web.signInsPerMinute)[kind];
+  const wait = await spend(ctx.db, ctx.config.secret, budget, cutAddress(ip));
   if (wait !== null) throw errors.rateLimited(wait).with({ retryAfter: wait });
 }
 
@@ -51,9 +52,9 @@ export async function spendPlace(ctx: Context, ip: string, kind: keyof ReturnTyp
  * tells nothing.
  */
 export async function sendCode(ctx: Context, visit: Visit, email: string): Promise<void> {
-  const address = canonicalAddress(email);
+  const address = canonicaliseAddress(email);
   await spendPlace(ctx, visit.ip, 'sends');
-  const browser = browserDigest(ctx.config.secret, visit.browser);
+  const browser = hashBrowserCookie(ctx.config.secret, visit.browser);
   const issued = await ctx.db.transaction(async (tx) => {
     const made = await issueCode(tx, ctx.config.secret, { address, browser });
     if ('code' in made)
@@ -76,8 +77,8 @@ interface Identity {
 /** Begins the session of a person who has just been identified, in the transaction that did so. */
 export async function beginSession(ctx: Context, tx: Transaction, visit: Visit, { userId, method }: Identity): Promise<SignedIn> {
   const session = await startSession(tx, { userId, method, ipAddress: visit.ip, userAgent: visit.userAgent });
-  const browser = browserDigest(ctx.config.secret, visit.browser);
-  if (browser) await rememberSignIn(tx, userId, browser);
+  const browser = hashBrowserCookie(ctx.config.secret, visit.browser);
+  if (browser) await rememberBrowser(tx, userId, browser);
   await audit(
     tx,
     { userId, requestId: visit.requestId },
@@ -93,9 +94,9 @@ export async function beginSession(ctx: Context, tx: Transaction, visit: Visit, 
 }
 
 /** After the session exists and its transaction is over: whatever goes with a sign-in. */
-export async function afterSignIn(ctx: Context, signedIn: SignedIn): Promise<SignedIn> {
-  const { id, email, emailVerified } = signedIn.user;
-  await runSignInEffects(ctx, { id, email, emailVerified });
+export async function finishSignIn(ctx: Context, signedIn: SignedIn): Promise<SignedIn> {
+  const { id, emailVerified } = signedIn.user;
+  await runSignInEffects(ctx, { id, emailVerified });
   // the profile and what was claimed may have changed what the person sees of their account
   return { ...signedIn, user: (await findAccountUser(ctx.db, id)) ?? signedIn.user };
 }
@@ -112,7 +113,7 @@ export async function auditRefusal(
 }
 
 /** The person of a proven address: the account there is, or a new one. Whoever held the address unproven loses their sessions. */
-export async function personOfAddress(tx: Transaction, address: string, name: string): Promise<string> {
+export async function ensurePerson(tx: Transaction, address: string, name: string): Promise<string> {
   const made = await createAccount(tx, { email: address, name, verified: true });
   if (made) return made.id;
   const user = await lockUserByEmail(tx, address);
@@ -131,17 +132,29 @@ function refusalOf(outcome: Exclude<Redeemed, 'right'>): Error {
 
 /** Signs in, or up, by a code. Errors: invalidOtp, otpExpired, tooManyAttempts, rateLimited, invalidEmail. */
 export async function signInByCode(ctx: Context, visit: Visit, given: { email: string; otp: string; name: string }): Promise<SignedIn> {
-  const address = canonicalAddress(given.email);
+  const address = canonicaliseAddress(given.email);
   await spendPlace(ctx, visit.ip, 'tries');
-  const browser = browserDigest(ctx.config.secret, visit.browser);
+  const browser = hashBrowserCookie(ctx.config.secret, visit.browser);
   const outcome = await ctx.db.transaction(async (tx) => {
     const redeemed = await redeemCode(tx, ctx.config.secret, { address, browser }, given.otp.trim());
-    if (redeemed === 'right')
-      return beginSession(ctx, tx, visit, { userId: await personOfAddress(tx, address, given.name), method: 'email' });
+    if (redeemed === 'right') return beginSession(ctx, tx, visit, { userId: await ensurePerson(tx, address, given.name), method: 'email' });
     const reason = typeof redeemed === 'string' ? redeemed : 'budget';
     await auditRefusal(tx, visit, { method: 'email', reason, userId: (await findUserByEmail(tx, address))?.id });
     return redeemed;
   });
   if (typeof outcome === 'string' || 'wait' in outcome) throw refusalOf(outcome);
-  return afterSignIn(ctx, outcome);
+  return finishSignIn(ctx, outcome);
+}
+
+/** Signs in by a link that the start printed. Errors: signInLinkInvalid, rateLimited. */
+export async function signInByLink(ctx: Context, visit: Visit, token: string): Promise<{ signedIn: SignedIn; target: string }> {
+  await spendPlace(ctx, visit.ip, 'tries');
+  const outcome = await ctx.db.transaction(async (tx) => {
+    const link = await redeemLink(tx, token);
+    if (link) return { signedIn: await beginSession(ctx, tx, visit, { userId: link.userId, method: 'link' }), target: link.target };
+    await auditRefusal(tx, visit, { method: 'link', reason: 'link' });
+    return null;
+  });
+  if (!outcome) throw errors.signInLinkInvalid();
+  return { signedIn: await finishSignIn(ctx, outcome.signedIn), target: outcome.target };
 }

@@ -4,45 +4,76 @@ import type { AnnotationPatch, AnnotationRemoval, RowAnnotation, RowsAffected, R
 import { annotateRows, changeAnnotation, removeAnnotation, removeAnnotations } from './annotations.service.ts';
 
 @Route('api/v1/experiments/{id}/data/annotations')
-@Tags('Annotations')
+@Tags('Annotations and metadata')
 export class AnnotationsController extends ApiController {
-  /** Annotates a row with a comment or a flag. The `annotations` column of the row shows it at once. */
+  /**
+   * For everybody who may contribute to the experiment: members of its organization and people with a grant. Adds a comment or a flag, which the
+   * `annotations` column of the row shows at once. A row that is not there answers ROWS_NOT_FOUND (404), an archived experiment EXPERIMENT_ARCHIVED
+   * (409); rows of `device` cannot be annotated.
+   * @summary Annotate a row
+   * @param id Experiment, by its UUID.
+   */
   @Post()
   @Security('caller', ['experiment:contribute'])
   @SuccessResponse(201, 'Created')
-  public async create(@Path() id: string, @Body() body: RowAnnotation): Promise<RowsAffected> {
+  public async createAnnotation(@Path() id: string, @Body() body: RowAnnotation): Promise<RowsAffected> {
     this.setStatus(201);
     return annotateRows(this.ctx, this.caller, id, { tableName: body.tableName, rowIds: [body.rowId], annotation: body.annotation });
   }
 
-  /** Annotates rows of one table, all of them or, when one is unknown, none. */
+  /**
+   * For everybody who may contribute to the experiment: members of its organization and people with a grant. Every row gets an annotation of its own.
+   * When one of the rows is unknown, none is annotated and ROWS_NOT_FOUND (404) names it. An archived experiment refuses with EXPERIMENT_ARCHIVED
+   * (409).
+   * @summary Annotate many rows of one table
+   * @param id Experiment, by its UUID.
+   */
   @Post('bulk')
   @Security('caller', ['experiment:contribute'])
   @SuccessResponse(201, 'Created')
-  public async createMany(@Path() id: string, @Body() body: RowsAnnotation): Promise<RowsAffected> {
+  public async createAnnotations(@Path() id: string, @Body() body: RowsAnnotation): Promise<RowsAffected> {
     this.setStatus(201);
     return annotateRows(this.ctx, this.caller, id, body);
   }
 
-  /** Changes what an annotation says. Another person's annotation needs the manage action on the experiment. */
+  /**
+   * For everybody who may contribute to the experiment: members of its organization and people with a grant. Changes what your annotation says; its
+   * type stays. Another person's annotation needs manage access, else ANNOTATION_NOT_YOURS (403). An archived experiment refuses with
+   * EXPERIMENT_ARCHIVED (409).
+   * @summary Change an annotation
+   * @param id Experiment, by its UUID.
+   * @param annotationId Annotation, by its UUID.
+   */
   @Patch('{annotationId}')
   @Security('caller', ['experiment:contribute'])
-  public async update(@Path() id: string, @Path() annotationId: string, @Body() body: AnnotationPatch): Promise<RowsAffected> {
+  public async updateAnnotation(@Path() id: string, @Path() annotationId: string, @Body() body: AnnotationPatch): Promise<RowsAffected> {
     return changeAnnotation(this.ctx, this.caller, { experimentId: id, annotationId }, body.content);
   }
 
-  /** Removes an annotation. Another person's needs the manage action on the experiment. */
+  /**
+   * For everybody who may contribute to the experiment: members of its organization and people with a grant. Removes your annotation. Another
+   * person's needs manage access, else ANNOTATION_NOT_YOURS (403). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Remove an annotation
+   * @param id Experiment, by its UUID.
+   * @param annotationId Annotation, by its UUID.
+   */
   @Delete('{annotationId}')
   @Security('caller', ['experiment:contribute'])
-  public async remove(@Path() id: string, @Path() annotationId: string): Promise<RowsAffected> {
+  public async deleteAnnotation(@Path() id: string, @Path() annotationId: string): Promise<RowsAffected> {
     return removeAnnotation(this.ctx, this.caller, { experimentId: id, annotationId });
   }
 
-  /** Removes annotations of one type from rows: your own, or everybody's with the manage action. Counts those that it removed. */
+  /**
+   * For everybody who may contribute to the experiment: members of its organization and people with a grant. Removes annotations of one type from
+   * rows: your own, or everybody's when you manage the experiment. `rowsAffected` counts those that it removed. When one of the rows is unknown,
+   * nothing is removed and ROWS_NOT_FOUND (404) names it. An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Remove annotations from many rows
+   * @param id Experiment, by its UUID.
+   */
   @Post('bulk-delete')
   @Security('caller', ['experiment:contribute'])
   @SuccessResponse(200, 'OK')
-  public async removeMany(@Path() id: string, @Body() body: AnnotationRemoval): Promise<RowsAffected> {
+  public async deleteAnnotations(@Path() id: string, @Body() body: AnnotationRemoval): Promise<RowsAffected> {
     return removeAnnotations(this.ctx, this.caller, id, body);
   }
 }

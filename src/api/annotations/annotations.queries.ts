@@ -18,5 +18,5 @@ export const markAnnotatorNamed = (db: Queryable, experimentId: string, userId: 
     )`update annotators set is_named = true where experiment_id = ${experimentId} and user_id = ${userId}`,
   );
 
-export const nextSequence = async (db: Queryable) =>
+export const findNextSequence = async (db: Queryable) =>
   (await db.one<{ sequence: number }>(sql('annotations.nextSequence')`select nextval('annotation_changes') as sequence`))?.sequence ?? 0;

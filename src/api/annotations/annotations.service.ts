@@ -7,14 +7,14 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, type Problem } from '../../errors.ts';
 import { appendAnnotationChanges, type AnnotationChange } from '../../ingest/annotation-log.ts';
-import { findAnnotations, missingRows, type AnnotationsAsked, type StandingAnnotation } from '../../lakehouse/annotations.ts';
-import { fixedColumns } from '../../lakehouse/catalog.ts';
-import { findInternalTables } from '../../lakehouse/manifest.ts';
-import { sourceOf } from '../data/data.service.ts';
+import { findAnnotations, findMissingRows, type AnnotationsAsked, type StandingAnnotation } from '../../lakehouse/plan/annotations.ts';
+import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
+import { findInternalTables } from '../../lakehouse/tables/manifest.ts';
+import { openSource } from '../data/data.service.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import type { AnnotationContent, AnnotationRemoval, RowsAffected, RowsAnnotation } from './annotations.model.ts';
-import { markAnnotatorNamed, nextSequence, noteAnnotator } from './annotations.queries.ts';
+import { markAnnotatorNamed, findNextSequence, noteAnnotator } from './annotations.queries.ts';
 
 const refuse = (problems: Problem[]) => errors.invalidInput().with({ problems });
 const MOST_NAMED = 20;
@@ -30,14 +30,14 @@ function checkedContent({ type, text, flagType }: AnnotationContent, path: strin
 /** The table that is annotated, by its own action; not every kind shows annotations. */
 async function annotatedTable(ctx: Context, caller: Caller, experimentId: string, tableName: string): Promise<OpenTable> {
   const table = await openTable(ctx.db, caller.userId, experimentId, tableName);
-  if (!fixedColumns(table.kind).some(({ derived }) => derived === 'annotations'))
+  if (!listFixedColumns(table.kind).some(({ derived }) => derived === 'annotations'))
     throw refuse([{ path: '/tableName', message: 'rows of this table cannot be annotated' }]);
   return table;
 }
 
 async function requireRows(ctx: Context, table: OpenTable, rowIds: readonly string[]): Promise<void> {
-  const { warehouse, source } = await ctx.reads.choose(await sourceOf(ctx, table));
-  const missing = await missingRows(warehouse, source, rowIds, { timeoutMs: ctx.config.limits.statementTimeoutMs });
+  const { warehouse, source } = await ctx.reads.choose(await openSource(ctx, table));
+  const missing = await findMissingRows(warehouse, source, rowIds, { timeoutMs: ctx.config.limits.statementTimeoutMs });
   if (missing.length === 0) return;
   const named = missing.slice(0, MOST_NAMED);
   const rest = missing.length - named.length;
@@ -90,7 +90,7 @@ export async function annotateRows(ctx: Context, caller: Caller, experimentId: s
   const rowIds = [...new Set(body.rowIds)];
   await requireRows(ctx, table, rowIds);
   await nameAnnotator(ctx, caller, experimentId);
-  const sequence = await nextSequence(ctx.db);
+  const sequence = await findNextSequence(ctx.db);
   const now = new Date().toISOString();
   const changes = rowIds.map((rowId): AnnotationChange => ({
     id: randomUUIDv7(),
@@ -152,7 +152,7 @@ export async function changeAnnotation(
 ): Promise<RowsAffected> {
   const found = await changeable(ctx, caller, path);
   if (content.type !== found.type) throw refuse([{ path: '/content/type', message: `must stay ${found.type}` }]);
-  const change = { ...changeOf(found, await nextSequence(ctx.db), new Date().toISOString()), ...checkedContent(content, '/content') };
+  const change = { ...changeOf(found, await findNextSequence(ctx.db), new Date().toISOString()), ...checkedContent(content, '/content') };
   const written: Written = { action: 'annotation.updated', experimentId: path.experimentId, details: { annotationId: found.id } };
   return write(ctx, caller, written, [change], async () => ({ rowsAffected: 1 }));
 }
@@ -160,7 +160,7 @@ export async function changeAnnotation(
 /** Removes an annotation. Errors: annotationNotFound, annotationNotYours. */
 export async function removeAnnotation(ctx: Context, caller: Caller, path: AnnotationPath): Promise<RowsAffected> {
   const found = await changeable(ctx, caller, path);
-  const change = { ...changeOf(found, await nextSequence(ctx.db), new Date().toISOString()), deleted: true };
+  const change = { ...changeOf(found, await findNextSequence(ctx.db), new Date().toISOString()), deleted: true };
   const written: Written = { action: 'annotation.deleted', experimentId: path.experimentId, details: { annotationIds: [found.id] } };
   return write(ctx, caller, written, [change], async () => ({ rowsAffected: 1 }));
 }
@@ -182,7 +182,7 @@ export async function removeAnnotations(
     await ctx.db.transaction((tx) => requireWritable(tx, experimentId));
     return { rowsAffected: 0 };
   }
-  const sequence = await nextSequence(ctx.db);
+  const sequence = await findNextSequence(ctx.db);
   const now = new Date().toISOString();
   const changes = mine.map((one) => ({ ...changeOf(one, sequence, now), deleted: true }));
   const details = { tableId: table.identifier, annotationIds: mine.slice(0, MOST_NAMED).map(({ id }) => id), count: mine.length };

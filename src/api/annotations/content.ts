@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FLAG_TYPES } from '../../lakehouse/catalog.ts';
+import { FLAG_TYPES } from '../../lakehouse/terms/catalog.ts';
 
 const flagType = z.enum(FLAG_TYPES);
 const comment = z.object({ type: z.literal('comment'), text: z.string().min(1).max(255), flagType: flagType.optional() });

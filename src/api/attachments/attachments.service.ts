@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { publishEvent } from '../events/events.service.ts';
 import type { Experiment, NewExperiment } from '../experiments/experiments.model.ts';
-import { addExperiment, shownExperiment } from '../experiments/experiments.service.ts';
+import { addExperiment, loadExperiment } from '../experiments/experiments.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { attach, detach, pinVersion, upgrade } from '../workbooks/versions.service.ts';
 import type { WorkbookPin } from '../workbooks/workbooks.model.ts';
@@ -14,7 +14,7 @@ export const createExperiment = (ctx: Context, caller: Caller, body: NewExperime
     const id = await addExperiment(tx, caller, body);
     if (body.workbookId !== undefined) await attach(tx, caller, id, body.workbookId);
     await publishEvent(ctx, tx, { kind: 'experiment.created', experimentId: id });
-    return caller.created(tx, await shownExperiment(tx, id));
+    return caller.created(tx, await loadExperiment(tx, id));
   });
 
 const onOpenExperiment = <T>(ctx: Context, id: string, work: (tx: Transaction) => Promise<T>): Promise<T> =>
@@ -39,5 +39,5 @@ export const chooseVersion = (ctx: Context, caller: Caller, id: string, versionI
 export const detachWorkbook = (ctx: Context, caller: Caller, id: string): Promise<Experiment> =>
   onOpenExperiment(ctx, id, async (tx) => {
     await detach(tx, caller, id);
-    return shownExperiment(tx, id);
+    return loadExperiment(tx, id);
   });

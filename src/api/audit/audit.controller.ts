@@ -1,18 +1,20 @@
 import type { Request as HttpRequest } from 'express';
 import { Get, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { AUDIT_ACTIONS } from '../../auth/audit.ts';
-import { listed } from '../../http/answers.ts';
+import { setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { AuditEntry } from './audit.model.ts';
 import { countOwnAudit, listOwnAudit } from './audit.queries.ts';
 
 interface AuditQuery {
   /**
+   * Page to answer, counted from 1; 1 by default.
    * @isInt
    * @minimum 1
    */
   page?: number;
   /**
+   * Rows of one page, 1 to 100; 100 by default.
    * @isInt
    * @minimum 1
    * @maximum 100
@@ -26,15 +28,19 @@ const OWN_ACTIONS = AUDIT_ACTIONS.filter((action) => /^(user|session|api-key|pas
 @Route('api/v1/users/me/audit')
 @Tags('Account')
 export class AuditController extends ApiController {
-  /** Sign-ins to your account, refused ones included, and every change of its sessions, keys, passkeys and providers; newest first. */
+  /**
+   * For yourself. Answers sign-ins to your account, refused ones included, and every change of its sessions, keys, passkeys and providers; newest
+   * first.
+   * @summary Read the audit log of your account
+   */
   @Get()
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: AuditQuery): Promise<AuditEntry[]> {
-    const page = { page: query.page ?? 1, pageSize: query.pageSize ?? 100 };
+  public async listMyAuditEvents(@Request() request: HttpRequest, @Queries() query: AuditQuery): Promise<AuditEntry[]> {
+    const page = readPageQuery(query);
     const [rows, total] = await Promise.all([
-      listOwnAudit(this.ctx.db, this.caller.userId, OWN_ACTIONS, { limit: page.pageSize, offset: (page.page - 1) * page.pageSize }),
+      listOwnAudit(this.ctx.db, this.caller.userId, OWN_ACTIONS, page),
       countOwnAudit(this.ctx.db, this.caller.userId, OWN_ACTIONS),
     ]);
-    return listed(request, this.response, { rows, total }, page);
+    return setListHeaders(request, this.response, { rows, total }, page);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { hashApiKey, isWellFormedApiKey, makeApiKey } from '../../auth/api-keys.ts';
+import { hashApiKey, isWellFormedApiKey, makeApiKey } from '../../auth/proofs/api-keys.ts';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
@@ -7,7 +7,7 @@ import type { Database, Transaction } from '../../database/database.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import type { ApiKeyChange, ApiKeyInfo, CreatedApiKey, NewApiKeyRequest } from './credentials.model.ts';
-import { findApiKey, insertApiKey, listApiKeys, lockApiKey, revokeApiKey, revokeApiKeyById, updateApiKey } from './credentials.queries.ts';
+import { findApiKey, insertApiKey, lockApiKey, revokeApiKey, revokeApiKeyById, updateApiKey } from './credentials.queries.ts';
 
 interface KeyFacts {
   userId: string;
@@ -83,7 +83,7 @@ export const makeKey = (ctx: Context, caller: Caller, asked: NewApiKeyRequest): 
 };
 
 /** One key of the caller's. Errors: keyNotFound, also for somebody else's. */
-export const getKey = (ctx: Context, caller: Caller, id: string): Promise<ApiKeyInfo> =>
+export const loadKey = (ctx: Context, caller: Caller, id: string): Promise<ApiKeyInfo> =>
   ctx.db.transaction((tx) => mustFind(tx, caller.userId, id));
 
 /** Renames a key, turns it off or on, or sets when it ends. Errors: keyNotFound, noValuesToUpdate, apiKeyRevoked, and those of a creation. */
@@ -111,7 +111,3 @@ export const revokeOwnKey = (ctx: Context, caller: Caller, id: string): Promise<
     if (!(await revokeApiKeyById(tx, id))) return;
     await audit(tx, caller, { action: 'api-key.revoked', subjectId: caller.userId, details: { keyId: id } });
   });
-
-/** A person's newest thousand keys, revoked ones included. */
-export const keysOf = (ctx: Context, userId: string): Promise<ApiKeyInfo[]> =>
-  listApiKeys(ctx.db, userId, { limit: 1000, offset: 0, sort: 'createdAt', descending: true });

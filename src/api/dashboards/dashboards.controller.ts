@@ -1,18 +1,22 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
-import { expectedVersions, tagged, windowed } from '../../http/answers.ts';
+import { readExpectedVersions, addEtag, setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { namingOf } from '../experiments/pseudonym.service.ts';
+import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { Dashboard, DashboardPatch, NewDashboard } from './dashboards.model.ts';
 import { countDashboards, findDashboard, listDashboards, type VersionedDashboard } from './dashboards.queries.ts';
 import { createDashboard, patchDashboard, removeDashboard } from './dashboards.service.ts';
 
 @Route('api/v1/experiments/{id}/dashboards')
-@Tags('Dashboards')
+@Tags('Charts and dashboards')
 export class DashboardsController extends ApiController {
   /**
-   * The dashboards of an experiment, newest first.
+   * For everybody who may read the experiment. Newest first. X-Total-Count says how many there are, and Link leads to the others.
+   * @summary List the dashboards of an experiment
+   * @param id Experiment, by its UUID.
+   * @param limit Rows at most, 0 to 100; 50 by default.
+   * @param offset Rows to skip before the first; 0 by default.
    * @isInt limit
    * @minimum limit 0
    * @maximum limit 100
@@ -21,56 +25,85 @@ export class DashboardsController extends ApiController {
    */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async list(@Request() request: HttpRequest, @Path() id: string, @Query() limit = 50, @Query() offset = 0): Promise<Dashboard[]> {
+  public async listDashboards(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Query() limit = 50,
+    @Query() offset = 0,
+  ): Promise<Dashboard[]> {
     const [named, rows, total] = await Promise.all([
-      namingOf(this.ctx, this.caller, id),
+      loadNaming(this.ctx, this.caller, id),
       listDashboards(this.ctx.db, id, { limit, offset }),
       countDashboards(this.ctx.db, id),
     ]);
-    return windowed(request, this.response, { rows: rows.map(named), total }, { limit, offset });
+    return setWindowHeaders(request, this.response, { rows: rows.map(named), total }, { limit, offset });
   }
 
-  /** Adds a dashboard. A widget may show a chart of this experiment only. */
+  /**
+   * Only for owners and admins of the experiment. A widget may show a chart of this experiment only, else INVALID_INPUT (400) names it. An archived
+   * experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Add a dashboard
+   * @param id Experiment, by its UUID.
+   */
   @Post()
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
-  public async create(@Path() id: string, @Body() body: NewDashboard): Promise<Dashboard> {
+  public async createDashboard(@Path() id: string, @Body() body: NewDashboard): Promise<Dashboard> {
     this.setStatus(201);
     return this.answer(await createDashboard(this.ctx, this.caller, id, body));
   }
 
-  /** One dashboard. */
+  /**
+   * For everybody who may read the experiment. Answers its widgets and where they stand. A chart that was removed leaves an empty place. In an
+   * anonymised experiment a pseudonym names who made it.
+   * @summary Read one dashboard
+   * @param id Experiment, by its UUID.
+   * @param dashboardId Dashboard, by its UUID.
+   */
   @Get('{dashboardId}')
   @Security('caller', ['experiment:read'])
-  public async get(@Path() id: string, @Path() dashboardId: string): Promise<Dashboard> {
+  public async getDashboard(@Path() id: string, @Path() dashboardId: string): Promise<Dashboard> {
     const found = await findDashboard(this.ctx.db, id, dashboardId);
     if (!found) throw errors.dashboardNotFound();
-    const named = await namingOf(this.ctx, this.caller, id);
+    const named = await loadNaming(this.ctx, this.caller, id);
     return this.answer(named(found));
   }
 
-  /** Changes what is given. Send `If-Match`, so that two people who arrange widgets at once do not undo each other's work. */
+  /**
+   * Only for owners and admins of the experiment. Fields that are left out keep their value; layout and widgets are replaced as a whole. Send
+   * `If-Match`, so that two people who arrange widgets at once do not undo each other's work: a newer version refuses with PRECONDITION_FAILED (412).
+   * An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Change a dashboard
+   * @param id Experiment, by its UUID.
+   * @param dashboardId Dashboard, by its UUID.
+   */
   @Patch('{dashboardId}')
   @Security('caller', ['experiment:manage'])
-  public async update(
+  public async updateDashboard(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Path() dashboardId: string,
     @Body() body: DashboardPatch,
   ): Promise<Dashboard> {
-    const target = { experimentId: id, id: dashboardId, versions: expectedVersions(request) };
+    const target = { experimentId: id, id: dashboardId, versions: readExpectedVersions(request) };
     return this.answer(await patchDashboard(this.ctx, this.caller, target, body));
   }
 
-  /** Removes a dashboard. The charts that it showed stay. */
+  /**
+   * Only for owners and admins of the experiment. The charts that it showed stay. With `If-Match`, a newer version refuses with PRECONDITION_FAILED
+   * (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Remove a dashboard
+   * @param id Experiment, by its UUID.
+   * @param dashboardId Dashboard, by its UUID.
+   */
   @Delete('{dashboardId}')
   @Security('caller', ['experiment:manage'])
-  public async remove(@Request() request: HttpRequest, @Path() id: string, @Path() dashboardId: string): Promise<null> {
-    await removeDashboard(this.ctx, this.caller, { experimentId: id, id: dashboardId, versions: expectedVersions(request) });
+  public async deleteDashboard(@Request() request: HttpRequest, @Path() id: string, @Path() dashboardId: string): Promise<null> {
+    await removeDashboard(this.ctx, this.caller, { experimentId: id, id: dashboardId, versions: readExpectedVersions(request) });
     return null;
   }
 
   private answer({ version, ...dashboard }: VersionedDashboard): Dashboard {
-    return tagged(this.response, dashboard, version);
+    return addEtag(this.response, dashboard, version);
   }
 }

@@ -5,11 +5,11 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
-import { checked, refusal } from '../input/input.service.ts';
-import { foreignVisualizations } from '../visualizations/visualizations.service.ts';
+import { readShape, refuseBody } from '../input/input.service.ts';
+import { findForeignVisualizations } from '../visualizations/visualizations.service.ts';
 import type { DashboardPatch, DashboardWidget, NewDashboard } from './dashboards.model.ts';
 import { deleteDashboard, findDashboard, insertDashboard, updateDashboard, type VersionedDashboard } from './dashboards.queries.ts';
-import { layoutShape, shownVisualizations, widgetsShape } from './widgets.ts';
+import { layoutShape, listVisualizationUses, widgetsShape } from './widgets.ts';
 
 /** A dashboard as the caller names it: its experiment, its id, and the versions that a change may meet. */
 export interface DashboardTarget {
@@ -27,8 +27,8 @@ async function mustFind(tx: Transaction, { experimentId, id, versions }: Dashboa
 
 /** A chart that is gone leaves an empty place; one of another experiment is refused. */
 async function refuseForeign(tx: Transaction, experimentId: string, widgets: readonly DashboardWidget[]): Promise<void> {
-  const shown = shownVisualizations(widgets);
-  const foreign = await foreignVisualizations(
+  const shown = listVisualizationUses(widgets);
+  const foreign = await findForeignVisualizations(
     tx,
     experimentId,
     shown.map(({ id }) => id),
@@ -36,15 +36,15 @@ async function refuseForeign(tx: Transaction, experimentId: string, widgets: rea
   const problems = shown
     .filter(({ id }) => foreign.has(id))
     .map(({ path }) => ({ path, message: 'is a visualization of another experiment' }));
-  if (problems.length > 0) throw refusal(problems);
+  if (problems.length > 0) throw refuseBody(problems);
 }
 
 const resourceOf = (experimentId: string) => ({ type: 'experiment', id: experimentId });
 
 /** Adds a dashboard. Errors: invalid input, experiment archived. */
 export async function createDashboard(ctx: Context, caller: Caller, experimentId: string, body: NewDashboard): Promise<VersionedDashboard> {
-  const layout = checked(layoutShape, body.layout ?? {}, '/layout');
-  const widgets = checked(widgetsShape, body.widgets ?? [], '/widgets');
+  const layout = readShape(layoutShape, body.layout ?? {}, '/layout');
+  const widgets = readShape(widgetsShape, body.widgets ?? [], '/widgets');
   return ctx.db.transaction(async (tx) => {
     const { organizationId } = await lockOpenExperiment(tx, experimentId);
     await refuseForeign(tx, experimentId, widgets);
@@ -65,8 +65,8 @@ export async function patchDashboard(
   target: DashboardTarget,
   body: DashboardPatch,
 ): Promise<VersionedDashboard> {
-  const layout = body.layout === undefined ? undefined : checked(layoutShape, body.layout, '/layout');
-  const widgets = body.widgets === undefined ? undefined : checked(widgetsShape, body.widgets, '/widgets');
+  const layout = body.layout === undefined ? undefined : readShape(layoutShape, body.layout, '/layout');
+  const widgets = body.widgets === undefined ? undefined : readShape(widgetsShape, body.widgets, '/widgets');
   const given = Object.entries(body).filter(([, value]) => value !== undefined);
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFind(tx, target);

@@ -28,7 +28,13 @@ const cleaned = (html: string): string =>
   });
 
 const text = z.string().max(10_000).optional();
-const titled = { title: text, description: text, showTitle: z.boolean().default(true), showDescription: z.boolean().default(true) };
+const titled = {
+  title: text.describe('Title above the widget.'),
+  description: text.describe('Sentences below the title.'),
+  showTitle: z.boolean().default(true).describe('Whether the title is shown; true by default.'),
+  showDescription: z.boolean().default(true).describe('Whether the description is shown; true by default.'),
+};
+const tableName = z.string().max(255).optional().describe("`raw_data`, `device`, a macro's id, or an upload table's id or name.");
 
 const placed = {
   id: z.guid(),
@@ -40,21 +46,30 @@ export const widgetShape = z.discriminatedUnion('type', [
   z.object({
     ...placed,
     type: z.literal('visualization'),
-    config: z.object({ visualizationId: z.guid().optional(), ...titled, showDescription: z.boolean().default(false) }),
+    config: z.object({
+      visualizationId: z.guid().optional().describe('Chart of this experiment; an empty place without one.'),
+      ...titled,
+      showDescription: z.boolean().default(false).describe('Whether the description is shown; false by default.'),
+    }),
   }),
   z.object({
     ...placed,
     type: z.literal('richText'),
-    config: z.object({ html: z.string().max(200_000).default('').transform(cleaned) }),
+    config: z.object({
+      html: z.string().max(200_000).default('').describe('Text as HTML; scripts, frames and handlers are taken out.').transform(cleaned),
+    }),
   }),
   z.object({
     ...placed,
     type: z.literal('table'),
     config: z.object({
-      tableName: z.string().max(255).optional(),
-      columns: z.array(column.min(1)).max(1_000).optional(),
-      pageSize: z.union([z.literal(10), z.literal(25), z.literal(50), z.literal(100)], { error: 'must be 10, 25, 50 or 100' }).default(25),
-      filters: filtersShape.optional(),
+      tableName,
+      columns: z.array(column.min(1)).max(1_000).optional().describe('Columns that are shown; every column when absent.'),
+      pageSize: z
+        .union([z.literal(10), z.literal(25), z.literal(50), z.literal(100)], { error: 'must be 10, 25, 50 or 100' })
+        .default(25)
+        .describe('Rows that are shown at once; 25 by default.'),
+      filters: filtersShape.optional().describe('What the rows are narrowed by, as in a read.'),
       ...titled,
     }),
   }),
@@ -62,10 +77,10 @@ export const widgetShape = z.discriminatedUnion('type', [
     ...placed,
     type: z.literal('filter'),
     config: z.object({
-      tableName: z.string().max(255).optional(),
-      column: column.optional(),
-      operator: filterOperator.optional(),
-      defaultValue: filterValue.optional(),
+      tableName,
+      column: column.optional().describe('Column that the dashboard is filtered by.'),
+      operator: filterOperator.optional().describe('How its values are compared with what is chosen.'),
+      defaultValue: filterValue.optional().describe('What is chosen to begin with.'),
       ...titled,
     }),
   }),
@@ -84,7 +99,7 @@ export const widgetsShape: z.ZodType<DashboardWidget[]> = z
   });
 
 /** Charts that widgets show, with the place of each. */
-export const shownVisualizations = (widgets: readonly DashboardWidget[]): { id: string; path: string }[] =>
+export const listVisualizationUses = (widgets: readonly DashboardWidget[]): { id: string; path: string }[] =>
   widgets.flatMap(({ type, config }, index) => {
     const id = type === 'visualization' ? config['visualizationId'] : undefined;
     return typeof id === 'string' ? [{ id: id.toLowerCase(), path: `/widgets/${index}/config/visualizationId` }] : [];

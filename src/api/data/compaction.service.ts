@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
-import { DEFAULT_SORT } from '../../lakehouse/catalog.ts';
-import { compactTable, listFragmentedTables, noteLargeFiles } from '../../lakehouse/maintenance.ts';
+import { DEFAULT_SORT } from '../../lakehouse/terms/catalog.ts';
+import { compactTable, listFragmentedTables, noteLargeFiles } from '../../lakehouse/tables/maintenance.ts';
 
 /** What the files of a kind are sorted by; kinds that are replaced as a whole are never fragmented. */
 export const SORT: Readonly<Record<string, string>> = { ...DEFAULT_SORT, quarantine: 'quarantined_at', annotation: 'updated_at' };

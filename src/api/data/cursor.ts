@@ -2,7 +2,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
-import type { Seek } from '../../lakehouse/request.ts';
+import type { Seek } from '../../lakehouse/ask/request.ts';
 
 /** A place in one version of a table. */
 export interface Cursor extends Seek {

@@ -2,16 +2,16 @@ import type { Request as HttpRequest } from 'express';
 import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
-import { linked, notModified, streamed } from '../../http/answers.ts';
+import { setCursorLinks, isUnmodified, sendStream } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { timed } from '../../http/exchange.ts';
-import { requireTable, tableOf } from '../../http/tables.ts';
-import { framePage } from '../../lakehouse/page-frame.ts';
-import { describePlan, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read.ts';
+import { noteTime } from '../../http/exchange.ts';
+import { requireTable, getTable } from '../../http/tables.ts';
+import { framePage } from '../../lakehouse/read/page-frame.ts';
+import { describePlan, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read/read.ts';
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
-import { cacheKey, dataTag, describeTables, sourceOf } from './data.service.ts';
-import { cursorsOf, placedRead } from './paging.service.ts';
-import { fileNameOf } from '../../storage/file-name.ts';
+import { makeCacheKey, printDataTag, describeTables, openSource } from './data.service.ts';
+import { makeCursors, placeRead } from './paging.service.ts';
+import { makeFileName } from '../../storage/file-name.ts';
 
 const PLAN = 'application/vnd.fieldlake.plan+json';
 const TYPES = {
@@ -34,40 +34,54 @@ interface ReadQuery {
    */
   tableName: string;
   /**
-   * Columns to send, separated by commas, or a JSON array of names. A name with a comma or dot is quoted: `"a.b"`. A dot reaches into a struct,
-   * `contributor.name`, or a document: `data.phi2` is text, `data.phi2::double` a number. A document's types are string, double, bigint, boolean, date and
-   * timestamp; what it lacks, or cannot be read so, is null. Members stand wherever a column is named.
+   * Columns to send, separated by commas, or a JSON array of names; at most 1,000, every column when absent. A name with a comma or dot is quoted:
+   * `"a.b"`. A dot reaches into a struct, `contributor.name`, or a document: `data.phi2` is text, `data.phi2::double` a number. A document's types
+   * are string, double, bigint, boolean, date and timestamp; what it lacks, or cannot be read so, is null. Members stand wherever a column is named.
    */
   columns?: string;
+  /**
+   * Column to order by; the table's `defaultSortColumn` when absent. An aggregated read is ordered by one of its own columns, by its group keys when
+   * absent.
+   */
   orderBy?: string;
+  /** `ASC`: smallest or oldest first, the default. `DESC`: largest or newest first. */
   orderDirection?: 'ASC' | 'DESC';
   /**
-   * JSON array of `{column, operator, value}`, all of which must hold. `equals` with `""` finds empty text, `is_null` what has no value. `has_flag` and
-   * `has_no_flag` on `annotations` take a flag type, or an array of which any counts.
+   * JSON array of `{column, operator, value}`, at most 100, all of which must hold. Operators: equals, not_equals, greater_than, less_than,
+   * greater_than_or_equal, less_than_or_equal, between (an array of two values), contains, starts_with, in and not_in (an array of at most 1,000),
+   * is_null, is_not_null, has_flag, has_no_flag. `equals` with `""` finds empty text, `is_null` what has no value. `has_flag` and `has_no_flag` on
+   * `annotations` take a flag type, or an array of which any counts.
    */
   filters?: string;
-  /** JSON object `{groupBy: [{column, timeBucket, timezone}], functions: [{column, function, alias, secondColumn}]}`. */
+  /**
+   * JSON object `{groupBy: [{column, timeBucket, timezone}], functions: [{column, function, alias, secondColumn}]}`, with at most 20 keys and 100
+   * functions. Time buckets: minute, hour, day, week, month, quarter, year; the timezone is an IANA name such as `Europe/Berlin`, UTC when absent.
+   * Functions: sum, avg, count, min, max, std, var, sem (standard error of the mean), ci95 (half of its 95 % confidence interval), median, p05, p95,
+   * first, last, cumsum, corr (with `secondColumn`), count_distinct.
+   */
   aggregation?: string;
   /**
+   * Page to answer, counted from 1; 1 by default. Without `page` and `pageSize` a stream holds every row.
    * @isInt
    * @minimum 1
    */
   page?: number;
   /**
+   * Rows of one page, 1 to 100; 100 by default.
    * @isInt
    * @minimum 1
    * @maximum 100
    */
   pageSize?: number;
   /**
-   * Rows at most; ignored with page or pageSize.
+   * Rows at most, 0 to 100,000; ignored with page or pageSize.
    * @isInt
    * @minimum 0
    * @maximum 100000
    */
   limit?: number;
   /**
-   * A version that an earlier answer named in X-Table-Version.
+   * Reads the table as it was in this version, which an earlier answer named in X-Table-Version; the newest one when absent.
    * @isInt
    * @minimum 0
    * @maximum 9007199254740991
@@ -80,29 +94,35 @@ interface ReadQuery {
    * @maxLength 8192
    */
   cursor?: string;
-  /** CSV only: leave out the apostrophe before text that a spreadsheet would run as a formula. */
+  /** CSV only: leave out the apostrophe before text that a spreadsheet would run as a formula; false by default. */
   raw?: boolean;
-  /** Beats `Accept`, for whoever cannot set a header. */
+  /** Form of the answer. Beats `Accept`, for whoever cannot set a header. */
   format?: 'json' | keyof typeof TYPES;
-  /** CSV only: begin with the mark by which Excel knows UTF-8. */
+  /** CSV only: begin with the mark by which Excel knows UTF-8; false by default. */
   bom?: boolean;
 }
 
 interface DistinctQuery {
   /**
+   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
    * @minLength 1
    * @maxLength 256
    */
   tableName: string;
-  /** @minLength 1 */
+  /**
+   * Column whose values are asked for; a dot reaches into a struct or document, as in `columns` of a read.
+   * @minLength 1
+   */
   column: string;
   /**
+   * Values at most, 0 to 1,000; 200 by default.
    * @isInt
    * @minimum 0
    * @maximum 1000
    */
   limit?: number;
   /**
+   * Reads the table as it was in this version, which an earlier answer named in X-Table-Version; the newest one when absent.
    * @isInt
    * @minimum 0
    * @maximum 9007199254740991
@@ -121,30 +141,41 @@ function acceptedOf(request: HttpRequest, format: ReadQuery['format']): string {
 @Route('api/v1/experiments/{id}')
 @Tags('Data')
 export class DataController extends ApiController {
-  /** The tables of an experiment, with their columns. `canRead` says whether you may read the rows. */
+  /**
+   * For everybody who may read the experiment. Answers every table with its columns: measurements and devices first, then what macros made of them,
+   * then uploads. `canRead` says whether you may read the rows: raw and uploaded rows need more than the experiment's being public.
+   * @summary List the tables of an experiment
+   * @param id Experiment, by its UUID.
+   */
   @Get('tables')
   @Security('caller', ['experiment:read'])
-  public async tables(@Path() id: string): Promise<TableDescriptor[]> {
+  public async listTables(@Path() id: string): Promise<TableDescriptor[]> {
     const tables = await describeTables(this.ctx, this.caller.userId, id);
     this.response.setHeader('X-Total-Count', String(tables.length));
     return tables;
   }
 
   /**
-   * Rows of a table: plain, filtered, projected or aggregated. JSON gives one page of 100 unless `limit` is given; CSV, NDJSON, Arrow and
-   * Parquet (by `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind (over HTTP/1.1; HTTP/1.0 has no trailers). The `Link` header of a page
-   * of plain rows leads to the next and the previous one by `cursor`.
+   * For everybody who may read the experiment; raw and uploaded rows need contribute access, else TABLE_DENIED (403). Rows come plain, filtered,
+   * projected or aggregated. JSON gives one page of 100 plain rows, or every group of an aggregation up to 100,000, unless `page`, `pageSize` or
+   * `limit` say otherwise; the `Link` header of a page of plain rows leads to the next and the previous one by `cursor`. CSV, NDJSON, Arrow and
+   * Parquet (by `format` or `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind (over HTTP/1.1;
+   * HTTP/1.0 has no trailers). What the table cannot answer refuses with QUERY_REFUSED, unreadable parameters with INVALID_INPUT (400), a version
+   * that is not kept with TABLE_VERSION_GONE (410), too many statements at once with CALLER_BUSY (429), and what takes too long with
+   * WAREHOUSE_TIMEOUT (504).
+   * @summary Read rows of a table
+   * @param id Experiment, by its UUID.
    */
   @Get('data')
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
   @Produces('application/json')
-  public async data(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ReadQuery): Promise<DataPage[]> {
-    const table = tableOf(request);
+  public async readData(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ReadQuery): Promise<DataPage[]> {
+    const table = getTable(request);
     const accept = acceptedOf(request, query.format);
     const format = FORMATS.get(accept);
-    const { asked, version } = placedRead(this.ctx, table, query, format !== undefined);
-    const source = await sourceOf(this.ctx, table, version);
+    const { asked, version } = placeRead(this.ctx, table, query, format !== undefined);
+    const source = await openSource(this.ctx, table, version);
     this.response.setHeader('X-Table-Version', source.version);
     this.response.setHeader('Vary', 'Accept');
     if (accept === PLAN) {
@@ -156,8 +187,8 @@ export class DataController extends ApiController {
       return [];
     }
     const answered = { source, asked: { query: request.query, accept } };
-    if (notModified(request, this.response, dataTag(this.ctx, table, answered))) return [];
-    const key = cacheKey(this.ctx, table, answered);
+    if (isUnmodified(request, this.response, printDataTag(this.ctx, table, answered))) return [];
+    const key = makeCacheKey(this.ctx, table, answered);
     const kept = format ? null : this.ctx.pages.find(key);
     if (kept) return this.#page(request, table, { page: kept, query, version: source.version });
     const release = await this.#share(table);
@@ -174,17 +205,17 @@ export class DataController extends ApiController {
           format,
           raw: query.raw ?? false,
         });
-        timed(this.exchange, 'engine', performance.now() - start);
+        noteTime(this.exchange, 'engine', performance.now() - start);
         const names = [
           { name: table.experimentName, id: table.experimentId },
           { name: table.name ?? table.identifier, id: table.identifier },
         ] as const;
-        this.response.attachment(fileNameOf(...names, new Date(), format));
+        this.response.attachment(makeFileName(...names, new Date(), format));
         // after the name, by whose ending express would set it
         this.response.type(download.contentType);
         if (query.bom === true && format === 'csv') download.body.unshift(BOM);
         const trailers = async () => ({ 'X-Truncated': String(await download.truncated) });
-        await streamed(this.response, download.body, { trailers, isOnlyHere: true });
+        await sendStream(this.response, download.body, { trailers, isOnlyHere: true });
         return [];
       }
       const page = await readPage(chosen.warehouse, chosen.source, asked, {
@@ -203,24 +234,29 @@ export class DataController extends ApiController {
     table: OpenTable,
     { page, query, version }: { page: Page; query: ReadQuery; version: string },
   ): Promise<DataPage[]> {
-    linked(request, this.response, cursorsOf(this.ctx, table, query, { edges: page.edges, version }));
+    setCursorLinks(request, this.response, makeCursors(this.ctx, table, query, { edges: page.edges, version }));
     const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
     this.response.type('application/json');
-    await streamed(this.response, framePage(page, names));
+    await sendStream(this.response, framePage(page, names));
     return [];
   }
 
-  /** Distinct values of a column in ascending order, as text, without nulls and empty text. */
+  /**
+   * For everybody who may read the experiment; raw and uploaded rows need contribute access, else TABLE_DENIED (403). Answers the values in ascending
+   * order, as text, without nulls and empty text. A column that the table does not have refuses with QUERY_REFUSED (400).
+   * @summary List the distinct values of a column
+   * @param _id Experiment, by its UUID.
+   */
   @Get('data/distinct')
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
-  public async distinct(
+  public async listDistinctValues(
     @Request() request: HttpRequest,
     @Path('id') _id: string,
     @Queries() query: DistinctQuery,
   ): Promise<DistinctValues> {
-    const table = tableOf(request);
-    const source = await sourceOf(this.ctx, table, query.asOf);
+    const table = getTable(request);
+    const source = await openSource(this.ctx, table, query.asOf);
     this.response.setHeader('X-Table-Version', source.version);
     const release = await this.#share(table);
     try {
@@ -240,7 +276,7 @@ export class DataController extends ApiController {
   async #share({ organizationId }: OpenTable): Promise<() => void> {
     const asked = performance.now();
     const release = await this.ctx.shares.acquire(this.caller.userId, organizationId, this.exchange.signal);
-    timed(this.exchange, 'wait', performance.now() - asked);
+    noteTime(this.exchange, 'wait', performance.now() - asked);
     return release;
   }
 }

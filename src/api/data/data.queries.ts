@@ -48,5 +48,5 @@ export const listReadableTables = (db: Queryable, userId: string, experimentId: 
           'firstSeenAt', to_char(c.first_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'lastSeenAt', to_char(c.last_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by c.ordinal)
         from lake_columns c where c.table_id = l.id and c.until_version is null and not c.hidden and c.origin <> 'base'), '[]') as columns
     from listed l
-    left join lateral decide(${userId}, 'experiment', ${experimentId}, case when l.kind in ('raw_data', 'upload') then 'contribute' else 'read' end) d on true
+    left join lateral decide(${userId}, 'experiment', ${experimentId}, table_action(l.kind)) d on true
     order by l.position, l.created_at, l.identifier`);

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
-import { DEFAULT_SORT, ERROR_COLUMN, STRING, fixedColumns, type Column } from '../../lakehouse/catalog.ts';
-import { findInternalTables, findTable, liveTable, versionOf } from '../../lakehouse/manifest.ts';
-import { metadataColumns, type MetadataColumn, type MetadataSource } from '../../lakehouse/metadata.ts';
-import type { CacheKey } from '../../lakehouse/page-cache.ts';
-import type { Kept, TableRows, TableSource } from '../../lakehouse/plan.ts';
-import { typeText } from '../../lakehouse/types.ts';
-import { metadataColumnsOf } from '../metadata/lake.service.ts';
+import { DEFAULT_SORT, ERROR_COLUMN, STRING, listFixedColumns, type Column } from '../../lakehouse/terms/catalog.ts';
+import { findInternalTables, findTable, makeLiveTable, requireVersion } from '../../lakehouse/tables/manifest.ts';
+import { listMetadataColumns } from '../../lakehouse/plan/metadata.ts';
+import type { CacheKey } from '../../lakehouse/read/page-cache.ts';
+import type { TableRows } from '../../lakehouse/terms/plan.ts';
+import type { Kept, MetadataColumn, MetadataSource, TableSource } from '../../lakehouse/terms/source.ts';
+import { printType } from '../../lakehouse/terms/types.ts';
+import { loadMetadataColumns } from '../metadata/lake.service.ts';
 import type { TableDescriptor, TableType, Withheld } from './data.model.ts';
 import { listReadableTables, type TableRow } from './data.queries.ts';
 
@@ -25,8 +26,11 @@ const isDescribed = (kind: TableRow['kind']) => kind === 'raw_data' || kind === 
 
 function addedTo({ kind, columns }: TableRow, described: readonly MetadataColumn[]) {
   if (!isDescribed(kind)) return [];
-  const own = [...fixedColumns(kind), ...columns.map(({ name }) => ({ name, type: STRING, nullable: true, origin: 'uploaded' as const }))];
-  return metadataColumns({ files: [], columns: described }, own).columns;
+  const own = [
+    ...listFixedColumns(kind),
+    ...columns.map(({ name }) => ({ name, type: STRING, nullable: true, origin: 'uploaded' as const })),
+  ];
+  return listMetadataColumns({ files: [], columns: described }, own).columns;
 }
 
 const withheldOf = (macroId: string, { measurements, firstAt, lastAt }: NonNullable<TableRow['withheld']>): Withheld => ({
@@ -40,7 +44,10 @@ const withheldOf = (macroId: string, { measurements, firstAt, lastAt }: NonNulla
 
 /** The tables of an experiment with their columns; raw_data and device are always among them. */
 export async function describeTables(ctx: Context, userId: string, experimentId: string): Promise<TableDescriptor[]> {
-  const [rows, described] = await Promise.all([listReadableTables(ctx.db, userId, experimentId), metadataColumnsOf(ctx.db, experimentId)]);
+  const [rows, described] = await Promise.all([
+    listReadableTables(ctx.db, userId, experimentId),
+    loadMetadataColumns(ctx.db, experimentId),
+  ]);
   return rows.map((row) => ({
     identifier: row.identifier,
     tableType: TABLE_TYPE[row.kind],
@@ -52,12 +59,12 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
     ...(row.withheld === null ? {} : { withheld: withheldOf(row.identifier, row.withheld) }),
     version: row.version,
     columns: [
-      ...fixedColumns(row.kind)
+      ...listFixedColumns(row.kind)
         .filter((column) => !column.hidden)
         .map((column) => ({
           name: column.name,
           originalKey: null,
-          type: typeText(column.type),
+          type: printType(column.type),
           nullable: column.nullable,
           firstSeenAt: null,
           lastSeenAt: null,
@@ -66,7 +73,7 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
       ...addedTo(row, described).map(({ name, type }) => ({
         name,
         originalKey: null,
-        type: typeText(type),
+        type: printType(type),
         nullable: true,
         firstSeenAt: null,
         lastSeenAt: null,
@@ -81,9 +88,9 @@ async function answersOf(ctx: Context, experimentId: string): Promise<MetadataSo
   if (!raw) return undefined;
   const { columns, files } = await ctx.versions.parts(raw.id, raw.version);
   return {
-    columns: [...fixedColumns('raw_data'), ...columns],
+    columns: [...listFixedColumns('raw_data'), ...columns],
     files: files.toReversed(),
-    live: liveTable(experimentId, raw.id, raw.version),
+    live: makeLiveTable(experimentId, raw.id, raw.version),
   };
 }
 
@@ -97,7 +104,7 @@ async function described(
   if (!isDescribed(table.kind) || metadata.columns.length === 0) return { columns: own };
   const asksAnswers = table.kind === 'macro' && metadata.columns.some(({ matchedBy }) => matchedBy.some((name) => name !== 'device_id'));
   const answers = asksAnswers ? await answersOf(ctx, table.experimentId) : undefined;
-  const added = metadataColumns({ ...metadata, answers }, own);
+  const added = listMetadataColumns({ ...metadata, answers }, own);
   return { columns: [...own, ...added.columns], metadata: { ...metadata, columns: added.described, answers } };
 }
 
@@ -113,11 +120,11 @@ async function besideOf(ctx: Context, { experimentId, kind }: OpenTable) {
   const { tables, existing, versions } = await findInternalTables(ctx.db, experimentId, DIMENSIONS);
   // metadata that was ever written has a table beside the others from the same moment on
   const adds = isDescribed(kind) && existing.has('metadata_record');
-  return { tables, versions, columns: adds ? await metadataColumnsOf(ctx.db, experimentId) : [] };
+  return { tables, versions, columns: adds ? await loadMetadataColumns(ctx.db, experimentId) : [] };
 }
 
 /** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
-export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): Promise<OpenSource> {
+export async function openSource(ctx: Context, table: OpenTable, asOf?: number): Promise<OpenSource> {
   const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
   const beside = besideOf(ctx, table);
   beside.catch(() => undefined);
@@ -135,14 +142,14 @@ export async function sourceOf(ctx: Context, table: OpenTable, asOf?: number): P
   };
   // nothing had been written in version 0
   if (table.tableId === null || (asOf === 0 && table.version > 0))
-    return { ...(await complete(fixedColumns(table.kind))), files: [], version: '0', rowCount: 0 };
-  const { version, rowCount } = await versionOf(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
+    return { ...(await complete(listFixedColumns(table.kind))), files: [], version: '0', rowCount: 0 };
+  const { version, rowCount } = await requireVersion(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
   const { tableId } = table;
   const { columns, files, extents } = await ctx.versions.parts(tableId, version);
   return {
-    ...(await complete([...fixedColumns(table.kind), ...columns])),
+    ...(await complete([...listFixedColumns(table.kind), ...columns])),
     files,
-    live: liveTable(table.experimentId, tableId, version),
+    live: makeLiveTable(table.experimentId, tableId, version),
     version: String(version),
     extents,
     rowCount,
@@ -157,8 +164,8 @@ interface Answered {
 }
 
 /** Entity tag of an answer: everything that it depends on, for this caller. */
-export function dataTag(ctx: Context, table: OpenTable, { source, asked }: Answered): string {
-  const columns = source.columns.map(({ name, type }) => [name, typeText(type)]);
+export function printDataTag(ctx: Context, table: OpenTable, { source, asked }: Answered): string {
+  const columns = source.columns.map(({ name, type }) => [name, printType(type)]);
   const { tableId, kind, scope, experimentId, experimentName } = table;
   const names = [scope.anonymised, experimentName];
   const parts = [
@@ -170,14 +177,14 @@ export function dataTag(ctx: Context, table: OpenTable, { source, asked }: Answe
     columns,
     source.dimensions,
     names,
-    ctx.openapi.info.version,
+    ctx.openapi.version,
     asked,
   ];
   return `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`;
 }
 
 /** The key under which an answer may be kept. */
-export const cacheKey = (ctx: Context, table: OpenTable, answered: Answered): CacheKey => ({
+export const makeCacheKey = (ctx: Context, table: OpenTable, answered: Answered): CacheKey => ({
   experimentId: table.experimentId,
-  answer: dataTag(ctx, table, answered),
+  answer: printDataTag(ctx, table, answered),
 });

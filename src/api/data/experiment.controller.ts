@@ -1,19 +1,25 @@
 import { Get, Path, Query, Route, Security, Tags } from '@tsoa/runtime';
-import { tagged } from '../../http/answers.ts';
+import { addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { mustFindExperiment } from '../experiments/experiments.service.ts';
+import { requireExperiment } from '../experiments/experiments.service.ts';
 import type { ExperimentWithData } from './data.model.ts';
-import { firstMeasurements } from './preview.service.ts';
+import { readFirstMeasurements } from './preview.service.ts';
 
 @Route('api/v1/experiments')
 @Tags('Experiments')
 export class ExperimentController extends ApiController {
-  /** One experiment with its locations, and with the first of its measurements where they are asked for. */
+  /**
+   * For everybody who may read the experiment. Answers the experiment with its places. With `include=data` the first 100 measurements come along,
+   * where you may read them: that needs more than its being public.
+   * @summary Read one experiment
+   * @param id Experiment, by its UUID.
+   * @param include `data`: answer the first measurements of `raw_data` as well.
+   */
   @Get('{id}')
   @Security('caller', ['experiment:read'])
-  public async get(@Path() id: string, @Query() include?: 'data'): Promise<ExperimentWithData> {
-    const { version, ...experiment } = await mustFindExperiment(this.ctx.db, id);
-    const data = include === 'data' ? await firstMeasurements(this.ctx, this.caller, id, this.exchange.signal) : undefined;
-    return tagged(this.response, data ? { ...experiment, data } : experiment, version);
+  public async getExperiment(@Path() id: string, @Query() include?: 'data'): Promise<ExperimentWithData> {
+    const { version, ...experiment } = await requireExperiment(this.ctx.db, id);
+    const data = include === 'data' ? await readFirstMeasurements(this.ctx, this.caller, id, this.exchange.signal) : undefined;
+    return addEtag(this.response, data ? { ...experiment, data } : experiment, version);
   }
 }

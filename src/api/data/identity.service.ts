@@ -1,8 +1,8 @@
 import { audit } from '../../auth/audit.ts';
 import type { Context } from '../../context.ts';
 import { replaceIdentity } from '../../ingest/dimensions.ts';
-import { eraseRetired } from '../../lakehouse/manifest.ts';
-import { pseudonymOf } from '../experiments/pseudonym.service.ts';
+import { eraseRetired } from '../../lakehouse/tables/manifest.ts';
+import { derivePseudonym } from '../experiments/pseudonym.service.ts';
 import {
   claimIdentityChange,
   endIdentityChange,
@@ -22,7 +22,7 @@ export const refreshIdentity = (ctx: Context, experimentId: string): Promise<voi
       userId,
       name,
       avatar,
-      pseudonym: pseudonymOf(secret, userId),
+      pseudonym: derivePseudonym(secret, userId),
     })),
   );
 

@@ -1,9 +1,9 @@
 import type { Request as HttpRequest } from 'express';
 import { Get, Middlewares, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
-import { requireTable, tableOf } from '../../http/tables.ts';
+import { requireTable, getTable } from '../../http/tables.ts';
 import type { Lineage } from './lineage.model.ts';
-import { lineageOf } from './lineage.service.ts';
+import { loadLineage } from './lineage.service.ts';
 
 interface LineageQuery {
   /**
@@ -18,18 +18,22 @@ interface LineageQuery {
 @Tags('Data')
 export class LineageController extends ApiController {
   /**
-   * Where a row came from: the message, object or file, the versions of the pipeline and of the macro that made it, and when it arrived and was made.
-   * @param row The row's `id`.
+   * For everybody who may read the table's rows; raw and uploaded rows need contribute access, else TABLE_DENIED (403). Answers the message, object
+   * or file that the row came in, the versions of the pipeline and of the macro that made it, and when it arrived and was made. A row that is not
+   * there answers ROWS_NOT_FOUND (404).
+   * @summary Trace where a row came from
+   * @param _id Experiment, by its UUID.
+   * @param row The row's `id`, as reads show it.
    */
   @Get('{row}/lineage')
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
-  public async lineage(
+  public async getRowLineage(
     @Request() request: HttpRequest,
     @Path('id') _id: string,
     @Path() row: string,
     @Queries() _query: LineageQuery,
   ): Promise<Lineage> {
-    return lineageOf(this.ctx, this.caller.userId, tableOf(request), row.slice(0, 64));
+    return loadLineage(this.ctx, this.caller.userId, getTable(request), row.slice(0, 64));
   }
 }

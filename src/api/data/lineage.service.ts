@@ -2,9 +2,9 @@ import { decide } from '../../authorization/access.ts';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { uploadSource } from '../../ingest/uploads/rows.ts';
+import { printUploadSource } from '../../ingest/uploads/rows.ts';
 import { findRow } from '../../ingest/messages/measured.ts';
-import { findTable } from '../../lakehouse/manifest.ts';
+import { findTable } from '../../lakehouse/tables/manifest.ts';
 import type { Lineage, LineageSource } from './lineage.model.ts';
 import { findMessage, findStoredSource, listUploadFiles } from './lineage.queries.ts';
 
@@ -43,7 +43,7 @@ async function uploadOf(ctx: Context, table: { id: string; anonymised: boolean }
   const stored = await findStoredSource(ctx.db, table.id, source);
   if (!stored) return UNKNOWN;
   const files = stored.origin === null ? [] : await listUploadFiles(ctx.db, stored.origin);
-  const file = files.find(({ sha256, path }) => sha256 !== null && uploadSource(table.id, sha256, path) === source);
+  const file = files.find(({ sha256, path }) => sha256 !== null && printUploadSource(table.id, sha256, path) === source);
   const from: LineageSource | null =
     stored.origin === null
       ? null
@@ -60,7 +60,7 @@ async function uploadOf(ctx: Context, table: { id: string; anonymised: boolean }
 }
 
 /** Where a row came from, of a table that the caller may read. Errors: no such row. */
-export async function lineageOf(ctx: Context, userId: string, table: OpenTable, rowId: string): Promise<Lineage> {
+export async function loadLineage(ctx: Context, userId: string, table: OpenTable, rowId: string): Promise<Lineage> {
   const { experimentId, kind, identifier, tableId } = table;
   const anonymised = table.scope.anonymised;
   const id = rowId.toLowerCase();

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
-import { sweepLake } from '../../lakehouse/maintenance.ts';
+import { sweepLake } from '../../lakehouse/tables/maintenance.ts';
 import { compactTables } from './compaction.service.ts';
 
 const HOUR = 3_600_000;

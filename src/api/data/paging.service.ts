@@ -1,8 +1,8 @@
 import type { OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import type { PageEdges } from '../../lakehouse/read.ts';
-import { readRequest, type ReadParameters, type ReadRequest, type Seek } from '../../lakehouse/request.ts';
+import type { PageEdges } from '../../lakehouse/read/read.ts';
+import { readRequest, type ReadParameters, type ReadRequest, type Seek } from '../../lakehouse/ask/request.ts';
 import { readCursor, writeCursor, type CursorScope } from './cursor.ts';
 
 /** A read as it was asked, with a cursor instead of a page where there is one. */
@@ -24,7 +24,7 @@ const scopeOf = (table: OpenTable, { orderBy, orderDirection, filters, asOf }: P
 ];
 
 /** The request of a read, and the version of the table that it is of; the newest one when undefined. Errors: invalidInput, queryRefused. */
-export function placedRead(
+export function placeRead(
   ctx: Context,
   table: OpenTable,
   { cursor, asOf, ...parameters }: PlacedParameters,
@@ -40,7 +40,7 @@ export function placedRead(
 }
 
 /** The cursors of the pages beside a page. */
-export function cursorsOf(
+export function makeCursors(
   ctx: Context,
   table: OpenTable,
   parameters: PlacedParameters,

@@ -5,10 +5,10 @@ import { openTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import { readJson } from '../../json.ts';
-import { framePage } from '../../lakehouse/page-frame.ts';
-import { readPage } from '../../lakehouse/read.ts';
+import { framePage } from '../../lakehouse/read/page-frame.ts';
+import { readPage } from '../../lakehouse/read/read.ts';
 import type { DataPage } from './data.model.ts';
-import { sourceOf } from './data.service.ts';
+import { openSource } from './data.service.ts';
 
 const ROWS = 100;
 
@@ -18,7 +18,7 @@ const unlessDenied = (error: unknown): undefined => {
 };
 
 /** The first page of an experiment's measurements; undefined where the caller may not read them. Errors: those of a read. */
-export async function firstMeasurements(
+export async function readFirstMeasurements(
   ctx: Context,
   caller: Caller,
   experimentId: string,
@@ -29,7 +29,7 @@ export async function firstMeasurements(
   const release = await ctx.shares.acquire(caller.userId, table.organizationId, signal);
   try {
     const asked = { page: 1, pageSize: ROWS };
-    const { warehouse, source } = await ctx.reads.choose(await sourceOf(ctx, table), asked);
+    const { warehouse, source } = await ctx.reads.choose(await openSource(ctx, table), asked);
     const options = { signal, timeoutMs: ctx.config.limits.statementTimeoutMs, tag: caller.requestId };
     const page = await readPage(warehouse, source, asked, options);
     const names = { name: table.identifier, catalog_name: table.experimentName, schema_name: 'fieldlake' };

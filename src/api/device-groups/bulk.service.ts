@@ -1,10 +1,10 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
+import type { BulkDeviceResult, BulkDevicesResult, BulkGroup, NewDevices } from './bulk.model.ts';
 import { addMembers, createGroup, requireGroup } from './device-groups.service.ts';
-import type { BulkDeviceResult, BulkDevicesResult, BulkGroup, NewDevices } from '../devices/devices.model.ts';
 import { registerOne } from '../devices/devices.service.ts';
-import { eachAtOnce, ofOneRow, ROWS_AT_ONCE, sentenceOf } from '../devices/rows.service.ts';
+import { runEach, makeRowCaller, ROWS_AT_ONCE, explainFailure } from '../devices/rows.service.ts';
 
 function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
   if (group && (group.groupId === undefined) === (group.name === undefined))
@@ -20,11 +20,11 @@ export async function registerMany(ctx: Context, caller: Caller, body: NewDevice
   const twice = body.devices.findIndex(({ serialNumber }) => seen.size === seen.add(serialNumber).size);
   if (twice >= 0) throw errors.invalidInput().with({ problems: [{ path: `/devices/${twice}/serialNumber`, message: 'is there twice' }] });
   const { deviceType, organizationId } = body;
-  const devices = await eachAtOnce(body.devices, ROWS_AT_ONCE, async ({ serialNumber, name }): Promise<BulkDeviceResult> => {
+  const devices = await runEach(body.devices, ROWS_AT_ONCE, async ({ serialNumber, name }): Promise<BulkDeviceResult> => {
     try {
       return { serialNumber, device: await registerOne(ctx, caller, { serialNumber, name, deviceType, organizationId }), error: null };
     } catch (error) {
-      return { serialNumber, device: null, error: sentenceOf(ctx, error) };
+      return { serialNumber, device: null, error: explainFailure(ctx, error) };
     }
   });
   if (!group) return { devices, groupId: null, groupError: null };
@@ -32,10 +32,10 @@ export async function registerMany(ctx: Context, caller: Caller, body: NewDevice
   if (made.length === 0) return { devices, groupId: null, groupError: 'No device was registered, so no group was touched.' };
   try {
     if (group.groupId !== undefined) await requireGroup(ctx, caller, group.groupId, 'contribute');
-    const groupId = group.groupId ?? (await createGroup(ctx, ofOneRow(caller), { name: group.name ?? '', organizationId })).id;
+    const groupId = group.groupId ?? (await createGroup(ctx, makeRowCaller(caller), { name: group.name ?? '', organizationId })).id;
     await addMembers(ctx, caller, groupId, made);
     return { devices, groupId, groupError: null };
   } catch (error) {
-    return { devices, groupId: null, groupError: sentenceOf(ctx, error) };
+    return { devices, groupId: null, groupError: explainFailure(ctx, error) };
   }
 }

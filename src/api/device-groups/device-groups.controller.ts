@@ -1,8 +1,8 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { capabilitiesOf } from '../../authorization/access.ts';
+import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { expectedVersions, listed, mostCounted, tagged } from '../../http/answers.ts';
+import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type {
   CountedDeviceGroup,
@@ -20,23 +20,25 @@ import type {
   NewGroupMembers,
 } from './device-groups.model.ts';
 import { countGroups, findGroup, listGroups } from './device-groups.queries.ts';
-import { addMembers, createGroup, patchGroup, removeGroup, removeMember, roster } from './device-groups.service.ts';
+import { addMembers, createGroup, patchGroup, removeGroup, removeMember, loadMembers } from './device-groups.service.ts';
 import { issueForGroup, onboardGroup, revokeForGroup, rotateForGroup } from './group-changes.service.ts';
 
 interface DeviceGroupListQuery {
-  /** `all`: everything that you may read. `related`: without what you can read only because it is public. */
+  /** `all`: everything that you may read. `related`: without what you can read only because it is public. `all` by default. */
   scope?: 'all' | 'related';
   /**
-   * Part of a name or description.
+   * Part of a name or description; at most 200 characters.
    * @maxLength 200
    */
   search?: string;
   /**
+   * Page to answer, counted from 1. Without `page` and `pageSize` the first 1,000 rows are answered at once.
    * @isInt
    * @minimum 1
    */
   page?: number;
   /**
+   * Rows of one page, 1 to 100. 100 when only `page` is given; without either, the first 1,000 rows are answered.
    * @isInt
    * @minimum 1
    * @maximum 100
@@ -44,103 +46,151 @@ interface DeviceGroupListQuery {
   pageSize?: number;
 }
 
-const UNPAGED = 1_000;
-
 @Route('api/v1/device-groups')
 @Tags('Device groups')
 export class DeviceGroupsController extends ApiController {
-  /** Lists device groups, newest first, with the number of their members. */
+  /**
+   * Answers the groups that you may read, newest first, with the number of their members. X-Total-Count says how many there are, exactly up to 10,000
+   * or with `Prefer: count=exact`, and Link leads to the other pages.
+   * @summary List the device groups you may read
+   */
   @Get()
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: DeviceGroupListQuery): Promise<CountedDeviceGroup[]> {
-    const unpaged = query.page === undefined && query.pageSize === undefined;
-    const page = { page: query.page ?? 1, pageSize: query.pageSize ?? (unpaged ? UNPAGED : 100) };
+  public async listDeviceGroups(@Request() request: HttpRequest, @Queries() query: DeviceGroupListQuery): Promise<CountedDeviceGroup[]> {
+    const page = readPageOrWhole(query);
     const filter = { userId: this.caller.userId, scope: query.scope ?? ('all' as const), search: query.search?.trim() || undefined };
-    const [rows, total] = await Promise.all([
-      listGroups(this.ctx.db, filter, { limit: page.pageSize, offset: (page.page - 1) * page.pageSize }),
-      countGroups(this.ctx.db, filter, mostCounted(request)),
-    ]);
-    return listed(request, this.response, { rows, total }, page);
+    const [rows, total] = await Promise.all([listGroups(this.ctx.db, filter, page), countGroups(this.ctx.db, filter, limitCount(request))]);
+    return setListHeaders(request, this.response, { rows, total }, page);
   }
 
-  /** Creates a group, private, in an organization of yours or your personal workspace. */
+  /**
+   * For everybody who is signed in: in an organization of yours, or else in your personal workspace. It is private. Refused with NOT_A_MEMBER (403)
+   * for an organization of others.
+   * @summary Create a device group
+   */
   @Post()
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async create(@Body() body: NewDeviceGroup): Promise<DeviceGroup> {
+  public async createDeviceGroup(@Body() body: NewDeviceGroup): Promise<DeviceGroup> {
     this.setStatus(201);
     return createGroup(this.ctx, this.caller, body);
   }
 
-  /** One group, and what you may do with it. */
+  /**
+   * For everybody who may read the group. Answers the group, how many devices are in it, and what you may do with it.
+   * @summary Read one device group
+   * @param groupId Device group, by its UUID.
+   */
   @Get('{groupId}')
   @Security('caller', ['device_group:read'])
-  public async get(@Path() groupId: string): Promise<DeviceGroupDetail> {
+  public async getDeviceGroup(@Path() groupId: string): Promise<DeviceGroupDetail> {
     const [found, capabilities] = await Promise.all([
       findGroup(this.ctx.db, groupId),
-      capabilitiesOf(this.ctx.db, this.caller.userId, 'device_group', groupId),
+      loadCapabilities(this.ctx.db, this.caller.userId, 'device_group', groupId),
     ]);
     if (!found) throw errors.resourceNotFound('device_group');
     const { version, ...group } = found;
-    return tagged(this.response, { ...group, capabilities }, version);
+    return addEtag(this.response, { ...group, capabilities }, version);
   }
 
-  /** Changes what is given; absent fields keep their value, a null description clears it. */
+  /**
+   * Only for owners and admins of the group. Fields that are left out keep their value, a null description clears it. With `If-Match`, a newer
+   * version refuses with PRECONDITION_FAILED (412).
+   * @summary Change a device group
+   * @param groupId Device group, by its UUID.
+   */
   @Patch('{groupId}')
   @Security('caller', ['device_group:update'])
-  public async update(@Request() request: HttpRequest, @Path() groupId: string, @Body() body: DeviceGroupPatch): Promise<DeviceGroup> {
-    const changed = await patchGroup(this.ctx, this.caller, groupId, body, expectedVersions(request));
+  public async updateDeviceGroup(
+    @Request() request: HttpRequest,
+    @Path() groupId: string,
+    @Body() body: DeviceGroupPatch,
+  ): Promise<DeviceGroup> {
+    const changed = await patchGroup(this.ctx, this.caller, groupId, body, readExpectedVersions(request));
     const { version, memberCount: _memberCount, ...group } = changed;
-    return tagged(this.response, group, version);
+    return addEtag(this.response, group, version);
   }
 
-  /** Deletes a group. Its devices stay. */
+  /**
+   * Only for owners and admins of the group. Its devices stay. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
+   * @summary Delete a device group
+   * @param groupId Device group, by its UUID.
+   */
   @Delete('{groupId}')
   @Security('caller', ['device_group:manage'])
-  public async remove(@Request() request: HttpRequest, @Path() groupId: string): Promise<null> {
-    return removeGroup(this.ctx, this.caller, groupId, expectedVersions(request));
+  public async deleteDeviceGroup(@Request() request: HttpRequest, @Path() groupId: string): Promise<null> {
+    return removeGroup(this.ctx, this.caller, groupId, readExpectedVersions(request));
   }
 
-  /** The members, newest first. Of a device that you may not read, only that it is there. */
+  /**
+   * For everybody who may read the group. Answers the members, newest first. Of a device that you may not read, only that it is there.
+   * @summary List the devices of a group
+   * @param groupId Device group, by its UUID.
+   */
   @Get('{groupId}/devices')
   @Security('caller', ['device_group:read'])
-  public async members(@Path() groupId: string): Promise<GroupMember[]> {
-    return roster(this.ctx, this.caller, groupId);
+  public async listDeviceGroupMembers(@Path() groupId: string): Promise<GroupMember[]> {
+    return loadMembers(this.ctx, this.caller, groupId);
   }
 
-  /** Adds devices that you may manage, all or none, and answers the members. */
+  /**
+   * Only for owners and admins of the group. You must be able to manage every device. All are added, or none; the members are answered. A device that
+   * is in the group already stays.
+   * @summary Add devices to a group
+   * @param groupId Device group, by its UUID.
+   */
   @Post('{groupId}/devices')
   @Security('caller', ['device_group:contribute'])
-  public async add(@Path() groupId: string, @Body() body: NewGroupMembers): Promise<GroupMember[]> {
+  public async addDeviceGroupMembers(@Path() groupId: string, @Body() body: NewGroupMembers): Promise<GroupMember[]> {
     await addMembers(this.ctx, this.caller, groupId, body.deviceIds);
-    return roster(this.ctx, this.caller, groupId);
+    return loadMembers(this.ctx, this.caller, groupId);
   }
 
-  /** Takes a device out of the group; the same again changes nothing. */
+  /**
+   * Only for owners and admins of the group. The same again changes nothing.
+   * @summary Take a device out of a group
+   * @param groupId Device group, by its UUID.
+   * @param deviceId Device, by its UUID.
+   */
   @Delete('{groupId}/devices/{deviceId}')
   @Security('caller', ['device_group:contribute'])
-  public async removeMember(@Path() groupId: string, @Path() deviceId: string): Promise<null> {
+  public async removeDeviceGroupMember(@Path() groupId: string, @Path() deviceId: string): Promise<null> {
     return removeMember(this.ctx, this.caller, groupId, deviceId);
   }
 
-  /** Onboards members that you may manage, each by itself; a row that is refused says why. */
+  /**
+   * Only for owners and admins of the group. Binds members that you may manage, each by itself, as `onboard` of a device does. A row that is refused
+   * says why and keeps none of the others back. More than 100 members refuse with TOO_MANY_SELECTED (400).
+   * @summary Bind devices of a group to experiments
+   * @param groupId Device group, by its UUID.
+   */
   @Post('{groupId}/onboard')
   @Security('caller', ['device_group:contribute'])
-  public async onboard(@Path() groupId: string, @Body() body?: GroupOnboarding): Promise<GroupOnboardAnswer> {
+  public async onboardDeviceGroup(@Path() groupId: string, @Body() body?: GroupOnboarding): Promise<GroupOnboardAnswer> {
     return onboardGroup(this.ctx, this.caller, groupId, body ?? {});
   }
 
-  /** Gives members without a certificate one each. With signing requests no private keys but the devices' own exist. */
+  /**
+   * Only for owners and admins of the group. Gives members without a certificate one each; a row that is refused says why. The answer is shown once
+   * and kept nowhere. With signing requests no private keys but the devices' own exist. More than 100 members refuse with TOO_MANY_SELECTED (400).
+   * @summary Issue certificates for devices of a group
+   * @param groupId Device group, by its UUID.
+   */
   @Post('{groupId}/credentials')
   @Security('caller', ['device_group:manage'])
-  public async issue(@Path() groupId: string, @Body() body?: GroupCertification): Promise<GroupCredentialsAnswer> {
+  public async issueDeviceGroupCredentials(@Path() groupId: string, @Body() body?: GroupCertification): Promise<GroupCredentialsAnswer> {
     return issueForGroup(this.ctx, this.caller, groupId, body ?? {});
   }
 
-  /** Gives members another certificate each. The old ones end when this answer has gone out. */
+  /**
+   * Only for owners and admins of the group. Gives members another certificate each; the old ones end when this answer has gone out. A row that is
+   * refused says why. The answer is shown once and kept nowhere. More than 100 members refuse with TOO_MANY_SELECTED (400).
+   * @summary Replace certificates for devices of a group
+   * @param groupId Device group, by its UUID.
+   */
   @Post('{groupId}/credentials/rotate')
   @Security('caller', ['device_group:manage'])
-  public async rotate(@Path() groupId: string, @Body() body?: GroupCertification): Promise<GroupCredentialsAnswer> {
+  public async rotateDeviceGroupCredentials(@Path() groupId: string, @Body() body?: GroupCertification): Promise<GroupCredentialsAnswer> {
     const { answer, retire } = await rotateForGroup(this.ctx, this.caller, groupId, body ?? {});
     this.response.once('finish', () => {
       retire().catch((error: unknown) => this.ctx.log.warn({ err: error, groupId }, 'old certificates could not be ended yet'));
@@ -148,10 +198,15 @@ export class DeviceGroupsController extends ApiController {
     return answer;
   }
 
-  /** Ends the certificates of members. */
+  /**
+   * Only for owners and admins of the group. Ends the certificates of members, and their live connections; a row that is refused says why. More than
+   * 100 members refuse with TOO_MANY_SELECTED (400).
+   * @summary Revoke certificates of devices of a group
+   * @param groupId Device group, by its UUID.
+   */
   @Post('{groupId}/credentials/revoke')
   @Security('caller', ['device_group:manage'])
-  public async revoke(@Path() groupId: string, @Body() body?: GroupSelection): Promise<GroupRevokeAnswer> {
+  public async revokeDeviceGroupCredentials(@Path() groupId: string, @Body() body?: GroupSelection): Promise<GroupRevokeAnswer> {
     return revokeForGroup(this.ctx, this.caller, groupId, body ?? {});
   }
 }

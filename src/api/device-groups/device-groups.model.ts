@@ -2,47 +2,65 @@ import type { CertificateBundle, DeviceStatus, DeviceType, OnboardingConfig } fr
 import type { ResourceCapabilities, Visibility } from '../resources/resources.model.ts';
 import type { Uuid } from '../sharing/sharing.model.ts';
 
+/** Devices that are looked after together. */
 export interface DeviceGroup {
+  /** Group, by its UUID. */
   id: string;
+  /** What people call the group. */
   name: string;
+  /** What the group is for; null without one. */
   description: string | null;
+  /** Organization that owns it, by its UUID. */
   organizationId: string;
+  /** `private`: for the owning organization and those it is shared with. `public`: for everybody who is signed in to read. */
   visibility: Visibility;
+  /** Person who made it, by their UUID. */
   createdBy: string;
+  /** When it was made, in UTC. */
   createdAt: Date;
+  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 
+/** A device group, and how many devices are in it. */
 export interface CountedDeviceGroup extends DeviceGroup {
+  /** Devices in the group. */
   memberCount: number;
 }
 
+/** A device group, how many devices are in it, and what you may do with it. */
 export interface DeviceGroupDetail extends CountedDeviceGroup {
+  /** What you may do with the group. */
   capabilities: ResourceCapabilities;
 }
 
+/** What a device group is made with. */
 export interface NewDeviceGroup {
   /**
-   * Trimmed.
+   * What people call the group: 1 to 255 characters; spaces around it are cut off.
    * @maxLength 255
    * @pattern \S
    */
   name: string;
-  /** @maxLength 2000 */
+  /**
+   * What the group is for, at most 2,000 characters.
+   * @maxLength 2000
+   */
   description?: string | null;
   /** An organization that you are a member of; your personal workspace when absent. */
   organizationId?: Uuid;
 }
 
+/** Changes; fields that are left out keep their value. */
 export interface DeviceGroupPatch {
   /**
-   * Trimmed.
+   * What people call the group: 1 to 255 characters; spaces around it are cut off.
    * @maxLength 255
    * @pattern \S
    */
   name?: string;
   /**
-   * Null clears it.
+   * What the group is for, at most 2,000 characters. Null clears it.
    * @maxLength 2000
    */
   description?: string | null;
@@ -50,84 +68,117 @@ export interface DeviceGroupPatch {
 
 /** Of a device that you may not read, only that it is there. */
 export interface GroupMember {
+  /** Device, by its UUID. */
   deviceId: string;
+  /** What people call it; null when nobody named it, or you may not read the device. */
   name: string | null;
+  /** Number that its maker gave it; null when you may not read the device. */
   serialNumber: string | null;
+  /** What kind of instrument it is; null when you may not read the device. */
   deviceType: DeviceType | null;
+  /** State of its certificate; null when you may not read the device. */
   status: DeviceStatus | null;
   /** Null when the registry cannot say, or you may not read the device. */
   connected: boolean | null;
+  /** When it joined the group, in UTC. */
   addedAt: Date;
 }
 
+/** Devices to add. */
 export interface NewGroupMembers {
   /**
-   * Devices that you may manage.
+   * 1 to 100 devices that you may manage.
    * @minItems 1
    * @maxItems 100
    */
   deviceIds: Uuid[];
 }
 
+/** Which members are meant. */
 export interface GroupSelection {
   /**
-   * Members; all of them when absent, 100 at most.
+   * Members, 1 to 100; all of them when absent, which may be 100 at most.
    * @minItems 1
    * @maxItems 100
    */
   deviceIds?: Uuid[];
 }
 
+/** Which members are bound, and to what. */
 export interface GroupOnboarding extends GroupSelection {
-  /** @maxItems 100 */
+  /**
+   * Experiments to bind each device to, at most 100, besides those it is bound to.
+   * @maxItems 100
+   */
   experimentIds?: Uuid[];
+  /** False leaves workbooks and their procedures out; true by default. */
   includeWorkbook?: boolean;
 }
 
+/** A signing request of one device. */
 export interface DeviceSigningRequest {
+  /** Device that the request is of. */
   deviceId: Uuid;
   /**
-   * A PEM certificate signing request of this device.
+   * A PEM certificate signing request of this device, at most 16,384 characters.
    * @maxLength 16384
    */
   csr: string;
 }
 
+/** Which members get a certificate, and by which signing requests. */
 export interface GroupCertification extends GroupSelection {
   /**
-   * Signing requests by device: the private keys of those devices never leave them.
+   * Signing requests by device, at most 100: the private keys of those devices never leave them.
    * @maxItems 100
    */
   csrs?: DeviceSigningRequest[];
 }
 
+/** What became of one device. */
 export interface GroupOnboardRow {
+  /** Device, by its UUID. */
   deviceId: string;
+  /** All that the device needs to publish; null when it was refused. */
   config: OnboardingConfig | null;
+  /** Why it was refused, as a sentence; null when it was not. */
   error: string | null;
 }
 
+/** What became of each device. */
 export interface GroupOnboardAnswer {
   /** In the order of the selection. */
   devices: GroupOnboardRow[];
 }
 
+/** What became of one device. */
 export interface GroupCredentialsRow {
+  /** Device, by its UUID. */
   deviceId: string;
+  /** What it is called in the registry; null when you may not read the device. */
   thingName: string | null;
+  /** Its certificate, shown once; null when it was refused. */
   credentials: CertificateBundle | null;
+  /** Why it was refused, as a sentence; null when it was not. */
   error: string | null;
 }
 
+/** What became of each device. */
 export interface GroupCredentialsAnswer {
+  /** In the order of the selection. */
   devices: GroupCredentialsRow[];
 }
 
+/** What became of one device. */
 export interface GroupRevokeRow {
+  /** Device, by its UUID. */
   deviceId: string;
+  /** Why it was refused, as a sentence; null when it was not. */
   error: string | null;
 }
 
+/** What became of each device. */
 export interface GroupRevokeAnswer {
+  /** In the order of the selection. */
   devices: GroupRevokeRow[];
 }

@@ -5,8 +5,8 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Action } from '../../authorization/roles.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { trimmedName } from '../resources/resources.service.ts';
-import { homeOf, seedCreator } from '../sharing/seeding.service.ts';
+import { trimName } from '../resources/resources.service.ts';
+import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { DeviceGroup, DeviceGroupPatch, GroupMember, NewDeviceGroup } from './device-groups.model.ts';
 import {
   deleteGroup,
@@ -26,12 +26,12 @@ const type = 'device_group';
 /** Creates a group in an organization of the caller. Errors: notAMember. */
 export const createGroup = (ctx: Context, caller: Caller, body: NewDeviceGroup): Promise<DeviceGroup> =>
   ctx.db.transaction(async (tx) => {
-    const home = await homeOf(tx, caller, body.organizationId);
+    const home = await requireHome(tx, caller, body.organizationId);
     const id = randomUUIDv7();
     await insertGroup(tx, {
       id,
       organizationId: home.organizationId,
-      name: trimmedName(body.name),
+      name: trimName(body.name),
       description: body.description ?? null,
       createdBy: caller.userId,
     });
@@ -58,7 +58,7 @@ export const patchGroup = (
     const given = Object.entries({ name: body.name, description: body.description });
     const fields = given.flatMap(([name, value]) => (value === undefined ? [] : [name]));
     if (fields.length > 0) {
-      await updateGroup(tx, id, { name: body.name === undefined ? undefined : trimmedName(body.name), description: body.description });
+      await updateGroup(tx, id, { name: body.name === undefined ? undefined : trimName(body.name), description: body.description });
       await audit(tx, caller, {
         action: 'device-group.updated',
         organizationId: state.organizationId,
@@ -87,7 +87,7 @@ export const requireGroup = (ctx: Context, caller: Caller, groupId: string, acti
   requireAccess(ctx.db, caller.userId, type, groupId, action);
 
 /** The roster: devices that the caller may not read are there without their facts. */
-export async function roster(ctx: Context, caller: Caller, groupId: string): Promise<GroupMember[]> {
+export async function loadMembers(ctx: Context, caller: Caller, groupId: string): Promise<GroupMember[]> {
   const rows = await listMembers(ctx.db, caller.userId, groupId);
   const readable = rows.filter(({ isReadable }) => isReadable);
   const seen = readable.length === 0 ? null : await ctx.iot.registry.connectivity(readable.map(({ thingName }) => thingName));

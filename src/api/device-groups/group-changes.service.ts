@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from '../devices/certificates.service.ts';
 import { onboardDevice } from '../devices/onboarding.service.ts';
-import { eachAtOnce, ofOneRow, ROWS_AT_ONCE, sentenceOf } from '../devices/rows.service.ts';
+import { runEach, makeRowCaller, ROWS_AT_ONCE, explainFailure } from '../devices/rows.service.ts';
 import type {
   GroupCertification,
   GroupCredentialsAnswer,
@@ -30,21 +30,21 @@ async function select(ctx: Context, caller: Caller, groupId: string, { deviceIds
 
 /** Does `work` for every selected device that the caller may manage, some at once; a row that fails says why and keeps none of the others back. */
 async function each<R>(ctx: Context, selected: readonly Selected[], work: (deviceId: string) => Promise<R>) {
-  return eachAtOnce(selected, ROWS_AT_ONCE, async ({ deviceId, member }) => {
+  return runEach(selected, ROWS_AT_ONCE, async ({ deviceId, member }) => {
     const thingName = member?.isReadable === true ? member.thingName : null;
     if (!member) return { deviceId, thingName, result: null, error: 'This device is not a member of this group.' };
     if (!member.isManageable) return { deviceId, thingName, result: null, error: 'You may not manage this device.' };
     try {
       return { deviceId, thingName, result: await work(deviceId), error: null };
     } catch (error) {
-      return { deviceId, thingName, result: null, error: sentenceOf(ctx, error) };
+      return { deviceId, thingName, result: null, error: explainFailure(ctx, error) };
     }
   });
 }
 
 export async function onboardGroup(ctx: Context, caller: Caller, groupId: string, body: GroupOnboarding): Promise<GroupOnboardAnswer> {
   const rows = await each(ctx, await select(ctx, caller, groupId, body), (deviceId) =>
-    onboardDevice(ctx, ofOneRow(caller), deviceId, body),
+    onboardDevice(ctx, makeRowCaller(caller), deviceId, body),
   );
   return { devices: rows.map(({ deviceId, result, error }) => ({ deviceId, config: result, error })) };
 }
@@ -60,7 +60,7 @@ export async function issueForGroup(
 ): Promise<GroupCredentialsAnswer> {
   const csrs = requestsOf(body);
   const selected = await select(ctx, caller, groupId, body);
-  const rows = await each(ctx, selected, (deviceId) => issueCertificate(ctx, ofOneRow(caller), deviceId, csrs.get(deviceId)));
+  const rows = await each(ctx, selected, (deviceId) => issueCertificate(ctx, makeRowCaller(caller), deviceId, csrs.get(deviceId)));
   return { devices: rows.map(({ deviceId, thingName, result, error }) => ({ deviceId, thingName, credentials: result, error })) };
 }
 
@@ -73,13 +73,13 @@ export async function rotateForGroup(
 ): Promise<{ answer: GroupCredentialsAnswer; retire: () => Promise<void> }> {
   const csrs = requestsOf(body);
   const selected = await select(ctx, caller, groupId, body);
-  const rows = await each(ctx, selected, (deviceId) => rotateCertificate(ctx, ofOneRow(caller), deviceId, csrs.get(deviceId)));
+  const rows = await each(ctx, selected, (deviceId) => rotateCertificate(ctx, makeRowCaller(caller), deviceId, csrs.get(deviceId)));
   return {
     answer: {
       devices: rows.map(({ deviceId, thingName, result, error }) => ({ deviceId, thingName, credentials: result?.bundle ?? null, error })),
     },
     retire: async () => {
-      await eachAtOnce(rows, ROWS_AT_ONCE, async ({ result }) => result?.retire());
+      await runEach(rows, ROWS_AT_ONCE, async ({ result }) => result?.retire());
     },
   };
 }

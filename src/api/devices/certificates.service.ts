@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { CertificateBundle as IssuedBundle } from '../../iot/sequences.ts';
 import type { CertificateBundle, Device } from './devices.model.ts';
-import { mustFindDevice } from './devices.service.ts';
+import { requireDevice } from './devices.service.ts';
 
 const shown = ({ privateKey, ...bundle }: IssuedBundle): CertificateBundle => ({ ...bundle, privateKey: privateKey ?? '' });
 
@@ -50,6 +50,6 @@ export async function revokeCertificate(ctx: Context, caller: Caller, id: string
   await ctx.db.transaction((tx) =>
     audit(tx, caller, { action: 'certificate.revoked', organizationId: caller.organizationId, resource: { type: 'device', id } }),
   );
-  const { version: _version, ...device } = await mustFindDevice(ctx, id);
+  const { version: _version, ...device } = await requireDevice(ctx, id);
   return device;
 }

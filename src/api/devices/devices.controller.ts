@@ -1,7 +1,7 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { capabilitiesOf } from '../../authorization/access.ts';
-import { expectedVersions, listed, mostCounted, tagged } from '../../http/answers.ts';
+import { loadCapabilities } from '../../authorization/access.ts';
+import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { listReadableExperiments } from './bindings.queries.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from './certificates.service.ts';
@@ -20,24 +20,27 @@ import type {
   OnboardRequest,
 } from './devices.model.ts';
 import { countDevices, listDevices } from './devices.queries.ts';
-import { ensureMobile, mustFindDevice, patchDevice, registerDevice, removeDevice, withConnectivity } from './devices.service.ts';
+import { ensureMobile, requireDevice, patchDevice, registerDevice, removeDevice, addConnectivity } from './devices.service.ts';
 import { onboardDevice } from './onboarding.service.ts';
 
 interface DeviceListQuery {
-  /** `all`: everything that you may read. `related`: without what you can read only because it is public. */
+  /** `all`: everything that you may read. `related`: without what you can read only because it is public. `all` by default. */
   scope?: 'all' | 'related';
+  /** Only devices of this type. */
   deviceType?: DeviceType;
   /**
-   * Part of a name, serial number or thing name.
+   * Part of a name, serial number or thing name; at most 200 characters.
    * @maxLength 200
    */
   search?: string;
   /**
+   * Page to answer, counted from 1. Without `page` and `pageSize` the first 1,000 rows are answered at once.
    * @isInt
    * @minimum 1
    */
   page?: number;
   /**
+   * Rows of one page, 1 to 100. 100 when only `page` is given; without either, the first 1,000 rows are answered.
    * @isInt
    * @minimum 1
    * @maximum 100
@@ -45,17 +48,18 @@ interface DeviceListQuery {
   pageSize?: number;
 }
 
-const UNPAGED = 1_000;
-
 @Route('api/v1/devices')
 @Tags('Devices')
 export class DevicesController extends ApiController {
-  /** Lists devices, newest first, and whether each is connected. Without `page` and `pageSize` at most 1,000 go out. */
+  /**
+   * Answers the devices that you may read, newest first, and whether each is connected. Without `page` and `pageSize` at most 1,000 go out.
+   * X-Total-Count says how many there are, exactly up to 10,000 or with `Prefer: count=exact`, and Link leads to the other pages.
+   * @summary List the devices you may read
+   */
   @Get()
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: DeviceListQuery): Promise<ConnectedDevice[]> {
-    const unpaged = query.page === undefined && query.pageSize === undefined;
-    const page = { page: query.page ?? 1, pageSize: query.pageSize ?? (unpaged ? UNPAGED : 100) };
+  public async listDevices(@Request() request: HttpRequest, @Queries() query: DeviceListQuery): Promise<ConnectedDevice[]> {
+    const page = readPageOrWhole(query);
     const filter = {
       userId: this.caller.userId,
       scope: query.scope ?? 'all',
@@ -63,76 +67,116 @@ export class DevicesController extends ApiController {
       deviceType: query.deviceType,
     };
     const [rows, total] = await Promise.all([
-      listDevices(this.ctx.db, filter, { limit: page.pageSize, offset: (page.page - 1) * page.pageSize }),
-      countDevices(this.ctx.db, filter, mostCounted(request)),
+      listDevices(this.ctx.db, filter, page),
+      countDevices(this.ctx.db, filter, limitCount(request)),
     ]);
-    return listed(request, this.response, { rows: await withConnectivity(this.ctx, rows), total }, page);
+    return setListHeaders(request, this.response, { rows: await addConnectivity(this.ctx, rows), total }, page);
   }
 
-  /** Registers a device by its type and serial number. It gets its certificate afterwards, by `credentials`. */
+  /**
+   * For everybody who is signed in: in an organization of yours, or else in your personal workspace. A device is known by its type and serial number;
+   * it gets its certificate afterwards, by `credentials`. Refused with SERIAL_TAKEN (409) when it is registered already, and NOT_A_MEMBER (403) for
+   * an organization of others.
+   * @summary Register a device
+   */
   @Post()
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async create(@Body() body: NewDevice): Promise<Device> {
+  public async registerDevice(@Body() body: NewDevice): Promise<Device> {
     this.setStatus(201);
     return registerDevice(this.ctx, this.caller, body);
   }
 
-  /** Registers this installation of the mobile app, or answers it: the same again changes nothing. */
+  /**
+   * For everybody who is signed in. Registers this installation of the mobile app, or answers it: the same again changes nothing. An installation of
+   * another account refuses with INSTALL_TAKEN (409).
+   * @summary Register this phone
+   */
   @Post('mobile')
   @Security('caller')
-  public async mobile(@Body() body: NewMobileDevice): Promise<Device> {
+  public async registerMobileDevice(@Body() body: NewMobileDevice): Promise<Device> {
     return ensureMobile(this.ctx, this.caller, body);
   }
 
-  /** One device, whether it is connected, and what you may do with it. */
+  /**
+   * For everybody who may read the device. Answers the device, whether it is connected, and what you may do with it.
+   * @summary Read one device
+   * @param deviceId Device, by its UUID.
+   */
   @Get('{deviceId}')
   @Security('caller', ['device:read'])
-  public async get(@Path() deviceId: string): Promise<DeviceDetail> {
+  public async getDevice(@Path() deviceId: string): Promise<DeviceDetail> {
     const [capabilities, { version, ...device }] = await Promise.all([
-      capabilitiesOf(this.ctx.db, this.caller.userId, 'device', deviceId),
-      mustFindDevice(this.ctx, deviceId),
+      loadCapabilities(this.ctx.db, this.caller.userId, 'device', deviceId),
+      requireDevice(this.ctx, deviceId),
     ]);
-    const [connected] = await withConnectivity(this.ctx, [device]);
-    return tagged(this.response, { ...device, connectivity: connected?.connectivity ?? null, capabilities }, version);
+    const [connected] = await addConnectivity(this.ctx, [device]);
+    return addEtag(this.response, { ...device, connectivity: connected?.connectivity ?? null, capabilities }, version);
   }
 
-  /** Gives it another name, or none with null. */
+  /**
+   * Only for owners and admins of the device. Gives it another name, or none with null: its serial number then stands for it. With `If-Match`, a
+   * newer version refuses with PRECONDITION_FAILED (412).
+   * @summary Rename a device
+   * @param deviceId Device, by its UUID.
+   */
   @Patch('{deviceId}')
   @Security('caller', ['device:update'])
-  public async update(@Request() request: HttpRequest, @Path() deviceId: string, @Body() body: DevicePatch): Promise<Device> {
-    const { version, ...device } = await patchDevice(this.ctx, this.caller, deviceId, body, expectedVersions(request));
-    return tagged(this.response, device, version);
+  public async updateDevice(@Request() request: HttpRequest, @Path() deviceId: string, @Body() body: DevicePatch): Promise<Device> {
+    const { version, ...device } = await patchDevice(this.ctx, this.caller, deviceId, body, readExpectedVersions(request));
+    return addEtag(this.response, device, version);
   }
 
-  /** Ends its certificates and removes it. What it measured stays. */
+  /**
+   * Only for owners and admins of the device. Ends its certificates and its connections, and removes it from the registry. What it measured stays.
+   * With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
+   * @summary Remove a device
+   * @param deviceId Device, by its UUID.
+   */
   @Delete('{deviceId}')
   @Security('caller', ['device:manage'])
-  public async remove(@Request() request: HttpRequest, @Path() deviceId: string): Promise<null> {
-    return removeDevice(this.ctx, this.caller, deviceId, expectedVersions(request));
+  public async deleteDevice(@Request() request: HttpRequest, @Path() deviceId: string): Promise<null> {
+    return removeDevice(this.ctx, this.caller, deviceId, readExpectedVersions(request));
   }
 
-  /** Gives a device without a certificate one. The answer is shown once and kept nowhere; with your own signing request no private key exists but yours. */
+  /**
+   * Only for owners and admins of the device. Gives a device without a certificate one. The answer is shown once and kept nowhere; with your own
+   * signing request no private key exists but yours. Refused with DEVICE_STATE_REFUSED when it has one or is a phone, DEVICE_BUSY while another
+   * change runs (409), and CSR_INVALID (400).
+   * @summary Issue a certificate for a device
+   * @param deviceId Device, by its UUID.
+   */
   @Post('{deviceId}/credentials')
   @Security('caller', ['device:manage'])
   @SuccessResponse(201, 'Created')
-  public async issue(@Path() deviceId: string, @Body() body?: CertificateRequest): Promise<CertificateBundle> {
+  public async issueDeviceCredentials(@Path() deviceId: string, @Body() body?: CertificateRequest): Promise<CertificateBundle> {
     this.setStatus(201);
     return issueCertificate(this.ctx, this.caller, deviceId, body?.csr);
   }
 
-  /** Ends a device's certificate; a live connection ends with it. */
+  /**
+   * Only for owners and admins of the device. The certificate ends, and a live connection with it. Refused with DEVICE_STATE_REFUSED when there is
+   * nothing to end, and DEVICE_BUSY while another change runs (409).
+   * @summary Revoke the certificate of a device
+   * @param deviceId Device, by its UUID.
+   */
   @Delete('{deviceId}/credentials')
   @Security('caller', ['device:manage'])
-  public async revoke(@Path() deviceId: string): Promise<Device> {
+  public async revokeDeviceCredentials(@Path() deviceId: string): Promise<Device> {
     return revokeCertificate(this.ctx, this.caller, deviceId);
   }
 
-  /** Gives a device another certificate. The old one ends when this answer has gone out. */
+  /**
+   * Only for owners and admins of the device. Gives the device another certificate; the old one ends when this answer has gone out. The answer is
+   * shown once and kept nowhere. Refused with DEVICE_STATE_REFUSED when it has none to replace, DEVICE_BUSY while another change runs (409), and
+   * CSR_INVALID (400).
+   * @summary Replace the certificate of a device
+   * @param deviceId Device, by its UUID.
+   */
   @Post('{deviceId}/credentials/rotate')
   @Security('caller', ['device:manage'])
   @SuccessResponse(201, 'Created')
-  public async rotate(@Path() deviceId: string, @Body() body?: CertificateRequest): Promise<CertificateBundle> {
+  public async rotateDeviceCredentials(@Path() deviceId: string, @Body() body?: CertificateRequest): Promise<CertificateBundle> {
     this.setStatus(201);
     const { bundle, retire } = await rotateCertificate(this.ctx, this.caller, deviceId, body?.csr);
     this.response.once('finish', () => {
@@ -142,17 +186,27 @@ export class DevicesController extends ApiController {
     return bundle;
   }
 
-  /** Binds a device to experiments that you may contribute to, and answers all that it needs to publish. Without ids, the answer as things are. */
+  /**
+   * Only for owners and admins of the device. You must be able to contribute to each experiment. Binds the device, and answers all that it needs to
+   * publish to every live experiment; without ids, the answer as things are. A refusal binds nothing: DEVICE_STATE_REFUSED without a certificate,
+   * EXPERIMENT_ARCHIVED, TOO_MANY_BINDINGS beyond 100 (409), or EXPERIMENT_UNREADABLE (403) when it is bound to one that you may not read.
+   * @summary Bind a device to experiments
+   * @param deviceId Device, by its UUID.
+   */
   @Post('{deviceId}/onboard')
   @Security('caller', ['device:manage'])
-  public async onboard(@Path() deviceId: string, @Body() body?: OnboardRequest): Promise<OnboardingConfig> {
+  public async onboardDevice(@Path() deviceId: string, @Body() body?: OnboardRequest): Promise<OnboardingConfig> {
     return onboardDevice(this.ctx, this.caller, deviceId, body ?? {});
   }
 
-  /** The experiments of a device that you may read, newest first. */
+  /**
+   * For everybody who may read the device. Answers the experiments that the device is bound to and that you may read, newest binding first.
+   * @summary List the experiments of a device
+   * @param deviceId Device, by its UUID.
+   */
   @Get('{deviceId}/experiments')
   @Security('caller', ['device:read'])
-  public async experiments(@Path() deviceId: string): Promise<DeviceExperiment[]> {
+  public async listDeviceExperiments(@Path() deviceId: string): Promise<DeviceExperiment[]> {
     return listReadableExperiments(this.ctx.db, this.caller.userId, deviceId);
   }
 }

@@ -1,42 +1,64 @@
 import type { ResourceCapabilities, Visibility } from '../resources/resources.model.ts';
 import type { Uuid } from '../sharing/sharing.model.ts';
 
+/** Kinds of instruments, and phones that measure. */
 export type DeviceType = 'multispeq' | 'ambyte' | 'minipar' | 'generic' | 'ambit' | 'mobile';
 /** Types that are registered by serial number; a phone registers itself. */
 export type InstrumentType = 'multispeq' | 'ambyte' | 'minipar' | 'generic' | 'ambit';
 /** `pending`: registered, without a certificate. `active`: with one, or a phone. `rotating`: getting another. `revoked`: its certificate was ended. */
 export type DeviceStatus = 'pending' | 'active' | 'rotating' | 'revoked';
 
+/** Whether a device is connected to the broker. */
 export interface DeviceConnectivity {
+  /** Whether it is connected now. */
   connected: boolean;
-  /** When it last connected or disconnected; null when it never did. */
+  /** When it last connected or disconnected, in UTC; null when it never did. */
   lastSeenAt: Date | null;
 }
 
+/** An instrument or phone that sends measurements. */
 export interface Device {
+  /** Device, by its UUID. */
   id: string;
   /** What it is called in the registry; also its MQTT client id. */
   thingName: string;
+  /** Its whole name in the registry, as AWS IoT writes it. */
   thingArn: string;
+  /** Number that its maker gave it; of a phone, the id of the installation. */
   serialNumber: string;
+  /** What people call it; null when nobody named it, and its serial number stands for it. */
   name: string | null;
+  /** What kind of instrument it is. */
   deviceType: DeviceType;
+  /**
+   * `pending`: registered, without a certificate. `active`: with one, or a phone. `rotating`: getting another. `revoked`: its certificate was ended.
+   */
   status: DeviceStatus;
+  /** Certificate that it connects with; null without one. */
   certificateId: string | null;
+  /** The certificate's whole name in the registry; null without one. */
   certificateArn: string | null;
+  /** Person who registered it, by their UUID. */
   createdBy: string;
+  /** Organization that owns it, by its UUID. */
   organizationId: string;
+  /** `private`: for the owning organization and those it is shared with. `public`: for everybody who is signed in to read. */
   visibility: Visibility;
+  /** When it was made, in UTC. */
   createdAt: Date;
+  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 
 /** A device and whether it is connected; null when the registry cannot say. */
 export interface ConnectedDevice extends Device {
+  /** Whether it is connected; null when the registry cannot say. */
   connectivity: DeviceConnectivity | null;
 }
 
+/** A device, whether it is connected, and what you may do with it. */
 export interface DeviceDetail extends ConnectedDevice {
+  /** What you may do with the device. */
   capabilities: ResourceCapabilities;
 }
 
@@ -48,10 +70,14 @@ export interface DeviceDetail extends ConnectedDevice {
  */
 export type SerialNumber = string;
 
+/** What a device is registered with. */
 export interface NewDevice {
+  /** Number that its maker gave it: 1 to 255 letters, digits and `_ . , @ / : # = [ ] -`. */
   serialNumber: SerialNumber;
+  /** What kind of instrument it is. */
   deviceType: InstrumentType;
   /**
+   * What people call it, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
    */
@@ -60,188 +86,203 @@ export interface NewDevice {
   organizationId?: Uuid;
 }
 
+/** Another name for a device. */
 export interface DevicePatch {
   /**
-   * What people call it; null takes the name away, and its serial number stands for it again.
+   * What people call it, 1 to 255 characters; null takes the name away, and its serial number stands for it again.
    * @minLength 1
    * @maxLength 255
    */
   name?: string | null;
 }
 
+/** What a phone is registered with. */
 export interface NewMobileDevice {
   /** The installation's own id. The same again answers the same device. */
   installId: Uuid;
   /**
-   * Kept when the device has no name yet.
+   * What people call the phone, 1 to 255 characters. Kept when the device has no name yet.
    * @minLength 1
    * @maxLength 255
    */
   name?: string;
-}
-
-export interface BulkDevice {
-  serialNumber: SerialNumber;
-  /**
-   * @minLength 1
-   * @maxLength 255
-   */
-  name?: string;
-}
-
-/** An existing group by its id, or a new one by its name. */
-export interface BulkGroup {
-  groupId?: Uuid;
-  /**
-   * @minLength 1
-   * @maxLength 255
-   */
-  name?: string;
-}
-
-export interface NewDevices {
-  /**
-   * @minItems 1
-   * @maxItems 100
-   */
-  devices: BulkDevice[];
-  deviceType: InstrumentType;
-  organizationId?: Uuid;
-  group?: BulkGroup;
-}
-
-export interface BulkDeviceResult {
-  serialNumber: string;
-  device: Device | null;
-  error: string | null;
-}
-
-export interface BulkDevicesResult {
-  /** In the order asked. */
-  devices: BulkDeviceResult[];
-  /** The group that the new devices joined; null whenever there is a groupError. */
-  groupId: string | null;
-  groupError: string | null;
 }
 
 /** Shown once; nobody keeps it. */
 export interface CertificateBundle {
+  /** Names the certificate. */
   certificateId: string;
+  /** The certificate's whole name in the registry. */
   certificateArn: string;
+  /** The certificate, as PEM text. */
   certificatePem: string;
+  /** Its public key, as PEM text. */
   publicKey: string;
-  /** Empty when you sent a signing request: the key never left the device. */
+  /** Its private key, as PEM text. Empty when you sent a signing request: the key never left the device. */
   privateKey: string;
 }
 
+/** What a certificate is issued for. */
 export interface CertificateRequest {
   /**
-   * A PEM certificate signing request (PKCS #10); without it, keys are made and shown once.
+   * A PEM certificate signing request (PKCS #10), at most 16,384 characters; without it, keys are made and shown once.
    * @maxLength 16384
    */
   csr?: string;
 }
 
+/** What a device is bound to. */
 export interface OnboardRequest {
   /**
-   * Experiments to bind the device to, besides those it is bound to.
+   * Experiments to bind the device to, at most 100, besides those it is bound to.
    * @maxItems 100
    */
   experimentIds?: Uuid[];
-  /** False leaves workbooks and their procedures out. */
+  /** False leaves workbooks and their procedures out; true by default. */
   includeWorkbook?: boolean;
 }
 
-/** One step of an experiment's workbook as the device runs it. */
+/** One step of an experiment's workbook as the device runs it. Members of other types of steps are absent. */
 export interface DeviceProcedure {
+  /** What the step does. */
   type: 'protocol' | 'command' | 'question';
+  /** Of a protocol: which one. */
   protocolId?: string;
+  /** What the step is called; absent without a name. */
   name?: string | undefined;
-  /** Protocols: the instruments it is for. */
+  /** Of a protocol: the instruments it is for. */
   family?: string;
-  /** Protocols: what the workbook's version kept. */
+  /** Of a protocol: what the workbook's version kept. */
   code?: unknown;
-  /** Commands: how `content` is written. */
+  /** Of a command: how `content` is written. */
   format?: 'string' | 'json' | 'yaml' | undefined;
+  /** Of a command: what is sent to the instrument. */
   content?: string | undefined;
-  /** Questions: the cell. */
+  /** Of a question: its cell. */
   id?: string;
+  /** Of a question: yes_no, open_ended, number or multi_choice. */
   kind?: string;
+  /** Of a question: what is asked. */
   text?: string;
+  /** Of a multi_choice question: the answers to choose from. */
   options?: string[];
+  /** Of a question: whether it must be answered. */
   required?: boolean;
+  /** Of a question: the answer that stands already; null without one. */
   answer?: string | null;
 }
 
+/** What a device needs to publish to one experiment. */
 export interface OnboardedExperiment {
+  /** Experiment, by its UUID. */
   experimentId: string;
+  /** What people call the experiment. */
   experimentName: string;
   /** Publish under this and `/{sensorVersion}/{sensorId}`. */
   topicPrefix: string;
+  /** Number of the workbook version whose steps these are; null without a workbook, or where it was left out. */
   workbookVersion: number | null;
+  /** Steps in their order; empty without a workbook. */
   procedures: DeviceProcedure[];
 }
 
+/** All that a device needs to publish. */
 export interface OnboardingConfig {
+  /** MQTT client id of the device. */
   thingName: string;
+  /** What kind of instrument it is. */
   deviceType: DeviceType;
-  /** Host, and port unless it is 8883. */
+  /** Where to connect: host, and port unless it is 8883. */
   endpoint: string;
   /** All live experiments of the device, newest binding first. */
   experiments: OnboardedExperiment[];
 }
 
+/** An experiment that a device is bound to. */
 export interface DeviceExperiment {
+  /** Experiment, by its UUID. */
   id: string;
+  /** What people call the experiment. */
   name: string;
+  /** State of the experiment. */
   status: string;
+  /** When the device was bound to it, in UTC. */
   addedAt: Date;
 }
 
+/** A device, as an experiment shows it. */
 export interface AttachedDevice {
+  /** Device, by its UUID. */
   id: string;
+  /** What it is called in the registry; also its MQTT client id. */
   thingName: string;
+  /** Number that its maker gave it; of a phone, the id of the installation. */
   serialNumber: string;
+  /** What people call it; null when nobody named it. */
   name: string | null;
+  /** What kind of instrument it is. */
   deviceType: DeviceType;
+  /**
+   * `pending`: registered, without a certificate. `active`: with one, or a phone. `rotating`: getting another. `revoked`: its certificate was ended.
+   */
   status: DeviceStatus;
 }
 
+/** A device that may publish to an experiment. */
 export interface ExperimentDevice {
+  /** The device. */
   device: AttachedDevice;
+  /** Person who bound it, by their UUID; null when that is not known. */
   addedBy: string | null;
+  /** When it was bound, in UTC. */
   addedAt: Date;
 }
 
+/** Devices to look up. */
 export interface RegistryQuestion {
   /**
+   * 1 to 500 names of the registry.
    * @minItems 1
    * @maxItems 500
    */
   thingNames: string[];
 }
 
+/** A device that was looked up. */
 export interface RegistryDevice {
+  /** What it is called in the registry; also its MQTT client id. */
   thingName: string;
+  /** Device, by its UUID. */
   id: string;
+  /** Number that its maker gave it; of a phone, the id of the installation. */
   serialNumber: string;
+  /** What kind of instrument it is. */
   deviceType: DeviceType;
+  /**
+   * `pending`: registered, without a certificate. `active`: with one, or a phone. `rotating`: getting another. `revoked`: its certificate was ended.
+   */
   status: DeviceStatus;
+  /** Person who registered it, by their UUID. */
   createdBy: string;
 }
 
+/** Devices that were looked up. */
 export interface RegistryAnswer {
   /** Those that exist and that you may read. */
   devices: RegistryDevice[];
+  /** Always true. */
   success: boolean;
 }
 
+/** Credentials of yours for one hour. */
 export interface CloudCredentials {
   /** With the embedded broker: the MQTT user name. */
   accessKeyId: string;
+  /** Secret that belongs to `accessKeyId`. */
   secretAccessKey: string;
   /** With the embedded broker: the MQTT password. */
   sessionToken: string;
+  /** When they end, in UTC: an hour after they were issued. */
   expiration: Date;
   /** MQTT client ids must begin with this. */
   clientIdPrefix: string;

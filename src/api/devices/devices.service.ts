@@ -4,24 +4,24 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { newRegistration } from '../../iot/sequences.ts';
-import { thingName } from '../../iot/things.ts';
-import { trimmedName } from '../resources/resources.service.ts';
-import { homeOf, seedCreator } from '../sharing/seeding.service.ts';
+import { makeRegistration } from '../../iot/sequences.ts';
+import { nameThing } from '../../iot/things.ts';
+import { trimName } from '../resources/resources.service.ts';
+import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { ConnectedDevice, Device, DevicePatch, DeviceType, NewDevice, NewMobileDevice } from './devices.model.ts';
 import { deleteDevice, findDevice, findMobile, insertDevice, nameDevice, renameDevice, type VersionedDevice } from './devices.queries.ts';
 
 const withoutVersion = ({ version: _version, ...device }: VersionedDevice): Device => device;
 
 /** One device, or 404. */
-export async function mustFindDevice(ctx: Context, id: string): Promise<VersionedDevice> {
+export async function requireDevice(ctx: Context, id: string): Promise<VersionedDevice> {
   const found = await findDevice(ctx.db, id);
   if (!found) throw errors.resourceNotFound('device');
   return found;
 }
 
 /** Adds whether each is connected; null when the registry cannot say. */
-export async function withConnectivity<D extends { thingName: string }>(
+export async function addConnectivity<D extends { thingName: string }>(
   ctx: Context,
   devices: readonly D[],
 ): Promise<(D & Pick<ConnectedDevice, 'connectivity'>)[]> {
@@ -40,8 +40,8 @@ interface Registration {
 }
 
 async function reserve(ctx: Context, tx: Transaction, caller: Caller, wanted: Registration): Promise<Device> {
-  const home = await homeOf(tx, caller, wanted.organizationId);
-  const thing = thingName(wanted.deviceType, wanted.serialNumber);
+  const home = await requireHome(tx, caller, wanted.organizationId);
+  const thing = nameThing(wanted.deviceType, wanted.serialNumber);
   const id = randomUUIDv7();
   await insertDevice(tx, {
     id,
@@ -53,7 +53,7 @@ async function reserve(ctx: Context, tx: Transaction, caller: Caller, wanted: Re
     serialNumber: wanted.serialNumber,
     deviceType: wanted.deviceType,
     state: wanted.deviceType === 'mobile' ? 'phone' : 'pending',
-    sequence: newRegistration(),
+    sequence: makeRegistration(),
   });
   await seedCreator(tx, caller, { type: 'device', id }, home);
   await audit(tx, caller, { action: 'device.created', organizationId: home.organizationId, resource: { type: 'device', id } });
@@ -106,7 +106,7 @@ export async function ensureMobile(ctx: Context, caller: Caller, { installId, na
   const found = known ?? (await findMobile(ctx.db, serialNumber));
   if (found?.createdBy !== caller.userId) throw errors.installTaken();
   if (name !== undefined && found.name === null) await nameDevice(ctx.db, found.id, name);
-  return withoutVersion(await mustFindDevice(ctx, found.id));
+  return withoutVersion(await requireDevice(ctx, found.id));
 }
 
 /** Changes what is given. Errors: preconditionFailed. */
@@ -119,7 +119,7 @@ export const patchDevice = (
 ): Promise<VersionedDevice> =>
   ctx.db.transaction(async (tx) => {
     if (name !== undefined) {
-      const changed = await renameDevice(tx, id, name === null ? null : trimmedName(name), versions);
+      const changed = await renameDevice(tx, id, name === null ? null : trimName(name), versions);
       if (!changed) throw (await findDevice(tx, id)) ? errors.preconditionFailed() : errors.resourceNotFound('device');
       await audit(tx, caller, { action: 'device.renamed', organizationId: changed.organizationId, resource: { type: 'device', id } });
     }
@@ -131,7 +131,7 @@ export const patchDevice = (
 
 /** Ends certificates, removes the thing and the row; measurements stay. */
 export async function removeDevice(ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> {
-  const device = await mustFindDevice(ctx, id);
+  const device = await requireDevice(ctx, id);
   if (versions && !versions.includes(device.version)) throw errors.preconditionFailed();
   await ctx.db.transaction((tx) =>
     audit(tx, caller, { action: 'device.deleted', organizationId: device.organizationId, resource: { type: 'device', id } }),

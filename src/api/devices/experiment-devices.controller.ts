@@ -1,6 +1,6 @@
 import type { Request as HttpRequest } from 'express';
 import { Delete, Get, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
-import { listed } from '../../http/answers.ts';
+import { setListHeaders, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { countExperimentDevices, listExperimentDevices } from './bindings.queries.ts';
 import type { ExperimentDevice } from './devices.model.ts';
@@ -8,11 +8,13 @@ import { detachDevice, requireRelation } from './onboarding.service.ts';
 
 interface ExperimentDevicesQuery {
   /**
+   * Page to answer, counted from 1. Without `page` and `pageSize` the first 1,000 rows are answered at once.
    * @isInt
    * @minimum 1
    */
   page?: number;
   /**
+   * Rows of one page, 1 to 100. 100 when only `page` is given; without either, the first 1,000 rows are answered.
    * @isInt
    * @minimum 1
    * @maximum 100
@@ -20,34 +22,39 @@ interface ExperimentDevicesQuery {
   pageSize?: number;
 }
 
-const UNPAGED = 1_000;
-
 @Route('api/v1/experiments/{id}/devices')
 @Tags('Devices')
 export class ExperimentDevicesController extends ApiController {
-  /** The devices that may publish to an experiment, newest first. Not for those who can read it only because it is public. */
+  /**
+   * For everybody who may read the experiment by more than its being public, else ACTION_DENIED (403). Answers the devices that may publish to it,
+   * newest first.
+   * @summary List the devices of an experiment
+   * @param id Experiment, by its UUID.
+   */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async list(
+  public async listExperimentDevices(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Queries() query: ExperimentDevicesQuery,
   ): Promise<ExperimentDevice[]> {
     await requireRelation(this.ctx, this.caller, id);
-    const unpaged = query.page === undefined && query.pageSize === undefined;
-    const page = { page: query.page ?? 1, pageSize: query.pageSize ?? (unpaged ? UNPAGED : 100) };
-    const [rows, total] = await Promise.all([
-      listExperimentDevices(this.ctx.db, id, { limit: page.pageSize, offset: (page.page - 1) * page.pageSize }),
-      countExperimentDevices(this.ctx.db, id),
-    ]);
+    const page = readPageOrWhole(query);
+    const [rows, total] = await Promise.all([listExperimentDevices(this.ctx.db, id, page), countExperimentDevices(this.ctx.db, id)]);
     const shown = rows.map(({ addedBy, addedAt, ...device }) => ({ device, addedBy, addedAt }));
-    return listed(request, this.response, { rows: shown, total }, page);
+    return setListHeaders(request, this.response, { rows: shown, total }, page);
   }
 
-  /** Takes a device off an experiment: it may not publish there any more. Allowed on an archived one. */
+  /**
+   * For everybody who may contribute to the experiment: members of its organization and people with a grant. The device may not publish there any
+   * more; what it measured stays. It is allowed on an archived experiment. A device that is not bound to it answers NOT_ATTACHED (404).
+   * @summary Take a device off an experiment
+   * @param id Experiment, by its UUID.
+   * @param deviceId Device, by its UUID.
+   */
   @Delete('{deviceId}')
   @Security('caller', ['experiment:contribute'])
-  public async remove(@Path() id: string, @Path() deviceId: string): Promise<null> {
+  public async removeExperimentDevice(@Path() id: string, @Path() deviceId: string): Promise<null> {
     return detachDevice(this.ctx, this.caller, id, deviceId);
   }
 }

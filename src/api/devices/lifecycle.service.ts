@@ -26,7 +26,7 @@ import {
 export const THINGS_CHANNEL = 'fieldlake_things';
 
 /** The embedded registry's records in Postgres. */
-export const registryStore = (db: Database): RegistryStore & Pick<BrokerHooks, 'findEnd'> => ({
+export const makeRegistryStore = (db: Database): RegistryStore & Pick<BrokerHooks, 'findEnd'> => ({
   find: async (thingName) => (await findThing(db, thingName))?.record ?? null,
   findByCertificate: async (certificateId) => (await findThingByCertificate(db, certificateId))?.record ?? null,
   change: (thingName, change) =>
@@ -67,7 +67,7 @@ function turnstile(places: number): <T>(work: () => Promise<T>) => Promise<T> {
 const isLockTimeout = (error: unknown) => (error as { cause?: { code?: string } }).cause?.code === '55P03';
 
 /** Rows and stored steps of devices in Postgres. The lock dies with the process that holds it. `quietSeconds`: changes that moved later are not called unfinished. */
-export function lifecycleStore(db: Database, quietSeconds = 0): LifecycleStore {
+export function makeLifecycleStore(db: Database, quietSeconds = 0): LifecycleStore {
   const turn = turnstile(AT_ONCE);
   return {
     load: async (deviceId) => (await findLifecycle(db, deviceId)) ?? null,

@@ -6,7 +6,7 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { deviceLife } from '../../iot/lifecycle.ts';
 import { MAX_BINDINGS } from '../../iot/policy.ts';
-import { topicPrefix } from '../../iot/topics.ts';
+import { printTopicPrefix } from '../../iot/topics.ts';
 import {
   countBindings,
   deleteBinding,
@@ -18,9 +18,9 @@ import {
   lockTargets,
 } from './bindings.queries.ts';
 import type { OnboardingConfig, OnboardRequest } from './devices.model.ts';
-import { mustFindDevice } from './devices.service.ts';
+import { requireDevice } from './devices.service.ts';
 import { findLifecycle } from './lifecycle.queries.ts';
-import { proceduresOf } from './procedures.ts';
+import { makeProcedures } from './procedures.ts';
 
 async function bind(tx: Transaction, caller: Caller, deviceId: string, wanted: readonly string[]): Promise<void> {
   await lockBindings(tx, deviceId);
@@ -45,9 +45,9 @@ export async function onboardDevice(ctx: Context, caller: Caller, deviceId: stri
   const outcome = deviceLife[found.device.state].onboard;
   if ('refused' in outcome) throw errors.deviceStateRefused(outcome.refused);
   const wanted = [...new Set((body.experimentIds ?? []).map((id) => id.toLowerCase()))];
-  const [device, endpoint] = await Promise.all([mustFindDevice(ctx, deviceId), ctx.iot.registry.endpoint()]);
+  const [device, endpoint] = await Promise.all([requireDevice(ctx, deviceId), ctx.iot.registry.endpoint()]);
   await ctx.db.transaction((tx) => bind(tx, caller, deviceId, wanted));
-  await rebind(ctx, deviceId);
+  await rebindDevice(ctx, deviceId);
   const live = (await listDeviceBindings(ctx.db, caller.userId, deviceId)).filter(
     ({ status, isReadable }) => status !== 'archived' && isReadable,
   );
@@ -60,11 +60,11 @@ export async function onboardDevice(ctx: Context, caller: Caller, deviceId: stri
     endpoint,
     experiments: live.map(({ experimentId, experimentName, workbookVersionId }) => {
       const version = versions.get(workbookVersionId ?? '');
-      const procedures = version ? proceduresOf(version.cells, version.snapshots) : null;
+      const procedures = version ? makeProcedures(version.cells, version.snapshots) : null;
       return {
         experimentId,
         experimentName,
-        topicPrefix: topicPrefix(experimentId, device.deviceType),
+        topicPrefix: printTopicPrefix(experimentId, device.deviceType),
         workbookVersion: procedures && version ? version.version : null,
         procedures: procedures ?? [],
       };
@@ -73,7 +73,7 @@ export async function onboardDevice(ctx: Context, caller: Caller, deviceId: stri
 }
 
 /** Writes a device's policies as its bindings are now. What fails here is done by the next sweep. */
-export async function rebind(ctx: Context, deviceId: string): Promise<void> {
+export async function rebindDevice(ctx: Context, deviceId: string): Promise<void> {
   await ctx.iot.rebind(deviceId);
 }
 
@@ -88,7 +88,7 @@ export async function detachDevice(ctx: Context, caller: Caller, experimentId: s
       details: { experimentId },
     });
   });
-  await rebind(ctx, deviceId);
+  await rebindDevice(ctx, deviceId);
   return null;
 }
 

@@ -1,4 +1,4 @@
-import { exactJson } from '../../json.ts';
+import { readExactJson } from '../../json.ts';
 import type { DeviceProcedure } from './devices.model.ts';
 
 interface CellShape {
@@ -49,8 +49,8 @@ function procedureOf(cell: CellShape, snapshots: Snapshots): DeviceProcedure[] {
  * What a device runs of a workbook version, in the order of its cells: protocols as they were, commands, questions. Null when the stored cells
  * are not a list. `snapshots` is JSON text; code keeps its digits.
  */
-export function proceduresOf(cells: unknown, snapshots: string): DeviceProcedure[] | null {
+export function makeProcedures(cells: unknown, snapshots: string): DeviceProcedure[] | null {
   if (!Array.isArray(cells)) return null;
-  const parsed = exactJson(snapshots) as Snapshots;
+  const parsed = readExactJson(snapshots) as Snapshots;
   return (cells as CellShape[]).flatMap((cell) => procedureOf(cell, parsed));
 }

@@ -5,21 +5,28 @@ import type { CloudCredentials, RegistryAnswer, RegistryQuestion } from './devic
 import { listReadableThings } from './devices.queries.ts';
 
 @Route('api/v1/iot')
-@Tags('IoT')
+@Tags('Devices')
 export class DeviceRegistryController extends ApiController {
-  /** Credentials of yours for one hour: they publish under your own topic tree and nowhere else. */
+  /**
+   * For everybody who is signed in. Answers credentials of yours for one hour: they publish under your own topic tree and nowhere else. When the
+   * registry cannot be reached it refuses with REGISTRY_UNAVAILABLE (503).
+   * @summary Get temporary credentials for publishing
+   */
   @Get('credentials')
   @Security('caller')
-  public async credentials(): Promise<CloudCredentials> {
+  public async getCloudCredentials(): Promise<CloudCredentials> {
     const issued = await this.ctx.iot.credentials.issue(this.caller.userId);
     await this.ctx.db.transaction((tx) => audit(tx, this.caller, { action: 'temporary-credentials.issued' }));
     return issued;
   }
 
-  /** Devices by thing name. One that you may not read looks like one that does not exist. */
+  /**
+   * For everybody who is signed in. Answers those that exist and that you may read; one that you may not read looks like one that does not exist.
+   * @summary Look devices up by thing name
+   */
   @Post('devices/registry')
   @Security('caller')
-  public async registry(@Body() body: RegistryQuestion): Promise<RegistryAnswer> {
+  public async lookUpDevices(@Body() body: RegistryQuestion): Promise<RegistryAnswer> {
     return { devices: await listReadableThings(this.ctx.db, this.caller.userId, [...new Set(body.thingNames)]), success: true };
   }
 }

@@ -1,16 +1,16 @@
-import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { openAuthority, type Authority } from '../../iot/authority.ts';
-import { tokenCredentials, type CredentialIssuer, type TokenIssuer } from '../../iot/credentials.ts';
-import { EMBEDDED_ARN_PREFIX, embeddedRegistry } from '../../iot/registries/embedded.ts';
+import type { Authority } from '../../iot/authority.ts';
+import { openTokenIssuer, type CredentialIssuer, type TokenIssuer } from '../../iot/credentials.ts';
+import { EMBEDDED_ARN_PREFIX, openEmbeddedRegistry } from '../../iot/registries/embedded.ts';
 import { MQTT_PORT, type DeviceRegistry } from '../../iot/registry.ts';
-import { deviceLifecycle } from '../../iot/sequences.ts';
+import { makeDeviceLifecycle } from '../../iot/sequences.ts';
+import { openSharedAuthority } from './authority.service.ts';
 import { clearRebind, listToRebind, markRebind } from './lifecycle.queries.ts';
-import { lifecycleStore, registryStore } from './lifecycle.service.ts';
+import { makeLifecycleStore, makeRegistryStore } from './lifecycle.service.ts';
 
-export type DeviceLifecycle = ReturnType<typeof deviceLifecycle>;
+export type DeviceLifecycle = ReturnType<typeof makeDeviceLifecycle>;
 
 /** Everything about devices that is not HTTP. */
 export interface DeviceRoom {
@@ -71,21 +71,21 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
   const shared: { broker: LocalBroker | null } = { broker: null };
   if (aws) {
     const { region, account, endpoint, roleArn } = aws;
-    const { awsRegistry } = await import('../../iot/registries/aws.ts');
+    const { openAwsRegistry: awsRegistry } = await import('../../iot/registries/aws.ts');
     const cloud = awsRegistry({ region, accountId: account, endpoint });
     closers.push(() => cloud.close());
     registry = cloud;
     if (roleArn === undefined) credentials = { issue: () => Promise.reject(errors.registryMisconfigured()) };
     else {
-      const { stsCredentials } = await import('../../iot/registries/sts.ts');
+      const { openStsIssuer: stsCredentials } = await import('../../iot/registries/sts.ts');
       const sts = stsCredentials({ region, endpoint, arnPrefix: cloud.arnPrefix, roleArn, objects: null });
       closers.push(() => sts.close());
       credentials = sts;
     }
   } else {
-    const authority = await openAuthority(join(config.dataDir, 'iot'));
-    const tokens = tokenCredentials({ keys: [config.secret], arnPrefix: EMBEDDED_ARN_PREFIX, objects: null });
-    const inner = embeddedRegistry({ authority, store: registryStore(db), endpoint: hostname });
+    const authority = await openSharedAuthority(db, config);
+    const tokens = openTokenIssuer({ keys: [config.secret], arnPrefix: EMBEDDED_ARN_PREFIX, objects: null });
+    const inner = openEmbeddedRegistry({ authority, store: makeRegistryStore(db), endpoint: hostname });
     // the port is known only when the broker listens
     const endpoint = () => {
       const at = shared.broker?.port ?? port ?? MQTT_PORT;
@@ -96,7 +96,7 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
     embedded = { authority, tokens };
   }
   const options = { registry, group: aws?.group ?? null };
-  const lifecycle = deviceLifecycle({ ...options, store: lifecycleStore(db) });
+  const lifecycle = makeDeviceLifecycle({ ...options, store: makeLifecycleStore(db) });
   const rebind = async (deviceId: string) => {
     // taken off first: a change that comes meanwhile puts it back
     await clearRebind(db, deviceId);
@@ -114,7 +114,7 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
     embedded,
     rebind,
     async tidy(quietSeconds) {
-      const { failures } = await deviceLifecycle({ ...options, store: lifecycleStore(db, quietSeconds) }).recover();
+      const { failures } = await makeDeviceLifecycle({ ...options, store: makeLifecycleStore(db, quietSeconds) }).recover();
       for (const failure of failures) onProblem(failure, 'a change of a device could not be ended yet');
       for (const { id } of await listToRebind(db)) await rebind(id);
     },

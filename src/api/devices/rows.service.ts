@@ -6,17 +6,17 @@ import { ApiError } from '../../errors.ts';
 export const ROWS_AT_ONCE = 6;
 
 /** The caller for one row of many: each row is a change of its own, and the answer as a whole is not kept for an Idempotency-Key. */
-export const ofOneRow = (caller: Caller): Caller => ({ ...caller, created: (_tx, answer) => Promise.resolve(answer) });
+export const makeRowCaller = (caller: Caller): Caller => ({ ...caller, created: (_tx, answer) => Promise.resolve(answer) });
 
 /** What a caller may read of a failure of one among many: a sentence of the catalogue, never what went wrong on our side. */
-export function sentenceOf(ctx: Context, error: unknown): string {
+export function explainFailure(ctx: Context, error: unknown): string {
   if (error instanceof ApiError && error.status < 500) return error.message;
   ctx.log.warn({ err: error }, 'one of many failed');
   return error instanceof ApiError && error.status === 503 ? error.message : 'Something went wrong on our side; try this one again.';
 }
 
 /** Runs `work` for every item, so many at once, and answers in the order of the items. */
-export async function eachAtOnce<T, R>(items: readonly T[], most: number, work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+export async function runEach<T, R>(items: readonly T[], most: number, work: (item: T, index: number) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const worker = async () => {

@@ -7,10 +7,15 @@ import { findErasure } from './erasure.queries.ts';
 @Route('api/v1/erasures')
 @Tags('Experiments')
 export class ErasureController extends ApiController {
-  /** How far the removal of a deleted experiment is, and what was removed from where. For who deleted it. */
+  /**
+   * Only for whoever deleted the experiment. Answers how far the removal is, and what was removed from where. Anybody else gets ERASURE_NOT_FOUND
+   * (404).
+   * @summary Follow the removal of a deleted experiment
+   * @param erasureId The removal, as the header `X-Erasure-Id` of the deletion named it.
+   */
   @Get('{erasureId}')
   @Security('caller')
-  public async get(@Path() erasureId: string): Promise<Erasure> {
+  public async getErasure(@Path() erasureId: string): Promise<Erasure> {
     const found = await findErasure(this.ctx.db, erasureId, this.caller.userId);
     if (!found) throw errors.erasureNotFound();
     return found;

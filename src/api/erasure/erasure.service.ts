@@ -1,7 +1,7 @@
 import { audit } from '../../auth/audit.ts';
 import type { Context } from '../../context.ts';
-import { eraseTables } from '../../lakehouse/manifest.ts';
-import { objectKey } from '../../storage/objects.ts';
+import { eraseTables } from '../../lakehouse/tables/manifest.ts';
+import { printObjectKey } from '../../storage/objects.ts';
 import { eraseExports } from '../exports/exports.service.ts';
 import { eraseInbox } from '../messages/arrivals.service.ts';
 import { eraseUploads } from '../uploads/uploads.service.ts';
@@ -19,7 +19,7 @@ export interface Removed {
 /** With what a write that was ended midway left in the lake, older versions that a bucket keeps, and copies on this machine. */
 async function eraseLake(ctx: Context, experimentId: string): Promise<Removed> {
   const removed = await eraseTables(ctx, experimentId);
-  await ctx.lake.erase(`${objectKey('tables', experimentId)}/`);
+  await ctx.lake.erase(`${printObjectKey('tables', experimentId)}/`);
   await ctx.lakeFiles.tidy();
   return removed;
 }

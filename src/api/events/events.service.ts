@@ -56,7 +56,7 @@ async function queueMessages(
 }
 
 /** Puts one message for one endpoint into the queue, in the transaction of what it tells. Answers the message's id, which is its `webhook-id`. */
-export async function queueMessage(
+export async function enqueueMessage(
   ctx: Pick<Context, 'jobs'>,
   tx: Transaction,
   to: Addressee,

@@ -1,8 +1,8 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
-import { capabilitiesOf } from '../../authorization/access.ts';
+import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { COUNT_LIMIT, expectedVersions, listed, tagged } from '../../http/answers.ts';
+import { COUNT_LIMIT, readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type {
   Experiment,
@@ -10,6 +10,7 @@ import type {
   ExperimentPatch,
   ExperimentStatus,
   ListScope,
+  Visibility,
   VisibilityPatch,
   VisibilityState,
 } from './experiments.model.ts';
@@ -17,25 +18,29 @@ import { countExperiments, findExperiment, listExperiments } from './experiments
 import { patchExperiment, removeExperiment, setVisibility } from './experiments.service.ts';
 
 interface ExperimentListQuery {
-  /**
-   * Deprecated: `member` is an old name of `scope=related`.
-   */
+  /** Deprecated: `member` is an old name of `scope=related`. */
   filter?: 'member';
-  /** `all`: everything that you may read. `related`: without what you can read only because it is public. */
+  /** `all`: everything that you may read. `related`: without what you can read only because it is public. `all` by default. */
   scope?: ListScope;
-  /** Archived experiments are listed only when asked for. */
+  /** Only experiments in this state. Without it, all but archived ones. */
   status?: ExperimentStatus;
+  /** Only public experiments, or only private ones; one is public once its embargo has ended. */
+  visibility?: Visibility;
+  /** `me`: only experiments that you made yourself. */
+  createdBy?: 'me';
   /**
-   * Part of a name or description; small misspellings are forgiven.
+   * Part of a name or description, at most 200 characters; small misspellings are forgiven.
    * @maxLength 200
    */
   search?: string;
   /**
+   * Page to answer, counted from 1; 1 by default.
    * @isInt
    * @minimum 1
    */
   page?: number;
   /**
+   * Rows of one page, 1 to 100; 100 by default.
    * @isInt
    * @minimum 1
    * @maximum 100
@@ -46,58 +51,84 @@ interface ExperimentListQuery {
 @Route('api/v1/experiments')
 @Tags('Experiments')
 export class ExperimentsController extends ApiController {
-  /** Lists experiments, last changed first; with `search`, best match first. X-Total-Count counts them and Link leads to the other pages. */
+  /**
+   * Answers the experiments that you may read, last changed first; with `search`, best match first. Archived ones come only with `status=archived`.
+   * X-Total-Count says how many there are, exactly up to 10,000 or with `Prefer: count=exact`, and Link leads to the other pages.
+   * @summary List the experiments you may read
+   */
   @Get()
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: ExperimentListQuery): Promise<Experiment[]> {
-    const page = { page: query.page ?? 1, pageSize: query.pageSize ?? 100 };
+  public async listExperiments(@Request() request: HttpRequest, @Queries() query: ExperimentListQuery): Promise<Experiment[]> {
+    const page = readPageQuery(query);
     const filter = {
       userId: this.caller.userId,
       scope: query.scope ?? (query.filter === 'member' ? 'related' : 'all'),
       status: query.status,
       search: query.search?.trim() || undefined,
+      visibility: query.visibility,
+      createdBy: query.createdBy,
     };
     const most = request.get('prefer') === 'count=exact' ? 100_000_000 : COUNT_LIMIT + 1;
-    const [rows, total] = await Promise.all([
-      listExperiments(this.ctx.db, filter, { limit: page.pageSize, offset: (page.page - 1) * page.pageSize }),
-      countExperiments(this.ctx.db, filter, most),
-    ]);
-    return listed(request, this.response, { rows, total }, page);
+    const [rows, total] = await Promise.all([listExperiments(this.ctx.db, filter, page), countExperiments(this.ctx.db, filter, most)]);
+    return setListHeaders(request, this.response, { rows, total }, page);
   }
 
-  /** Changes what is given; absent fields keep their value. An archived experiment takes nothing but a new status. */
+  /**
+   * Only for owners and admins of the experiment. Fields that are left out keep their value; `locations` replaces all places. An archived experiment
+   * takes nothing but a new `status` and refuses the rest with EXPERIMENT_ARCHIVED (409). An embargo outside tomorrow to 365 days refuses with
+   * EMBARGO_OUT_OF_RANGE (400), and one on a public experiment with EMBARGO_NOT_EDITABLE (409). With `If-Match`, a newer version refuses with
+   * PRECONDITION_FAILED (412).
+   * @summary Change an experiment
+   * @param id Experiment, by its UUID.
+   */
   @Patch('{id}')
   @Security('caller', ['experiment:update'])
-  public async update(@Request() request: HttpRequest, @Path() id: string, @Body() body: ExperimentPatch): Promise<Experiment> {
-    const { version, ...experiment } = await patchExperiment(this.ctx, this.caller, id, body, expectedVersions(request));
-    return tagged(this.response, experiment, version);
+  public async updateExperiment(@Request() request: HttpRequest, @Path() id: string, @Body() body: ExperimentPatch): Promise<Experiment> {
+    const { version, ...experiment } = await patchExperiment(this.ctx, this.caller, id, body, readExpectedVersions(request));
+    return addEtag(this.response, experiment, version);
   }
 
-  /** Deletes an experiment. Nothing shows it from then on; its data are removed in the background (`X-Erasure-Id` names the report). */
+  /**
+   * Only for owners and admins of the experiment. Nothing shows it from then on; its data are removed in the background, and the header
+   * `X-Erasure-Id` names the report that says what was removed. There is no way back. With `If-Match`, a newer version refuses with
+   * PRECONDITION_FAILED (412).
+   * @summary Delete an experiment
+   * @param id Experiment, by its UUID.
+   */
   @Delete('{id}')
   @Security('caller', ['experiment:manage'])
-  public async remove(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
-    this.setHeader('X-Erasure-Id', await removeExperiment(this.ctx, this.caller, id, expectedVersions(request)));
+  public async deleteExperiment(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
+    this.setHeader('X-Erasure-Id', await removeExperiment(this.ctx, this.caller, id, readExpectedVersions(request)));
     return null;
   }
 
-  /** The experiment, and what you may do with it. */
+  /**
+   * For everybody who may read the experiment. Answers the experiment with its places, and which actions are open to you. The answer is a hint for
+   * what to show; every operation decides for itself.
+   * @summary Read an experiment and what you may do
+   * @param id Experiment, by its UUID.
+   */
   @Get('{id}/access')
   @Security('caller', ['experiment:read'])
-  public async access(@Path() id: string): Promise<ExperimentAccess> {
+  public async getExperimentAccess(@Path() id: string): Promise<ExperimentAccess> {
     const [found, capabilities] = await Promise.all([
       findExperiment(this.ctx.db, id),
-      capabilitiesOf(this.ctx.db, this.caller.userId, 'experiment', id),
+      loadCapabilities(this.ctx.db, this.caller.userId, 'experiment', id),
     ]);
     if (!found) throw errors.resourceNotFound('experiment');
     const { version, ...experiment } = found;
-    return tagged(this.response, { experiment, hasAccess: true, isAdmin: capabilities.canManage, capabilities }, version);
+    return addEtag(this.response, { experiment, hasAccess: true, isAdmin: capabilities.canManage, capabilities }, version);
   }
 
-  /** Makes an experiment public. There is no way back. */
+  /**
+   * Only for owners and admins of the experiment. Everybody who is signed in may then read it. There is no way back: `private` for a public
+   * experiment refuses with VISIBILITY_NOT_MONOTONIC (409). The value that it has already is no change.
+   * @summary Make an experiment public
+   * @param id Experiment, by its UUID.
+   */
   @Patch('{id}/visibility')
   @Security('caller', ['experiment:manage'])
-  public async publish(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
+  public async setExperimentVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
     return setVisibility(this.ctx, this.caller, id, body.visibility);
   }
 }

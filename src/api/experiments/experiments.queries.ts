@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.ts';
-import { gathered } from '../../database/gathering.ts';
+import { gatherQuestions } from '../../database/gathering.ts';
 import { fragment, nothing, sql, type Labelled } from '../../database/sql.ts';
 import type { Experiment, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
 
@@ -24,13 +24,26 @@ export interface ExperimentFilter {
   scope: ListScope;
   status: ExperimentStatus | undefined;
   search: string | undefined;
+  visibility: Visibility | undefined;
+  createdBy: 'me' | undefined;
 }
 
 /** Archived experiments only when asked for. */
-const matches = ({ status }: ExperimentFilter) =>
+const hasStatus = ({ status }: ExperimentFilter) =>
   status === undefined
     ? fragment`not r.is_archived`
     : fragment`exists (select from experiments e where e.id = r.id and e.status = ${status})`;
+
+/** What the row of a resource itself says: who made it, and who may find it. */
+const hasTraits = ({ userId, visibility, createdBy }: ExperimentFilter) => fragment`
+  ${createdBy === undefined ? fragment`true` : fragment`r.created_by = ${userId}`}
+  and ${visibility === undefined ? fragment`true` : visibility === 'public' ? isPublic : fragment`not ${isPublic}`}`;
+
+const isNarrowed = ({ visibility, createdBy }: ExperimentFilter) => visibility !== undefined || createdBy !== undefined;
+
+/** Whether all that can match is the caller's own: what they made is, and what they read that is private. */
+const isRelatedOnly = ({ scope, visibility, createdBy }: ExperimentFilter) =>
+  scope === 'related' || visibility === 'private' || createdBy !== undefined;
 
 /** What the caller reaches by an organization, a grant, or having made it; public rows only where the caller made them. */
 const related = ({ userId }: ExperimentFilter) => fragment`
@@ -46,30 +59,38 @@ const related = ({ userId }: ExperimentFilter) => fragment`
 const matching = (filter: ExperimentFilter, most: number, isOrdered = true) => {
   const order = isOrdered ? fragment`order by r.updated_at desc, r.id desc limit ${most}` : fragment`limit ${most}`;
   const columns = isOrdered ? fragment`r.id, r.updated_at` : fragment`r.id`;
-  const own = fragment`
-    (select ${columns} from (${related(filter)} ${isOrdered ? fragment`order by updated_at desc, id desc` : nothing}) r where ${matches(filter)} ${order})`;
-  if (filter.scope === 'related') return own;
-  return fragment`
-    ${own}
+  const sorted = fragment`(${related(filter)} ${isOrdered && !isNarrowed(filter) ? fragment`order by updated_at desc, id desc` : nothing})`;
+  const own = isNarrowed(filter)
+    ? fragment`
+    (select ${columns} from ${sorted} own join resources r on r.id = own.id where ${hasStatus(filter)} and ${hasTraits(filter)} ${order})`
+    : fragment`
+    (select ${columns} from ${sorted} r where ${hasStatus(filter)} ${order})`;
+  if (isRelatedOnly(filter)) return own;
+  const open = fragment`
+    (select ${columns} from resources r
+     where r.type = 'experiment' and r.visibility = 'public' and ${hasStatus(filter)} ${order})
     union
     (select ${columns} from resources r
-     where r.type = 'experiment' and r.visibility = 'public' and ${matches(filter)} ${order})
-    union
-    (select ${columns} from resources r
-     where r.type = 'experiment' and r.visibility = 'private' and r.public_from <= now() and ${matches(filter)} ${order})`;
+     where r.type = 'experiment' and r.visibility = 'private' and r.public_from <= now() and ${hasStatus(filter)} ${order})`;
+  return filter.visibility === 'public' ? open : fragment`${own} union ${open}`;
 };
 
 // a search ranks what it finds, so it must see more than one page of candidates
 const SEARCHED = 10_001;
 
-const found = ({ userId, scope, search, status }: ExperimentFilter, most: number) =>
-  fragment`search_ids(${userId}, array['experiment'], ${scope === 'related'}, ${search ?? ''}, ${status ?? null}, null, ${most})`;
+const found = (filter: ExperimentFilter, most: number) => {
+  const { userId, search, status } = filter;
+  const ids = fragment`search_ids(${userId}, array['experiment'], ${isRelatedOnly(filter)}, ${search ?? ''}, ${status ?? null}, null, ${most})`;
+  return isNarrowed(filter)
+    ? fragment`(select f.id, f.position from ${ids} f join resources r on r.id = f.id where ${hasTraits(filter)})`
+    : ids;
+};
 
 export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: { limit: number; offset: number }) => {
   const ordered =
     filter.search === undefined
       ? fragment`select m.id, row_number() over (order by m.updated_at desc, m.id desc) as position from (${matching(filter, page.limit + page.offset)}) m`
-      : fragment`select id, position from ${found(filter, SEARCHED)}`;
+      : fragment`select id, position from ${found(filter, SEARCHED)} f`;
   // whom and what many rows share is read once
   return db.rows<Experiment>(sql('experiments.list')`
     with page as (select id, position from (${ordered}) ordered order by position limit ${page.limit} offset ${page.offset}),
@@ -118,7 +139,7 @@ const findExperiments = async (
 };
 
 /** One experiment; with those that others ask for at the same moment. */
-export const findExperiment = gathered<string, VersionedExperiment>({
+export const findExperiment = gatherQuestions<string, VersionedExperiment>({
   label: 'experiments.find',
   name: (id) => id.toLowerCase(),
   shares: true,

@@ -5,9 +5,9 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages/store.ts';
-import { trimmedName } from '../resources/resources.service.ts';
+import { trimName } from '../resources/resources.service.ts';
 import { publishEvent } from '../events/events.service.ts';
-import { homeOf, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
+import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
@@ -33,15 +33,15 @@ function checkEmbargo(until: Date, visibility: Visibility): void {
 }
 
 /** An experiment with its version. Errors: not found. */
-export async function mustFindExperiment(tx: Queryable, id: string): Promise<VersionedExperiment> {
+export async function requireExperiment(tx: Queryable, id: string): Promise<VersionedExperiment> {
   const experiment = await findExperiment(tx, id);
   if (!experiment) throw errors.resourceNotFound('experiment');
   return experiment;
 }
 
 /** An experiment as a single answer shows it. Errors: not found. */
-export async function shownExperiment(tx: Transaction, id: string): Promise<Experiment> {
-  const { version: _version, ...experiment } = await mustFindExperiment(tx, id);
+export async function loadExperiment(tx: Transaction, id: string): Promise<Experiment> {
+  const { version: _version, ...experiment } = await requireExperiment(tx, id);
   return experiment;
 }
 
@@ -56,13 +56,13 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
   const embargoUntil = body.embargoUntil ?? null;
   if (embargoUntil && visibility === 'public') throw errors.embargoOfPublic();
   if (embargoUntil) checkEmbargo(embargoUntil, visibility);
-  const home = await homeOf(tx, maker, body.organizationId);
+  const home = await requireHome(tx, maker, body.organizationId);
   const id = randomUUIDv7();
   await insertExperiment(tx, {
     id,
     organizationId: home.organizationId,
     createdBy: maker.userId,
-    name: trimmedName(body.name),
+    name: trimName(body.name),
     description: body.description ?? null,
     visibility,
     embargoUntil,
@@ -91,14 +91,14 @@ export const patchExperiment = (
     if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
     const { locations, ...fields } = body;
     const given = Object.entries(body).filter(([, value]) => value !== undefined);
-    if (given.length === 0) return mustFindExperiment(tx, id);
+    if (given.length === 0) return requireExperiment(tx, id);
     if (state.status === 'archived' && given.some(([name]) => name !== 'status')) throw errors.experimentArchived();
     // measurements that came while it was archived flow in now
     if (state.status === 'archived' && fields.status !== 'archived') await reopenMessages(tx, id);
     if (fields.embargoUntil) checkEmbargo(fields.embargoUntil, state.visibility);
     else if (fields.embargoUntil === null && state.visibility === 'public') throw errors.embargoNotEditable();
     await updateExperiment(tx, id, {
-      name: fields.name === undefined ? undefined : trimmedName(fields.name),
+      name: fields.name === undefined ? undefined : trimName(fields.name),
       description: fields.description,
       status: fields.status,
       embargoUntil: fields.embargoUntil,
@@ -116,7 +116,7 @@ export const patchExperiment = (
       resource: { type: 'experiment', id },
       details: { fields: given.map(([name]) => name) },
     });
-    return mustFindExperiment(tx, id);
+    return requireExperiment(tx, id);
   });
 
 /** Private to public, once; the same value is no change. */
@@ -146,7 +146,7 @@ export const removeExperiment = (ctx: Context, caller: Caller, id: string, versi
   });
 
 /** The status of an experiment, without asking who wants to know; undefined when there is none. */
-export const statusOf = async (db: Queryable, id: string) => (await findStatus(db, id))?.status;
+export const loadStatus = async (db: Queryable, id: string) => (await findStatus(db, id))?.status;
 
 /** Holds an experiment as it is until the transaction ends, and refuses a write under an archived one. */
 export async function requireWritable(tx: Transaction, id: string): Promise<void> {

@@ -1,29 +1,39 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { listed } from '../../http/answers.ts';
+import { setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
 import { countLocations, listLocations } from './locations.queries.ts';
 import { addLocations, replaceLocations } from './locations.service.ts';
 
+/** Places to add. */
 interface NewLocations {
-  /** @maxItems 1000 */
+  /**
+   * Places to add, at most 1,000; an experiment holds 1,000 altogether.
+   * @maxItems 1000
+   */
   locations: NewLocation[];
 }
 
+/** Places that take the place of all there are. */
 interface LocationsReplacement {
   /**
-   * Nothing changes when absent.
+   * All places of the experiment from now on, at most 1,000. Nothing changes when absent; an empty list clears them.
    * @maxItems 1000
    */
   locations?: NewLocation[];
 }
 
 @Route('api/v1/experiments/{id}/locations')
-@Tags('Places')
+@Tags('Search and places')
 export class LocationsController extends ApiController {
   /**
-   * The places of an experiment, in the order in which they were added.
+   * For everybody who may read the experiment. Answers the places in the order in which they were added. X-Total-Count says how many there are, and
+   * Link leads to the other pages.
+   * @summary List the places of an experiment
+   * @param id Experiment, by its UUID.
+   * @param page Page to answer, counted from 1; 1 by default.
+   * @param pageSize Rows of one page, 1 to 1,000; 1,000 by default.
    * @isInt page
    * @minimum page 1
    * @isInt pageSize
@@ -32,27 +42,42 @@ export class LocationsController extends ApiController {
    */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async list(@Request() request: HttpRequest, @Path() id: string, @Query() page = 1, @Query() pageSize = 1000): Promise<Location[]> {
+  public async listLocations(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Query() page = 1,
+    @Query() pageSize = 1000,
+  ): Promise<Location[]> {
     const [rows, total] = await Promise.all([
-      listLocations(this.ctx.db, id, { limit: pageSize, offset: (page - 1) * pageSize }),
+      listLocations(this.ctx.db, id, readPageQuery({ page, pageSize })),
       countLocations(this.ctx.db, id),
     ]);
-    return listed(request, this.response, { rows, total }, { page, pageSize });
+    return setListHeaders(request, this.response, { rows, total }, { page, pageSize });
   }
 
-  /** Adds places, and answers the new ones. */
+  /**
+   * Only for owners and admins of the experiment. Answers the new places. More than 1,000 places altogether refuse with TOO_MANY_LOCATIONS,
+   * an archived one with EXPERIMENT_ARCHIVED (409).
+   * @summary Add places to an experiment
+   * @param id Experiment, by its UUID.
+   */
   @Post()
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
-  public async add(@Path() id: string, @Body() body: NewLocations): Promise<Location[]> {
+  public async addLocations(@Path() id: string, @Body() body: NewLocations): Promise<Location[]> {
     this.setStatus(201);
     return addLocations(this.ctx, this.caller, id, body.locations);
   }
 
-  /** Replaces all places; an empty list clears them. */
+  /**
+   * Only for owners and admins of the experiment. The places that it had are removed, and the new ones answered; an empty list clears them. An
+   * archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Replace all places of an experiment
+   * @param id Experiment, by its UUID.
+   */
   @Put()
   @Security('caller', ['experiment:manage'])
-  public async replace(@Path() id: string, @Body() body: LocationsReplacement): Promise<Location[]> {
+  public async replaceLocations(@Path() id: string, @Body() body: LocationsReplacement): Promise<Location[]> {
     if (body.locations === undefined) return listLocations(this.ctx.db, id, { limit: 1000, offset: 0 });
     return replaceLocations(this.ctx, this.caller, id, body.locations);
   }

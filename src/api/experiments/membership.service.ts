@@ -20,7 +20,7 @@ import {
   listContributors,
   lockRequester,
 } from './membership.queries.ts';
-import { pseudonymOf } from './pseudonym.service.ts';
+import { derivePseudonym } from './pseudonym.service.ts';
 
 async function mustFind(db: Queryable, experimentId: string, id: string): Promise<ExperimentJoinRequest> {
   const request = await findJoinRequest(db, experimentId, id);
@@ -67,7 +67,7 @@ export const requestToContribute = (
   });
 
 /** The caller's own pending request. Errors: joinRequestNotFound. */
-export async function ownRequest(ctx: Context, caller: Caller, experimentId: string): Promise<ExperimentJoinRequest> {
+export async function loadOwnRequest(ctx: Context, caller: Caller, experimentId: string): Promise<ExperimentJoinRequest> {
   const pending = await findPendingRequest(ctx.db, experimentId, caller.userId);
   if (!pending) throw errors.joinRequestNotFound();
   return pending;
@@ -133,13 +133,13 @@ export const withdrawRequest = (ctx: Context, caller: Caller, experimentId: stri
   });
 
 /** Who takes part in an experiment; under pseudonyms, in their order, where it is anonymised. Errors: resourceNotFound. */
-export async function contributorsOf(ctx: Context, experimentId: string): Promise<ExperimentContributors> {
+export async function loadContributors(ctx: Context, experimentId: string): Promise<ExperimentContributors> {
   const [anonymity, contributors] = await Promise.all([findAnonymity(ctx.db, experimentId), listContributors(ctx.db, experimentId)]);
   if (!anonymity) throw errors.resourceNotFound('experiment');
   const { isAnonymised, secret, collaboratorCount } = anonymity;
   if (!isAnonymised) return { contributors, collaboratorCount };
   const hidden = contributors
-    .map(({ userId }) => pseudonymOf(secret, userId))
+    .map(({ userId }) => derivePseudonym(secret, userId))
     .sort()
     .map((pseudonym) => ({ userId: pseudonym, firstName: pseudonym, lastName: '', avatarUrl: null }));
   return { contributors: hidden, collaboratorCount };

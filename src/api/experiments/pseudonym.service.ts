@@ -8,7 +8,7 @@ import { findAnonymity } from './membership.queries.ts';
  * The name of a person in an anonymised experiment: `Contributor-` and 16 hex digits of an HMAC-SHA256 over the user id, under the experiment's own
  * secret. Two experiments name the same person differently, and without the secret nobody can tell who it is.
  */
-export const pseudonymOf = (secret: Buffer, userId: string): string =>
+export const derivePseudonym = (secret: Buffer, userId: string): string =>
   `Contributor-${createHmac('sha256', secret).update(userId.toLowerCase()).digest('hex').slice(0, 16).toUpperCase()}`;
 
 interface Made {
@@ -20,12 +20,12 @@ interface Made {
  * How an experiment names whoever made something to a caller: by pseudonyms where it is anonymised, but for the caller themselves, and for all to whoever
  * manages it.
  */
-export async function namingOf(ctx: Context, { userId }: Caller, experimentId: string): Promise<<M extends Made>(made: M) => M> {
+export async function loadNaming(ctx: Context, { userId }: Caller, experimentId: string): Promise<<M extends Made>(made: M) => M> {
   const anonymity = await findAnonymity(ctx.db, experimentId);
   if (anonymity?.isAnonymised !== true || (await decide(ctx.db, userId, 'experiment', experimentId, 'manage')).allow) return (made) => made;
   return (made) => {
     if (made.createdBy === userId) return made;
-    const pseudonym = pseudonymOf(anonymity.secret, made.createdBy);
+    const pseudonym = derivePseudonym(anonymity.secret, made.createdBy);
     return { ...made, createdBy: pseudonym, ...(made.createdByName === undefined ? {} : { createdByName: pseudonym }) };
   };
 }

@@ -14,13 +14,13 @@ import {
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import { COUNT_LIMIT, listed } from '../../http/answers.ts';
+import { COUNT_LIMIT, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { sendFile } from '../../http/ranges.ts';
-import { requireBodyTable, requireTable, tableOf } from '../../http/tables.ts';
-import { DOWNLOAD_TYPES } from '../../lakehouse/read.ts';
+import { sendFile } from '../../http/answers/ranges.ts';
+import { requireBodyTable, requireTable, getTable } from '../../http/tables.ts';
+import { DOWNLOAD_TYPES } from '../../lakehouse/read/read.ts';
 import type { ExportList, ExportStarted, ExportStatus, NewExport } from './exports.model.ts';
-import { exportFile, exportsOf, exportStatus, removeExport, startExport } from './exports.service.ts';
+import { openExport, loadExports, loadExportStatus, removeExport, startExport } from './exports.service.ts';
 
 interface ExportListQuery {
   /**
@@ -30,11 +30,13 @@ interface ExportListQuery {
    */
   tableName: string;
   /**
+   * Page to answer, counted from 1; 1 by default.
    * @isInt
    * @minimum 1
    */
   page?: number;
   /**
+   * Rows of one page, 1 to 1,000; 1,000 by default.
    * @isInt
    * @minimum 1
    * @maximum 1000
@@ -43,35 +45,52 @@ interface ExportListQuery {
 }
 
 @Route('api/v1/experiments/{id}/data/exports')
-@Tags('Exports')
+@Tags('Uploads and exports')
 export class ExportsController extends ApiController {
-  /** Exports of a table, newest first. */
+  /**
+   * For everybody who may read the table's rows; of raw and uploaded ones that needs contribute access, else TABLE_DENIED (403). Newest first.
+   * X-Total-Count says how many there are, and Link leads to the other pages.
+   * @summary List exports of a table
+   * @param _id Experiment, by its UUID.
+   */
   @Get()
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
-  public async list(@Request() request: HttpRequest, @Path('id') _id: string, @Queries() query: ExportListQuery): Promise<ExportList> {
-    const page = { page: query.page ?? 1, pageSize: query.pageSize ?? 1_000 };
-    const range = { limit: page.pageSize, offset: (page.page - 1) * page.pageSize };
-    const found = await exportsOf(this.ctx, this.caller, tableOf(request), range, COUNT_LIMIT + 1);
-    return { exports: listed(request, this.response, found, page) };
+  public async listExports(
+    @Request() request: HttpRequest,
+    @Path('id') _id: string,
+    @Queries() query: ExportListQuery,
+  ): Promise<ExportList> {
+    const page = readPageQuery(query, 1_000);
+    const found = await loadExports(this.ctx, this.caller, getTable(request), page, COUNT_LIMIT + 1);
+    return { exports: setListHeaders(request, this.response, found, page) };
   }
 
   /**
-   * Writes a table, or the answer of a query over it, to a file in the background: the same query as a read of the data, with the same refusals.
-   * The rows are those of the table's version now. Two exports of yours run at once; more wait.
+   * For everybody who may read the table's rows; of raw and uploaded ones that needs contribute access, else TABLE_DENIED (403). The file is written
+   * in the background, from the same query as a read of the data and with the same refusals; its rows are those of the table's version now. Two
+   * exports of yours run at once, unless the operator sets another number; more wait. Real names in an anonymised experiment are for its owners and
+   * admins, else NAMES_DENIED (403).
+   * @summary Export a table to a file
+   * @param _id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:read'])
   @Middlewares(requireBodyTable)
   @SuccessResponse(201, 'Created')
-  public async create(@Request() request: HttpRequest, @Path('id') _id: string, @Body() body: NewExport): Promise<ExportStarted> {
+  public async createExport(@Request() request: HttpRequest, @Path('id') _id: string, @Body() body: NewExport): Promise<ExportStarted> {
     this.setStatus(201);
-    return startExport(this.ctx, this.caller, tableOf(request), body);
+    return startExport(this.ctx, this.caller, getTable(request), body);
   }
 
   /**
-   * The file of a completed export, whole or in ranges. Until then 409 with Retry-After, `exportStatus` and `progress`; a failed or cancelled export is
-   * 409 with the reason, one that is kept no longer 410.
+   * For everybody who may read the table's rows now. The file is sent whole or, with `Range`, in parts. While it is written it answers
+   * EXPORT_NOT_READY (409) with Retry-After, `exportStatus` and `progress`. A failed export is EXPORT_FAILED with the reason, a cancelled one
+   * EXPORT_CANCELLED, one with real names of an experiment that was anonymised since EXPORT_WITHDRAWN (409), and one that is kept no longer
+   * EXPORT_EXPIRED (410).
+   * @summary Download the file of an export
+   * @param id Experiment, by its UUID.
+   * @param exportId Export, by its UUID.
    */
   @Get('{exportId}')
   @Security('caller', ['experiment:read'])
@@ -81,8 +100,8 @@ export class ExportsController extends ApiController {
   @Produces('application/vnd.apache.parquet')
   @Produces('application/vnd.apache.arrow.stream')
   @Produces('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
-  public async download(@Request() request: HttpRequest, @Path() id: string, @Path() exportId: string): Promise<string> {
-    const file = await exportFile(this.ctx, this.caller, { experimentId: id, exportId });
+  public async downloadExport(@Request() request: HttpRequest, @Path() id: string, @Path() exportId: string): Promise<string> {
+    const file = await openExport(this.ctx, this.caller, { experimentId: id, exportId });
     await sendFile(request, this.response, {
       byteCount: file.byteCount,
       etag: `"${file.sha256}"`,
@@ -94,17 +113,29 @@ export class ExportsController extends ApiController {
     return '';
   }
 
-  /** An export and how far it is. */
+  /**
+   * For everybody who may read the table's rows; of raw and uploaded ones that needs contribute access, else TABLE_DENIED (403). Answers the export,
+   * how far it is, and why it failed if it did.
+   * @summary Follow an export
+   * @param id Experiment, by its UUID.
+   * @param exportId Export, by its UUID.
+   */
   @Get('{exportId}/status')
   @Security('caller', ['experiment:read'])
-  public async status(@Path() id: string, @Path() exportId: string): Promise<ExportStatus> {
-    return exportStatus(this.ctx, this.caller, { experimentId: id, exportId });
+  public async getExportStatus(@Path() id: string, @Path() exportId: string): Promise<ExportStatus> {
+    return loadExportStatus(this.ctx, this.caller, { experimentId: id, exportId });
   }
 
-  /** Cancels an export that is not finished, which stays listed as cancelled; removes a finished one with its file. */
+  /**
+   * For whoever made it; another person's needs manage access to the experiment, else EXPORT_NOT_YOURS (403). One that is not finished is cancelled
+   * and stays listed; a finished one goes with its file.
+   * @summary Cancel or remove an export
+   * @param id Experiment, by its UUID.
+   * @param exportId Export, by its UUID.
+   */
   @Delete('{exportId}')
   @Security('caller', ['experiment:read'])
-  public async remove(@Path() id: string, @Path() exportId: string): Promise<null> {
+  public async deleteExport(@Path() id: string, @Path() exportId: string): Promise<null> {
     await removeExport(this.ctx, this.caller, { experimentId: id, exportId });
     return null;
   }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { WRITE_EXPORT } from './exports.service.ts';
-import { expireExports, wakeExports, writeExport } from './writing.service.ts';
+import { expireExports, writeExport } from './writing.service.ts';
 
 /** Writes the file of an export. Runs again after a crash, and then writes it anew. */
 export const writeExportJob = (ctx: Context): JobHandler => ({
@@ -16,6 +16,3 @@ export const expireExportsJob = (ctx: Context): JobHandler => ({
   schedule: '23 * * * *',
   run: () => expireExports(ctx),
 });
-
-/** Looks for exports that nobody works on. */
-export const sweepExports = (ctx: Context): Promise<void> => wakeExports(ctx);

@@ -2,14 +2,14 @@ import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { decide } from '../../authorization/access.ts';
-import { openTable, withRealNames, type OpenTable } from '../../authorization/tables.ts';
+import { openTable, setRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { planRead } from '../../lakehouse/planner.ts';
-import { readRequest, type ReadParameters } from '../../lakehouse/request.ts';
-import { objectKey } from '../../storage/objects.ts';
-import { sourceOf } from '../data/data.service.ts';
-import { inBody } from '../input/input.service.ts';
+import { planRead } from '../../lakehouse/plan/planner.ts';
+import { readRequest, type ReadParameters } from '../../lakehouse/ask/request.ts';
+import { printObjectKey } from '../../storage/objects.ts';
+import { openSource } from '../data/data.service.ts';
+import { blameBody } from '../input/input.service.ts';
 import type { Export, ExportProgress, ExportStarted, ExportStatus, NewExport } from './exports.model.ts';
 import {
   cancelExport,
@@ -27,7 +27,7 @@ import {
 export const WRITE_EXPORT = 'exports.write';
 
 /** Every attempt to write an export is an object of its own. */
-export const objectOf = (exportId: string, attempt: number): string => objectKey('exports', exportId, String(attempt));
+export const printExportKey = (exportId: string, attempt: number): string => printObjectKey('exports', exportId, String(attempt));
 
 const asText = (value: unknown): string | undefined =>
   value === undefined || value === null ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
@@ -45,7 +45,7 @@ const parametersOf = (body: NewExport): ReadParameters => ({
 /** Whose names go into the file: those that the experiment shows, unless pseudonyms are asked for, or somebody who manages insists on real ones. */
 async function namesFor(ctx: Context, caller: Caller, table: OpenTable, anonymise: boolean | undefined): Promise<NamesPolicy> {
   if (anonymise === false) {
-    await withRealNames(ctx.db, caller.userId, table);
+    await setRealNames(ctx.db, caller.userId, table);
     return 'real_by_manager';
   }
   return anonymise === true || table.scope.anonymised ? 'pseudonyms' : 'real';
@@ -55,8 +55,8 @@ async function namesFor(ctx: Context, caller: Caller, table: OpenTable, anonymis
 export async function startExport(ctx: Context, caller: Caller, table: OpenTable, body: NewExport): Promise<ExportStarted> {
   const names = await namesFor(ctx, caller, table, body.anonymizeContributors);
   const query = parametersOf(body);
-  const source = await sourceOf(ctx, table, body.asOf);
-  await inBody(() => planRead(source, readRequest(query), null));
+  const source = await openSource(ctx, table, body.asOf);
+  await blameBody(() => planRead(source, readRequest(query), null));
   const exportId = randomUUIDv7();
   return ctx.db.transaction(async (tx) => {
     const row = {
@@ -105,7 +105,7 @@ const progressOf = ({ percentDone, rowsDone, bytesDone, rowsTotal }: ExportRow):
 });
 
 /** Exports of a table, newest first, and how many there are. */
-export async function exportsOf(
+export async function loadExports(
   ctx: Context,
   caller: Caller,
   table: OpenTable,
@@ -130,7 +130,7 @@ async function opened(ctx: Context, caller: Caller, { experimentId, exportId }: 
 }
 
 /** An export, and how far it is. */
-export async function exportStatus(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportStatus> {
+export async function loadExportStatus(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportStatus> {
   const { row, table } = await opened(ctx, caller, path);
   return {
     ...shown(row, caller, table),
@@ -155,7 +155,7 @@ export interface ExportFile {
  * The file of an export, for a caller who may read the table now. A file with real names goes to nobody once the experiment is anonymised, unless
  * it was made to hold them, and then only to who manages. Errors: exportNotReady, exportFailed, exportCancelled, exportExpired, exportWithdrawn, namesDenied.
  */
-export async function exportFile(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportFile> {
+export async function openExport(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportFile> {
   const { row, table } = await opened(ctx, caller, path);
   if (row.status === 'failed') throw errors.exportFailed(row.reason ?? 'no reason is known.');
   if (row.status === 'cancelled') throw errors.exportCancelled();
@@ -163,7 +163,7 @@ export async function exportFile(ctx: Context, caller: Caller, path: ExportPath)
     throw errors.exportNotReady().with({ retryAfter: 2, members: { exportStatus: row.status, progress: progressOf(row) } });
   if (row.isExpired) throw errors.exportExpired();
   if (table.scope.anonymised && row.names === 'real') throw errors.exportWithdrawn();
-  if (table.scope.anonymised && row.names === 'real_by_manager') await withRealNames(ctx.db, caller.userId, table);
+  if (table.scope.anonymised && row.names === 'real_by_manager') await setRealNames(ctx.db, caller.userId, table);
   const { objectKey: key, fileSize, sha256, fileName, completedAt } = row;
   if (key === null || fileSize === null || sha256 === null || fileName === null || completedAt === null)
     throw errors.internal().with({ cause: new Error('a completed export lacks its file') });
@@ -173,7 +173,7 @@ export async function exportFile(ctx: Context, caller: Caller, path: ExportPath)
 /** Deletes what attempts have written, all but one where that is given. Answers the bytes. */
 export async function removeObjects(ctx: Context, exportId: string, keep?: string): Promise<number> {
   let bytes = 0;
-  for await (const { key, byteCount } of ctx.objects.list(`${objectKey('exports', exportId)}/`))
+  for await (const { key, byteCount } of ctx.objects.list(`${printObjectKey('exports', exportId)}/`))
     if (key !== keep && (await ctx.objects.delete(key))) bytes += byteCount;
   return bytes;
 }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '../../auth/audit.ts';
-import { openTable, withPseudonyms, withRealNames, type OpenTable } from '../../authorization/tables.ts';
+import { openTable, setPseudonyms, setRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { countDownload, DOWNLOAD_TYPES, readStream } from '../../lakehouse/read.ts';
-import { MOST_SHEET_ROWS } from '../../lakehouse/spreadsheet.ts';
-import { readRequest } from '../../lakehouse/request.ts';
-import { sourceOf } from '../data/data.service.ts';
+import { countDownload, DOWNLOAD_TYPES, readStream } from '../../lakehouse/read/read.ts';
+import { MOST_SHEET_ROWS } from '../../lakehouse/read/spreadsheet.ts';
+import { readRequest } from '../../lakehouse/ask/request.ts';
+import { openSource } from '../data/data.service.ts';
 import { publishEvent } from '../events/events.service.ts';
-import { objectOf, removeObjects, WRITE_EXPORT } from './exports.service.ts';
+import { printExportKey, removeObjects, WRITE_EXPORT } from './exports.service.ts';
 import {
   beatExport,
   claimExport,
@@ -24,7 +24,7 @@ import {
   type ExportRow,
   type NamesPolicy,
 } from './exports.queries.ts';
-import { fileNameOf } from '../../storage/file-name.ts';
+import { makeFileName } from '../../storage/file-name.ts';
 
 const BEAT_MS = 500;
 const MOST_ERRORS = 5;
@@ -51,8 +51,8 @@ const percentOf = ({ read, rows, totalRows }: Progress): number => {
 async function tableOf(ctx: Context, row: ExportRow): Promise<{ table: OpenTable; names: NamesPolicy }> {
   if (row.createdBy === null) throw errors.resourceNotFound('experiment');
   const table = await openTable(ctx.db, row.createdBy, row.experimentId, row.tableIdentifier);
-  if (row.names === 'real_by_manager') return { table: await withRealNames(ctx.db, row.createdBy, table), names: row.names };
-  if (row.names === 'pseudonyms' || table.scope.anonymised) return { table: withPseudonyms(table), names: 'pseudonyms' };
+  if (row.names === 'real_by_manager') return { table: await setRealNames(ctx.db, row.createdBy, table), names: row.names };
+  if (row.names === 'pseudonyms' || table.scope.anonymised) return { table: setPseudonyms(table), names: 'pseudonyms' };
   return { table, names: row.names };
 }
 
@@ -67,7 +67,7 @@ async function* metered(body: AsyncIterable<Uint8Array>, progress: Progress): As
 async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signal: AbortSignal): Promise<void> {
   const { table, names } = await tableOf(ctx, row);
   const request = readRequest(row.query);
-  const { warehouse, source } = await ctx.exporting.choose(await sourceOf(ctx, table, row.tableVersion), request);
+  const { warehouse, source } = await ctx.exporting.choose(await openSource(ctx, table, row.tableVersion), request);
   const options = { signal, tag: row.exportId };
   const counting = countDownload(warehouse, source, request, options).then((total) => (progress.totalRows = total));
   counting.catch(() => undefined);
@@ -80,13 +80,13 @@ async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signa
     seen: progress,
     onReading,
   });
-  const key = objectOf(row.exportId, row.attempt);
+  const key = printExportKey(row.exportId, row.attempt);
   const stored = await ctx.objects.put(key, metered(body, progress), { signal, contentType: DOWNLOAD_TYPES[row.format] });
   const rowCount = await counting;
   if (row.format !== 'parquet' && progress.rows !== rowCount)
     throw new Error(`an export of ${rowCount} rows was written with ${progress.rows}`);
   const at = new Date();
-  const fileName = fileNameOf(
+  const fileName = makeFileName(
     { name: table.experimentName, id: row.experimentId },
     { name: table.name ?? table.identifier, id: row.exportId },
     at,

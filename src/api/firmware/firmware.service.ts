@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import type { FirmwareFamily, FirmwareReleases } from './firmware.model.ts';
 import { findReleases, putReleases, restReleases, touchReleases } from './firmware.queries.ts';
-import { releasesFrom } from './releases.ts';
+import { readReleases } from './releases.ts';
 
 const FRESH_SECONDS = 15 * 60;
 const REST_SECONDS = 60;
@@ -12,7 +12,7 @@ const ASK_MS = 10_000;
  * Releases of a family: from Postgres while they are fresh, else asked of GitHub with the entity tag they came with; what was there stays the
  * answer while GitHub cannot be reached. Errors: firmwareUnavailable, when no repository is configured or nothing was ever read.
  */
-export async function firmwareReleases(ctx: Context, family: FirmwareFamily): Promise<FirmwareReleases> {
+export async function loadReleases(ctx: Context, family: FirmwareFamily): Promise<FirmwareReleases> {
   const { apiUrl, token, repositories } = ctx.config.firmware;
   const repository = repositories[family];
   if (repository === undefined) throw errors.firmwareUnavailable();
@@ -34,7 +34,7 @@ export async function firmwareReleases(ctx: Context, family: FirmwareFamily): Pr
       return { releases: kept.releases };
     }
     if (!answer.ok) throw new Error(`GitHub answered ${answer.status} for ${repository}`);
-    const releases = releasesFrom(await answer.json());
+    const releases = readReleases(await answer.json());
     await putReleases(ctx.db, repository, answer.headers.get('etag'), releases);
     return { releases };
   } catch (error) {

@@ -1,43 +1,55 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Get, Path, Post, Put, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
-import { expectedVersions, tagged } from '../../http/answers.ts';
+import { readExpectedVersions, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
 import { findFlow } from './flow.queries.ts';
 import { changeFlow, createFlow } from './flow.service.ts';
 
 @Route('api/v1/experiments/{id}/flow')
-@Tags('Flow')
+@Tags('Workbooks and flows')
 export class FlowController extends ApiController {
-  /** The flow of an experiment. */
+  /**
+   * For everybody who may read the experiment. Answers the steps that a person walks through in the field. Without a flow it is FLOW_NOT_FOUND (404).
+   * @summary Read the flow of an experiment
+   * @param id Experiment, by its UUID.
+   */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async get(@Path() id: string): Promise<Flow> {
+  public async getFlow(@Path() id: string): Promise<Flow> {
     const found = await findFlow(this.ctx.db, id);
     if (!found) throw errors.flowNotFound();
     const { version, ...flow } = found;
-    return tagged(this.response, flow, version);
+    return addEtag(this.response, flow, version);
   }
 
   /**
-   * Gives an experiment its flow: at least one node, exactly one of them the start, every edge between nodes that exist, and question names
-   * whose canonical forms differ from each other and from the columns of every measurement.
+   * Only for owners and admins of the experiment. A flow has at least one node, exactly one of them the start, every edge between nodes that exist,
+   * and question names whose canonical forms differ from each other and from the columns of every measurement; else INVALID_INPUT (400). Refused with
+   * FLOW_EXISTS when there is one, and EXPERIMENT_ARCHIVED (409).
+   * @summary Give an experiment a flow
+   * @param id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
-  public async create(@Path() id: string, @Body() body: FlowGraph): Promise<Flow> {
+  public async createFlow(@Path() id: string, @Body() body: FlowGraph): Promise<Flow> {
     this.setStatus(201);
     const { version, ...flow } = await createFlow(this.ctx, this.caller, id, body);
-    return tagged(this.response, flow, version);
+    return addEtag(this.response, flow, version);
   }
 
-  /** Replaces the flow. */
+  /**
+   * Only for owners and admins of the experiment. The same is checked as of a new flow. Without a flow it is FLOW_NOT_FOUND (404). With `If-Match`, a
+   * newer version refuses with PRECONDITION_FAILED (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Replace the flow of an experiment
+   * @param id Experiment, by its UUID.
+   */
   @Put()
   @Security('caller', ['experiment:manage'])
-  public async replace(@Request() request: HttpRequest, @Path() id: string, @Body() body: FlowReplacement): Promise<Flow> {
-    const { version, ...flow } = await changeFlow(this.ctx, this.caller, id, body, expectedVersions(request));
-    return tagged(this.response, flow, version);
+  public async replaceFlow(@Request() request: HttpRequest, @Path() id: string, @Body() body: FlowReplacement): Promise<Flow> {
+    const { version, ...flow } = await changeFlow(this.ctx, this.caller, id, body, readExpectedVersions(request));
+    return addEtag(this.response, flow, version);
   }
 }

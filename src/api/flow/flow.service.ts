@@ -5,18 +5,18 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
-import { checked, refusal } from '../input/input.service.ts';
+import { readShape, refuseBody } from '../input/input.service.ts';
 import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
 import { deleteFlow, findFlow, insertFlow, updateFlow, type VersionedFlow } from './flow.queries.ts';
-import { graphProblems, graphShape } from './graph.ts';
+import { listGraphProblems, graphShape } from './graph.ts';
 
-export { canonicalQuestion, isReservedColumn } from './questions.ts';
+export { canonicaliseQuestion, isReservedColumn } from './questions.ts';
 
 /** A graph with its defaults filled in. Errors: invalid input, with paths that begin with `root`. */
 export function checkGraph(graph: unknown, root = ''): FlowGraph {
-  const shaped = checked(graphShape, graph, root);
-  const problems = graphProblems(shaped, root);
-  if (problems.length > 0) throw refusal(problems);
+  const shaped = readShape(graphShape, graph, root);
+  const problems = listGraphProblems(shaped, root);
+  if (problems.length > 0) throw refuseBody(problems);
   return shaped;
 }
 

@@ -1,34 +1,56 @@
 import { z } from 'zod';
 import type { Problem } from '../../errors.ts';
 import type { FlowGraph, FlowNode } from './flow.model.ts';
-import { canonicalQuestion, isReservedColumn } from './questions.ts';
+import { canonicaliseQuestion, isReservedColumn } from './questions.ts';
 
 const id = z.string().min(1).max(255);
-const params = z.record(z.string().max(255), z.unknown()).optional();
-const question = { text: z.string().max(64), required: z.boolean().default(false) };
+const params = z.record(z.string().max(255), z.unknown()).optional().describe('Settings for whoever carries the step out.');
+const question = {
+  text: z.string().max(64).describe('What is asked.'),
+  required: z.boolean().default(false).describe('Whether it must be answered; false by default.'),
+};
 
 const content = {
   question: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('yes_no'), ...question }),
-    z.object({ kind: z.literal('open_ended'), ...question }),
-    z.object({ kind: z.literal('number'), ...question }),
-    z.object({ kind: z.literal('multi_choice'), ...question, options: z.array(z.string().min(1).max(64)).min(1).max(500) }),
+    z.object({ kind: z.literal('yes_no').describe('The answer is yes or no.'), ...question }),
+    z.object({ kind: z.literal('open_ended').describe('The answer is any text.'), ...question }),
+    z.object({ kind: z.literal('number').describe('The answer is a number.'), ...question }),
+    z.object({
+      kind: z.literal('multi_choice').describe('The answer is one of `options`.'),
+      ...question,
+      options: z.array(z.string().min(1).max(64)).min(1).max(500).describe('Answers to choose from.'),
+    }),
   ]),
-  instruction: z.object({ text: z.string().min(1).max(100_000) }),
+  instruction: z.object({ text: z.string().min(1).max(100_000).describe('What a person is to do.') }),
   measurement: z.union(
     [
-      z.object({ protocolId: z.guid(), params }),
-      z.object({ command: z.object({ format: z.enum(['string', 'json', 'yaml']), content: z.string().min(1).max(1_000_000) }), params }),
+      z.object({ protocolId: z.guid().describe('Protocol that is run.'), params }),
+      z.object({
+        command: z
+          .object({
+            format: z.enum(['string', 'json', 'yaml']).describe('How `content` is written.'),
+            content: z.string().min(1).max(1_000_000).describe('What is sent to the instrument.'),
+          })
+          .describe('The command.'),
+        params,
+      }),
     ],
     { error: 'must have a protocolId, or a command with format (string, json or yaml) and content' },
   ),
-  analysis: z.object({ macroId: z.guid(), params }),
+  analysis: z.object({ macroId: z.guid().describe('Macro that is run.'), params }),
   branch: z.object({
     paths: z
-      .array(z.object({ id, label: z.string().max(64), color: z.string().max(64) }))
+      .array(
+        z.object({
+          id: id.describe('Names the path; edges give it as `sourceHandle`.'),
+          label: z.string().max(64).describe('What stands at the path.'),
+          color: z.string().max(64).describe('Colour that a screen draws the path in.'),
+        }),
+      )
       .min(1)
-      .max(100),
-    defaultPathId: id.optional(),
+      .max(100)
+      .describe('Ways to go on.'),
+    defaultPathId: id.optional().describe('Path that is taken when no other is.'),
   }),
 };
 
@@ -56,7 +78,7 @@ export const edgeShape = z.object({
   sourceHandle: z.string().max(64).nullable().optional(),
 });
 
-/** Shape and bounds of a graph; what a shape cannot say is in `graphProblems`. */
+/** Shape and bounds of a graph; what a shape cannot say is in `listGraphProblems`. */
 export const graphShape: z.ZodType<FlowGraph> = z.object({
   nodes: z.array(nodeShape).max(1_000),
   edges: z.array(edgeShape).max(5_000),
@@ -78,7 +100,7 @@ function questionProblems(nodes: readonly FlowNode[], root: string): Problem[] {
   return nodes.flatMap(({ type, name }, index) => {
     if (type !== 'question') return [];
     const path = `${root}/nodes/${index}/name`;
-    const column = canonicalQuestion(name);
+    const column = canonicaliseQuestion(name);
     if (isReservedColumn(column)) return [{ path, message: `makes the column '${column}', which every measurement has` }];
     const first = owners.get(column);
     if (first !== undefined) return [{ path, message: `makes the column '${column}', as nodes[${first}] does` }];
@@ -104,7 +126,7 @@ function branchProblems(nodes: readonly FlowNode[], root: string): Problem[] {
  * What is wrong with a graph of the right shape: not exactly one start, ids that repeat, edges that lead nowhere, question names that
  * clash with each other or with a column of every measurement. Loops are allowed: a person may measure again.
  */
-export function graphProblems({ nodes, edges }: FlowGraph, root: string): Problem[] {
+export function listGraphProblems({ nodes, edges }: FlowGraph, root: string): Problem[] {
   const starts = nodes.filter(({ isStart }) => isStart === true).length;
   const ids = new Set(nodes.map((given) => given.id));
   const dangling = edges.flatMap((given, index) =>

@@ -1,10 +1,10 @@
-import { fixedColumns } from '../../lakehouse/catalog.ts';
+import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
 
 /**
  * The column name that a question's answers get: lower case, every run of other characters than a-z, 0-9 and _ is one _, none at the ends.
  * An empty result or a leading digit gets the prefix `question_`; an empty label is `question_empty`.
  */
-export function canonicalQuestion(label: string): string {
+export function canonicaliseQuestion(label: string): string {
   if (label === '') return 'question_empty';
   const name = label
     .toLowerCase()
@@ -38,8 +38,8 @@ const ALSO_RESERVED = [
 ];
 
 const reserved: ReadonlySet<string> = new Set([
-  ...fixedColumns('raw_data').map(({ name }) => name.toLowerCase()),
-  ...fixedColumns('macro').map(({ name }) => name.toLowerCase()),
+  ...listFixedColumns('raw_data').map(({ name }) => name.toLowerCase()),
+  ...listFixedColumns('macro').map(({ name }) => name.toLowerCase()),
   ...ALSO_RESERVED,
 ]);
 

@@ -6,22 +6,32 @@ import type { Liveness, Readiness, ServerTime } from './health.model.ts';
 @Route('health')
 @Tags('Health')
 export class HealthController extends ApiController {
-  /** The service's clock, for devices that have none. */
+  /**
+   * For everybody, without signing in. It is for devices that have no clock of their own.
+   * @summary Read the service's clock
+   */
   @Get('time')
-  public time(): ServerTime {
+  public getServerTime(): ServerTime {
     const now = new Date();
     return { utcTimestampMs: now.getTime(), utcTimestampSec: Math.floor(now.getTime() / 1000), iso: now.toISOString() };
   }
 
-  /** Whether the process answers at all. */
+  /**
+   * For everybody, without signing in. It answers as long as the process does.
+   * @summary Check that the service runs
+   */
   @Get('live')
-  public live(): Liveness {
+  public checkLiveness(): Liveness {
     return { status: 'ok' };
   }
 
-  /** Whether requests can be served now. The details are on the admin port. */
+  /**
+   * For everybody, without signing in. Refused with SHUTTING_DOWN (503) before the service is ready and while it stops, and DATABASE_UNAVAILABLE
+   * (503) without its database. The details are on the admin port.
+   * @summary Check that requests can be served
+   */
   @Get('ready')
-  public async ready(): Promise<Readiness> {
+  public async checkReadiness(): Promise<Readiness> {
     if (!this.ctx.ready) throw errors.shuttingDown().with({ retryAfter: 1 });
     await this.ctx.db.ping();
     return { status: 'ready' };

@@ -8,10 +8,14 @@ export interface ServerTime {
   iso: string;
 }
 
+/** That the process answers. */
 export interface Liveness {
+  /** Always `ok`. */
   status: 'ok';
 }
 
+/** That requests can be served. */
 export interface Readiness {
+  /** Always `ready`. */
   status: 'ready';
 }

@@ -1,49 +1,61 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Get, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { listed, pageOf } from '../../http/answers.ts';
-import { rawBodyOf } from '../../http/body.ts';
+import { setListHeaders, readPageOrWhole } from '../../http/answers/answers.ts';
+import { getRawBody } from '../../http/requests/body.ts';
 import { ApiController } from '../../http/controllers.ts';
-import type { PageQuery } from '../resources/resources.model.ts';
+import type { ListPage } from '../sharing/sharing.model.ts';
 import type { NewTransferRequest, ProjectImport, ProjectImportResult, TransferRequest } from './imports.model.ts';
 import { countTransferRequests, listTransferRequests } from './imports.queries.ts';
 import { importProject } from './imports.service.ts';
 import { requestTransfer } from './requests.service.ts';
 
 @Route('api/v1')
-@Tags('Project import')
+@Tags('Experiments')
 export class ImportsController extends ApiController {
-  /** Projects that you asked to bring over, newest first. */
+  /**
+   * For everybody who is signed in. Answers your requests to bring a project over, newest first. Without `page` and `pageSize` at most 1,000 are
+   * answered.
+   * @summary List projects you asked for
+   */
   @Get('transfer-requests')
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: PageQuery): Promise<TransferRequest[]> {
-    const page =
-      query.page === undefined && query.pageSize === undefined ? { page: 1, pageSize: 1000, limit: 1000, offset: 0 } : pageOf(query);
+  public async listTransferRequests(@Request() request: HttpRequest, @Queries() query: ListPage): Promise<TransferRequest[]> {
+    const page = readPageOrWhole(query);
     const [rows, total] = await Promise.all([
       listTransferRequests(this.ctx.db, this.caller.userId, page),
       countTransferRequests(this.ctx.db, this.caller.userId),
     ]);
-    return listed(request, this.response, { rows, total }, page);
+    return setListHeaders(request, this.response, { rows, total }, page);
   }
 
-  /** Asks to bring a project over from the other platform. A project that was rejected or failed may be asked for again. */
+  /**
+   * For everybody who is signed in. Asks to bring a project over, and confirms it by letter. A project that was rejected or failed may be asked for
+   * again; any other refuses with TRANSFER_ALREADY_REQUESTED (409). Without an address you get NO_ADDRESS (400).
+   * @summary Ask for a project of another platform
+   */
   @Post('transfer-requests')
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async create(@Body() body: NewTransferRequest): Promise<TransferRequest> {
+  public async createTransferRequest(@Body() body: NewTransferRequest): Promise<TransferRequest> {
     this.setStatus(201);
     return requestTransfer(this.ctx, this.caller, body);
   }
 
   /**
-   * Brings a project over, all of it or nothing. Signed under Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`); an id
-   * is carried out once, and 409 tells what it made.
+   * For the other platform: signed under Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`), else WEBHOOK_SIGNATURE_INVALID
+   * (401). Brings the whole project over, or nothing. An id is carried out once; after that WEBHOOK_REPLAYED (409) tells what it made.
+   * @summary Receive a project of another platform
    */
   @Post('webhooks/project-transfer')
   @Security('webhook')
   @SuccessResponse(201, 'Created')
-  public async receive(@Request() request: HttpRequest, @Body() _body: ProjectImport): Promise<ProjectImportResult> {
+  public async importProject(@Request() request: HttpRequest, @Body() _body: ProjectImport): Promise<ProjectImportResult> {
     this.setStatus(201);
-    const delivery = { id: request.get('webhook-id') ?? '', text: rawBodyOf(request).toString('utf8'), requestId: this.exchange.requestId };
+    const delivery = {
+      id: request.get('webhook-id') ?? '',
+      text: getRawBody(request).toString('utf8'),
+      requestId: this.exchange.requestId,
+    };
     return importProject(this.ctx, delivery);
   }
 }

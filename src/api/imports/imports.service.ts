@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { DEEPEST_JSON, depthOf, exactMember } from '../../database/exact-json.ts';
+import { DEEPEST_JSON, readExactMember } from '../../database/exact-json.ts';
 import { errors } from '../../errors.ts';
-import { readJson } from '../../json.ts';
+import { isNestedDeeper, readJson } from '../../json.ts';
 import { addExperiment } from '../experiments/experiments.service.ts';
-import { checked, refusal } from '../input/input.service.ts';
+import { readShape, refuseBody } from '../input/input.service.ts';
 import { addMacro, findMacroFacts } from '../macros/macros.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import { addProtocol } from '../protocols/protocols.service.ts';
@@ -25,7 +25,7 @@ import {
   listPeople,
   type PersonRow,
 } from './imports.queries.ts';
-import { cellsOf, projectShape } from './project.ts';
+import { makeCells, projectShape } from './project.ts';
 
 /** What an import needs of the service; a command has no more. */
 export type ImportTools = Pick<Context, 'db' | 'jobs' | 'config' | 'baseUrl'>;
@@ -39,14 +39,14 @@ export interface ProjectDelivery {
 }
 
 function parsed(text: string): ProjectImport {
-  if (depthOf(text) > DEEPEST_JSON) throw refusal([{ path: '', message: `must nest at most ${DEEPEST_JSON} levels deep` }]);
   let value: unknown;
   try {
     value = readJson(text);
   } catch {
     throw errors.malformedJson();
   }
-  const { protocol, ...rest } = checked(projectShape, withoutCode(value), '');
+  if (isNestedDeeper(value, DEEPEST_JSON)) throw refuseBody([{ path: '', message: `must nest at most ${DEEPEST_JSON} levels deep` }]);
+  const { protocol, ...rest } = readShape(projectShape, withoutCode(value), '');
   return { ...rest, protocol };
 }
 
@@ -73,7 +73,7 @@ async function mustBeActive(tx: Transaction, project: ProjectImport): Promise<Pe
     userId === undefined || active.has(userId) ? [] : [{ path, message: 'is not an active user' }],
   );
   const owner = active.get(project.experiment.createdBy);
-  if (problems.length > 0 || !owner) throw refusal(problems);
+  if (problems.length > 0 || !owner) throw refuseBody(problems);
   return owner;
 }
 
@@ -98,7 +98,7 @@ async function importProtocol(importer: Importer, project: ProjectImport, text: 
   if (!protocol) return null;
   const { tx, ownerId, requestId } = importer;
   const { name, description, family = 'multispeq', createdBy } = protocol;
-  const code = exactMember(exactMember(text, 'protocol') ?? '{}', 'code') ?? 'null';
+  const code = readExactMember(readExactMember(text, 'protocol') ?? '{}', 'code') ?? 'null';
   const same = await findSame(tx, ownerId, { type: 'protocol', name, code, kind: family });
   if (same) return same.id;
   const made = await addProtocol(tx, { userId: createdBy, requestId }, { name, description, family }, code);
@@ -125,7 +125,7 @@ async function write(importer: Importer, project: ProjectImport, text: string): 
   const macro = await importMacro(importer, project);
   const experimentId = await addExperiment(tx, maker, { name, description, locations });
   if (protocolId !== null && macro) await joinProtocol(tx, macro.id, protocolId, ownerId);
-  const cells = cellsOf(project.questions ?? [], protocolId, macro);
+  const cells = makeCells(project.questions ?? [], protocolId, macro);
   const result: ProjectImportResult = {
     success: true,
     experimentId,
@@ -209,9 +209,9 @@ export async function importProjectFile(ctx: ImportTools, text: string, ownerId?
 function withOwner(project: unknown, text: string, ownerId: string): string {
   if (typeof project !== 'object' || project === null) return text;
   const members = Object.keys(project).map((name) => {
-    const member = exactMember(text, name) ?? 'null';
+    const member = readExactMember(text, name) ?? 'null';
     const isPart = ['experiment', 'protocol', 'macro'].includes(name) && member.startsWith('{');
-    const owned = isPart && exactMember(member, 'createdBy') === undefined;
+    const owned = isPart && readExactMember(member, 'createdBy') === undefined;
     const body = owned ? `{"createdBy":${JSON.stringify(ownerId)}${member === '{}' ? '' : ','}${member.slice(1)}` : member;
     return `${JSON.stringify(name)}:${body}`;
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { canonicalQuestion, isReservedColumn } from '../flow/flow.service.ts';
+import { canonicaliseQuestion, isReservedColumn } from '../flow/flow.service.ts';
 import type { WorkbookCell } from '../workbooks/workbooks.model.ts';
 import type { ImportedQuestion, ProjectImport } from './imports.model.ts';
 
@@ -55,7 +55,7 @@ function freeName(text: string, taken: Set<string>): string {
   for (let attempt = 1; ; attempt += 1) {
     const suffix = attempt === 1 ? '' : ` ${attempt}`;
     const name = `${text.trim().slice(0, 64 - suffix.length) || 'Question'}${suffix}`;
-    const column = canonicalQuestion(name);
+    const column = canonicaliseQuestion(name);
     if (taken.has(column) || isReservedColumn(column)) continue;
     taken.add(column);
     return name;
@@ -63,7 +63,7 @@ function freeName(text: string, taken: Set<string>): string {
 }
 
 /** The walk of an imported project: its questions in order, then the measurement, then the analysis. */
-export function cellsOf(
+export function makeCells(
   questions: readonly ImportedQuestion[],
   protocolId: string | null,
   macro: { id: string; language: string } | null,

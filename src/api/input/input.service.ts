@@ -1,18 +1,9 @@
 import type { z } from 'zod';
 import { ApiError, errors, type Problem } from '../../errors.ts';
+import { isNestedDeeper } from '../../json.ts';
 
 /** How deep a JSON value that we keep may nest. */
 const DEEPEST = 64;
-
-function depthOf(value: unknown): number {
-  let level: unknown[] = [value];
-  let depth = 0;
-  while (level.length > 0 && depth <= DEEPEST) {
-    level = level.flatMap((item): unknown[] => (typeof item === 'object' && item !== null ? Object.values(item) : []));
-    depth += 1;
-  }
-  return depth;
-}
 
 const pathOf = (root: string, path: readonly PropertyKey[]) =>
   path.reduce<string>((text, part) => `${text}/${String(part).slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')}`, root);
@@ -28,21 +19,21 @@ function problemsOf(root: string, issues: readonly z.core.$ZodIssue[]): Problem[
 }
 
 /** The refusal of a body that breaks rules which no schema can say. */
-export const refusal = (problems: readonly Problem[]) => errors.invalidInput().with({ problems });
+export const refuseBody = (problems: readonly Problem[]) => errors.invalidInput().with({ problems });
 
 /**
  * Reads a JSON value by a bounded shape: what a body is checked by already (the published document is made from the shape), with its defaults and without
  * what it does not know. `root` is the path that problems start with (`/widgets`). Errors: invalid input, naming up to twenty places and never a value.
  */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, root = ''): T {
-  if (depthOf(value) > DEEPEST) throw refusal([{ path: root, message: `is nested deeper than ${DEEPEST} levels` }]);
+export function readShape<T>(schema: z.ZodType<T>, value: unknown, root = ''): T {
+  if (isNestedDeeper(value, DEEPEST)) throw refuseBody([{ path: root, message: `is nested deeper than ${DEEPEST} levels` }]);
   const result = schema.safeParse(value);
-  if (!result.success) throw refusal(problemsOf(root, result.error.issues));
+  if (!result.success) throw refuseBody(problemsOf(root, result.error.issues));
   return result.data;
 }
 
 /** Runs what refuses a query; what it names in the query is in the body here. */
-export async function inBody<T>(check: () => Promise<T> | T): Promise<T> {
+export async function blameBody<T>(check: () => Promise<T> | T): Promise<T> {
   try {
     return await check();
   } catch (error) {

@@ -1,41 +1,56 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { sliced } from '../../http/answers.ts';
+import { sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage, Uuid } from '../sharing/sharing.model.ts';
 import type { Invitation, InvitedTo, NewInvitation } from './invitations.model.ts';
-import { invitationsTo, invite, revokeInvitation } from './invitations.service.ts';
+import { loadInvitationsTo, invite, revokeInvitation } from './invitations.service.ts';
 
 interface InvitationQuery extends ListPage {
-  /** `platform`: your own invitations to the service. */
+  /** `platform`: your own invitations to the service. Else the kind of resource. */
   resourceType: InvitedTo;
-  /** Required but for `platform`. */
+  /** Resource, by its UUID. Required but for `platform`. */
   resourceId?: Uuid;
 }
 
 @Route('api/v1/invitations')
-@Tags('Invitations')
+@Tags('Sharing')
 export class InvitationsController extends ApiController {
-  /** Pending invitations to a resource that you may share. */
+  /**
+   * For everybody who may share the resource; with `resourceType=platform`, your own invitations to the service. Answers those that are neither
+   * accepted, revoked nor expired.
+   * @summary List pending invitations
+   */
   @Get()
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: InvitationQuery): Promise<Invitation[]> {
-    return sliced(request, this.response, await invitationsTo(this.ctx, this.caller, query.resourceType, query.resourceId), query);
+  public async listInvitations(@Request() request: HttpRequest, @Queries() query: InvitationQuery): Promise<Invitation[]> {
+    return sliceList(request, this.response, await loadInvitationsTo(this.ctx, this.caller, query.resourceType, query.resourceId), query);
   }
 
-  /** Invites an address. The grant is made when that address signs in, within 30 days. */
+  /**
+   * For everybody who may share the resource; to the service itself (`platform`), for everybody who is signed in. The grant is made when that address
+   * signs in, within 30 days. A live invitation is answered as it is and not sent again. Refused with ALREADY_GRANTED, ACCOUNT_EXISTS,
+   * TOO_MANY_INVITATIONS (100 pending ones), EXPERIMENT_ARCHIVED (409), INVALID_EMAIL (400), and INVITATION_BUDGET_SPENT (429) after 20 invitations
+   * to the service in a day.
+   * @summary Invite somebody by email
+   */
   @Post()
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async create(@Body() body: NewInvitation): Promise<Invitation> {
+  public async createInvitation(@Body() body: NewInvitation): Promise<Invitation> {
     this.setStatus(201);
     return invite(this.ctx, this.caller, body);
   }
 
-  /** Takes a pending invitation back. */
+  /**
+   * For everybody who may share the resource; of an invitation to the service, for who sent it. One that was accepted or revoked already refuses with
+   * INVITATION_ENDED, one to an archived experiment with EXPERIMENT_ARCHIVED (409).
+   * @summary Take a pending invitation back
+   * @param invitationId Invitation, by its UUID.
+   */
   @Delete('{invitationId}')
   @Security('caller')
-  public async remove(@Path() invitationId: string): Promise<null> {
+  public async revokeInvitation(@Path() invitationId: string): Promise<null> {
     await revokeInvitation(this.ctx, this.caller, invitationId);
     return null;
   }

@@ -5,7 +5,6 @@ import { decide, requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
-import type { SignedInPerson } from '../account/effects.service.ts';
 import { enqueueNotice } from '../notices/notices.service.ts';
 import { lockDecided, lockShared } from '../sharing/answerability.service.ts';
 import { raiseGrant } from '../sharing/sharing.service.ts';
@@ -78,7 +77,7 @@ export const invite = (ctx: Context, caller: Caller, body: NewInvitation): Promi
 const about = (type: string, id: string | null) => (id === null ? {} : { resource: { type, id } });
 
 /** Live invitations to a resource, or the caller's own to the service. Errors: those of the access decision for `share`. */
-export async function invitationsTo(ctx: Context, caller: Caller, type: NewInvitation['resourceType'], resourceId: string | undefined) {
+export async function loadInvitationsTo(ctx: Context, caller: Caller, type: NewInvitation['resourceType'], resourceId: string | undefined) {
   if (type === 'platform') return listPlatformInvitations(ctx.db, caller.userId);
   if (resourceId === undefined)
     throw errors.invalidInput().with({ problems: [{ path: '?resourceId', message: 'is required for a resource' }] });
@@ -108,7 +107,7 @@ export const revokeInvitation = (ctx: Context, caller: Caller, id: string): Prom
  * Turns the invitations to a person's proven address into grants. What cannot be given any more, because the resource is archived or who invited
  * may not share it now, is revoked. A role that is held already is not lowered. Runs at every sign-in; one that fails stays pending.
  */
-export async function claimInvitations(ctx: Context, person: SignedInPerson): Promise<void> {
+export async function claimInvitations(ctx: Context, person: { id: string; emailVerified: boolean }): Promise<void> {
   if (!person.emailVerified) return;
   for (const invitation of await listClaimable(ctx.db, person.id))
     try {

@@ -7,11 +7,11 @@ import { isUuid } from '../../database/uuid.ts';
 import { ApiError } from '../../errors.ts';
 import { findDelivered, findNaming, readMeasured, type MeasuredIds } from '../../ingest/messages/measured.ts';
 import { readJson } from '../../json.ts';
-import { readStream } from '../../lakehouse/read.ts';
+import { readStream } from '../../lakehouse/read/read.ts';
 import { storeMacroRows, type MacroRow } from '../../ingest/messages/macros.ts';
 import type { ItemResult } from '../../sandbox/job.ts';
 import { isStorageFull } from '../../storage/full.ts';
-import { sourceOf } from '../data/data.service.ts';
+import { openSource } from '../data/data.service.ts';
 import {
   claimWork,
   completeReprocess,
@@ -32,8 +32,8 @@ import {
   type StoredRun,
   type Work,
 } from './macro-runs.queries.ts';
-import { measurementRequest, PIECE } from './macro-runs.service.ts';
-import { batchesOf, contextOf, elementsOf, errorOf, isTransient, macroRow, type Element } from './running.ts';
+import { makeMeasurementRequest, PIECE } from './macro-runs.service.ts';
+import { splitBatches, readMacroContext, listElements, printError, isTransient, makeMacroRow, type Element } from './running.ts';
 
 /** A worker that is gone is missed after so long. */
 const LEASE_SECONDS = 8;
@@ -95,7 +95,7 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
   const end = performance.now() + TURN_MS;
   let bytes = 0;
   const runnable = elements.filter(({ error }) => error === undefined);
-  for (const batch of batchesOf(runnable, BATCH)) {
+  for (const batch of splitBatches(runnable, BATCH)) {
     const left = end - performance.now();
     if (left < ITEM_MS || bytes > OUTPUT_BYTES) break;
     const { results: answers } = await sandbox.run({
@@ -103,7 +103,7 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
       code: code.code,
       version: `${macroId}:${code.version}`,
       caller: `experiment:${experimentId}`,
-      items: batch.map(({ row, data }, at) => ({ id: String(at), data, context: contextOf(row) })),
+      items: batch.map(({ row, data }, at) => ({ id: String(at), data, context: readMacroContext(row) })),
       timeoutMs: left,
       itemTimeoutMs: ITEM_MS,
       signal,
@@ -128,8 +128,8 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
       outcome.done.push(id);
       parts.forEach((part, at) => {
         const answer = answers[at];
-        const error = part.error ?? (answer === undefined ? null : errorOf(answer));
-        outcome.rows.push(macroRow(part, about, { output: error === null ? (answer?.output ?? {}) : {}, error }, processedAt));
+        const error = part.error ?? (answer === undefined ? null : printError(answer));
+        outcome.rows.push(makeMacroRow(part, about, { output: error === null ? (answer?.output ?? {}) : {}, error }, processedAt));
       });
     }
   }
@@ -142,7 +142,7 @@ function refuse({ macroId }: Work, elements: readonly Element[], error: string, 
   const processedAt = new Date().toISOString();
   const first = elements.filter(({ index }) => index === 0);
   return {
-    rows: first.map((each) => macroRow(each, about, { output: {}, error }, processedAt)),
+    rows: first.map((each) => makeMacroRow(each, about, { output: {}, error }, processedAt)),
     done: first.map(({ row }) => row.id),
     later: [],
     again: [],
@@ -196,7 +196,7 @@ async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<voi
   const code = await codeOf(ctx, piece);
   if (code === WITHHELD) return withhold(ctx, piece);
   const rows = await readMeasured(ctx, piece.experimentId, { ids: piece.rowIds, from: piece.from, to: piece.to }, signal);
-  const elements = rows.flatMap(elementsOf);
+  const elements = rows.flatMap(listElements);
   let outcome: Outcome;
   if (typeof code === 'string') outcome = refuse(piece, elements, code, 'none');
   else
@@ -241,8 +241,8 @@ interface Line {
 async function findMatching(ctx: Context, run: StoredRun, signal: AbortSignal): Promise<MeasuredIds[]> {
   if (run.createdBy === null) return [];
   const table = await openTable(ctx.db, run.createdBy, run.experimentId, 'raw_data');
-  const request = measurementRequest(run.filters);
-  const { warehouse, source } = await ctx.exporting.choose(await sourceOf(ctx, table), request);
+  const request = makeMeasurementRequest(run.filters);
+  const { warehouse, source } = await ctx.exporting.choose(await openSource(ctx, table), request);
   const delivered = run.includeDelivered ? new Set<string>() : await findDelivered(ctx, run.experimentId, run.macroId);
   const { body } = await readStream(warehouse, source, request, { format: 'ndjson', signal });
   const pieces: MeasuredIds[] = [];

@@ -7,11 +7,12 @@ import { decide } from '../../authorization/access.ts';
 import { openTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
 import type { MeasurementRow } from '../../ingest/messages/store.ts';
-import { planRead } from '../../lakehouse/planner.ts';
-import { readRequest, type ReadRequest } from '../../lakehouse/request.ts';
-import { sourceOf } from '../data/data.service.ts';
+import { planRead } from '../../lakehouse/plan/planner.ts';
+import { readRequest, type ReadRequest } from '../../lakehouse/ask/request.ts';
+import { openSource } from '../data/data.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
-import { inBody } from '../input/input.service.ts';
+import { blameBody } from '../input/input.service.ts';
+import { findAttached, type FindAttached } from './attached.ts';
 import type { NewMacroRun, NewReprocess, Reprocess } from './macro-runs.model.ts';
 import {
   allowMacro,
@@ -31,11 +32,18 @@ import {
 /** Measurements of one piece of work. */
 export const PIECE = 500;
 
-/** What the macros that measurements name, and those that their experiment runs on all, have to do: one piece a macro, code, sender and so many rows. What a device
- * sent was sent by who registered it. Pure. */
-export function workOf(
+interface WorkOptions {
+  onAll?: readonly string[];
+  attachedTo?: FindAttached;
+  registrars?: ReadonlyMap<string, string>;
+  size?: number;
+}
+
+/** What the macros that measurements name, those attached to them, and those that their experiment runs on all, have to do: one piece a macro, code, sender and so
+ * many rows. What a device sent was sent by who registered it. Pure. */
+export function listNewWork(
   measurements: readonly (readonly MeasurementRow[])[],
-  { onAll = [], registrars, size = PIECE }: { onAll?: readonly string[]; registrars?: ReadonlyMap<string, string>; size?: number } = {},
+  { onAll = [], attachedTo = () => [], registrars, size = PIECE }: WorkOptions = {},
 ): NewWork[] {
   type Group = Pick<NewWork, 'macroId' | 'workbookVersionId' | 'senderId'> & { rows: { id: string; at: string }[] };
   const groups = new Map<string, Group>();
@@ -49,7 +57,9 @@ export function workOf(
     const workbookVersionId = row.facts.workbookVersionId?.slice(0, 100).replaceAll('\0', '\ufffd').toWellFormed() ?? null;
     const senderId = row.senderId ?? registrars?.get(row.clientId ?? '') ?? null;
     for (const macroId of row.toRun) add(row, { macroId, workbookVersionId, senderId });
-    const named = new Set([...row.toRun, ...row.results.map(({ macroId }) => macroId)]);
+    const attached = attachedTo(row);
+    for (const { macroId, workbookVersionId: keptBy } of attached) add(row, { macroId, workbookVersionId: keptBy, senderId });
+    const named = new Set([...row.toRun, ...row.results.map(({ macroId }) => macroId), ...attached.map(({ macroId }) => macroId)]);
     for (const macroId of onAll) if (!named.has(macroId)) add(row, { macroId, workbookVersionId: null, senderId: null });
   }
   const work: NewWork[] = [];
@@ -66,21 +76,23 @@ export function workOf(
 }
 
 /** Notes what macros are to run on new measurements, in the transaction that stores them. */
-export async function queueMacros(
+export async function enqueueMacros(
   tx: Transaction,
   experimentId: string,
   measurements: readonly (readonly MeasurementRow[])[],
 ): Promise<void> {
   const onAll = (await listOnNew(tx, experimentId)).map(({ macroId }) => macroId);
-  const byDevices = measurements.flat().filter(({ toRun, senderId }) => toRun.length > 0 && senderId === null);
+  const attachedTo = await findAttached(tx, experimentId, measurements.flat());
+  const byDevices = measurements.flat().filter((row) => row.senderId === null && (row.toRun.length > 0 || attachedTo(row).length > 0));
   const things = [...new Set(byDevices.flatMap(({ clientId }) => clientId ?? []))];
   const registered = things.length === 0 ? [] : await listRegistrars(tx, things);
-  const work = workOf(measurements, { onAll, registrars: new Map(registered.map(({ thingName, userId }) => [thingName, userId])) });
+  const registrars = new Map(registered.map(({ thingName, userId }) => [thingName, userId]));
+  const work = listNewWork(measurements, { onAll, attachedTo, registrars });
   if (work.length > 0) await insertWork(tx, experimentId, work);
 }
 
 const NAMED_BY_NONE =
-  'No measurement of this experiment names the macro, or every one brought its output along. POST …/macros/{macroId}/run runs it over measurements that do not name it.';
+  'No measurement of this experiment names the macro or has a result of it, or every one brought its output along. POST …/macros/{macroId}/run runs it over measurements that do not name it.';
 const MATCHED_BY_NONE = 'No measurement matches, or every one brought an output of the macro along.';
 
 const shown = ({ filters, ...run }: StoredRun): Reprocess => ({
@@ -121,7 +133,7 @@ async function allow(tx: Transaction, caller: Caller, asked: { experimentId: str
 }
 
 /**
- * Asks for a macro to be run again over every measurement that names it. One that was withheld, and that the caller may read, is allowed by it. Errors: no such
+ * Asks for a macro to be run again over every measurement that names it or has a result of it. One that was withheld, and that the caller may read, is allowed by it. Errors: no such
  * macro here, archived, already running.
  */
 export const startReprocess = (
@@ -151,8 +163,8 @@ export async function startMacroRun(
   const given = body.filters === undefined || body.filters === '' ? null : body.filters;
   const filters = given === null || typeof given === 'string' ? given : JSON.stringify(given);
   const table = await openTable(ctx.db, caller.userId, experimentId, 'raw_data');
-  const source = await sourceOf(ctx, table);
-  await inBody(() => planRead(source, measurementRequest(filters), null));
+  const source = await openSource(ctx, table);
+  await blameBody(() => planRead(source, makeMeasurementRequest(filters), null));
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     if (!(await decide(tx, caller.userId, 'macro', macroId, 'read')).allow) throw errors.macroNotUsable();
@@ -176,7 +188,7 @@ export const stopMacroRuns = (ctx: Context, caller: Caller, experimentId: string
   });
 
 /** What reads the ids and times of the measurements that a macro is run over. */
-export const measurementRequest = (filters: string | null): ReadRequest =>
+export const makeMeasurementRequest = (filters: string | null): ReadRequest =>
   readRequest({ columns: 'id,timestamp', orderBy: 'timestamp', orderDirection: 'ASC', filters: filters ?? undefined });
 
 /** One request with its progress. Errors: not found. */
@@ -187,5 +199,5 @@ export async function reprocessOf(ctx: Context, experimentId: string, macroId: s
 }
 
 /** The last requests for a macro, newest first. */
-export const reprocessesOf = async (ctx: Context, experimentId: string, macroId: string): Promise<Reprocess[]> =>
+export const loadReprocesses = async (ctx: Context, experimentId: string, macroId: string): Promise<Reprocess[]> =>
   (await listReprocesses(ctx.db, experimentId, macroId, 100)).map(shown);

@@ -2,7 +2,7 @@
 import type { Measured } from '../../ingest/messages/measured.ts';
 import type { MacroRow } from '../../ingest/messages/macros.ts';
 import type { ItemResult, MacroError } from '../../sandbox/job.ts';
-import { readJson } from '../../json.ts';
+import { isRecord, readJson } from '../../json.ts';
 
 /** One run: an element of what a measurement holds. */
 export interface Element {
@@ -14,10 +14,8 @@ export interface Element {
   error?: string;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Everything of a measurement that is run: each element of an envelope `{sample: […]}`, or the measurement itself. */
-export function elementsOf(row: Measured): Element[] {
+export function listElements(row: Measured): Element[] {
   if (row.data === null) return [{ row, index: 0, byteCount: 0, error: 'The measurement has no sample.' }];
   const whole = readJson(row.data);
   const byteCount = row.data.length;
@@ -30,7 +28,7 @@ export function elementsOf(row: Measured): Element[] {
 }
 
 /** What a measurement's macros see as `ctx`. */
-export function contextOf({ macroContext }: Measured): Record<string, unknown> | undefined {
+export function readMacroContext({ macroContext }: Measured): Record<string, unknown> | undefined {
   if (macroContext === null) return undefined;
   try {
     const value = readJson(macroContext);
@@ -41,7 +39,7 @@ export function contextOf({ macroContext }: Measured): Record<string, unknown> |
 }
 
 /** Cuts runs into batches of at most so many and, with more than one in it, at most so many bytes. */
-export function batchesOf<T extends { byteCount: number }>(items: readonly T[], most: { items: number; bytes: number }): T[][] {
+export function splitBatches<T extends { byteCount: number }>(items: readonly T[], most: { items: number; bytes: number }): T[][] {
   const batches: T[][] = [];
   let batch: T[] = [];
   let bytes = 0;
@@ -69,14 +67,14 @@ const LONGEST_ERROR = 2_000;
 const LARGEST_OUTPUT = 1_048_576;
 
 /** The error that a result is stored with; null for an output that is kept. */
-export function errorOf({ success, error, output }: Pick<ItemResult, 'success' | 'error' | 'output'>): string | null {
+export function printError({ success, error, output }: Pick<ItemResult, 'success' | 'error' | 'output'>): string | null {
   if (!success) return error === undefined ? 'The macro gave no result.' : sentenceOf(error).slice(0, LONGEST_ERROR);
   const byteCount = JSON.stringify(output ?? {}).length;
   return byteCount > LARGEST_OUTPUT ? `The output has ${byteCount} bytes; a table keeps ${LARGEST_OUTPUT} at most.` : null;
 }
 
 /** The row of one run. */
-export function macroRow(
+export function makeMacroRow(
   { row, index }: Element,
   macro: { macroId: string; name: string | null; filename: string | null; version: string },
   outcome: { output: Record<string, unknown>; error: string | null },

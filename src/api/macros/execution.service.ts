@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
@@ -73,6 +74,13 @@ function mayFixClock(macro: Runnable, { clock }: Limits): void {
       .with({ problems: [{ path: '/clock', message: `is for javascript; ${macro.macroId} is in ${macro.language}` }] });
 }
 
+/** A macro with a text that is not stored. */
+const withText = (macro: Runnable, code: string): Runnable => ({
+  ...macro,
+  code,
+  version: `text:${createHash('sha256').update(code).digest('hex')}`,
+});
+
 async function run(ctx: Context, caller: Caller, macro: Runnable, work: { items: MacroItem[]; limits: Limits; signal: AbortSignal }) {
   const sandbox = await ctx.sandbox();
   const timeoutMs = (work.limits.timeout ?? DEFAULT_SECONDS) * 1000;
@@ -102,8 +110,9 @@ export async function executeMacro(
   signal: AbortSignal,
 ): Promise<MacroRunResult> {
   const input = inputOf(body, '');
-  const [macro] = await listLive(ctx.db, caller.userId, [macroId]);
-  if (!macro) throw errors.resourceNotFound('macro');
+  const [stored] = await listLive(ctx.db, caller.userId, [macroId]);
+  if (!stored) throw errors.resourceNotFound('macro');
+  const macro = body.code === undefined ? stored : withText(stored, body.code);
   mayFixClock(macro, body);
   if (typeof input === 'string') return refused(macro.macroId, input);
   const [result] = await run(ctx, caller, macro, { items: [input], limits: body, signal });

@@ -1,13 +1,15 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Put, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { capabilitiesOf } from '../../authorization/access.ts';
+import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { expectedVersions, listed, mostCounted, pageOf, tagged } from '../../http/answers.ts';
+import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
+import { loadCodeVersions } from '../resources/code-versions.service.ts';
 import type { MacroProtocolLink, MacroProtocolLinks } from '../resources/links.model.ts';
-import { linkProtocols, protocolsOfMacro, unlink } from '../resources/links.service.ts';
-import type { VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
-import { filterOf, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
+import { linkProtocols, loadProtocolsOfMacro, unlink } from '../resources/links.service.ts';
+import type { PageQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
+import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
 import { executeBatch, executeMacro } from './execution.service.ts';
 import type {
   Macro,
@@ -17,111 +19,193 @@ import type {
   MacroPatch,
   MacroRun,
   MacroRunResult,
+  MacroVersion,
   NewMacro,
 } from './macros.model.ts';
 import { countMacros, findMacro, listMacros } from './macros.queries.ts';
-import { changeMacro, createMacro } from './macros.service.ts';
+import { changeMacro, createMacro, readMacroVersion } from './macros.service.ts';
 
 @Route('api/v1/macros')
 @Tags('Macros')
 export class MacrosController extends ApiController {
-  /** Lists macros, curated ones first and then by name; with `search`, best match first. */
+  /**
+   * Answers the macros that you may read, curated ones first and then by name; with `search`, best match first. X-Total-Count says how many there
+   * are, exactly up to 10,000 or with `Prefer: count=exact`, and Link leads to the other pages.
+   * @summary List the macros you may read
+   */
   @Get()
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: MacroListQuery): Promise<Macro[]> {
-    const filter = { ...filterOf(this.caller.userId, query), language: query.language };
-    const page = pageOf(query);
+  public async listMacros(@Request() request: HttpRequest, @Queries() query: MacroListQuery): Promise<Macro[]> {
+    const filter = { ...makeFilter(this.caller.userId, query), language: query.language };
+    const page = readPageQuery(query);
     const [found, total] = await Promise.all([
       listMacros(this.ctx.db, filter, page),
-      countMacros(this.ctx.db, filter, mostCounted(request)),
+      countMacros(this.ctx.db, filter, limitCount(request)),
     ]);
     const rows = found.map(({ version: _version, ...macro }) => macro);
-    return listed(request, this.response, { rows, total }, page);
+    return setListHeaders(request, this.response, { rows, total }, page);
   }
 
-  /** Creates a macro, private unless stated otherwise, in an organization of yours or your personal workspace. */
+  /**
+   * For everybody who is signed in: in an organization of yours, or else in your personal workspace. It is private unless stated otherwise. Code that
+   * would not start is stored all the same; `warnings` say why. Refused with NOT_A_MEMBER (403) for an organization of others.
+   * @summary Create a macro
+   */
   @Post()
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async create(@Body() body: NewMacro): Promise<Macro> {
+  public async createMacro(@Body() body: NewMacro): Promise<Macro> {
     this.setStatus(201);
     return createMacro(this.ctx, this.caller, body);
   }
 
   /**
-   * Runs up to 5,000 items, of any macros that you may read, and answers one result an item, in order. A macro that you may not read looks like
-   * one that does not exist. `workbook_version_id` runs the code that a workbook version keeps.
+   * For everybody who is signed in: up to 5,000 items, of any macros that you may read. Answers one result an item, in order; what goes wrong inside
+   * is a result with `success` false. A macro that you may not read looks like one that does not exist. `workbook_version_id` runs the code that a
+   * workbook version keeps. With too many runs of yours waiting it refuses with MACRO_QUEUE_FULL (429).
+   * @summary Run macros over many inputs
    */
   @Post('execute-batch')
   @Security('caller')
   @SuccessResponse(200, 'Ok')
-  public async executeBatch(@Body() body: MacroBatch): Promise<MacroBatchResult> {
+  public async executeMacroBatch(@Body() body: MacroBatch): Promise<MacroBatchResult> {
     return executeBatch(this.ctx, this.caller, body, this.exchange.signal);
   }
 
-  /** Runs the macro over one input. What goes wrong inside is a result: `success` is false and `error` says why. */
+  /**
+   * For everybody who may read the macro; `code` runs another text in its place. What goes wrong inside is a result: `success` is false and `error` says why. With too many runs of yours
+   * waiting it refuses with MACRO_QUEUE_FULL (429), and where its language cannot run on this server with MACRO_RUNTIME_UNAVAILABLE (503).
+   * @summary Run a macro over one input
+   * @param id Macro, by its UUID.
+   */
   @Post('{id}/execute')
   @Security('caller', ['macro:read'])
   @SuccessResponse(200, 'Ok')
-  public async execute(@Path() id: string, @Body() body: MacroRun): Promise<MacroRunResult> {
+  public async executeMacro(@Path() id: string, @Body() body: MacroRun): Promise<MacroRunResult> {
     return executeMacro(this.ctx, this.caller, id, body, this.exchange.signal);
   }
 
-  /** One macro, and what you may do with it. */
+  /**
+   * For everybody who may read the macro. Answers it with its code, and what you may do with it.
+   * @summary Read one macro
+   * @param id Macro, by its UUID.
+   */
   @Get('{id}')
   @Security('caller', ['macro:read'])
-  public async get(@Path() id: string): Promise<Macro> {
+  public async getMacro(@Path() id: string): Promise<Macro> {
     const [found, capabilities] = await Promise.all([
       findMacro(this.ctx.db, id),
-      capabilitiesOf(this.ctx.db, this.caller.userId, 'macro', id),
+      loadCapabilities(this.ctx.db, this.caller.userId, 'macro', id),
     ]);
     if (!found) throw errors.resourceNotFound('macro');
     const { version, ...macro } = found;
-    return tagged(this.response, { ...macro, capabilities }, version);
+    return addEtag(this.response, { ...macro, capabilities }, version);
   }
 
-  /** Changes what is given; absent fields keep their value. */
+  /**
+   * Only for owners and admins of the macro. Fields that are left out keep their value; a change of code or language raises `codeVersion`. Code that
+   * would not start is stored all the same; `warnings` say why. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
+   * @summary Change a macro
+   * @param id Macro, by its UUID.
+   */
   @Put('{id}')
   @Security('caller', ['macro:update'])
-  public async update(@Request() request: HttpRequest, @Path() id: string, @Body() body: MacroPatch): Promise<Macro> {
-    const { version, ...macro } = await changeMacro(this.ctx, this.caller, id, body, expectedVersions(request));
-    return tagged(this.response, macro, version);
+  public async updateMacro(@Request() request: HttpRequest, @Path() id: string, @Body() body: MacroPatch): Promise<Macro> {
+    const { version, ...macro } = await changeMacro(this.ctx, this.caller, id, body, readExpectedVersions(request));
+    return addEtag(this.response, macro, version);
   }
 
-  /** Deletes a macro. Workbook versions keep what it said; cells that name it are left dangling. */
+  /**
+   * Only for owners and admins of the macro. Workbook versions keep what it said; cells that name it are left dangling. With `If-Match`, a newer
+   * version refuses with PRECONDITION_FAILED (412).
+   * @summary Delete a macro
+   * @param id Macro, by its UUID.
+   */
   @Delete('{id}')
   @Security('caller', ['macro:manage'])
-  public async remove(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
-    return removeLibraryResource(this.ctx, this.caller, { type: 'macro', id }, expectedVersions(request));
+  public async deleteMacro(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
+    return removeLibraryResource(this.ctx, this.caller, { type: 'macro', id }, readExpectedVersions(request));
   }
 
-  /** Makes a macro public. There is no way back. */
+  /**
+   * Only for owners and admins of the macro. Everybody who is signed in may then read and run it. There is no way back: `private` for a public macro
+   * refuses with VISIBILITY_NOT_MONOTONIC (409).
+   * @summary Make a macro public
+   * @param id Macro, by its UUID.
+   */
   @Patch('{id}/visibility')
   @Security('caller', ['macro:manage'])
-  public async publish(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
+  public async setMacroVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
     return setLibraryVisibility(this.ctx, this.caller, { type: 'macro', id }, body.visibility);
   }
 
-  /** Protocols that are linked to the macro and that you may read, by name. */
+  /**
+   * For everybody who may read the macro. Answers the linked protocols that you may read, by name.
+   * @summary List protocols linked to a macro
+   * @param id Macro, by its UUID.
+   */
   @Get('{id}/protocols')
   @Security('caller', ['macro:read'])
-  public async protocols(@Path() id: string): Promise<MacroProtocolLink[]> {
-    return protocolsOfMacro(this.ctx.db, this.caller.userId, id);
+  public async listMacroProtocols(@Path() id: string): Promise<MacroProtocolLink[]> {
+    return loadProtocolsOfMacro(this.ctx.db, this.caller.userId, id);
   }
 
-  /** Links protocols that you may read, and answers those links. All of them, or none. */
+  /**
+   * Only for owners and admins of the macro, and for protocols that they may read. All are linked, or none; the links are answered. A link that is
+   * there stays.
+   * @summary Link protocols to a macro
+   * @param id Macro, by its UUID.
+   */
   @Post('{id}/protocols')
   @Security('caller', ['macro:update'])
   @SuccessResponse(201, 'Created')
-  public async link(@Path() id: string, @Body() body: MacroProtocolLinks): Promise<MacroProtocolLink[]> {
+  public async linkMacroProtocols(@Path() id: string, @Body() body: MacroProtocolLinks): Promise<MacroProtocolLink[]> {
     this.setStatus(201);
     return linkProtocols(this.ctx, this.caller, id, body.protocolIds);
   }
 
-  /** Takes a link away; one that is not there is no error. */
+  /**
+   * Only for owners and admins of the macro. A link that is not there is no error.
+   * @summary Unlink a protocol from a macro
+   * @param id Macro, by its UUID.
+   * @param protocolId Protocol, by its UUID.
+   */
   @Delete('{id}/protocols/{protocolId}')
   @Security('caller', ['macro:update'])
-  public async unlink(@Path() id: string, @Path() protocolId: string): Promise<null> {
+  public async unlinkMacroProtocol(@Path() id: string, @Path() protocolId: string): Promise<null> {
     return unlink(this.ctx, this.caller, { type: 'macro', macroId: id, protocolId });
+  }
+
+  /**
+   * For everybody who may read the macro. Newest first. A change of its code or language makes a version. X-Total-Count says how many there are, and
+   * Link leads to the other pages.
+   * @summary List the versions of a macro
+   * @param id Macro, by its UUID.
+   */
+  @Get('{id}/versions')
+  @Security('caller', ['macro:read'])
+  public async listMacroVersions(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Queries() query: PageQuery,
+  ): Promise<CodeVersionSummary[]> {
+    const page = readPageQuery(query);
+    return setListHeaders(request, this.response, await loadCodeVersions(this.ctx.db, id, page), page);
+  }
+
+  /**
+   * For everybody who may read the macro. Answers what it said at that version, which never changes. One that was never made is CODE_VERSION_NOT_FOUND
+   * (404).
+   * @summary Read one version of a macro
+   * @param id Macro, by its UUID.
+   * @param version Number of the version, from 1.
+   * @isInt version
+   * @minimum version 1
+   * @maximum version 2147483647
+   */
+  @Get('{id}/versions/{version}')
+  @Security('caller', ['macro:read'])
+  public async getMacroVersion(@Path() id: string, @Path() version: number): Promise<MacroVersion> {
+    return addEtag(this.response, await readMacroVersion(this.ctx.db, id, version), version);
   }
 }

@@ -1,10 +1,11 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
-import type { Transaction } from '../../database/database.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { insertCodeVersion, readCodeVersion } from '../resources/code-versions.service.ts';
 import type { MacroLanguage } from '../resources/links.model.ts';
-import { keepCodeVersion, lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
-import type { CodeWarning, Macro, MacroPatch, NewMacro } from './macros.model.ts';
+import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
+import type { CodeWarning, Macro, MacroPatch, MacroVersion, NewMacro } from './macros.model.ts';
 import { findMacro, insertMacro, updateMacro, type MacroRow } from './macros.queries.ts';
 
 export type VersionedMacro = Macro & { version: number };
@@ -19,7 +20,7 @@ async function mustFind(tx: Transaction, id: string): Promise<MacroRow> {
 export async function addMacro(tx: Transaction, maker: Pick<Caller, 'userId' | 'requestId'>, body: NewMacro): Promise<VersionedMacro> {
   const id = await settleResource(tx, maker, 'macro', body);
   await insertMacro(tx, { id, code: body.code, language: body.language, forkedFrom: body.forkedFrom ?? null });
-  await keepCodeVersion(tx, { resourceId: id, version: 1, code: body.code, kind: body.language, createdBy: maker.userId });
+  await insertCodeVersion(tx, { resourceId: id, version: 1, code: body.code, kind: body.language, createdBy: maker.userId });
   return mustFind(tx, id);
 }
 
@@ -27,6 +28,12 @@ export async function addMacro(tx: Transaction, maker: Pick<Caller, 'userId' | '
 export async function findMacroFacts(tx: Transaction, id: string): Promise<Pick<Macro, 'id' | 'name' | 'filename' | 'language'>> {
   const { name, filename, language } = await mustFind(tx, id);
   return { id, name, filename, language };
+}
+
+/** What a macro said at a version. Errors: no such version. */
+export async function readMacroVersion(db: Queryable, id: string, version: number): Promise<MacroVersion> {
+  const { kind, ...row } = await readCodeVersion(db, id, version);
+  return { ...row, language: kind as MacroLanguage };
 }
 
 /** Why code would not start. It is stored all the same, and also when nothing here could look at it. */
@@ -67,7 +74,7 @@ export async function changeMacro(
     if (next.code !== before.code || next.language !== before.language) {
       const codeVersion = before.codeVersion + 1;
       await updateMacro(tx, id, { ...next, codeVersion });
-      await keepCodeVersion(tx, { resourceId: id, version: codeVersion, code: next.code, kind: next.language, createdBy: caller.userId });
+      await insertCodeVersion(tx, { resourceId: id, version: codeVersion, code: next.code, kind: next.language, createdBy: caller.userId });
     }
     await recordChange(tx, caller, { type: 'macro', id, organizationId }, given);
     return mustFind(tx, id);

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { isLetterName, writeLetter } from '../../mail/letters/catalogue.ts';
-import { FORGET_LETTERS, recipientOf, SEND_LETTER, type ForgetLetters, type SealedLetter, type SendLetter } from './mail.service.ts';
+import { FORGET_LETTERS, hashRecipient, SEND_LETTER, type ForgetLetters, type SealedLetter, type SendLetter } from './mail.service.ts';
 
 /** Of the letter, whichever try it is: no two are sealed alike. */
 const messageIdOf = (sealed: string) => `<${createHash('sha256').update(sealed).digest('hex').slice(0, 32)}@fieldlake>`;
@@ -40,5 +40,5 @@ export const sendLetterJob = (ctx: Context): JobHandler => ({
 /** Removes the letters to a closed account that lie in a folder of the service. */
 export const forgetLettersJob = (ctx: Context): JobHandler => ({
   name: FORGET_LETTERS,
-  run: (payload) => ctx.mailer.forget((address) => recipientOf(ctx, address) === (payload as ForgetLetters).recipient),
+  run: (payload) => ctx.mailer.forget((address) => hashRecipient(ctx, address) === (payload as ForgetLetters).recipient),
 });

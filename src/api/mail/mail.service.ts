@@ -1,4 +1,4 @@
-import { mac, seal } from '../../auth/seal.ts';
+import { signText, seal } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable } from '../../database/database.ts';
 import type { LetterData, LetterName } from '../../mail/letters/catalogue.ts';
@@ -8,7 +8,7 @@ export const SEND_LETTER = 'mail.send';
 /** What waits in the queue: sealed under a key that is not in the database, because letters carry codes and links. */
 export interface SendLetter {
   sealed: string;
-  /** To whom, as `recipientOf` says it: enough to find the letters of an address again, not to learn it. */
+  /** To whom, as `hashRecipient` says it: enough to find the letters of an address again, not to learn it. */
   recipient: string;
 }
 
@@ -17,8 +17,8 @@ export const FORGET_LETTERS = 'mail.forget';
 export type ForgetLetters = Pick<SendLetter, 'recipient'>;
 
 /** An address as the queue knows it: 43 characters of an HMAC under a key that is not in the database. */
-export const recipientOf = (ctx: Pick<Context, 'config'>, address: string): string =>
-  mac(ctx.config.secret, 'recipient', address.trim().toLowerCase()).toString('base64url');
+export const hashRecipient = (ctx: Pick<Context, 'config'>, address: string): string =>
+  signText(ctx.config.secret, 'recipient', address.trim().toLowerCase()).toString('base64url');
 
 export interface SealedLetter {
   to: string;
@@ -43,13 +43,13 @@ export async function enqueueLetter<N extends LetterName>(
   { to, letter, data, worthSeconds = 86_400 }: NewLetter<N>,
 ): Promise<void> {
   const content: SealedLetter = { to, letter, data, until: Date.now() + worthSeconds * 1000 };
-  const payload: SendLetter = { sealed: seal(ctx.config.secret, 'letter', content), recipient: recipientOf(ctx, to) };
+  const payload: SendLetter = { sealed: seal(ctx.config.secret, 'letter', content), recipient: hashRecipient(ctx, to) };
   await ctx.jobs.enqueue(SEND_LETTER, payload, { tx });
 }
 
 /** Takes every letter to an address out of the queue, sent ones included, and has those removed that the service itself keeps. */
 export async function forgetLetters(ctx: Context, tx: Queryable, address: string): Promise<void> {
-  const about: ForgetLetters = { recipient: recipientOf(ctx, address) };
+  const about: ForgetLetters = { recipient: hashRecipient(ctx, address) };
   await ctx.jobs.remove(SEND_LETTER, about, tx);
   await ctx.jobs.enqueue(FORGET_LETTERS, about, { tx });
 }

@@ -3,9 +3,9 @@ import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import { eraseMessages, knownObjects, storeMessages } from '../../ingest/messages/store.ts';
+import { eraseMessages, listKnownObjects, storeMessages } from '../../ingest/messages/store.ts';
 import { errors } from '../../errors.ts';
-import { isObjectKey, objectKey, tooLarge, type ObjectFacts } from '../../storage/objects.ts';
+import { isObjectKey, printObjectKey, refuseTooLarge, type ObjectFacts } from '../../storage/objects.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import type { ArrivedObject, NewUploadUrl, UploadUrl } from './iot.model.ts';
 
@@ -20,7 +20,7 @@ export const LARGEST_OBJECT = 33_554_432;
 export async function signUploadUrl(ctx: Context, caller: Caller, body: NewUploadUrl): Promise<UploadUrl> {
   const { experimentId, contentLength, contentType, sha256 } = body;
   await requireAccess(ctx.db, caller.userId, 'experiment', experimentId, 'contribute');
-  const key = objectKey(PREFIX, experimentId.toLowerCase(), caller.userId, randomUUIDv7());
+  const key = printObjectKey(PREFIX, experimentId.toLowerCase(), caller.userId, randomUUIDv7());
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     const signed = await ctx.objects.signPut(key, {
@@ -41,15 +41,11 @@ function ownerOf(key: string) {
 }
 
 /** Takes a stored object into the inbox. The same bytes of the same person are one message: a second object of them is removed. */
-export async function objectArrived(
-  ctx: Context,
-  key: string,
-  { sha256, byteCount }: { sha256: string; byteCount: number },
-): Promise<void> {
+export async function acceptObject(ctx: Context, key: string, { sha256, byteCount }: { sha256: string; byteCount: number }): Promise<void> {
   const owner = ownerOf(key);
   if (!owner) return;
   const added = await storeMessages(ctx.db, [{ ...owner, body: { objectKey: key, sha256, byteCount } }]);
-  if (added.length === 0 && (await knownObjects(ctx.db, [key])).length === 0) await ctx.objects.delete(key);
+  if (added.length === 0 && (await listKnownObjects(ctx.db, [key])).length === 0) await ctx.objects.delete(key);
 }
 
 /** Takes an object of the bucket into the inbox; null: it was too large, as a URL without a signed length allows, and is removed. */
@@ -70,7 +66,7 @@ async function takeObject(
     hash.update(chunk);
     byteCount += chunk.byteLength;
   }
-  await objectArrived(ctx, key, { sha256: hash.digest('hex'), byteCount });
+  await acceptObject(ctx, key, { sha256: hash.digest('hex'), byteCount });
   return byteCount;
 }
 
@@ -82,9 +78,9 @@ export async function completeUpload(ctx: Context, caller: Caller, key: string, 
   await ctx.db.transaction((tx) => requireWritable(tx, owner.experimentId));
   const facts = await ctx.objects.head(key);
   if (!facts) throw errors.objectNotFound();
-  if ((await knownObjects(ctx.db, [key])).length > 0) return { key, contentLength: facts.byteCount };
+  if ((await listKnownObjects(ctx.db, [key])).length > 0) return { key, contentLength: facts.byteCount };
   const contentLength = await takeObject(ctx, facts, signal);
-  if (contentLength === null) throw tooLarge(LARGEST_OBJECT);
+  if (contentLength === null) throw refuseTooLarge(LARGEST_OBJECT);
   return { key, contentLength };
 }
 
@@ -95,7 +91,7 @@ export async function adoptObjects(ctx: Context, signal: AbortSignal, afterMs = 
   const adopt = async () => {
     const known = new Set(
       (
-        await knownObjects(
+        await listKnownObjects(
           ctx.db,
           batch.map(({ key }) => key),
         )

@@ -3,8 +3,8 @@ import { StartError } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { startBroker } from '../../iot/broker.ts';
 import type { PresenceEvent } from '../../iot/connections.ts';
-import { registryStore, THINGS_CHANNEL } from '../devices/lifecycle.service.ts';
-import { messageKeeper } from './measurements.service.ts';
+import { makeRegistryStore, THINGS_CHANNEL } from '../devices/lifecycle.service.ts';
+import { makeMessageKeeper } from './measurements.service.ts';
 import { beatBroker, endStalePresence, putPresence } from './measurements.queries.ts';
 
 const BEAT_MS = 5_000;
@@ -15,7 +15,7 @@ export async function runBroker(ctx: Context): Promise<() => Promise<void>> {
   const { broker: wanted, port, hostname } = ctx.config.iot;
   if (!embedded || !wanted) return () => Promise.resolve();
   const { db, log, config } = ctx;
-  const store = registryStore(db);
+  const store = makeRegistryStore(db);
   const name = config.dataDir;
   await endStalePresence(db, name);
   await beatBroker(db, name);
@@ -32,7 +32,7 @@ export async function runBroker(ctx: Context): Promise<() => Promise<void>> {
     },
     findEnd: store.findEnd,
     findPerson: (accessKeyId, token) => embedded.tokens.verify(accessKeyId, token),
-    onMessage: messageKeeper(db),
+    onMessage: makeMessageKeeper(db),
     onPresence: async ({ thingName, userId, clientId, eventType, timestamp, disconnectReason, sessionIdentifier }: PresenceEvent) => {
       // a device whose certificate has just died is nobody any more, but its client id is still its thing's name
       const thing = thingName ?? (userId === null && !clientId.startsWith('u-') ? clientId : null);

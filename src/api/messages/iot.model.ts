@@ -1,8 +1,12 @@
+/** What is to be put, and where it goes. */
 export interface NewUploadUrl {
-  /** @pattern ^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$ */
+  /**
+   * Experiment that the measurements go to.
+   * @pattern ^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$
+   */
   experimentId: string;
   /**
-   * Bytes that will be sent; signed, so that nothing else is accepted.
+   * Bytes that will be sent, 1 to 33,554,432; signed, so that nothing else is accepted.
    * @isInt
    * @minimum 1
    * @maximum 33554432
@@ -20,6 +24,7 @@ export interface NewUploadUrl {
   sha256?: string;
 }
 
+/** An object that has been put. */
 export interface PutObject {
   /**
    * What `POST /iot/upload-url` answered.
@@ -30,9 +35,10 @@ export interface PutObject {
 
 /** An object that is kept until its measurements are rows. */
 export interface ArrivedObject {
+  /** The object, as `POST /iot/upload-url` named it. */
   key: string;
   /**
-   * Bytes.
+   * Bytes of the object.
    * @isInt
    */
   contentLength: number;
@@ -40,9 +46,14 @@ export interface ArrivedObject {
 
 /** Where one object can be put, once. */
 export interface UploadUrl {
-  /** @format uri */
+  /**
+   * Where to PUT the object.
+   * @format uri
+   */
   uploadUrl: string;
+  /** Names the object, for `POST /iot/upload-complete`. */
   key: string;
+  /** When the URL ends, in UTC: 15 minutes after it was made. */
   expiresAt: Date;
   /** To be sent exactly as they are. */
   headers: Record<string, string>;

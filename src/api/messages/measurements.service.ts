@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../../database/database.ts';
 import { storeMessages, type MeasurementRow, type NewArrival } from '../../ingest/messages/store.ts';
 import type { BrokerMessage } from '../../iot/connections.ts';
 import { addHours, addRecent, addRuns, trimRecent } from './measurements.queries.ts';
-import { RECENT, shape } from './shaping.ts';
+import { RECENT, shapeMeasurement } from './shaping.ts';
 
 /** What one statement takes at most. */
 const AT_ONCE = { messages: 1_000, bytes: 8_388_608 };
@@ -33,7 +33,7 @@ function takeBatch(queue: Waiting[]): Waiting[] {
 }
 
 /** Makes messages durable; those that come while one statement runs go into the next together. The promise of one resolves when it may be acknowledged. */
-export function messageKeeper(db: Database): (message: BrokerMessage) => Promise<void> {
+export function makeMessageKeeper(db: Database): (message: BrokerMessage) => Promise<void> {
   const queue: Waiting[] = [];
   let running = false;
   const drain = async () => {
@@ -65,7 +65,7 @@ export async function countMeasurements(
   experimentId: string,
   measurements: readonly (readonly MeasurementRow[])[],
 ): Promise<void> {
-  const { hours, runs, recent } = shape(measurements);
+  const { hours, runs, recent } = shapeMeasurement(measurements);
   await addHours(tx, experimentId, hours);
   if (runs.length > 0) await addRuns(tx, experimentId, runs);
   if (recent.length === 0) return;

@@ -37,7 +37,7 @@ function macroIds(json: string | null): string {
 }
 
 /** Sums measurements of one experiment, each given by its rows. Pure. What came without a client id, as an uploaded object, is summed under `''`. */
-export function shape(measurements: readonly (readonly MeasurementRow[])[]): Shaped {
+export function shapeMeasurement(measurements: readonly (readonly MeasurementRow[])[]): Shaped {
   const hours = new Map<string, HourCount>();
   const runs: Shaped['runs'] = [];
   const recent = new Map<string, RecentRow[]>();

@@ -2,28 +2,28 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { isExperimentLocked } from '../experiments/open.service.ts';
 import { replaceMetadata } from '../../ingest/dimensions.ts';
-import type { MetadataColumn } from '../../lakehouse/metadata.ts';
-import { mergedColumns, mergedRows } from './merged.ts';
+import type { MetadataColumn } from '../../lakehouse/terms/source.ts';
+import { mergeColumns, mergeRows } from './merged.ts';
 import { listRecordsOldestFirst, listShapes, listStale } from './metadata.queries.ts';
-import { metadataEntries } from './records.ts';
+import { listEntries } from './records.ts';
 
 const DEVICE = { question: 'column:device_id', column: 'device_id' };
 
 /** The columns that the metadata tables of an experiment add to its measurements. */
-export const metadataColumnsOf = async (db: Queryable, experimentId: string): Promise<MetadataColumn[]> =>
-  mergedColumns((await listShapes(db, experimentId)).map(({ shape }) => shape));
+export const loadMetadataColumns = async (db: Queryable, experimentId: string): Promise<MetadataColumn[]> =>
+  mergeColumns((await listShapes(db, experimentId)).map(({ shape }) => shape));
 
 /**
  * Brings the lake up to date with the metadata tables of an experiment, inside the transaction that changes them, so that the next read has both or
  * neither. The caller has locked the experiment.
  */
 export async function refreshMetadata(ctx: Context, tx: Transaction, experimentId: string): Promise<void> {
-  const columns = await metadataColumnsOf(tx, experimentId);
+  const columns = await loadMetadataColumns(tx, experimentId);
   const tables = (await listRecordsOldestFirst(tx, experimentId)).map(({ metadata }) => ({
     matchedBy: metadata.experimentQuestionId === DEVICE.question ? DEVICE.column : metadata.experimentQuestionId,
-    entries: metadataEntries(metadata),
+    entries: listEntries(metadata),
   }));
-  const rows = mergedRows(tables, columns);
+  const rows = mergeRows(tables, columns);
   await replaceMetadata(ctx.staging, tx, experimentId, { columns: columns.map(({ stored, type }) => ({ name: stored, type })), rows });
 }
 

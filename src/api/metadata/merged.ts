@@ -1,6 +1,6 @@
 /** The metadata tables of an experiment as one: what columns they add, and one row for each matched column and key. */
-import { DATE, DOUBLE, STRING, type ColumnType } from '../../lakehouse/catalog.ts';
-import type { MetadataColumn } from '../../lakehouse/metadata.ts';
+import { DATE, DOUBLE, STRING, type ColumnType } from '../../lakehouse/terms/catalog.ts';
+import type { MetadataColumn } from '../../lakehouse/terms/source.ts';
 import type { MetadataEntry } from './records.ts';
 
 /** What one table adds, without its rows. */
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, ColumnType>> = { string: STRING, number: DO
  * The columns of all tables, oldest table first. Names that differ only in case are one column; one that is of two types is text. Where tables that are
  * matched by different columns have the same name, the newer table counts first. A table of an older shape adds what it says clearly.
  */
-export function mergedColumns(shapes: readonly MetadataShape[]): MetadataColumn[] {
+export function mergeColumns(shapes: readonly MetadataShape[]): MetadataColumn[] {
   const merged = new Map<string, { name: string; type: ColumnType; matchedBy: string[] }>();
   for (const { matchedBy, columns } of shapes) {
     if (matchedBy === null) continue;
@@ -62,7 +62,7 @@ export interface MergedRow {
 }
 
 /** Every key of every table once, with the values of the newest table that has them. */
-export function mergedRows(
+export function mergeRows(
   tables: readonly { matchedBy: string; entries: readonly MetadataEntry[] }[],
   columns: readonly MetadataColumn[],
 ): MergedRow[] {

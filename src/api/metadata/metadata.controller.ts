@@ -1,17 +1,22 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { expectedVersions, listed, tagged } from '../../http/answers.ts';
+import { readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { namingOf } from '../experiments/pseudonym.service.ts';
+import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';
 import { listRecords, measureRecords } from './metadata.queries.ts';
-import { changeMetadata, createMetadata, removeMetadata, shownRecord } from './metadata.service.ts';
+import { changeMetadata, createMetadata, removeMetadata, addDuplicates } from './metadata.service.ts';
 
 @Route('api/v1/experiments/{id}/metadata')
-@Tags('Metadata')
+@Tags('Annotations and metadata')
 export class MetadataController extends ApiController {
   /**
-   * The metadata tables of an experiment, newest first.
+   * For everybody who may read the experiment. Newest first. X-Total-Count says how many there are, and Link leads to the other pages. In an
+   * anonymised experiment a pseudonym names who made one.
+   * @summary List the metadata tables of an experiment
+   * @param id Experiment, by its UUID.
+   * @param page Page to answer, counted from 1; 1 by default.
+   * @param pageSize Rows of one page, 1 to 100; 100 by default.
    * @isInt page
    * @minimum page 1
    * @isInt pageSize
@@ -20,49 +25,67 @@ export class MetadataController extends ApiController {
    */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async list(
+  public async listMetadata(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Query() page = 1,
     @Query() pageSize = 100,
   ): Promise<MetadataRecord[]> {
     const [named, rows, { count }] = await Promise.all([
-      namingOf(this.ctx, this.caller, id),
-      listRecords(this.ctx.db, id, { limit: pageSize, offset: (page - 1) * pageSize }),
+      loadNaming(this.ctx, this.caller, id),
+      listRecords(this.ctx.db, id, readPageQuery({ page, pageSize })),
       measureRecords(this.ctx.db, id),
     ]);
-    return listed(request, this.response, { rows: rows.map((row) => named(shownRecord(row))), total: count }, { page, pageSize });
+    return setListHeaders(request, this.response, { rows: rows.map((row) => named(addDuplicates(row))), total: count }, { page, pageSize });
   }
 
-  /** Adds a table whose columns join the measurements that answer a question with one of its identifiers. */
+  /**
+   * Only for owners and admins of the experiment. Its columns join the measurements that answer a question with one of its identifiers. Column names
+   * that every measurement has refuse with INVALID_INPUT (400); more than 100 tables or 50,000,000 characters together with METADATA_FULL (409). An
+   * archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Add a metadata table
+   * @param id Experiment, by its UUID.
+   */
   @Post()
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
-  public async create(@Path() id: string, @Body() body: NewMetadataRecord): Promise<MetadataRecord> {
+  public async createMetadata(@Path() id: string, @Body() body: NewMetadataRecord): Promise<MetadataRecord> {
     this.setStatus(201);
     const made = await createMetadata(this.ctx, this.caller, id, body);
-    return tagged(this.response, shownRecord(made), made.version);
+    return addEtag(this.response, addDuplicates(made), made.version);
   }
 
-  /** Replaces a table. Who made it, and when, stay. */
+  /**
+   * Only for owners and admins of the experiment. Who made it, and when, stay. The same is checked as of a new table. With `If-Match`, a newer
+   * version refuses with PRECONDITION_FAILED (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Replace a metadata table
+   * @param id Experiment, by its UUID.
+   * @param metadataId Metadata table, by its UUID.
+   */
   @Put('{metadataId}')
   @Security('caller', ['experiment:manage'])
-  public async replace(
+  public async replaceMetadata(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Path() metadataId: string,
     @Body() body: MetadataReplacement,
   ): Promise<MetadataRecord> {
-    const target = { experimentId: id, id: metadataId, versions: expectedVersions(request) };
+    const target = { experimentId: id, id: metadataId, versions: readExpectedVersions(request) };
     const changed = await changeMetadata(this.ctx, this.caller, target, body);
-    return tagged(this.response, shownRecord(changed), changed.version);
+    return addEtag(this.response, addDuplicates(changed), changed.version);
   }
 
-  /** Removes a table; its columns leave the measurements. */
+  /**
+   * Only for owners and admins of the experiment. Its columns leave the measurements. With `If-Match`, a newer version refuses with
+   * PRECONDITION_FAILED (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Remove a metadata table
+   * @param id Experiment, by its UUID.
+   * @param metadataId Metadata table, by its UUID.
+   */
   @Delete('{metadataId}')
   @Security('caller', ['experiment:manage'])
-  public async remove(@Request() request: HttpRequest, @Path() id: string, @Path() metadataId: string): Promise<null> {
-    await removeMetadata(this.ctx, this.caller, id, metadataId, expectedVersions(request));
+  public async deleteMetadata(@Request() request: HttpRequest, @Path() id: string, @Path() metadataId: string): Promise<null> {
+    await removeMetadata(this.ctx, this.caller, id, metadataId, readExpectedVersions(request));
     return null;
   }
 }

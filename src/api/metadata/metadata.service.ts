@@ -6,27 +6,27 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { isReservedColumn } from '../flow/flow.service.ts';
-import { checked, refusal } from '../input/input.service.ts';
+import { readShape, refuseBody } from '../input/input.service.ts';
 import { refreshMetadata } from './lake.service.ts';
 import type { Metadata, MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';
 import { deleteRecord, findRecord, insertRecord, measureRecords, updateRecord, type StoredRecord } from './metadata.queries.ts';
-import { duplicateIdentifiers, metadataProblems, metadataShape } from './records.ts';
+import { findDuplicateIdentifiers, listMetadataProblems, metadataShape } from './records.ts';
 
 const MOST_CHARACTERS = 5_000_000;
 const MOST_TOGETHER = { count: 100, size: 50_000_000 };
 
 /** A stored record as it goes out, without its version. */
-export function shownRecord({ version: _version, ...record }: StoredRecord): MetadataRecord {
-  return { ...record, duplicateIdentifiers: duplicateIdentifiers(record.metadata) };
+export function addDuplicates({ version: _version, ...record }: StoredRecord): MetadataRecord {
+  return { ...record, duplicateIdentifiers: findDuplicateIdentifiers(record.metadata) };
 }
 
 function checkMetadata(given: Metadata): { metadata: Metadata; size: number } {
   const size = JSON.stringify(given).length;
   if (size > MOST_CHARACTERS)
-    throw refusal([{ path: '/metadata', message: `has ${size} characters as JSON; at most ${MOST_CHARACTERS} are kept` }]);
-  const metadata = checked(metadataShape, given, '/metadata');
-  const problems = metadataProblems(metadata, isReservedColumn);
-  if (problems.length > 0) throw refusal(problems);
+    throw refuseBody([{ path: '/metadata', message: `has ${size} characters as JSON; at most ${MOST_CHARACTERS} are kept` }]);
+  const metadata = readShape(metadataShape, given, '/metadata');
+  const problems = listMetadataProblems(metadata, isReservedColumn);
+  if (problems.length > 0) throw refuseBody(problems);
   return { metadata, size };
 }
 
@@ -53,7 +53,7 @@ export async function createMetadata(ctx: Context, caller: Caller, experimentId:
     await refreshMetadata(ctx, tx, experimentId);
     const resource = { type: 'experiment', id: experimentId };
     await audit(tx, caller, { action: 'metadata.created', organizationId, resource, details: { metadataId: made.metadataId } });
-    await caller.created(tx, shownRecord(made));
+    await caller.created(tx, addDuplicates(made));
     return made;
   });
 }

@@ -4,7 +4,7 @@ import type { Metadata, MetadataRow } from './metadata.model.ts';
 
 const DEVICE = 'column:device_id';
 
-/** Shape and bounds of a metadata table; what a shape cannot say is in `metadataProblems`. */
+/** Shape and bounds of a metadata table; what a shape cannot say is in `listMetadataProblems`. */
 export const metadataShape: z.ZodType<Metadata> = z.object({
   name: z.string().max(120),
   columns: z
@@ -23,7 +23,7 @@ export const metadataShape: z.ZodType<Metadata> = z.object({
 });
 
 /** What is wrong with a table of the right shape. `isReserved` says whether every measurement has a column of that name. */
-export function metadataProblems(
+export function listMetadataProblems(
   { columns, identifierColumnId, experimentQuestionId }: Metadata,
   isReserved: (name: string) => boolean,
 ): Problem[] {
@@ -57,7 +57,7 @@ function identifierOf(row: MetadataRow, { columns, identifierColumnId }: Metadat
 }
 
 /** Identifiers of more than one row, in order of appearance, at most `most`. A table of an older shape has none. */
-export function duplicateIdentifiers(metadata: Metadata, most = 100): string[] {
+export function findDuplicateIdentifiers(metadata: Metadata, most = 100): string[] {
   if (!Array.isArray(metadata.rows) || !Array.isArray(metadata.columns)) return [];
   const seen = new Set<string>();
   const twice = new Set<string>();
@@ -81,7 +81,7 @@ export interface MetadataEntry {
 }
 
 /** The rows of a record that are joined: the first of each identifier, with values under the columns' names. */
-export function metadataEntries(metadata: Metadata): MetadataEntry[] {
+export function listEntries(metadata: Metadata): MetadataEntry[] {
   if (!Array.isArray(metadata.rows) || !Array.isArray(metadata.columns)) return [];
   const question = metadata.experimentQuestionId === DEVICE ? null : metadata.experimentQuestionId;
   const entries = new Map<string, MetadataEntry>();

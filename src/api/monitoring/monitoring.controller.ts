@@ -8,63 +8,98 @@ import type {
   MonitoringBucket,
   ObservedExperiments,
 } from './monitoring.model.ts';
-import { activityOf, firmwareHistoryOf, monitorDevice, monitorGroup, observedBy } from './monitoring.service.ts';
-import { rangeOf } from './ranges.ts';
+import { loadActivity, loadFirmwareHistory, monitorDevice, monitorGroup, loadObservedExperiments } from './monitoring.service.ts';
+import { readRange } from './ranges.ts';
 
 @Route('api/v1/devices')
 @Tags('Monitoring')
 export class MonitoringController extends ApiController {
-  /** When a device last sent data. */
+  /**
+   * For everybody who may read the device. Answers the time of its newest measurement, to whichever experiment it went.
+   * @summary Read when a device last sent data
+   * @param deviceId Device, by its UUID.
+   */
   @Get('{deviceId}/activity')
   @Security('caller', ['device:read'])
-  public async activity(@Path() deviceId: string): Promise<DeviceActivity> {
-    return activityOf(this.ctx, deviceId);
+  public async getDeviceActivity(@Path() deviceId: string): Promise<DeviceActivity> {
+    return loadActivity(this.ctx, deviceId);
   }
 
-  /** Which firmware a device has run, in order; a version that came back is there again. */
+  /**
+   * For everybody who may read the device. Answers the versions in order; a version that came back is there again. A range that is empty or too long
+   * refuses with RANGE_INVALID (400).
+   * @summary Read which firmware a device has run
+   * @param deviceId Device, by its UUID.
+   * @param from Beginning of the range, which belongs to it.
+   * @param to End of the range, which does not belong to it; at most 31 days after `from`.
+   * @param bucket Counts are summed up by `hour` or `day`, in UTC.
+   */
   @Get('{deviceId}/firmware-history')
   @Security('caller', ['device:read'])
-  public async firmware(
+  public async getFirmwareHistory(
     @Path() deviceId: string,
     @Query() from: Date,
     @Query() to: Date,
     @Query() bucket: MonitoringBucket,
   ): Promise<FirmwareHistory> {
-    return firmwareHistoryOf(this.ctx, deviceId, rangeOf(from, to), bucket);
+    return loadFirmwareHistory(this.ctx, deviceId, readRange(from, to), bucket);
   }
 
-  /** Connections, sessions, uptime, throughput, battery and payload of a device. Of experiments that you may not read there is only a count. */
+  /**
+   * For everybody who may read the device. Answers its connections, sessions, uptime, throughput, battery and payload. Of experiments that you may
+   * not read there is only a count. A range that is empty or too long refuses with RANGE_INVALID (400).
+   * @summary Watch one device
+   * @param deviceId Device, by its UUID.
+   * @param from Beginning of the range, which belongs to it.
+   * @param to End of the range, which does not belong to it; at most 31 days after `from`.
+   * @param bucket Counts are summed up by `hour` or `day`, in UTC.
+   */
   @Get('{deviceId}/monitoring')
   @Security('caller', ['device:read'])
-  public async device(
+  public async getDeviceMonitoring(
     @Path() deviceId: string,
     @Query() from: Date,
     @Query() to: Date,
     @Query() bucket: MonitoringBucket,
   ): Promise<DeviceMonitoring> {
-    return monitorDevice(this.ctx, this.caller.userId, deviceId, rangeOf(from, to), bucket);
+    return monitorDevice(this.ctx, this.caller.userId, deviceId, readRange(from, to), bucket);
   }
 
-  /** The experiments that a device has sent to, busiest first; those that you may not read are one row without an id. */
+  /**
+   * For everybody who may read the device. Busiest first; those that you may not read are one row without an id. A range that is empty or too long
+   * refuses with RANGE_INVALID (400).
+   * @summary List experiments a device has sent to
+   * @param deviceId Device, by its UUID.
+   * @param from Beginning of the range, which belongs to it.
+   * @param to End of the range, which does not belong to it; at most 31 days after `from`.
+   */
   @Get('{deviceId}/experiments/observed')
   @Security('caller', ['device:read'])
-  public async observed(@Path() deviceId: string, @Query() from: Date, @Query() to: Date): Promise<ObservedExperiments> {
-    return observedBy(this.ctx, this.caller.userId, deviceId, rangeOf(from, to));
+  public async listObservedExperiments(@Path() deviceId: string, @Query() from: Date, @Query() to: Date): Promise<ObservedExperiments> {
+    return loadObservedExperiments(this.ctx, this.caller.userId, deviceId, readRange(from, to));
   }
 }
 
 @Route('api/v1/device-groups')
 @Tags('Monitoring')
 export class GroupMonitoringController extends ApiController {
-  /** The same for the members of a group that you may read. */
+  /**
+   * For everybody who may read the group. Answers connections, measurements by bucket and experiment, and firmware of the members that you may read.
+   * A range that is empty or too long refuses with RANGE_INVALID (400).
+   * @summary Watch the devices of a group
+   * @param groupId Device group, by its UUID.
+   * @param from Beginning of the range, which belongs to it.
+   * @param to End of the range, which does not belong to it; at most 31 days after `from`.
+   * @param bucket Counts are summed up by `hour` or `day`, in UTC.
+   */
   @Get('{groupId}/monitoring')
   @Security('caller', ['device_group:read'])
-  public async group(
+  public async getDeviceGroupMonitoring(
     @Path() groupId: string,
     @Query() from: Date,
     @Query() to: Date,
     @Query() bucket: MonitoringBucket,
   ): Promise<GroupMonitoring> {
-    return monitorGroup(this.ctx, this.caller.userId, groupId, rangeOf(from, to), bucket);
+    return monitorGroup(this.ctx, this.caller.userId, groupId, readRange(from, to), bucket);
   }
 }

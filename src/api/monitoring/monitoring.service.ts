@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { withConnectivity } from '../devices/devices.service.ts';
+import { addConnectivity } from '../devices/devices.service.ts';
 import type {
   DeviceMonitoring,
   DeviceThroughput,
@@ -34,8 +34,8 @@ import {
   listRecent,
   type MonitoredDevice,
 } from './monitoring.queries.ts';
-import { bucketed, cutRange, limitPoints, MOST_POINTS, type BucketedRange, type Range } from './ranges.ts';
-import { sessionsOf, uptimeOf } from './sessions.ts';
+import { splitRange, cutRange, limitPoints, MOST_POINTS, type BucketedRange, type Range } from './ranges.ts';
+import { listSessionSpans, measureUptime } from './sessions.ts';
 
 const MOST_EVENTS = 1_000;
 const MOST_FLEET_EVENTS = 200;
@@ -62,7 +62,7 @@ class Sections {
 }
 
 /** Consecutive hours of one version as one run; a version that comes back is another. */
-export function runsOf(hours: readonly VersionHour[]): FirmwareRun[] {
+export function mergeRuns(hours: readonly VersionHour[]): FirmwareRun[] {
   const runs: FirmwareRun[] = [];
   for (const { version, firstAt, lastAt, count } of hours) {
     const last = runs.at(-1);
@@ -105,7 +105,7 @@ async function presenceOf({ db }: Context, thing: string, range: Range): Promise
   const before = (await findStateBefore(db, thing, from, first?.ordinal)) ?? null;
   const events = kept.map(({ ordinal: _, ...event }) => event);
   const history = { from, to: range.to, now: new Date(), before, events };
-  return { events, sessions: sessionsOf(history), uptimePercent: truncated ? null : uptimeOf(history), truncated };
+  return { events, sessions: listSessionSpans(history), uptimePercent: truncated ? null : measureUptime(history), truncated };
 }
 
 /** Errors: the device is not there. A section that cannot be read is empty, and said to be. */
@@ -119,7 +119,7 @@ export async function monitorDevice(
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
   const { db } = ctx;
-  const cut = bucketed(range, bucket);
+  const cut = splitRange(range, bucket);
   const [presence, throughput, battery, payload, versions, recent] = await Promise.all([
     sections.read(presenceOf(ctx, thing, range), NO_PRESENCE),
     sections.read(listExperimentThroughput(db, userId, [thing], cut), []),
@@ -134,7 +134,7 @@ export async function monitorDevice(
     throughput,
     battery: battery.map((point) => ({ ...point, averageBattery: Number.isFinite(point.averageBattery) ? point.averageBattery : null })),
     payload: payload ?? NO_PAYLOAD,
-    firmwareHistory: runsOf(versions),
+    firmwareHistory: mergeRuns(versions),
     recentMeasurements: recent,
     pipelineUnavailable: sections.failed,
   };
@@ -182,7 +182,7 @@ export async function monitorFleet(ctx: Context, userId: string, range: Range, b
   if (devices.length === 0) return { devices: [], throughput: [], events: [], pipelineUnavailable: false };
   limitPoints(range, bucket, devices.length);
   const sections = new Sections(ctx);
-  const cut = bucketed(range, bucket);
+  const cut = splitRange(range, bucket);
   const { lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, cut);
   return {
     devices: devices.map(({ id, thingName }) => ({ deviceId: id, lastDataAt: lastDataAt.get(thingName) ?? null })),
@@ -203,12 +203,12 @@ export async function monitorGroup(
   const devices = await listGroupDevices(ctx.db, userId, groupId);
   limitPoints(range, bucket, Math.max(1, devices.length));
   const sections = new Sections(ctx);
-  const cut = bucketed(range, bucket);
+  const cut = splitRange(range, bucket);
   const { things, named, lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, cut);
   const [dataByExperiment, firmware, connected] = await Promise.all([
     sections.read(listExperimentThroughput(ctx.db, userId, things, cut), []),
     sections.read(listLatestVersions(ctx.db, things, cut), []),
-    withConnectivity(ctx, devices),
+    addConnectivity(ctx, devices),
   ]);
   return {
     members: connected.map(({ id, thingName, name, serialNumber, deviceType, connectivity }) => ({
@@ -227,7 +227,7 @@ export async function monitorGroup(
   };
 }
 
-export async function activityOf(ctx: Context, deviceId: string) {
+export async function loadActivity(ctx: Context, deviceId: string) {
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
   const [last] = await sections.read(listLastData(ctx.db, [thing]), []);
@@ -235,15 +235,20 @@ export async function activityOf(ctx: Context, deviceId: string) {
 }
 
 /** Runs are cut at hours whatever the bucket is; the bucket only has to keep the answer within bounds. */
-export async function firmwareHistoryOf(ctx: Context, deviceId: string, range: Range, bucket: MonitoringBucket): Promise<FirmwareHistory> {
+export async function loadFirmwareHistory(
+  ctx: Context,
+  deviceId: string,
+  range: Range,
+  bucket: MonitoringBucket,
+): Promise<FirmwareHistory> {
   limitPoints(range, bucket, 1);
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
-  const versions = runsOf(await sections.read(listVersions(ctx.db, thing, cutRange(range)), []));
+  const versions = mergeRuns(await sections.read(listVersions(ctx.db, thing, cutRange(range)), []));
   return { versions, pipelineUnavailable: sections.failed };
 }
 
-export async function observedBy(ctx: Context, userId: string, deviceId: string, range: Range): Promise<ObservedExperiments> {
+export async function loadObservedExperiments(ctx: Context, userId: string, deviceId: string, range: Range): Promise<ObservedExperiments> {
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
   const experiments = await sections.read(listObserved(ctx.db, userId, thing, cutRange(range)), []);

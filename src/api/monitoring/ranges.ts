@@ -15,7 +15,7 @@ const LONGEST = 31 * DAY;
 export const MOST_POINTS = 100_000;
 
 /** A half-open range of at most 31 days. Errors: rangeInvalid. */
-export function rangeOf(from: Date, to: Date): Range {
+export function readRange(from: Date, to: Date): Range {
   const span = to.getTime() - from.getTime();
   if (span <= 0) throw errors.rangeInvalid('The range is empty: from must be before to.');
   if (span > LONGEST) throw errors.rangeInvalid('The range must be at most 31 days.');
@@ -93,7 +93,7 @@ export interface BucketedRange extends CutRange {
   split: Days | null;
 }
 
-export function bucketed(range: Range, bucket: MonitoringBucket): BucketedRange {
+export function splitRange(range: Range, bucket: MonitoringBucket): BucketedRange {
   const size = bucket === 'hour' ? HOUR : DAY;
   const starts: Date[] = [];
   for (let at = down(range.from, size).getTime(); at < range.to.getTime(); at += size) starts.push(new PrintedOften(at));

@@ -46,7 +46,7 @@ interface Open {
  * Cuts a range into sessions. A connection from before counts from `from`; a disconnect of another session than the open one is stale and ignored, one without
  * anything open is ignored unless it is the range's first event and nothing is known of before: then the device was connected since `from`.
  */
-export function sessionsOf({ from, to, now, before, events }: History): Span[] {
+export function listSessionSpans({ from, to, now, before, events }: History): Span[] {
   const spans: Span[] = [];
   let open: Open | undefined = before?.connected ? { start: from, openStart: true, session: before.sessionIdentifier } : undefined;
   for (const [index, { eventType, eventTimestamp, disconnectReason, sessionIdentifier }] of events.entries()) {
@@ -68,11 +68,14 @@ export function sessionsOf({ from, to, now, before, events }: History): Span[] {
 }
 
 /** Per cent of the elapsed range that a device was connected; null when nothing is known of it or nothing has elapsed. What clocks say is yet to come counts for nothing. */
-export function uptimeOf(history: History): number | null {
+export function measureUptime(history: History): number | null {
   const { from, to, now, before, events } = history;
   const until = now < to ? now : to;
   const elapsed = seconds(from, until);
   if (elapsed <= 0 || (before === null && events.length === 0)) return null;
-  const connected = sessionsOf(history).reduce((sum, { start, end }) => sum + seconds(start, end !== null && end < until ? end : until), 0);
+  const connected = listSessionSpans(history).reduce(
+    (sum, { start, end }) => sum + seconds(start, end !== null && end < until ? end : until),
+    0,
+  );
   return Math.min(100, (connected / elapsed) * 100);
 }

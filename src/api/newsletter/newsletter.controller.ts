@@ -2,100 +2,118 @@ import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Middlewares, Post, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { sendPage } from '../../http/pages.ts';
-import { publicWrite } from '../../http/public.ts';
+import { protectPublicWrite } from '../../http/callers/public.ts';
 import type { NewsletterAccepted, NewsletterAddress, NewsletterState, WhatsNewSeen } from './newsletter.model.ts';
 import { findSeen, markSeen } from './newsletter.queries.ts';
 import {
   confirmAddress,
   subscribeAddress,
   subscribeCaller,
-  subscriptionOf,
+  loadSubscription,
   unsubscribeAddress,
   unsubscribeCaller,
 } from './newsletter.service.ts';
-import { statePage } from './pages.ts';
 
 @Route('api/v1/newsletter')
 @Tags('Newsletter')
 export class NewsletterController extends ApiController {
-  /** Asks an address by letter whether it wants the newsletter. Public; five a minute from one place. */
+  /**
+   * For everybody, five times a minute from one place, else RATE_LIMITED (429). A letter asks the address whether it wants the newsletter; nothing is
+   * sent before it is confirmed. The answer does not tell whether the address was known.
+   * @summary Subscribe an address to the newsletter
+   */
   @Post('subscribe')
-  @Middlewares(publicWrite)
+  @Middlewares(protectPublicWrite)
   @SuccessResponse(200)
-  public async subscribe(@Request() request: HttpRequest, @Body() body: NewsletterAddress): Promise<NewsletterAccepted> {
+  public async subscribeToNewsletter(@Request() request: HttpRequest, @Body() body: NewsletterAddress): Promise<NewsletterAccepted> {
     await subscribeAddress(this.ctx, request.ip ?? '', body.email);
     return { success: true };
   }
 
   /**
-   * Confirms an address, with the token of the letter. A program that only looks at the letter's link changes nothing: it leads to a page with a button.
+   * For whoever has the token of the letter. A program that only looks at the letter's link changes nothing: it leads to a page with a button. A
+   * token that is too old or not ours refuses with NEWSLETTER_LINK_INVALID (400).
+   * @summary Confirm a newsletter subscription
+   * @param token What the letter's link holds, at most 2,000 characters.
    * @maxLength token 2000
    */
   @Post('confirm')
   @SuccessResponse(200)
-  public async confirm(@Request() request: HttpRequest, @Query() token: string): Promise<NewsletterState> {
+  public async confirmNewsletter(@Query() token: string): Promise<NewsletterState> {
     this.response.setHeader('Cache-Control', 'no-store');
-    return this.#shown(request, await confirmAddress(this.ctx, token));
+    return confirmAddress(this.ctx, token);
   }
 
   /**
-   * Ends a subscription, with the token of a letter; mail programs call this for their own button (RFC 8058).
+   * For whoever has the token of a letter; mail programs call this for their own button (RFC 8058). A token that is too old or not ours refuses with
+   * NEWSLETTER_LINK_INVALID (400).
+   * @summary End a newsletter subscription
+   * @param token What the letter's link holds, at most 2,000 characters.
    * @maxLength token 2000
    */
   @Post('unsubscribe')
   @SuccessResponse(200)
-  public async unsubscribe(@Request() request: HttpRequest, @Query() token: string): Promise<NewsletterState> {
+  public async unsubscribeFromNewsletter(@Query() token: string): Promise<NewsletterState> {
     this.response.setHeader('Cache-Control', 'no-store');
-    return this.#shown(request, await unsubscribeAddress(this.ctx, token));
+    return unsubscribeAddress(this.ctx, token);
   }
 
-  /** Whether your own address is subscribed. */
+  /**
+   * For everybody who is signed in and has an address, else NO_ADDRESS (400).
+   * @summary Read your newsletter subscription
+   */
   @Get('status')
   @Security('caller')
-  public async status(): Promise<NewsletterState> {
-    return subscriptionOf(this.ctx, this.caller);
+  public async getNewsletterStatus(): Promise<NewsletterState> {
+    return loadSubscription(this.ctx, this.caller);
   }
 
-  /** Subscribes your own address: at once when it is proven, else a letter asks. */
+  /**
+   * For everybody who is signed in and has an address, else NO_ADDRESS (400). A proven address is subscribed at once; any other is asked by letter
+   * first.
+   * @summary Subscribe yourself to the newsletter
+   */
   @Post('subscription')
   @Security('caller')
   @SuccessResponse(200)
-  public async subscribeMe(): Promise<NewsletterState> {
+  public async subscribeMeToNewsletter(): Promise<NewsletterState> {
     return subscribeCaller(this.ctx, this.caller);
   }
 
-  /** Ends your subscription. */
+  /**
+   * For everybody who is signed in and has an address, else NO_ADDRESS (400). Never having had one is no error.
+   * @summary End your newsletter subscription
+   */
   @Delete('subscription')
   @Security('caller')
-  public async unsubscribeMe(): Promise<NewsletterState> {
+  public async unsubscribeMeFromNewsletter(): Promise<NewsletterState> {
     return unsubscribeCaller(this.ctx, this.caller);
-  }
-
-  /** Answers a browser's form with a page, and everybody else with the state itself. */
-  #shown(request: HttpRequest, state: NewsletterState): NewsletterState {
-    if (request.accepts(['json', 'html']) === 'html') sendPage(this.response, statePage(state));
-    return state;
   }
 }
 
 @Route('api/v1/whats-new')
 @Tags('Newsletter')
 export class WhatsNewController extends ApiController {
-  /** When you last looked at what is new. */
+  /**
+   * For everybody who is signed in. Answers when you last said that you have looked at what is new.
+   * @summary Read when you last saw news
+   */
   @Get('seen')
   @Security('caller')
-  public async seen(): Promise<WhatsNewSeen> {
+  public async getSeenNews(): Promise<WhatsNewSeen> {
     const found = await findSeen(this.ctx.db, this.caller.userId);
     if (!found) throw errors.userNotFound();
     return found;
   }
 
-  /** Notes that you have looked now. */
+  /**
+   * For everybody who is signed in. Notes the time of this call, and answers it.
+   * @summary Note that you have seen the news
+   */
   @Post('seen')
   @Security('caller')
   @SuccessResponse(200)
-  public async markSeen(): Promise<WhatsNewSeen> {
+  public async markNewsSeen(): Promise<WhatsNewSeen> {
     const found = await markSeen(this.ctx.db, this.caller.userId);
     if (!found) throw errors.userNotFound();
     return found;

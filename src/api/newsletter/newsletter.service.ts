@@ -1,10 +1,10 @@
-import { placeOf, spend } from '../../auth/budgets.ts';
+import { cutAddress, spend } from '../../auth/budgets.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { open, seal } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { canonicalAddress } from '../account/sign-in.service.ts';
+import { canonicaliseAddress } from '../account/sign-in.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import type { NewsletterState } from './newsletter.model.ts';
 import { confirmPending, findAddress, findStatus, leaveAddress, upsertPending, upsertStatus } from './newsletter.queries.ts';
@@ -40,9 +40,9 @@ async function askByLetter(ctx: Context, tx: Transaction, email: string): Promis
   if ((await spend(tx, ctx.config.secret, ADDRESS, email)) !== null) return;
   const leaving = tokenOf(ctx, { email, leaves: true }, LEAVE_DAYS);
   const data = {
-    url: `${ctx.baseUrl}/platform/newsletter/confirm?token=${tokenOf(ctx, { email }, CONFIRM_DAYS)}`,
+    url: `${ctx.baseUrl}/newsletter/confirm?token=${tokenOf(ctx, { email }, CONFIRM_DAYS)}`,
     days: CONFIRM_DAYS,
-    leaveUrl: `${ctx.baseUrl}/platform/newsletter/unsubscribe?token=${leaving}`,
+    leaveUrl: `${ctx.baseUrl}/newsletter/unsubscribe?token=${leaving}`,
     oneClickUrl: `${ctx.baseUrl}/api/v1/newsletter/unsubscribe?token=${leaving}`,
   };
   await enqueueLetter(ctx, tx, { to: email, letter: 'newsletter-confirmation', data, worthSeconds: DAY });
@@ -50,8 +50,8 @@ async function askByLetter(ctx: Context, tx: Transaction, email: string): Promis
 
 /** Asks an address whether it wants the newsletter; one that is subscribed hears nothing. Errors: invalid email, rate limited. */
 export async function subscribeAddress(ctx: Context, ip: string, given: string): Promise<void> {
-  const email = canonicalAddress(given);
-  const wait = await spend(ctx.db, ctx.config.secret, PLACE, placeOf(ip));
+  const email = canonicaliseAddress(given);
+  const wait = await spend(ctx.db, ctx.config.secret, PLACE, cutAddress(ip));
   if (wait !== null) throw errors.rateLimited(wait).with({ retryAfter: wait });
   await ctx.db.transaction(async (tx) => {
     const { status } = (await upsertPending(tx, email)) ?? {};
@@ -83,7 +83,7 @@ async function addressOf(ctx: Context, caller: Caller): Promise<{ email: string;
 }
 
 /** The state of the caller's own address. */
-export async function subscriptionOf(ctx: Context, caller: Caller): Promise<NewsletterState> {
+export async function loadSubscription(ctx: Context, caller: Caller): Promise<NewsletterState> {
   const { email } = await addressOf(ctx, caller);
   return (await findStatus(ctx.db, email)) ?? { status: 'none' };
 }

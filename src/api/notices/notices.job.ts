@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import type { Written } from '../../mail/letters/frame.ts';
-import { joinDecision, joinRequest, organizationInvitation, resourceInvitation } from '../../mail/letters/notices.ts';
+import { joinDecision, joinRequest, writeOrganizationInvitation, writeResourceInvitation } from '../../mail/letters/notices.ts';
 import {
   findAddress,
   findExperimentRequest,
@@ -31,14 +31,14 @@ async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoi
     case 'organization-invitation': {
       const found = await findOrganizationInvitation(db, notice.invitationId);
       return found
-        ? { to: found.email, letter: organizationInvitation({ ...found, url: `${baseUrl}/platform/account/invitations` }) }
+        ? { to: found.email, letter: writeOrganizationInvitation({ ...found, url: `${baseUrl}/platform/account/invitations` }) }
         : null;
     }
     case 'resource-invitation': {
       const found = await findResourceInvitation(db, notice.invitationId);
       if (!found) return null;
       const path = found.resourceId === null ? '' : `/${PLURAL[found.kind] ?? ''}/${found.resourceId}`;
-      return { to: found.email, letter: resourceInvitation({ ...found, url: `${baseUrl}/platform${path}` }) };
+      return { to: found.email, letter: writeResourceInvitation({ ...found, url: `${baseUrl}/platform${path}` }) };
     }
     case 'organization-join-request':
     case 'experiment-join-request': {
@@ -58,7 +58,7 @@ async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoi
       const approved = found.status === 'approved';
       const letter =
         isExperiment && approved
-          ? resourceInvitation({ by: 'Somebody who answers for it', kind: 'experiment', name: found.to, tier: 'viewer', url })
+          ? writeResourceInvitation({ by: 'Somebody who answers for it', kind: 'experiment', name: found.to, tier: 'viewer', url })
           : joinDecision({ to: found.to, approved, url });
       return { to: found.requesterEmail, letter };
     }

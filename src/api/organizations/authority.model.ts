@@ -1,268 +1,337 @@
 import type { Uuid } from '../sharing/sharing.model.ts';
 import type { OrganizationType, OrganizationVisibility } from './organizations.model.ts';
+import type { ManagedTeam } from './teams.model.ts';
 
 /** An organization as its members manage it. */
 export interface ManagedOrganization {
+  /** Organization, by its UUID. */
   id: string;
+  /** What people call the organization. */
   name: string;
+  /** Name of the organization in web addresses: lower-case letters, digits and hyphens. */
   slug: string;
+  /** Web address of a picture; null without one. */
   logo: string | null;
-  /** Free: as it was sent when created or changed, as JSON text in other answers. */
+  /** Free: as it was sent when created or changed, as JSON text in other answers. Null when nobody gave any. */
   metadata: unknown;
+  /** Kind of organization; null when nobody said. */
   type: OrganizationType | null;
+  /** What the organization does; null without one. */
   description: string | null;
+  /** Its own web address; null without one. */
   website: string | null;
+  /** Where it is, in words; null when nobody said. */
   location: string | null;
+  /** `public`: everybody who is signed in sees it and may ask to join. `private`: only its members see it. */
   visibility: OrganizationVisibility;
+  /** When it was made, in UTC. */
   createdAt: Date;
 }
 
+/** A membership. */
 export interface ManagedMember {
+  /** Membership, by its UUID. */
   id: string;
+  /** Organization, by its UUID. */
   organizationId: string;
+  /** Person, by their UUID. */
   userId: string;
+  /** `owner`, `admin` or `member`; a stored list of roles is comma-joined. */
   role: string;
+  /** When it was made, in UTC. */
   createdAt: Date;
 }
 
+/** A member's account. */
 export interface MemberUser {
+  /** Person, by their UUID. */
   id: string;
+  /** Name of the account. */
   name: string;
+  /** Email address; null when the account has none. */
   email: string | null;
+  /** Web address of the account's picture; null without one. */
   image: string | null;
 }
 
+/** A membership, and whose it is. */
 export interface ManagedMemberWithUser extends ManagedMember {
+  /** The member's account. */
   user: MemberUser;
 }
 
+/** An organization that was made. */
 export interface CreatedOrganization extends ManagedOrganization {
+  /** You, as its owner. */
   members: ManagedMember[];
 }
 
+/** What an organization is made with. */
 export interface NewOrganization {
   /**
+   * What people call the organization, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
    */
   name: string;
   /**
-   * Lower-case letters and digits with single hyphens between them; not beginning with `personal-`.
+   * Name in web addresses: lower-case letters and digits with single hyphens between them, at most 255 characters; not beginning with `personal-`.
    * @minLength 1
    */
   slug: string;
   /**
-   * A web address; no scheme but http and https.
+   * Web address of a picture, at most 2,000 characters; no scheme but http and https.
    * @maxLength 2000
    * @pattern ^(https?://\S*|[^\s:]*)$
    */
   logo?: string | null;
+  /** Any object of your own. */
   metadata?: Record<string, unknown>;
+  /** Kind of organization. */
   type?: OrganizationType | null;
-  /** @maxLength 10000 */
+  /**
+   * What the organization does, at most 10,000 characters.
+   * @maxLength 10000
+   */
   description?: string | null;
   /**
-   * A web address; no scheme but http and https.
+   * Its own web address, at most 255 characters; no scheme but http and https.
    * @maxLength 255
    * @pattern ^(https?://\S*|[^\s:]*)$
    */
   website?: string | null;
-  /** @maxLength 1000 */
+  /**
+   * Where it is, in words, at most 1,000 characters.
+   * @maxLength 1000
+   */
   location?: string | null;
-  /** Private unless stated otherwise. */
+  /** `private` unless stated otherwise. `public`: everybody who is signed in sees it and may ask to join. */
   visibility?: OrganizationVisibility;
 }
 
+/** Changes; fields that are left out keep their value. */
 export interface OrganizationChanges {
   /**
+   * What people call the organization, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
    */
   name?: string;
-  /** @minLength 1 */
+  /**
+   * Name in web addresses: lower-case letters and digits with single hyphens between them, at most 255 characters; not beginning with `personal-`.
+   * @minLength 1
+   */
   slug?: string;
   /**
-   * A web address; no scheme but http and https.
+   * Web address of a picture, at most 2,000 characters; no scheme but http and https. Null takes it away.
    * @maxLength 2000
    * @pattern ^(https?://\S*|[^\s:]*)$
    */
   logo?: string | null;
+  /** Any object of your own; replaces the one before. */
   metadata?: Record<string, unknown>;
+  /** Kind of organization; null takes it away. */
   type?: OrganizationType | null;
-  /** @maxLength 10000 */
+  /**
+   * What the organization does, at most 10,000 characters; null takes it away.
+   * @maxLength 10000
+   */
   description?: string | null;
   /**
-   * A web address; no scheme but http and https.
+   * Its own web address, at most 255 characters; no scheme but http and https. Null takes it away.
    * @maxLength 255
    * @pattern ^(https?://\S*|[^\s:]*)$
    */
   website?: string | null;
-  /** @maxLength 1000 */
+  /**
+   * Where it is, in words, at most 1,000 characters; null takes it away.
+   * @maxLength 1000
+   */
   location?: string | null;
+  /** `public`: everybody who is signed in sees it and may ask to join. `private`: only its members see it. */
   visibility?: OrganizationVisibility;
 }
 
+/** Which organization changes, and how. */
 export interface OrganizationUpdate {
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
   organizationId?: Uuid;
+  /** What is to change. */
   data: OrganizationChanges;
 }
 
+/** A slug to look for. */
 export interface SlugAsked {
-  /** @minLength 1 */
+  /**
+   * Slug that you would like.
+   * @minLength 1
+   */
   slug: string;
 }
 
+/** That a slug can be had. */
 export interface SlugFree {
+  /** Always true: a slug that cannot be had is refused. */
   status: boolean;
 }
 
+/** Which organization is meant. */
 export interface OrganizationNamed {
+  /** Organization, by its UUID. */
   organizationId: Uuid;
 }
 
-export interface ManagedTeam {
-  id: string;
-  name: string;
-  organizationId: string;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-export interface ManagedTeamMember {
-  id: string;
-  teamId: string;
-  userId: string;
-  createdAt: Date;
-}
-
+/** How far an invitation is. */
 export type InvitationState = 'pending' | 'accepted' | 'rejected' | 'canceled';
 
+/** An invitation to an organization. */
 export interface OrganizationInvitation {
+  /** Names the invitation. */
   id: string;
+  /** Organization that it is to. */
   organizationId: string;
+  /** Address that was invited. */
   email: string;
+  /** Role that the person gets: `owner`, `admin` or `member`. */
   role: string;
-  /** Several are comma-joined. */
+  /** Teams that the person is put into, comma-joined; null without any. */
   teamId: string | null;
+  /** `pending` until it is accepted, rejected or canceled; it may have expired all the same. */
   status: InvitationState;
+  /** When it ends by itself, in UTC: 48 hours after it was last sent. */
   expiresAt: Date;
+  /** When it was made, in UTC. */
   createdAt: Date;
+  /** Person who invited, by their UUID. */
   inviterId: string;
 }
 
+/** An organization with its members and teams. */
 export interface FullOrganization extends ManagedOrganization {
+  /** At most `membersLimit`. */
   members: ManagedMemberWithUser[];
+  /** Every team of the organization. */
   teams: ManagedTeam[];
-  /** Owners and admins only. */
+  /** Invitations of every status. For owners and admins; absent for others. */
   invitations?: OrganizationInvitation[];
 }
 
+/** What you would like to do. */
 export interface PermissionAsked {
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
   organizationId?: Uuid;
+  /** Verbs by subject, such as `{"member": ["create"]}`. Subjects are organization, member, invitation, team and ac. */
   permissions?: Record<string, string[]>;
+  /** Old name of `permissions`, which wins. */
   permission?: Record<string, string[]>;
 }
 
+/** Whether you may. */
 export interface PermissionAnswer {
+  /** Always null. */
   error: string | null;
+  /** Whether your role covers every one of the asked verbs. */
   success: boolean;
 }
 
+/** A page of members. */
 export interface MemberList {
+  /** The asked ones. */
   members: ManagedMemberWithUser[];
+  /** How many members match. */
   total: number;
 }
 
+/** Whose membership ends. */
 export interface MemberRemoval {
-  /** @maxLength 320 */
+  /**
+   * Membership by its UUID, or the person's address; at most 320 characters.
+   * @maxLength 320
+   */
   memberIdOrEmail: string;
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
   organizationId?: Uuid;
 }
 
+/** A membership that has ended. */
 export interface RemovedMember {
+  /** The membership that ended. */
   member: ManagedMember;
 }
 
+/** Whose role changes, and to what. */
 export interface RoleChange {
+  /** Membership, by its UUID. */
   memberId: Uuid;
+  /** Exactly one of owner, admin and member. */
   role: string | string[];
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
   organizationId?: Uuid;
 }
 
+/** Who becomes a member, and as what. */
 export interface NewOrganizationMember {
+  /** Person, by their UUID. */
   userId: Uuid;
+  /** Exactly one of owner, admin and member. */
   role: string | string[];
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
   organizationId?: Uuid;
+  /** Team of the organization that the person is put into; none when absent. */
   teamId?: Uuid;
 }
 
+/** Who is invited, and as what. */
 export interface NewOrganizationInvitation {
-  /** @maxLength 320 */
+  /**
+   * Address to invite, at most 320 characters.
+   * @maxLength 320
+   */
   email: string;
+  /** Exactly one of owner, admin and member. */
   role: string | string[];
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
   organizationId?: Uuid;
+  /** Prolongs a live invitation and sends it again as it was; false by default. */
   resend?: boolean;
+  /** Teams that the person is put into: one id, a list, or ids with commas between them. */
   teamId?: string | string[];
 }
 
+/** Which invitation is meant. */
 export interface InvitationNamed {
+  /** Invitation, by its UUID. */
   invitationId: Uuid;
 }
 
+/** An invitation that was accepted. */
 export interface AcceptedInvitation {
+  /** The invitation, now accepted. */
   invitation: OrganizationInvitation;
+  /** Your membership. */
   member: ManagedMember;
 }
 
+/** An invitation that was rejected. */
 export interface RejectedInvitation {
+  /** The invitation, now rejected. */
   invitation: OrganizationInvitation;
+  /** Always null. */
   member: null;
 }
 
+/** An invitation, as who is invited sees it. */
 export interface InvitationForRecipient extends OrganizationInvitation {
+  /** What people call the organization. */
   organizationName: string;
+  /** Name of the organization in web addresses: lower-case letters, digits and hyphens. */
   organizationSlug: string;
+  /** Address of who invited; null when the account has none. */
   inviterEmail: string | null;
 }
 
+/** An invitation to you. */
 export interface OwnOrganizationInvitation extends OrganizationInvitation {
+  /** What people call the organization. */
   organizationName: string;
-}
-
-export interface NewTeam {
-  /**
-   * @minLength 1
-   * @maxLength 255
-   */
-  name: string;
-  organizationId?: Uuid;
-}
-
-export interface TeamChanges {
-  /**
-   * @minLength 1
-   * @maxLength 255
-   */
-  name?: string;
-  organizationId?: Uuid;
-}
-
-export interface TeamUpdate {
-  teamId: Uuid;
-  data: TeamChanges;
-}
-
-export interface TeamNamed {
-  teamId: Uuid;
-  organizationId?: Uuid;
-}
-
-export interface TeamMemberNamed {
-  teamId: Uuid;
-  userId: Uuid;
-  organizationId?: Uuid;
-}
-
-export interface Said {
-  message: string;
 }

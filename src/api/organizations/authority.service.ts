@@ -45,20 +45,20 @@ function checkName(name: string | undefined): string | undefined {
   return trimmed;
 }
 
-/** The organization that a call is about: nothing is ever active on a session, so it must be named. Errors: noActiveOrganization. */
-export function named(organizationId: string | undefined): string {
+/** The id of the organization that a call names, in lower case. Errors: noActiveOrganization. */
+export function requireOrganizationId(organizationId: string | undefined): string {
   if (organizationId === undefined || organizationId === '') throw errors.noActiveOrganization();
   return organizationId.toLowerCase();
 }
 
 /** A role of a membership in its one canonical spelling. Errors: roleNotFound. */
-export function canonicalRole(role: string | string[]): MembershipRole {
+export function canonicaliseRole(role: string | string[]): MembershipRole {
   const [only, ...more] = Array.isArray(role) ? role : [role];
   if (more.length > 0 || (only !== 'owner' && only !== 'admin' && only !== 'member')) throw errors.roleNotFound();
   return only;
 }
 
-export const asMember = ({ id, organizationId, userId, role, createdAt }: MemberRow): ManagedMember => ({
+export const makeManagedMember = ({ id, organizationId, userId, role, createdAt }: MemberRow): ManagedMember => ({
   id,
   organizationId,
   userId,
@@ -83,7 +83,7 @@ export const createOrganization = (ctx: Context, caller: Caller, body: NewOrgani
     const made = await findStored(tx, id);
     if (!owner || !made) throw errors.conflict();
     await audit(tx, caller, { action: 'organization.created', organizationId: id });
-    return caller.created(tx, { ...made, members: [asMember(owner)] });
+    return caller.created(tx, { ...made, members: [makeManagedMember(owner)] });
   });
 
 /** Errors: slugInvalid, slugReserved, organizationSlugAlreadyTaken. */
@@ -142,11 +142,11 @@ export const removeOrganization = (ctx: Context, caller: Caller, id: string): Pr
     return withText(organization);
   });
 
-export const ownOrganizations = async (db: Queryable, caller: Caller): Promise<ManagedOrganization[]> =>
+export const listOwnOrganizations = async (db: Queryable, caller: Caller): Promise<ManagedOrganization[]> =>
   (await listStored(db, caller.userId)).map(withText);
 
 /** The whole view of an organization of the caller's; null when none is named. Errors: one and the same for what is missing and what is another's. */
-export async function fullOrganization(
+export async function loadFullOrganization(
   ctx: Context,
   caller: Caller,
   asked: { id?: string | undefined; slug?: string | undefined; membersLimit?: number | undefined },
@@ -187,7 +187,7 @@ const ALLOWED: Record<MembershipRole, Readonly<Record<string, readonly string[]>
 
 /** Whether the caller's role in an organization covers every one of the asked verbs. */
 export async function hasPermission(ctx: Context, caller: Caller, body: PermissionAsked): Promise<PermissionAnswer> {
-  const standing = await findStanding(ctx.db, named(body.organizationId), caller.userId);
+  const standing = await findStanding(ctx.db, requireOrganizationId(body.organizationId), caller.userId);
   if (!standing?.isMember) throw errors.userIsNotAMemberOfTheOrganization();
   const allowed = ALLOWED[standing.isOwner ? 'owner' : standing.isAdmin ? 'admin' : 'member'];
   const asked = Object.entries(body.permissions ?? body.permission ?? {});

@@ -14,7 +14,7 @@ import type {
   OwnOrganizationInvitation,
 } from './authority.model.ts';
 import { findMemberByEmail, findUserAddress } from './authority.queries.ts';
-import { asMember, canonicalRole, lockOwn, named } from './authority.service.ts';
+import { makeManagedMember, canonicaliseRole, lockOwn, requireOrganizationId } from './authority.service.ts';
 import {
   countLiveInvitations,
   countTeams,
@@ -60,8 +60,8 @@ function teamsOf(body: NewOrganizationInvitation): string[] {
  */
 export const invite = (ctx: Context, caller: Caller, body: NewOrganizationInvitation): Promise<OrganizationInvitation> =>
   ctx.db.transaction(async (tx) => {
-    const role = canonicalRole(body.role);
-    const organizationId = named(body.organizationId);
+    const role = canonicaliseRole(body.role);
+    const organizationId = requireOrganizationId(body.organizationId);
     const email = body.email.trim();
     if (!EMAIL.test(email)) throw errors.invalidEmail();
     const { standing } = await lockOwn(tx, caller, organizationId);
@@ -128,7 +128,7 @@ export const acceptInvitation = (ctx: Context, caller: Caller, id: string): Prom
     const member = await admit(tx, caller, { organizationId, userId: caller.userId, role: invitation.role as MembershipRole }, { full });
     await joinInvitedTeams(tx, id, { organizationId, userId: caller.userId });
     await audit(tx, caller, { action: 'organization.invitation-accepted', organizationId, details: { invitationId: id } });
-    return { invitation: await mustFind(tx, id), member: asMember(member) };
+    return { invitation: await mustFind(tx, id), member: makeManagedMember(member) };
   });
 
 /** Errors: those of receiving; an expired one can be rejected. */
@@ -155,7 +155,7 @@ export const cancelInvitation = (ctx: Context, caller: Caller, id: string): Prom
   });
 
 /** A live invitation, to its recipient. Errors: those of receiving. */
-export async function invitationFor(ctx: Context, caller: Caller, id: string): Promise<InvitationForRecipient> {
+export async function loadInvitation(ctx: Context, caller: Caller, id: string): Promise<InvitationForRecipient> {
   const received = await receive(ctx.db, caller, id);
   const found = await findInvitationForRecipient(ctx.db, id);
   if (received.isExpired || !found?.inviterIsMember) throw errors.invitationNotFound();
@@ -164,14 +164,14 @@ export async function invitationFor(ctx: Context, caller: Caller, id: string): P
 }
 
 /** Invitations of every status, newest first. For owners and admins. Errors: youAreNotAllowedToInviteUsersToThisOrganization, for everybody else. */
-export async function invitationsOf(ctx: Context, caller: Caller, organizationId: string): Promise<OrganizationInvitation[]> {
+export async function loadOrganizationInvitations(ctx: Context, caller: Caller, organizationId: string): Promise<OrganizationInvitation[]> {
   const standing = await findStanding(ctx.db, organizationId, caller.userId);
   if (!standing?.isAdmin) throw errors.youAreNotAllowedToInviteUsersToThisOrganization();
   return listInvitations(ctx.db, organizationId);
 }
 
 /** The caller's own live invitations. Errors: emailVerificationRequiredForInvitation. */
-export async function invitationsTo(ctx: Context, caller: Caller): Promise<OwnOrganizationInvitation[]> {
+export async function loadInvitationsTo(ctx: Context, caller: Caller): Promise<OwnOrganizationInvitation[]> {
   const address = await findUserAddress(ctx.db, caller.userId);
   if (address?.email == null || !address.emailVerified) throw errors.emailVerificationRequiredForInvitation();
   return listInvitationsTo(ctx.db, address.email);

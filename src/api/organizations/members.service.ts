@@ -5,10 +5,10 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import type { ManagedMember, ManagedMemberWithUser, MemberList, NewOrganizationMember } from './authority.model.ts';
 import { findMemberByEmail, findUserAddress, listMembersWithUsers } from './authority.queries.ts';
-import { asMember, canonicalRole, lockOwn, named } from './authority.service.ts';
+import { makeManagedMember, canonicaliseRole, lockOwn, requireOrganizationId } from './authority.service.ts';
 import { cancelInvitationsBy } from './invitations.queries.ts';
 import { deleteMember, lockAccount, updateMemberRole, type MemberRow } from './membership.queries.ts';
-import { admit, effectiveRole, isAtLeast, staysStaffed } from './membership.service.ts';
+import { admit, readRole, isAtLeast, isStillStaffed } from './membership.service.ts';
 import { findStanding } from './organizations.queries.ts';
 import { findTeam, insertTeamMember } from './teams.queries.ts';
 
@@ -21,7 +21,7 @@ interface MemberFilter {
 }
 
 /** Members with their accounts. Errors: youAreNotAMemberOfThisOrganization, also for one that does not exist. */
-export async function membersOf(ctx: Context, caller: Caller, organizationId: string, filter: MemberFilter): Promise<MemberList> {
+export async function loadMembers(ctx: Context, caller: Caller, organizationId: string, filter: MemberFilter): Promise<MemberList> {
   const standing = await findStanding(ctx.db, organizationId, caller.userId);
   if (!standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();
   const found = (await listMembersWithUsers(ctx.db, organizationId)).filter(
@@ -55,9 +55,9 @@ export const removeMember = (ctx: Context, caller: Caller, organizationId: strin
     if (!target) throw errors.memberNotFound();
     if (standing.isPersonal) throw errors.personalWorkspace();
     if (target.isOwner && !standing.isOwner) throw errors.youAreNotAllowedToDeleteThisMember();
-    if (!(await staysStaffed(tx, target))) throw errors.youCannotLeaveTheOrganizationAsTheOnlyOwner();
+    if (!(await isStillStaffed(tx, target))) throw errors.youCannotLeaveTheOrganizationAsTheOnlyOwner();
     await leaveNothingBehind(tx, caller, target);
-    return asMember(target);
+    return makeManagedMember(target);
   });
 
 /** Gives a member another role. Errors: roleNotFound, memberNotFound, youAreNotAllowedToUpdateThisMember, youCannotLeaveTheOrganizationWithoutAnOwner. */
@@ -68,14 +68,14 @@ export const changeMemberRole = (
   change: { memberId: string; role: string | string[] },
 ): Promise<ManagedMember> =>
   ctx.db.transaction(async (tx) => {
-    const role = canonicalRole(change.role);
+    const role = canonicaliseRole(change.role);
     const { standing, members } = await lockOwn(tx, caller, organizationId);
     if (!standing.isAdmin) throw errors.youAreNotAllowedToUpdateThisMember();
     const target = members.find(({ id }) => id === change.memberId.toLowerCase());
     if (!target) throw errors.memberNotFound();
     if (standing.isPersonal) throw errors.personalWorkspace();
     if (!standing.isOwner && (target.isOwner || role === 'owner')) throw errors.youAreNotAllowedToUpdateThisMember();
-    if (!isAtLeast(role, effectiveRole(target)) && !(await staysStaffed(tx, target)))
+    if (!isAtLeast(role, readRole(target)) && !(await isStillStaffed(tx, target)))
       throw errors.youCannotLeaveTheOrganizationWithoutAnOwner();
     await updateMemberRole(tx, target.id, role);
     await audit(tx, caller, {
@@ -84,7 +84,7 @@ export const changeMemberRole = (
       subjectId: target.userId,
       details: { role, was: target.role },
     });
-    return { ...asMember(target), role };
+    return { ...makeManagedMember(target), role };
   });
 
 /** Ends the caller's own membership. Errors: memberNotFound, personalWorkspace, youCannotLeaveTheOrganizationAsTheOnlyOwner. */
@@ -96,16 +96,20 @@ export const leaveOrganization = (ctx: Context, caller: Caller, organizationId: 
     if (standing.isPersonal) throw errors.personalWorkspace();
     const own = members.find(({ userId }) => userId === caller.userId);
     if (!own) throw errors.memberNotFound();
-    if (!(await staysStaffed(tx, own))) throw errors.youCannotLeaveTheOrganizationAsTheOnlyOwner();
+    if (!(await isStillStaffed(tx, own))) throw errors.youCannotLeaveTheOrganizationAsTheOnlyOwner();
     await leaveNothingBehind(tx, caller, own);
-    return asMember(own);
+    return makeManagedMember(own);
   });
 
-/** Adds an active person directly. Nobody hands out a role above their own. Errors: those of an invitation, userNotFound. */
+/**
+ * Adds an active person to an organization, with a role that is not above the caller's. Errors: noActiveOrganization, roleNotFound, userNotFound, personalWorkspace,
+ * youAreNotAllowedToInviteUsersToThisOrganization, youAreNotAllowedToInviteUserWithThisRole, userIsAlreadyAMemberOfThisOrganization,
+ * organizationMembershipLimitReached, teamNotFound.
+ */
 export const addMember = (ctx: Context, caller: Caller, body: NewOrganizationMember): Promise<ManagedMember> =>
   ctx.db.transaction(async (tx) => {
-    const role = canonicalRole(body.role);
-    const organizationId = named(body.organizationId);
+    const role = canonicaliseRole(body.role);
+    const organizationId = requireOrganizationId(body.organizationId);
     const userId = body.userId.toLowerCase();
     const account = await lockAccount(tx, userId);
     const { standing, members } = await lockOwn(tx, caller, organizationId);
@@ -120,5 +124,5 @@ export const addMember = (ctx: Context, caller: Caller, body: NewOrganizationMem
       await insertTeamMember(tx, { teamId: body.teamId, organizationId, userId });
       await audit(tx, caller, { action: 'team.member-added', organizationId, subjectId: userId, details: { teamId: body.teamId } });
     }
-    return caller.created(tx, asMember(made));
+    return caller.created(tx, makeManagedMember(made));
   });

@@ -19,7 +19,7 @@ const RANK: Record<MembershipRole, number> = { owner: 3, admin: 2, member: 1 };
 const ROLES: readonly MembershipRole[] = ['owner', 'admin', 'member'];
 
 /** The strongest of what a stored role string says; an unknown one reads as member. */
-export const effectiveRole = (member: Pick<MemberRow, 'isOwner' | 'isAdmin'>): MembershipRole =>
+export const readRole = (member: Pick<MemberRow, 'isOwner' | 'isAdmin'>): MembershipRole =>
   member.isOwner ? 'owner' : member.isAdmin ? 'admin' : 'member';
 
 /** Whether the first role is at least the second. */
@@ -48,13 +48,13 @@ export async function admit(
   if (!present) {
     row = await insertMember(tx, member);
     await audit(tx, by, { action: 'organization.member-added', ...event, details: { role: member.role } });
-  } else if (!isAtLeast(effectiveRole(present), member.role)) {
+  } else if (!isAtLeast(readRole(present), member.role)) {
     await updateMemberRole(tx, present.id, member.role);
     await audit(tx, by, { action: 'organization.role-changed', ...event, details: { role: member.role, was: present.role } });
     row = { ...present, role: member.role };
   }
   if (!row) throw errors.conflict();
-  const held = present && isAtLeast(effectiveRole(present), member.role) ? effectiveRole(present) : member.role;
+  const held = present && isAtLeast(readRole(present), member.role) ? readRole(present) : member.role;
   await settleInvitations(
     tx,
     member.organizationId,
@@ -66,7 +66,7 @@ export async function admit(
 }
 
 /** Whether an organization keeps a living owner when this member goes or steps down; without owners, a living admin. */
-export async function staysStaffed(tx: Transaction, member: MemberRow): Promise<boolean> {
+export async function isStillStaffed(tx: Transaction, member: MemberRow): Promise<boolean> {
   if (!member.isAdmin) return true;
   const others = (await listLiving(tx, member.organizationId)).filter(({ userId }) => userId !== member.userId);
   return others.some(({ isOwner, isAdmin }) => isOwner || (!member.isOwner && isAdmin));

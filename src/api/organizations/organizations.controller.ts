@@ -1,8 +1,9 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
-import { COUNT_LIMIT, listed, sliced, tagged, wholeOr } from '../../http/answers.ts';
+import { COUNT_LIMIT, setListHeaders, sliceList, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import type { PageQuery } from '../resources/resources.model.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { listJoinRequests } from './join-requests.queries.ts';
 import type {
@@ -35,13 +36,13 @@ import {
   requireAdmin,
   requireMember,
   requireOwner,
-  resourcesOf,
+  loadResources,
   withdrawRequest,
 } from './organizations.service.ts';
 
 interface DirectoryQuery extends ListPage {
   /**
-   * Part of a name or description.
+   * Part of a name or description, at most 200 characters.
    * @maxLength 200
    */
   search?: string;
@@ -50,112 +51,186 @@ interface DirectoryQuery extends ListPage {
 @Route('api/v1/organizations')
 @Tags('Organizations')
 export class OrganizationsController extends ApiController {
-  /** Public organizations and your own, by name. */
+  /**
+   * For everybody who is signed in. Answers public organizations and your own, by name. X-Total-Count says how many there are, and Link leads to the
+   * other pages.
+   * @summary List organizations
+   */
   @Get()
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: DirectoryQuery): Promise<OrganizationList> {
-    const page = wholeOr(query);
+  public async listOrganizations(@Request() request: HttpRequest, @Queries() query: DirectoryQuery): Promise<OrganizationList> {
+    const page = readPageOrWhole(query);
     const asked = { userId: this.caller.userId, search: query.search?.trim() ?? '' };
     const [rows, total] = await Promise.all([listDirectory(this.ctx.db, asked, page), countDirectory(this.ctx.db, asked)]);
-    return { organizations: listed(request, this.response, { rows, total }, page) };
+    return { organizations: setListHeaders(request, this.response, { rows, total }, page) };
   }
 
-  /** One organization: a public one, or one of yours. */
+  /**
+   * For everybody who is signed in, of a public organization; of a private one for its members. Others get ORGANIZATION_NOT_FOUND (404), as for one
+   * that does not exist.
+   * @summary Read one organization
+   * @param id Organization, by its UUID.
+   */
   @Get('{id}')
   @Security('caller')
-  public async get(@Path() id: string): Promise<OrganizationDetail> {
+  public async getOrganization(@Path() id: string): Promise<OrganizationDetail> {
     const found = await findOrganization(this.ctx.db, id, this.caller.userId);
     if (!found) throw errors.organizationNotFound();
     const { version, ...organization } = found;
-    return tagged(this.response, organization, version);
+    return addEtag(this.response, organization, version);
   }
 
-  /** What you can read of an organization, last changed first, and how many there are of each type. */
+  /**
+   * For everybody who may see the organization. Answers its experiments, protocols, macros, workbooks, devices and device groups that you may read,
+   * last changed first, and how many there are of each type.
+   * @summary List what you can read of an organization
+   * @param id Organization, by its UUID.
+   */
   @Get('{id}/resources')
   @Security('caller')
-  public async resources(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ListPage): Promise<OrganizationResources> {
-    const page = wholeOr(query);
-    const { resources, totals } = await resourcesOf(this.ctx, this.caller, id, page);
+  public async listOrganizationResources(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Queries() query: ListPage,
+  ): Promise<OrganizationResources> {
+    const page = readPageOrWhole(query);
+    const { resources, totals } = await loadResources(this.ctx, this.caller, id, page);
     const total = Object.values<number>({ ...totals }).reduce((sum, count) => sum + count, 0);
-    return { resources: listed(request, this.response, { rows: resources, total }, page), totals };
+    return { resources: setListHeaders(request, this.response, { rows: resources, total }, page), totals };
   }
 
-  /** Its members, longest first. For members. */
+  /**
+   * Only for its members, else MEMBERS_ONLY (403). Who has been in it longest comes first.
+   * @summary List the members of an organization
+   * @param id Organization, by its UUID.
+   */
   @Get('{id}/members')
   @Security('caller')
-  public async members(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<OrganizationMembers> {
+  public async listOrganizationMembers(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Queries() page: ListPage,
+  ): Promise<OrganizationMembers> {
     await requireMember(this.ctx.db, this.caller, id);
-    return { members: sliced(request, this.response, await listMembers(this.ctx.db, id), page) };
+    return { members: sliceList(request, this.response, await listMembers(this.ctx.db, id), page) };
   }
 
-  /** What must be moved or deleted before the organization can be deleted. For owners; 404 for everybody else. */
+  /**
+   * Only for its owners; everybody else gets ORGANIZATION_NOT_FOUND (404). Answers how many resources of each type must be moved or deleted first.
+   * @summary List what keeps an organization from deletion
+   * @param id Organization, by its UUID.
+   */
   @Get('{id}/deletion-blockers')
   @Security('caller')
-  public async deletionBlockers(@Path() id: string): Promise<OrganizationBlockers> {
+  public async getOrganizationDeletionBlockers(@Path() id: string): Promise<OrganizationBlockers> {
     await requireOwner(this.ctx.db, this.caller, id);
     const blockers = await listBlockers(this.ctx.db, id);
     return { blockers, total: blockers.reduce((sum, { count }) => sum + count, 0) };
   }
 
-  /** Its teams and who is in them. For members. */
+  /**
+   * Only for its members, else MEMBERS_ONLY (403). Answers the teams and who is in them.
+   * @summary List the teams of an organization
+   * @param id Organization, by its UUID.
+   */
   @Get('{id}/teams')
   @Security('caller')
-  public async teams(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<OrganizationTeam[]> {
+  public async listOrganizationTeams(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Queries() page: ListPage,
+  ): Promise<OrganizationTeam[]> {
     await requireMember(this.ctx.db, this.caller, id);
-    return sliced(request, this.response, await listTeams(this.ctx.db, id), page);
+    return sliceList(request, this.response, await listTeams(this.ctx.db, id), page);
   }
 
-  /** What its teams have been given. For members. */
+  /**
+   * Only for members of the organization, else MEMBERS_ONLY (403). Answers every grant that names one of its teams.
+   * @summary List what teams have been given
+   * @param id Organization, by its UUID.
+   */
   @Get('{id}/team-grants')
   @Security('caller')
-  public async teamGrants(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<TeamGrant[]> {
+  public async listTeamGrants(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<TeamGrant[]> {
     await requireMember(this.ctx.db, this.caller, id);
-    return sliced(request, this.response, await listTeamGrants(this.ctx.db, id), page);
+    return sliceList(request, this.response, await listTeamGrants(this.ctx.db, id), page);
   }
 
-  /** Requests to join, pending ones first. For owners and admins. */
+  /**
+   * Only for its owners and admins, else ADMINS_ONLY (403). Pending ones come first.
+   * @summary List requests to join an organization
+   * @param id Organization, by its UUID.
+   */
   @Get('{id}/join-requests')
   @Security('caller')
-  public async joinRequests(
+  public async listOrganizationJoinRequests(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Queries() page: ListPage,
   ): Promise<OrganizationJoinRequest[]> {
     await requireAdmin(this.ctx.db, this.caller, id);
-    return sliced(request, this.response, await listJoinRequests(this.ctx.db, id), page);
+    return sliceList(request, this.response, await listJoinRequests(this.ctx.db, id), page);
   }
 
-  /** Asks to join a public organization. Asking again while a request is pending answers that one. */
+  /**
+   * For everybody who is signed in. Its owners and admins get a letter. Asking again while a request is pending answers that one. A member is refused
+   * with ALREADY_MEMBER (409).
+   * @summary Ask to join a public organization
+   * @param id Organization, by its UUID.
+   */
   @Post('{id}/join-requests')
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async requestToJoin(@Path() id: string, @Body() body: NewJoinRequest): Promise<OrganizationJoinRequest> {
+  public async requestToJoinOrganization(@Path() id: string, @Body() body: NewJoinRequest): Promise<OrganizationJoinRequest> {
     this.setStatus(201);
     return requestToJoin(this.ctx, this.caller, id, body);
   }
 
-  /** Takes your pending request back. */
+  /**
+   * For whoever asked; it stays on record as cancelled. Without a pending request it answers JOIN_REQUEST_NOT_FOUND (404).
+   * @summary Take your request to join back
+   * @param id Organization, by its UUID.
+   */
   @Delete('{id}/join-requests/me')
   @Security('caller')
-  public async withdraw(@Path() id: string): Promise<null> {
+  public async withdrawOrganizationJoinRequest(@Path() id: string): Promise<null> {
     await withdrawRequest(this.ctx, this.caller, id);
     return null;
   }
 
-  /** Approves or rejects a request. For owners and admins. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). Who is approved becomes a member; either way the person gets a letter.
+   * Refused with JOIN_REQUEST_DECIDED when it was decided before, and ORGANIZATION_FULL at 100 members (409).
+   * @summary Decide a request to join
+   * @param id Organization, by its UUID.
+   * @param requestId Request to join, by its UUID.
+   */
   @Patch('{id}/join-requests/{requestId}')
   @Security('caller')
-  public async decide(@Path() id: string, @Path() requestId: string, @Body() body: JoinDecision): Promise<OrganizationJoinRequest> {
+  public async decideOrganizationJoinRequest(
+    @Path() id: string,
+    @Path() requestId: string,
+    @Body() body: JoinDecision,
+  ): Promise<OrganizationJoinRequest> {
     return decideRequest(this.ctx, this.caller, id, { requestId, decision: body.decision });
   }
 
-  /** Every change of access, identity and data that concerns the organization, newest first. For owners and admins. */
+  /**
+   * Only for its owners and admins, else ADMINS_ONLY (403). Answers every change of access, identity and data that concerns the organization, newest
+   * first. X-Total-Count is exact up to 10,000.
+   * @summary Read the audit log of an organization
+   * @param id Organization, by its UUID.
+   */
   @Get('{id}/audit')
   @Security('caller')
-  public async audit(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ListPage): Promise<AuditEvent[]> {
+  public async listOrganizationAuditEvents(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Queries() query: PageQuery,
+  ): Promise<AuditEvent[]> {
     await requireAdmin(this.ctx.db, this.caller, id);
-    const page = wholeOr({ page: 1, ...query });
+    const page = readPageOrWhole({ page: 1, ...query });
     const [rows, total] = await Promise.all([listAuditEvents(this.ctx.db, id, page), countAuditEvents(this.ctx.db, id, COUNT_LIMIT + 1)]);
-    return listed(request, this.response, { rows, total }, page);
+    return setListHeaders(request, this.response, { rows, total }, page);
   }
 }

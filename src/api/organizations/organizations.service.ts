@@ -21,7 +21,7 @@ import { countResources, findStanding, listResources, type Standing } from './or
  * What the caller is in an organization that they may view: a public one, or one of theirs; a personal workspace is nobody's to view.
  * Errors: organizationNotFound, the same for what is missing and what is hidden.
  */
-export async function viewOf(db: Queryable, caller: Caller, id: string): Promise<Standing> {
+export async function requireVisible(db: Queryable, caller: Caller, id: string): Promise<Standing> {
   const standing = await findStanding(db, id, caller.userId);
   if (!standing || standing.isPersonal || !(standing.isPublic || standing.isMember)) throw errors.organizationNotFound();
   return standing;
@@ -29,12 +29,12 @@ export async function viewOf(db: Queryable, caller: Caller, id: string): Promise
 
 /** Errors: organizationNotFound; membersOnly, when a caller may view the organization but is not in it. */
 export async function requireMember(db: Queryable, caller: Caller, id: string): Promise<void> {
-  if (!(await viewOf(db, caller, id)).isMember) throw errors.membersOnly();
+  if (!(await requireVisible(db, caller, id)).isMember) throw errors.membersOnly();
 }
 
 /** Errors: organizationNotFound; adminsOnly. */
 export async function requireAdmin(db: Queryable, caller: Caller, id: string): Promise<Standing> {
-  const standing = await viewOf(db, caller, id);
+  const standing = await requireVisible(db, caller, id);
   if (!standing.isAdmin) throw errors.adminsOnly();
   return standing;
 }
@@ -48,13 +48,13 @@ export async function requireOwner(db: Queryable, caller: Caller, id: string): P
 const NONE: ResourceTotals = { experiment: 0, protocol: 0, macro: 0, workbook: 0, device: 0, device_group: 0 };
 
 /** What the caller can read of an organization: one page, and how many of each type there are. */
-export async function resourcesOf(
+export async function loadResources(
   ctx: Context,
   caller: Caller,
   id: string,
   page: { limit: number; offset: number },
 ): Promise<OrganizationResources> {
-  await viewOf(ctx.db, caller, id);
+  await requireVisible(ctx.db, caller, id);
   const [resources, counts] = await Promise.all([
     listResources(ctx.db, id, caller.userId, page),
     countResources(ctx.db, id, caller.userId),
@@ -77,7 +77,7 @@ export const requestToJoin = (
 ): Promise<OrganizationJoinRequest> =>
   ctx.db.transaction(async (tx) => {
     if (!(await lockAccount(tx, caller.userId))) throw errors.unauthorized();
-    const standing = await viewOf(tx, caller, organizationId);
+    const standing = await requireVisible(tx, caller, organizationId);
     if (standing.isMember) throw errors.alreadyMember();
     const id = randomUUIDv7();
     if ((await insertJoinRequest(tx, { id, organizationId, userId: caller.userId, message: body.message ?? null })) > 0) {

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { ManagedTeam, ManagedTeamMember } from './authority.model.ts';
+import type { ManagedTeam, ManagedTeamMember } from './teams.model.ts';
 
 const columns = fragment`t.id, t.name, t.organization_id as "organizationId", t.created_at as "createdAt", t.updated_at as "updatedAt"`;
 const memberColumns = fragment`m.id, m.team_id as "teamId", m.user_id as "userId", m.created_at as "createdAt"`;

@@ -3,7 +3,6 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import type { ManagedTeam, ManagedTeamMember } from './authority.model.ts';
 import { lockOwn } from './authority.service.ts';
 import { findStanding } from './organizations.queries.ts';
 import {
@@ -18,6 +17,7 @@ import {
   listTeamMembers,
   renameTeam,
 } from './teams.queries.ts';
+import type { ManagedTeam, ManagedTeamMember } from './teams.model.ts';
 
 async function lockAsAdmin(tx: Transaction, caller: Caller, organizationId: string, refusal: () => Error) {
   const locked = await lockOwn(tx, caller, organizationId);
@@ -73,14 +73,14 @@ export const removeTeam = (ctx: Context, caller: Caller, organizationId: string,
   });
 
 /** Errors: userIsNotAMemberOfTheOrganization. */
-export async function teamsOf(ctx: Context, caller: Caller, organizationId: string): Promise<ManagedTeam[]> {
+export async function loadTeams(ctx: Context, caller: Caller, organizationId: string): Promise<ManagedTeam[]> {
   const standing = await findStanding(ctx.db, organizationId, caller.userId);
   if (!standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();
   return listManagedTeams(ctx.db, organizationId);
 }
 
 /** Who is in a team; for its members, and the owners and admins of its organization. Errors: userIsNotAMemberOfTheTeam, also for one that does not exist. */
-export async function membersOfTeam(ctx: Context, caller: Caller, teamId: string | undefined): Promise<ManagedTeamMember[]> {
+export async function loadTeamMembers(ctx: Context, caller: Caller, teamId: string | undefined): Promise<ManagedTeamMember[]> {
   if (teamId === undefined) throw errors.teamNotFound();
   const team = await findTeamOf(ctx.db, teamId, caller.userId);
   const standing = team && !team.isInTeam ? await findStanding(ctx.db, team.organizationId, caller.userId) : undefined;

@@ -13,21 +13,23 @@ import type {
   UserProfile,
 } from './people.model.ts';
 import { findAccount, findProfile, listColleagues, listPeople, searchPeople } from './people.queries.ts';
-import { blockersOf, deleteAccount, writeProfile } from './people.service.ts';
+import { listBlockers, deleteAccount, writeProfile } from './people.service.ts';
 
 interface PeopleQuery {
   /**
-   * Part of a name, or a whole address. Without it: the people of your organizations.
+   * Part of a name, or a whole address, at most 320 characters. Without it: the people of your organizations.
    * @maxLength 320
    */
   query?: string;
   /**
+   * Rows at most, 1 to 100; 50 by default.
    * @isInt
    * @minimum 1
    * @maximum 100
    */
   limit?: number;
   /**
+   * Rows to skip before the first; 0 by default.
    * @isInt
    * @minimum 0
    */
@@ -37,10 +39,14 @@ interface PeopleQuery {
 @Route('api/v1/users')
 @Tags('People')
 export class PeopleController extends ApiController {
-  /** Finds people who have an active profile. */
+  /**
+   * For everybody who is signed in. Finds people who have an active profile by name, or by their whole address; without `query`, the people of your
+   * organizations.
+   * @summary Find people
+   */
   @Get('search')
   @Security('caller')
-  public async search(@Queries() query: PeopleQuery): Promise<FoundUser[]> {
+  public async searchUsers(@Queries() query: PeopleQuery): Promise<FoundUser[]> {
     const asked = {
       viewerId: this.caller.userId,
       query: query.query?.trim() ?? '',
@@ -50,60 +56,83 @@ export class PeopleController extends ApiController {
     return asked.query === '' ? listColleagues(this.ctx.db, asked) : searchPeople(this.ctx.db, asked);
   }
 
-  /** Writes your profile: what is absent keeps its value. */
+  /**
+   * For yourself. Names are needed; what else is absent keeps its value. `activated` false hides you from searches and ends your sessions.
+   * @summary Write your profile
+   */
   @Post('profile')
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async writeProfile(@Body() body: NewProfile): Promise<Nothing> {
+  public async saveProfile(@Body() body: NewProfile): Promise<Nothing> {
     this.setStatus(201);
     await writeProfile(this.ctx, this.caller, body);
     return {};
   }
 
-  /** Names and avatars by id, in the order of the request. Unknown ids are left out. */
+  /**
+   * For everybody who is signed in. Answers them in the order of the request; unknown ids are left out.
+   * @summary Read names and pictures of many people
+   */
   @Post('metadata')
   @Security('caller')
-  public async metadata(@Body() body: PeopleAsked): Promise<PeopleShown> {
+  public async lookUpUsers(@Body() body: PeopleAsked): Promise<PeopleShown> {
     const ids = [...new Set(body.userIds.filter((id) => isUuid(id)).map((id) => id.toLowerCase()))];
     return { users: await listPeople(this.ctx.db, ids), success: true };
   }
 
-  /** An account. */
+  /**
+   * For everybody who is signed in. The address is shown only of yourself and of people you share an organization or a resource with. Nobody of that
+   * id is USER_NOT_FOUND (404).
+   * @summary Read an account
+   * @param id Person, by their UUID.
+   */
   @Get('{id}')
   @Security('caller')
-  public async get(@Path() id: string): Promise<UserAccount> {
+  public async getUser(@Path() id: string): Promise<UserAccount> {
     const account = await findAccount(this.ctx.db, id, this.caller.userId);
     if (!account) throw errors.userNotFound();
     return account;
   }
 
   /**
-   * Closes your account. 409 lists what keeps it open.
-   * @param deleteOwned Deletes with it the private resources that nobody else can reach.
+   * Only for yourself, else NOT_YOUR_ACCOUNT (403). What identifies you goes; what you made stays as by "Deleted User". While nobody else answers for
+   * a resource or organization of yours, it refuses with ACCOUNT_BLOCKED (409), which lists them. There is no way back.
+   * @summary Close your account
+   * @param id Person, by their UUID.
+   * @param deleteOwned Deletes with it the private resources that nobody else can reach; false by default.
    */
   @Delete('{id}')
   @Security('caller')
-  public async remove(@Path() id: string, @Query() deleteOwned?: boolean): Promise<null> {
+  public async deleteUser(@Path() id: string, @Query() deleteOwned?: boolean): Promise<null> {
     this.refuseOthers(id);
     await deleteAccount(this.ctx, this.caller, deleteOwned ?? false);
     return null;
   }
 
-  /** A profile. */
+  /**
+   * For everybody who is signed in. Nobody of that id is USER_NOT_FOUND (404).
+   * @summary Read a profile
+   * @param id Person, by their UUID.
+   */
   @Get('{id}/profile')
   @Security('caller')
-  public async profile(@Path() id: string): Promise<UserProfile> {
+  public async getUserProfile(@Path() id: string): Promise<UserProfile> {
     const profile = await findProfile(this.ctx.db, id);
     if (!profile) throw errors.userNotFound();
     return profile;
   }
 
-  /** What keeps your account from being deleted, and who could take it over. */
+  /**
+   * Only for yourself, else NOT_YOUR_ACCOUNT (403). Answers the resources and organizations that nobody else answers for, and who could take each
+   * resource over.
+   * @summary List what keeps your account open
+   * @param id Person, by their UUID.
+   */
   @Get('{id}/deletion-blockers')
   @Security('caller')
-  public async deletionBlockers(@Path() id: string): Promise<AccountBlockers> {
+  public async getUserDeletionBlockers(@Path() id: string): Promise<AccountBlockers> {
     this.refuseOthers(id);
-    return blockersOf(this.ctx.db, this.caller.userId);
+    return listBlockers(this.ctx.db, this.caller.userId);
   }
 
   private refuseOthers(id: string): void {

@@ -2,98 +2,142 @@ import type { SharedType } from '../sharing/sharing.model.ts';
 
 /** A person, as a search finds them. */
 export interface FoundUser {
+  /** Person, by their UUID. */
   userId: string;
+  /** First name, as in the person's profile; `Unknown` where it is not active, `Deleted` where the account is closed. */
   firstName: string;
+  /** Last name, as in the person's profile; `User` where it is not active, or the account is closed. */
   lastName: string;
+  /** What the person says of themselves; null when nothing. */
   bio: string | null;
+  /** Whether the profile is active. */
   activated: boolean;
-  /** Only of people you share an organization or a resource with, or whose whole address you searched for. */
+  /** Only of people you share an organization or a resource with, or whose whole address you searched for; null otherwise. */
   email: string | null;
+  /** Web address of the person's picture; null without one. */
   avatarUrl: string | null;
 }
 
+/** A person's account. */
 export interface UserAccount {
+  /** Person, by their UUID. */
   id: string;
+  /** Name of the account; `Unknown User` where the profile is not active; null when there is none. */
   name: string | null;
-  /** Only your own, and of people you share an organization or a resource with. */
+  /** Only your own, and of people you share an organization or a resource with; null otherwise. */
   email: string | null;
+  /** Whether the address was proven. */
   emailVerified: boolean;
+  /** Web address of the account's picture; null without one. */
   image: string | null;
+  /** When it was made, in UTC. */
   createdAt: Date;
   /** Whether the person has filled in a profile. */
   registered: boolean;
 }
 
+/** What a person says of themselves. */
 export interface UserProfile {
+  /** First name, as in the person's profile; `Unknown` where it is not active, `Deleted` where the account is closed. */
   firstName: string;
+  /** Last name, as in the person's profile; `User` where it is not active, or the account is closed. */
   lastName: string;
+  /** What the person says of themselves; null when nothing. */
   bio: string | null;
+  /** Whether the profile is active. */
   activated: boolean;
+  /** Web address of the person's picture; null without one. */
   avatarUrl: string | null;
 }
 
+/** What you say of yourself. */
 export interface NewProfile {
   /**
+   * First name, 2 to 100 characters.
    * @minLength 2
    * @maxLength 100
    */
   firstName: string;
   /**
+   * Last name, 2 to 100 characters.
    * @minLength 2
    * @maxLength 100
    */
   lastName: string;
-  /** @maxLength 10000 */
+  /**
+   * What you say of yourself, at most 10,000 characters; null takes it away.
+   * @maxLength 10000
+   */
   bio?: string | null;
   /** False hides you from searches and shows you as Unknown User, until you sign in again; it ends your sessions. */
   activated?: boolean;
   /**
+   * Web address (http or https) of a picture of you, at most 500 characters; null takes it away.
    * @maxLength 500
    * @pattern ^https?://
    */
   avatarUrl?: string | null;
 }
 
+/** Whose names are asked for. */
 export interface PeopleAsked {
   /**
-   * What is not a UUID is left out.
+   * 1 to 500 people, by their UUIDs. What is not a UUID is left out.
    * @minItems 1
    * @maxItems 500
    */
   userIds: string[];
 }
 
+/** How a person is shown to others. */
 export interface PersonShown {
+  /** Person, by their UUID. */
   userId: string;
+  /** First name, as in the person's profile; `Unknown` where it is not active, `Deleted` where the account is closed. */
   firstName: string;
+  /** Last name, as in the person's profile; `User` where it is not active, or the account is closed. */
   lastName: string;
+  /** Web address of the person's picture; null without one. */
   avatarUrl: string | null;
 }
 
+/** Names and pictures. */
 export interface PeopleShown {
+  /** In the order of the request. */
   users: PersonShown[];
+  /** Always true. */
   success: boolean;
 }
 
 /** A resource that nobody would answer for without the account, and who could. */
 export interface BlockingResource {
+  /** What kind of thing it is. */
   resourceType: SharedType;
+  /** Resource, by its UUID. */
   id: string;
+  /** What people call it. */
   name: string;
-  /** Of experiments. */
+  /** State of an experiment; null for others. */
   status: string | null;
   /** Active people with a direct grant on it. */
   candidates: PersonShown[];
 }
 
+/** An organization that would be left without an owner. */
 export interface BlockingOrganization {
+  /** Organization, by its UUID. */
   id: string;
+  /** What people call the organization. */
   name: string;
+  /** Name of the organization in web addresses: lower-case letters, digits and hyphens. */
   slug: string;
 }
 
+/** What keeps your account from being deleted. */
 export interface AccountBlockers {
+  /** Resources that nobody else answers for. */
   resources: BlockingResource[];
+  /** Organizations that have no other owner. */
   organizations: BlockingOrganization[];
 }
 

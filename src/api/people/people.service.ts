@@ -44,7 +44,7 @@ export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Pr
   });
 
 /** What keeps an account from being deleted: resources that nobody else answers for, organizations without another owner. */
-export async function blockersOf(db: Queryable, userId: string): Promise<AccountBlockers> {
+export async function listBlockers(db: Queryable, userId: string): Promise<AccountBlockers> {
   return { resources: await listBlockingResources(db, userId), organizations: await listBlockingOrganizations(db, userId) };
 }
 
@@ -71,7 +71,7 @@ export const deleteAccount = (ctx: Context, caller: Caller, deleteOwned: boolean
     await lockStaffAround(tx, caller.userId);
     await lockAnsweredFor(tx, caller.userId);
     if (deleteOwned) await removeOwned(ctx, tx, caller);
-    const blockers = await blockersOf(tx, caller.userId);
+    const blockers = await listBlockers(tx, caller.userId);
     if (blockers.resources.length + blockers.organizations.length > 0) throw errors.accountBlocked().with({ members: { ...blockers } });
     await eraseRequests(tx, caller.userId, account.email);
     await deleteMeans(tx, caller.userId);

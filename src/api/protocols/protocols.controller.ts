@@ -1,100 +1,176 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { capabilitiesOf } from '../../authorization/access.ts';
+import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { expectedVersions, listed, mostCounted, pageOf, tagged } from '../../http/answers.ts';
-import { exactMemberOf } from '../../http/body.ts';
+import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, addEtag } from '../../http/answers/answers.ts';
+import { readBodyMember } from '../../http/requests/body.ts';
 import { ApiController } from '../../http/controllers.ts';
+import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
+import { loadCodeVersions } from '../resources/code-versions.service.ts';
 import type { ProtocolMacroLink, ProtocolMacroLinks } from '../resources/links.model.ts';
-import { linkMacros, macrosOfProtocol, unlink } from '../resources/links.service.ts';
-import type { LibraryListQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
-import { filterOf, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
-import type { NewProtocol, Protocol, ProtocolPatch } from './protocols.model.ts';
+import { linkMacros, loadMacrosOfProtocol, unlink } from '../resources/links.service.ts';
+import type { LibraryListQuery, PageQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
+import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
+import type { NewProtocol, Protocol, ProtocolPatch, ProtocolVersion } from './protocols.model.ts';
 import { countProtocols, findProtocol, listProtocols } from './protocols.queries.ts';
-import { createProtocol, patchProtocol, shownProtocol } from './protocols.service.ts';
+import { createProtocol, patchProtocol, readProtocol, readProtocolVersion } from './protocols.service.ts';
 
 @Route('api/v1/protocols')
 @Tags('Protocols')
 export class ProtocolsController extends ApiController {
-  /** Lists protocols, curated ones first and then by name; with `search`, best match first. */
+  /**
+   * Answers the protocols that you may read, curated ones first and then by name; with `search`, best match first. X-Total-Count says how many there
+   * are, exactly up to 10,000 or with `Prefer: count=exact`, and Link leads to the other pages.
+   * @summary List the protocols you may read
+   */
   @Get()
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: LibraryListQuery): Promise<Protocol[]> {
-    const filter = filterOf(this.caller.userId, query);
-    const page = pageOf(query);
+  public async listProtocols(@Request() request: HttpRequest, @Queries() query: LibraryListQuery): Promise<Protocol[]> {
+    const filter = makeFilter(this.caller.userId, query);
+    const page = readPageQuery(query);
     const [rows, total] = await Promise.all([
       listProtocols(this.ctx.db, filter, page),
-      countProtocols(this.ctx.db, filter, mostCounted(request)),
+      countProtocols(this.ctx.db, filter, limitCount(request)),
     ]);
-    const shown = rows.map(shownProtocol).map(({ version: _version, ...protocol }) => protocol);
-    return listed(request, this.response, { rows: shown, total }, page);
+    const shown = rows.map(readProtocol).map(({ version: _version, ...protocol }) => protocol);
+    return setListHeaders(request, this.response, { rows: shown, total }, page);
   }
 
-  /** Creates a protocol, private unless stated otherwise, in an organization of yours or your personal workspace. */
+  /**
+   * For everybody who is signed in: in an organization of yours, or else in your personal workspace. It is private unless stated otherwise. Refused
+   * with NOT_A_MEMBER (403) for an organization of others.
+   * @summary Create a protocol
+   */
   @Post()
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async create(@Request() request: HttpRequest, @Body() body: NewProtocol): Promise<Protocol> {
+  public async createProtocol(@Request() request: HttpRequest, @Body() body: NewProtocol): Promise<Protocol> {
     this.setStatus(201);
-    return createProtocol(this.ctx, this.caller, body, exactMemberOf(request, 'code') ?? 'null');
+    return createProtocol(this.ctx, this.caller, body, readBodyMember(request, 'code') ?? 'null');
   }
 
-  /** One protocol, and what you may do with it. */
+  /**
+   * For everybody who may read the protocol. Answers it with its code, and what you may do with it.
+   * @summary Read one protocol
+   * @param id Protocol, by its UUID.
+   */
   @Get('{id}')
   @Security('caller', ['protocol:read'])
-  public async get(@Path() id: string): Promise<Protocol> {
+  public async getProtocol(@Path() id: string): Promise<Protocol> {
     const [found, capabilities] = await Promise.all([
       findProtocol(this.ctx.db, id),
-      capabilitiesOf(this.ctx.db, this.caller.userId, 'protocol', id),
+      loadCapabilities(this.ctx.db, this.caller.userId, 'protocol', id),
     ]);
     if (!found) throw errors.resourceNotFound('protocol');
-    const { version, ...protocol } = shownProtocol(found);
-    return tagged(this.response, { ...protocol, capabilities }, version);
+    const { version, ...protocol } = readProtocol(found);
+    return addEtag(this.response, { ...protocol, capabilities }, version);
   }
 
-  /** Changes what is given; absent fields keep their value. */
+  /**
+   * Only for owners and admins of the protocol. Fields that are left out keep their value; a change of code or family raises `codeVersion`. With
+   * `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
+   * @summary Change a protocol
+   * @param id Protocol, by its UUID.
+   */
   @Patch('{id}')
   @Security('caller', ['protocol:update'])
-  public async update(@Request() request: HttpRequest, @Path() id: string, @Body() body: ProtocolPatch): Promise<Protocol> {
-    const change = { body, code: exactMemberOf(request, 'code') };
-    const { version, ...protocol } = await patchProtocol(this.ctx, this.caller, id, change, expectedVersions(request));
-    return tagged(this.response, protocol, version);
+  public async updateProtocol(@Request() request: HttpRequest, @Path() id: string, @Body() body: ProtocolPatch): Promise<Protocol> {
+    const change = { body, code: readBodyMember(request, 'code') };
+    const { version, ...protocol } = await patchProtocol(this.ctx, this.caller, id, change, readExpectedVersions(request));
+    return addEtag(this.response, protocol, version);
   }
 
-  /** Deletes a protocol. Workbook versions keep what it said; cells that name it are left dangling. */
+  /**
+   * Only for owners and admins of the protocol. Workbook versions keep what it said; cells that name it are left dangling. With `If-Match`, a newer
+   * version refuses with PRECONDITION_FAILED (412).
+   * @summary Delete a protocol
+   * @param id Protocol, by its UUID.
+   */
   @Delete('{id}')
   @Security('caller', ['protocol:manage'])
-  public async remove(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
-    return removeLibraryResource(this.ctx, this.caller, { type: 'protocol', id }, expectedVersions(request));
+  public async deleteProtocol(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
+    return removeLibraryResource(this.ctx, this.caller, { type: 'protocol', id }, readExpectedVersions(request));
   }
 
-  /** Makes a protocol public. There is no way back. */
+  /**
+   * Only for owners and admins of the protocol. Everybody who is signed in may then read it. There is no way back: `private` for a public protocol
+   * refuses with VISIBILITY_NOT_MONOTONIC (409).
+   * @summary Make a protocol public
+   * @param id Protocol, by its UUID.
+   */
   @Patch('{id}/visibility')
   @Security('caller', ['protocol:manage'])
-  public async publish(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
+  public async setProtocolVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
     return setLibraryVisibility(this.ctx, this.caller, { type: 'protocol', id }, body.visibility);
   }
 
-  /** Macros that are linked to the protocol and that you may read, by name. */
+  /**
+   * For everybody who may read the protocol. Answers the linked macros that you may read, by name.
+   * @summary List macros linked to a protocol
+   * @param id Protocol, by its UUID.
+   */
   @Get('{id}/macros')
   @Security('caller', ['protocol:read'])
-  public async macros(@Path() id: string): Promise<ProtocolMacroLink[]> {
-    return macrosOfProtocol(this.ctx.db, this.caller.userId, id);
+  public async listProtocolMacros(@Path() id: string): Promise<ProtocolMacroLink[]> {
+    return loadMacrosOfProtocol(this.ctx.db, this.caller.userId, id);
   }
 
-  /** Links macros that you may read, and answers those links. All of them, or none. */
+  /**
+   * Only for owners and admins of the protocol, and for macros that they may read. All are linked, or none; the links are answered. A link that is
+   * there stays.
+   * @summary Link macros to a protocol
+   * @param id Protocol, by its UUID.
+   */
   @Post('{id}/macros')
   @Security('caller', ['protocol:update'])
   @SuccessResponse(201, 'Created')
-  public async link(@Path() id: string, @Body() body: ProtocolMacroLinks): Promise<ProtocolMacroLink[]> {
+  public async linkProtocolMacros(@Path() id: string, @Body() body: ProtocolMacroLinks): Promise<ProtocolMacroLink[]> {
     this.setStatus(201);
     return linkMacros(this.ctx, this.caller, id, body.macroIds);
   }
 
-  /** Takes a link away; one that is not there is no error. */
+  /**
+   * Only for owners and admins of the protocol. A link that is not there is no error.
+   * @summary Unlink a macro from a protocol
+   * @param id Protocol, by its UUID.
+   * @param macroId Macro, by its UUID.
+   */
   @Delete('{id}/macros/{macroId}')
   @Security('caller', ['protocol:update'])
-  public async unlink(@Path() id: string, @Path() macroId: string): Promise<null> {
+  public async unlinkProtocolMacro(@Path() id: string, @Path() macroId: string): Promise<null> {
     return unlink(this.ctx, this.caller, { type: 'protocol', macroId, protocolId: id });
+  }
+
+  /**
+   * For everybody who may read the protocol. Newest first. A change of its code or family makes a version. X-Total-Count says how many there are, and
+   * Link leads to the other pages.
+   * @summary List the versions of a protocol
+   * @param id Protocol, by its UUID.
+   */
+  @Get('{id}/versions')
+  @Security('caller', ['protocol:read'])
+  public async listProtocolVersions(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Queries() query: PageQuery,
+  ): Promise<CodeVersionSummary[]> {
+    const page = readPageQuery(query);
+    return setListHeaders(request, this.response, await loadCodeVersions(this.ctx.db, id, page), page);
+  }
+
+  /**
+   * For everybody who may read the protocol. Answers what it said at that version, which never changes. One that was never made is CODE_VERSION_NOT_FOUND
+   * (404).
+   * @summary Read one version of a protocol
+   * @param id Protocol, by its UUID.
+   * @param version Number of the version, from 1.
+   * @isInt version
+   * @minimum version 1
+   * @maximum version 2147483647
+   */
+  @Get('{id}/versions/{version}')
+  @Security('caller', ['protocol:read'])
+  public async getProtocolVersion(@Path() id: string, @Path() version: number): Promise<ProtocolVersion> {
+    return addEtag(this.response, await readProtocolVersion(this.ctx.db, id, version), version);
   }
 }

@@ -1,16 +1,24 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
-import type { Transaction } from '../../database/database.ts';
-import { exactJson } from '../../json.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
+import { readExactJson } from '../../json.ts';
 import { errors } from '../../errors.ts';
-import { keepCodeVersion, lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
-import type { NewProtocol, Protocol, ProtocolCode, ProtocolPatch } from './protocols.model.ts';
+import { insertCodeVersion, readCodeVersion } from '../resources/code-versions.service.ts';
+import type { ProtocolFamily } from '../resources/links.model.ts';
+import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
+import type { NewProtocol, Protocol, ProtocolCode, ProtocolPatch, ProtocolVersion } from './protocols.model.ts';
 import { findProtocol, insertProtocol, updateProtocol, type ProtocolRow } from './protocols.queries.ts';
 
 export type VersionedProtocol = Protocol & { version: number };
 
 /** A row with its code as JSON that prints as it was sent. */
-export const shownProtocol = ({ code, ...row }: ProtocolRow): VersionedProtocol => ({ ...row, code: exactJson(code) as ProtocolCode });
+export const readProtocol = ({ code, ...row }: ProtocolRow): VersionedProtocol => ({ ...row, code: readExactJson(code) as ProtocolCode });
+
+/** What a protocol said at a version. Errors: no such version. */
+export async function readProtocolVersion(db: Queryable, id: string, version: number): Promise<ProtocolVersion> {
+  const { kind, code, ...row } = await readCodeVersion(db, id, version);
+  return { ...row, code: readExactJson(code) as ProtocolCode, family: kind as ProtocolFamily };
+}
 
 async function mustFind(tx: Transaction, id: string): Promise<ProtocolRow> {
   const row = await findProtocol(tx, id);
@@ -27,8 +35,8 @@ export async function addProtocol(
 ): Promise<VersionedProtocol> {
   const id = await settleResource(tx, maker, 'protocol', body);
   await insertProtocol(tx, { id, code, family: body.family, forkedFrom: body.forkedFrom ?? null });
-  await keepCodeVersion(tx, { resourceId: id, version: 1, code, kind: body.family, createdBy: maker.userId });
-  return shownProtocol(await mustFind(tx, id));
+  await insertCodeVersion(tx, { resourceId: id, version: 1, code, kind: body.family, createdBy: maker.userId });
+  return readProtocol(await mustFind(tx, id));
 }
 
 /** Creates a protocol, private unless stated, in an organization of the caller. `code` is the JSON text of `body.code`. */
@@ -51,13 +59,13 @@ export const patchProtocol = (
     const before = await mustFind(tx, id);
     const { name, description, family } = body;
     const given = { name, description, family, code };
-    if (Object.values(given).every((value) => value === undefined)) return shownProtocol(before);
+    if (Object.values(given).every((value) => value === undefined)) return readProtocol(before);
     const next = { code: given.code ?? before.code, family: family ?? before.family };
     if (next.code !== before.code || next.family !== before.family) {
       const codeVersion = before.codeVersion + 1;
       await updateProtocol(tx, id, { ...next, codeVersion });
-      await keepCodeVersion(tx, { resourceId: id, version: codeVersion, code: next.code, kind: next.family, createdBy: caller.userId });
+      await insertCodeVersion(tx, { resourceId: id, version: codeVersion, code: next.code, kind: next.family, createdBy: caller.userId });
     }
     await recordChange(tx, caller, { type: 'protocol', id, organizationId }, given);
-    return shownProtocol(await mustFind(tx, id));
+    return readProtocol(await mustFind(tx, id));
   });

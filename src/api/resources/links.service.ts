@@ -9,11 +9,11 @@ import { requireReadable } from './resources.service.ts';
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 
 /** The protocols of a macro that the caller may read, by name. */
-export const protocolsOfMacro = (db: Queryable, userId: string, macroId: string): Promise<MacroProtocolLink[]> =>
+export const loadProtocolsOfMacro = (db: Queryable, userId: string, macroId: string): Promise<MacroProtocolLink[]> =>
   listProtocolsOfMacro(db, userId, macroId, null);
 
 /** The macros of a protocol that the caller may read, by name. */
-export const macrosOfProtocol = (db: Queryable, userId: string, protocolId: string): Promise<ProtocolMacroLink[]> =>
+export const loadMacrosOfProtocol = (db: Queryable, userId: string, protocolId: string): Promise<ProtocolMacroLink[]> =>
   listMacrosOfProtocol(db, userId, protocolId, null);
 
 /** Links protocols to a macro and answers those links. Nothing is written when one of them cannot be read. */

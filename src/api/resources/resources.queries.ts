@@ -38,16 +38,3 @@ export const makePublic = (db: Queryable, id: string) =>
 /** Removes the resource; its row of its type, its grants and its links go with it. */
 export const deleteResource = (db: Queryable, type: string, id: string) =>
   db.run(sql('resources.delete')`delete from resources where id = ${id} and type = ${type}`);
-
-export interface CodeVersionRow {
-  resourceId: string;
-  version: number;
-  code: string;
-  kind: string;
-  createdBy: string;
-}
-
-export const insertCodeVersion = (db: Queryable, row: CodeVersionRow) =>
-  db.run(sql('resources.insertCodeVersion')`
-    insert into code_versions (resource_id, version, code, kind, created_by)
-    values (${row.resourceId}, ${row.version}, ${row.code}, ${row.kind}, ${row.createdBy})`);

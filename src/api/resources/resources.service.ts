@@ -5,7 +5,7 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { homeOf, seedCreator } from '../sharing/seeding.service.ts';
+import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type {
   LibraryListQuery,
   LibraryResourcePatch,
@@ -14,25 +14,17 @@ import type {
   Visibility,
   VisibilityState,
 } from './resources.model.ts';
-import {
-  deleteResource,
-  insertCodeVersion,
-  insertResource,
-  lockResource,
-  makePublic,
-  touchResource,
-  type CodeVersionRow,
-} from './resources.queries.ts';
+import { deleteResource, insertResource, lockResource, makePublic, touchResource } from './resources.queries.ts';
 
 /** Whom and what a library list is about. */
-export const filterOf = (userId: string, { scope, filter, search }: LibraryListQuery) => ({
+export const makeFilter = (userId: string, { scope, filter, search }: LibraryListQuery) => ({
   userId,
   scope: scope ?? (filter === 'my' ? ('related' as const) : ('all' as const)),
   search: search?.trim() || undefined,
 });
 
 /** A name without the space around it. Errors: a blank one is bad input. */
-export function trimmedName(name: string): string {
+export function trimName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
   return trimmed;
@@ -45,7 +37,7 @@ type Maker = Pick<Caller, 'userId' | 'requestId'>;
  * member; a source of a fork that is not there or may not be read.
  */
 export async function settleResource(tx: Transaction, maker: Maker, type: LibraryType, body: NewLibraryResource): Promise<string> {
-  const home = await homeOf(tx, maker, body.organizationId);
+  const home = await requireHome(tx, maker, body.organizationId);
   if (body.forkedFrom !== undefined) await requireAccess(tx, maker.userId, type, body.forkedFrom, 'read');
   const id = randomUUIDv7();
   await insertResource(tx, {
@@ -53,7 +45,7 @@ export async function settleResource(tx: Transaction, maker: Maker, type: Librar
     type,
     organizationId: home.organizationId,
     visibility: body.visibility ?? 'private',
-    name: trimmedName(body.name),
+    name: trimName(body.name),
     description: body.description ?? null,
     createdBy: maker.userId,
   });
@@ -79,15 +71,12 @@ export async function recordChange(
 ): Promise<void> {
   const { type, id, organizationId } = resource;
   await touchResource(tx, id, {
-    name: changes.name === undefined ? undefined : trimmedName(changes.name),
+    name: changes.name === undefined ? undefined : trimName(changes.name),
     description: changes.description,
   });
   const fields = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   await audit(tx, caller, { action: `${type}.updated`, organizationId, resource: { type, id }, details: { fields } });
 }
-
-/** Keeps what a protocol or macro says at a version, for the results that it makes. */
-export const keepCodeVersion = (tx: Transaction, row: CodeVersionRow) => insertCodeVersion(tx, row);
 
 /** Private to public, once; the same value is no change. */
 export const setLibraryVisibility = (

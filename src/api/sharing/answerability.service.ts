@@ -3,7 +3,7 @@ import type { Action } from '../../authorization/roles.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { findIsStaffed, findOwningOrganization, lockGrants, lockResource, lockStaff, type GrantRow } from './grants.queries.ts';
+import { hasStaff, findOwningOrganization, lockGrants, lockResource, lockStaff, type GrantRow } from './grants.queries.ts';
 import type { SharedType } from './sharing.model.ts';
 
 export interface SharedResource {
@@ -58,6 +58,6 @@ export async function keepAnswerable(
   staffing: readonly GrantRow[],
 ): Promise<void> {
   if (!grant.isStaffing || !grant.isCover) return;
-  if (await findIsStaffed(tx, organizationId)) return;
+  if (await hasStaff(tx, organizationId)) return;
   if (!staffing.some(({ id, isCover }) => isCover && id !== grant.id)) throw errors.lastAdmin();
 }

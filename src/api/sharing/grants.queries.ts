@@ -35,7 +35,7 @@ export const lockResource = (db: Queryable, type: SharedType, id: string) =>
     from resources r where r.id = ${id} and r.type = ${type} for no key update of r`);
 
 /** Whether an organization has a living owner or admin. */
-export const findIsStaffed = async (db: Queryable, organizationId: string) =>
+export const hasStaff = async (db: Queryable, organizationId: string) =>
   (
     await db.one<{ isStaffed: boolean }>(sql('sharing.findIsStaffed')`
       select exists (select from organization_staff where organization_id = ${organizationId} and is_admin) as "isStaffed"`)
@@ -47,7 +47,7 @@ export const findMembership = (db: Queryable, organizationId: string, userId: st
     select is_owner as "isOwner", is_admin as "isAdmin" from organization_staff where organization_id = ${organizationId} and user_id = ${userId}`);
 
 /** Whether this grantee can be named by this sharer on a resource of this organization. */
-export const findIsNameable = async (
+export const isNameable = async (
   db: Queryable,
   grantee: { type: GranteeType; id: string },
   on: { organizationId: string; sharerId: string },
@@ -116,7 +116,7 @@ export const moveResource = (db: Queryable, id: string, organizationId: string) 
     update resources set organization_id = ${organizationId}, updated_at = now(), version = version + 1 where id = ${id}`);
 
 /** Whether this person's account cannot be deleted because of this resource. */
-export const findIsBlocking = async (db: Queryable, userId: string, resourceId: string) =>
+export const isBlocking = async (db: Queryable, userId: string, resourceId: string) =>
   (
     await db.one<{ isBlocking: boolean }>(sql('sharing.findIsBlocking')`
       select exists (select from deletion_blockers(${userId}) b where b.resource_id = ${resourceId}) as "isBlocking"`)

@@ -16,7 +16,7 @@ export interface Home {
  * The organization that a new resource goes to: the named one, or the caller's personal workspace. Locks the caller's account and membership
  * until the transaction ends. Errors: notAMember.
  */
-export async function homeOf(tx: Transaction, caller: Pick<Caller, 'userId'>, organizationId: string | undefined): Promise<Home> {
+export async function requireHome(tx: Transaction, caller: Pick<Caller, 'userId'>, organizationId: string | undefined): Promise<Home> {
   const home = await findHome(tx, caller.userId, organizationId ?? null);
   if (!home) throw errors.notAMember();
   return home;

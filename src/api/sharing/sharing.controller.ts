@@ -1,8 +1,8 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { sliced } from '../../http/answers.ts';
+import { sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { checkedType } from '../../http/authentication.ts';
+import { checkResourceType } from '../../http/callers/authentication.ts';
 import { listCollaborators, listGranteeOrganizations, listGranteeTeams, listGranteeUsers } from './collaborators.queries.ts';
 import type {
   AdminHandoverResults,
@@ -22,11 +22,12 @@ import { handOver, transfer } from './transfer.service.ts';
 
 interface GranteeQuery {
   /**
-   * Part of a name or of an address.
+   * Part of a name or of an address, at most 200 characters; without it, the first ones.
    * @maxLength 200
    */
   query?: string;
   /**
+   * Rows at most, 1 to 50; 20 by default.
    * @isInt
    * @minimum 1
    * @maximum 50
@@ -37,97 +38,154 @@ interface GranteeQuery {
 @Route('api/v1')
 @Tags('Sharing')
 export class SharingController extends ApiController {
-  /** Organizations that you can name as grantees: your own, without personal workspaces. */
+  /**
+   * For everybody who is signed in. Answers the organizations that you are in, without personal workspaces: those you may name as grantees.
+   * @summary List organizations you can share with
+   */
   @Get('grantee-organizations')
   @Security('caller')
-  public async granteeOrganizations(@Queries() query: GranteeQuery): Promise<GranteeOrganization[]> {
+  public async listGranteeOrganizations(@Queries() query: GranteeQuery): Promise<GranteeOrganization[]> {
     return listGranteeOrganizations(this.ctx.db, this.caller.userId, query.query?.trim() ?? '', query.limit ?? 20);
   }
 
-  /** Hands resources that keep your account from being deleted to another admin each. Items succeed or fail on their own. */
+  /**
+   * For whoever wants to close their account. Each resource that keeps it from being deleted gets another admin. Items succeed or fail on their own,
+   * and `results` says how each went. A resource that does not keep the account open is refused; share it instead.
+   * @summary Hand blocking resources to another admin
+   */
   @Post('collaborators/transfer-admin')
   @Security('caller')
   public async transferAdmin(@Body() body: AdminHandovers): Promise<AdminHandoverResults> {
     return { results: await handOver(this.ctx, this.caller, body.transfers) };
   }
 
-  /** Teams of the owning organization. */
+  /**
+   * For everybody who may share the resource: its owners and admins. Answers the teams of the organization that owns the resource.
+   * @summary List teams you can share with
+   * @param resourceType What kind of resource it is.
+   * @param id Resource, by its UUID.
+   */
   @Get('{resourceType}/{id}/grantee-teams')
   @Security('caller', ['resource:share'])
-  public async granteeTeams(
+  public async listGranteeTeams(
     @Request() request: HttpRequest,
     @Path() resourceType: string,
     @Path() id: string,
     @Queries() page: ListPage,
   ): Promise<GranteeTeam[]> {
-    checkedType(resourceType);
-    return sliced(request, this.response, await listGranteeTeams(this.ctx.db, id), page);
+    checkResourceType(resourceType);
+    return sliceList(request, this.response, await listGranteeTeams(this.ctx.db, id), page);
   }
 
-  /** People who can be named as grantees, best match first. */
+  /**
+   * For everybody who may share the resource: its owners and admins. Answers people who can be named as grantees, best match first.
+   * @summary List people you can share with
+   * @param resourceType What kind of resource it is.
+   * @param id Resource, by its UUID.
+   */
   @Get('{resourceType}/{id}/grantee-users')
   @Security('caller', ['resource:share'])
-  public async granteeUsers(@Path() resourceType: string, @Path() id: string, @Queries() query: GranteeQuery): Promise<GranteeUser[]> {
-    checkedType(resourceType);
+  public async listGranteeUsers(@Path() resourceType: string, @Path() id: string, @Queries() query: GranteeQuery): Promise<GranteeUser[]> {
+    checkResourceType(resourceType);
     const asked = { resourceId: id, viewerId: this.caller.userId, query: query.query?.trim() ?? '', limit: query.limit ?? 20 };
     return listGranteeUsers(this.ctx.db, asked);
   }
 
-  /** Everyone who answers for or reaches a resource: owners, admins and members of its organization, then every grant, newest first. */
+  /**
+   * For everybody who may share the resource: its owners and admins. Answers everyone who answers for it or reaches it: owners, admins and members of
+   * its organization, then every grant, newest first.
+   * @summary List who reaches a resource
+   * @param resourceType What kind of resource it is.
+   * @param id Resource, by its UUID.
+   */
   @Get('{resourceType}/{id}/collaborators')
   @Security('caller', ['resource:share'])
-  public async collaborators(
+  public async listCollaborators(
     @Request() request: HttpRequest,
     @Path() resourceType: string,
     @Path() id: string,
     @Queries() page: ListPage,
   ): Promise<Collaborator[]> {
-    checkedType(resourceType);
-    return sliced(request, this.response, await listCollaborators(this.ctx.db, id, this.caller.userId), page);
+    checkResourceType(resourceType);
+    return sliceList(request, this.response, await listCollaborators(this.ctx.db, id, this.caller.userId), page);
   }
 
-  /** Shares a resource with a person, a team of its organization, or an organization of yours. Naming a grantee again changes the role. */
+  /**
+   * For everybody who may share the resource: its owners and admins. Gives a role to a person, a team of its organization, or an organization of
+   * yours, and answers who reaches the resource now. Naming a grantee again changes the role. Refused with GRANTEE_NOT_FOUND (400) for whom you
+   * cannot name, LAST_ADMIN when nobody would answer for it any more, and EXPERIMENT_ARCHIVED (409).
+   * @summary Share a resource
+   * @param resourceType What kind of resource it is.
+   * @param id Resource, by its UUID.
+   */
   @Post('{resourceType}/{id}/collaborators')
   @Security('caller', ['resource:share'])
   @SuccessResponse(201, 'Created')
-  public async share(@Path() resourceType: string, @Path() id: string, @Body() body: NewGrant): Promise<Collaborator[]> {
+  public async addCollaborator(@Path() resourceType: string, @Path() id: string, @Body() body: NewGrant): Promise<Collaborator[]> {
     this.setStatus(201);
-    return share(this.ctx, this.caller, { type: checkedType(resourceType), id }, body);
+    return share(this.ctx, this.caller, { type: checkResourceType(resourceType), id }, body);
   }
 
-  /** Gives up your own direct grant. 404 when you hold none. */
+  /**
+   * For whoever holds a direct grant, on an archived experiment too. Without one it answers GRANT_NOT_FOUND (404). Refused with LAST_ADMIN (409) when
+   * nobody would answer for the resource any more.
+   * @summary Give up your own grant
+   * @param resourceType What kind of resource it is.
+   * @param id Resource, by its UUID.
+   */
   @Delete('{resourceType}/{id}/collaborators/me')
   @Security('caller')
-  public async leave(@Path() resourceType: string, @Path() id: string): Promise<null> {
-    await leave(this.ctx, this.caller, { type: checkedType(resourceType), id });
+  public async leaveResource(@Path() resourceType: string, @Path() id: string): Promise<null> {
+    await leave(this.ctx, this.caller, { type: checkResourceType(resourceType), id });
     return null;
   }
 
-  /** Gives a grant another role. */
+  /**
+   * For everybody who may share the resource: its owners and admins. Answers who reaches the resource now. Refused with GRANT_NOT_FOUND (404), with
+   * LAST_ADMIN when nobody would answer for it any more, and EXPERIMENT_ARCHIVED (409).
+   * @summary Change the role of a grant
+   * @param resourceType What kind of resource it is.
+   * @param id Resource, by its UUID.
+   * @param grantId Grant, by its UUID.
+   */
   @Patch('{resourceType}/{id}/collaborators/{grantId}')
   @Security('caller', ['resource:share'])
-  public async changeRole(
+  public async changeCollaboratorRole(
     @Path() resourceType: string,
     @Path() id: string,
     @Path() grantId: string,
     @Body() body: GrantPatch,
   ): Promise<Collaborator[]> {
-    return changeRole(this.ctx, this.caller, { type: checkedType(resourceType), id }, { grantId, role: body.role });
+    return changeRole(this.ctx, this.caller, { type: checkResourceType(resourceType), id }, { grantId, role: body.role });
   }
 
-  /** Takes a grant away. */
+  /**
+   * For everybody who may share the resource: its owners and admins. The grantee loses the access that the grant gave, and keeps what other ways
+   * give. Refused with GRANT_NOT_FOUND (404), with LAST_ADMIN when nobody would answer for the resource any more, and EXPERIMENT_ARCHIVED (409).
+   * @summary Take a grant away
+   * @param resourceType What kind of resource it is.
+   * @param id Resource, by its UUID.
+   * @param grantId Grant, by its UUID.
+   */
   @Delete('{resourceType}/{id}/collaborators/{grantId}')
   @Security('caller', ['resource:share'])
-  public async revoke(@Path() resourceType: string, @Path() id: string, @Path() grantId: string): Promise<null> {
-    await revoke(this.ctx, this.caller, { type: checkedType(resourceType), id }, grantId);
+  public async removeCollaborator(@Path() resourceType: string, @Path() id: string, @Path() grantId: string): Promise<null> {
+    await revoke(this.ctx, this.caller, { type: checkResourceType(resourceType), id }, grantId);
     return null;
   }
 
-  /** Moves an experiment, a macro, a protocol or a workbook to another organization of yours. Team grants stay behind. */
+  /**
+   * For an owner or admin of the organization that owns it (where it has none left, for who may manage the resource), else TRANSFER_DENIED (403);
+   * they must be in the other one too, else NOT_A_MEMBER (403). Moves an experiment, a macro, a protocol or a workbook; team grants stay behind.
+   * Refused with NOT_TRANSFERABLE or ALREADY_THERE (400), and RESOURCE_MOVED (409) when somebody else moved it meanwhile.
+   * @summary Move a resource to another organization
+   * @param resourceType What kind of resource it is.
+   * @param id Resource, by its UUID.
+   */
   @Post('{resourceType}/{id}/transfer')
   @Security('caller', ['resource:transfer'])
-  public async transfer(@Path() resourceType: string, @Path() id: string, @Body() body: NewTransfer): Promise<ResourceTransfer> {
+  public async transferResource(@Path() resourceType: string, @Path() id: string, @Body() body: NewTransfer): Promise<ResourceTransfer> {
     const move = { sourceId: this.caller.organizationId ?? '', targetId: body.targetOrganizationId };
-    return transfer(this.ctx, this.caller, { type: checkedType(resourceType), id }, move);
+    return transfer(this.ctx, this.caller, { type: checkResourceType(resourceType), id }, move);
   }
 }

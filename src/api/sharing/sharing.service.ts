@@ -8,7 +8,7 @@ import { listCollaborators } from './collaborators.queries.ts';
 import {
   deleteGrant,
   findGrant,
-  findIsNameable,
+  isNameable,
   insertGrant,
   lockAccounts,
   lockGrantee,
@@ -35,7 +35,7 @@ export const share = (ctx: Context, caller: Caller, asked: SharedResource, body:
     const resource = await lockDecided(tx, caller, asked, 'share');
     if (resource.isArchived) throw errors.experimentArchived();
     const grantee = { type: body.granteeType, id: body.granteeId };
-    if (!(await findIsNameable(tx, grantee, { organizationId: resource.organizationId, sharerId: caller.userId })))
+    if (!(await isNameable(tx, grantee, { organizationId: resource.organizationId, sharerId: caller.userId })))
       throw errors.granteeNotFound();
     const held = await findGrant(tx, resource.id, body.granteeType, body.granteeId);
     if (held) await setRole(tx, caller, resource, { grantId: held.id, role });

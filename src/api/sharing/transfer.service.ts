@@ -7,9 +7,9 @@ import { ApiError, errors } from '../../errors.ts';
 import { lockShared, type SharedResource } from './answerability.service.ts';
 import {
   findGrant,
-  findIsBlocking,
-  findIsNameable,
-  findIsStaffed,
+  isBlocking,
+  isNameable,
+  hasStaff,
   findMembership,
   insertGrant,
   lockAccounts,
@@ -18,7 +18,7 @@ import {
   moveResource,
   updateGrantRole,
 } from './grants.queries.ts';
-import { homeOf, seedCreator } from './seeding.service.ts';
+import { requireHome, seedCreator } from './seeding.service.ts';
 import type { AdminHandover, AdminHandoverResult, ResourceTransfer } from './sharing.model.ts';
 
 /**
@@ -40,9 +40,9 @@ export const transfer = (
     if (locked?.organizationId !== move.sourceId) throw locked ? errors.resourceMoved() : errors.resourceNotFound(asked.type);
     const decision = await decide(tx, caller.userId, asked.type, asked.id, 'manage');
     if (!decision.allow) throw errors.actionDenied('manage', asked.type);
-    const [authority, isStaffed] = [await findMembership(tx, move.sourceId, caller.userId), await findIsStaffed(tx, move.sourceId)];
+    const [authority, isStaffed] = [await findMembership(tx, move.sourceId, caller.userId), await hasStaff(tx, move.sourceId)];
     if (authority?.isAdmin !== true && isStaffed) throw errors.transferDenied();
-    const home = await homeOf(tx, caller, targetId);
+    const home = await requireHome(tx, caller, targetId);
     await moveResource(tx, asked.id, targetId);
     await seedCreator(tx, caller, asked, home);
     for (const organizationId of [move.sourceId, targetId])
@@ -79,7 +79,7 @@ async function handOverOne(tx: Transaction, caller: Caller, item: AdminHandover)
   const resource = await lockShared(tx, asked);
   const again = await decide(tx, caller.userId, asked.type, asked.id, 'share');
   if (!again.allow) throw errors.handoverRefused();
-  const nameable = await findIsNameable(
+  const nameable = await isNameable(
     tx,
     { type: 'user', id: item.targetUserId },
     { organizationId: resource.organizationId, sharerId: caller.userId },
@@ -87,7 +87,7 @@ async function handOverOne(tx: Transaction, caller: Caller, item: AdminHandover)
   if (!nameable || item.targetUserId.toLowerCase() === caller.userId) throw errors.granteeNotFound();
   const held = await findGrant(tx, asked.id, 'user', item.targetUserId);
   if (held?.role === 'admin' || held?.role === 'owner') return;
-  if (!(await findIsBlocking(tx, caller.userId, asked.id))) throw errors.handoverNotBlocking();
+  if (!(await isBlocking(tx, caller.userId, asked.id))) throw errors.handoverNotBlocking();
   if (held) await updateGrantRole(tx, held.id, 'admin');
   else {
     const row = { resourceId: asked.id, resourceType: asked.type, granteeType: 'user', granteeId: item.targetUserId } as const;

@@ -3,9 +3,9 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { changeColumn, targetOf, type ColumnOrder } from '../../ingest/uploads/column-changes.ts';
+import { changeColumn, findTarget, type ColumnOrder } from '../../ingest/uploads/column-changes.ts';
 import { FileRefused } from '../../ingest/record-writer.ts';
-import { columnsAt } from '../../lakehouse/manifest.ts';
+import { listColumnsAt } from '../../lakehouse/tables/manifest.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import type { ColumnChange, ColumnPatch } from './tables.model.ts';
 import {
@@ -64,7 +64,7 @@ export async function orderColumnChange(
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     const table = await lockUploadTable(tx, experimentId, tableId);
-    const target = targetOf(await columnsAt(tx, table.id, table.version), { column, name, type });
+    const target = findTarget(await listColumnsAt(tx, table.id, table.version), { column, name, type });
     const id = randomUUIDv7();
     const row = { id, experimentId, uploadTableId: table.id, column: target.column.name, name: name ?? null, type: type ?? null };
     const made = await insertColumnChange(tx, { ...row, reading: { decimal, dateOrder }, createdBy: caller.userId });
@@ -81,7 +81,7 @@ export async function orderColumnChange(
 }
 
 /** One change with its progress and report. Errors: not found. */
-export async function columnChangeOf(ctx: Context, experimentId: string, tableId: string, id: string): Promise<ColumnChange> {
+export async function loadColumnChange(ctx: Context, experimentId: string, tableId: string, id: string): Promise<ColumnChange> {
   const found = await findColumnChange(ctx.db, experimentId, tableId, id);
   if (!found) throw errors.columnChangeNotFound();
   return shown(found);

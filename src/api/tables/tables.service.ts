@@ -3,9 +3,9 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { removeLog } from '../../lakehouse/delta/publisher.ts';
-import { deleteTable, eraseForgotten, findTable, lockTable } from '../../lakehouse/manifest.ts';
-import type { LockedTable } from '../../lakehouse/manifest-rows.ts';
+import { removeLog } from '../../lakehouse/tables/delta/publisher.ts';
+import { deleteTable, eraseForgotten, findTable, lockTable } from '../../lakehouse/tables/manifest.ts';
+import type { LockedTable } from '../../lakehouse/tables/manifest-rows.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import { eraseUnplacedFiles } from '../uploads/uploads.service.ts';
 

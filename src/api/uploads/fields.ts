@@ -5,7 +5,7 @@ import { isTableName, TABLE_NAME } from '../../ingest/uploads/names.ts';
 import { DAY_ORDERS, TYPE_WORDS, type ReadingOptions } from '../../ingest/typing/readings.ts';
 
 const sentence = 'must be 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device';
-const sourceKind = z.enum(SOURCE_KINDS);
+const sourceKind = z.enum(SOURCE_KINDS).describe('Kind of all files of the upload.');
 
 const MOST_MARKS = 100;
 const marks = z.array(z.string().max(100)).max(MOST_MARKS);
@@ -50,11 +50,20 @@ const reading = {
 export const fieldsShape = z.discriminatedUnion('targetKind', [
   z.object({
     sourceKind,
-    targetKind: z.literal('new'),
-    targetName: z.string().regex(TABLE_NAME, { error: sentence, abort: true }).refine(isTableName, sentence),
+    targetKind: z.literal('new').describe('The files make a new table, which is for owners and admins of the experiment.'),
+    targetName: z
+      .string()
+      .regex(TABLE_NAME, { error: sentence, abort: true })
+      .refine(isTableName, sentence)
+      .describe('Name of the new table: 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device.'),
     ...reading,
   }),
-  z.object({ sourceKind, targetKind: z.literal('existing'), uploadTableId: z.guid(), ...reading }),
+  z.object({
+    sourceKind,
+    targetKind: z.literal('existing').describe('The files go into a table that is there.'),
+    uploadTableId: z.guid().describe('Upload table that the files go into.'),
+    ...reading,
+  }),
 ]);
 export type Fields = z.infer<typeof fieldsShape>;
 
@@ -66,7 +75,7 @@ const USEFUL: Partial<Record<SourceKind, readonly (keyof ReadingOptions)[]>> = {
 };
 
 /** What the fields say of reading; the name of the first that the kind of files has no use for, if there is one. */
-export function readingOf(fields: Fields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
+export function makeReading(fields: Fields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
   const { missing, decimal, dateOrder, types: wanted, sheet } = fields;
   const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, sheet };
   const useful = USEFUL[fields.sourceKind] ?? [];

@@ -3,8 +3,8 @@ import { ingestUpload } from '../../ingest/uploads/ingest.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { publishEvent } from '../events/events.service.ts';
-import { listSilentUploads } from './uploads.queries.ts';
-import { abandon, INGEST_UPLOAD, uploadOwner } from './uploads.service.ts';
+import { findUploadOwner, listSilentUploads } from './uploads.queries.ts';
+import { abandon, INGEST_UPLOAD } from './uploads.service.ts';
 
 const SILENT_SECONDS = 15;
 
@@ -14,7 +14,7 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
   concurrency: 2,
   run: async (payload, signal) => {
     const { uploadId } = payload as { uploadId: string };
-    const upload = await uploadOwner(ctx, uploadId);
+    const upload = await findUploadOwner(ctx.db, uploadId);
     if (!upload) return;
     // names first, so that the first read of the rows shows them
     await refreshIdentity(ctx, upload.experimentId);

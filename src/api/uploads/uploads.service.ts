@@ -6,13 +6,13 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { LIMITS, mostFileBytes, type SourceKind } from '../../ingest/limits.ts';
+import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
 import { nameFile } from '../../ingest/uploads/names.ts';
-import { createTable, findUploadTable } from '../../lakehouse/manifest.ts';
-import { objectKey } from '../../storage/objects.ts';
+import { createTable, findUploadTable } from '../../lakehouse/tables/manifest.ts';
+import { printObjectKey } from '../../storage/objects.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
-import { fieldsShape, readingOf, type Fields } from './fields.ts';
+import { fieldsShape, makeReading, type Fields } from './fields.ts';
 import type { UploadReport } from './uploads.model.ts';
 import {
   beatReceiving,
@@ -53,7 +53,7 @@ function checkFields(given: Record<string, string>): Fields {
     throw errors
       .invalidInput()
       .with({ problems: parsed.error.issues.map((issue) => ({ path: `/${issue.path.join('/')}`, message: issue.message })) });
-  const { useless } = readingOf(parsed.data);
+  const { useless } = makeReading(parsed.data);
   if (useless !== undefined)
     throw errors.invalidInput().with({ problems: [{ path: `/${useless}`, message: USELESS[useless === 'sheet' ? 'sheet' : 'text'] }] });
   return parsed.data;
@@ -65,7 +65,7 @@ const MOST_AROUND_FILE = 16_384;
 /** Refuses what says of itself that it is larger than all files of its kind may be, before any of it is read. */
 function checkAnnounced(ctx: Context, bytes: number, sourceKind: SourceKind): void {
   const { maxFiles } = LIMITS[sourceKind];
-  const maxFileBytes = mostFileBytes(sourceKind, ctx.config.limits.uploadFileBytes);
+  const maxFileBytes = limitFileBytes(sourceKind, ctx.config.limits.uploadFileBytes);
   if (bytes > maxFiles * (maxFileBytes + MOST_AROUND_FILE))
     throw errors.payloadTooLarge(`${maxFiles} files of ${maxFileBytes / 1_048_576} MiB each`);
 }
@@ -94,7 +94,7 @@ async function begin(ctx: Context, caller: Caller, experimentId: string, fields:
   await ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     const tableId = await targetTable(tx, caller, experimentId, fields);
-    const reading = readingOf(fields).options;
+    const reading = makeReading(fields).options;
     await insertUpload(tx, { id: uploadId, experimentId, tableId, sourceKind: fields.sourceKind, createdBy: caller.userId, reading });
     await audit(tx, caller, {
       action: 'upload.created',
@@ -106,20 +106,29 @@ async function begin(ctx: Context, caller: Caller, experimentId: string, fields:
   return { uploadId, experimentId, sourceKind: fields.sourceKind };
 }
 
+type FilePart = Extract<UploadPart, { kind: 'file' }>;
+
+function checkName(sourceKind: SourceKind, { filename }: FilePart) {
+  const named = nameFile(sourceKind, filename);
+  if ('refused' in named) throw errors.uploadRefused(`The file '${filename.slice(0, 100)}' is refused: ${named.refused}.`);
+  return named;
+}
+
+/** Reads one file of a call that may be a repeat, and stores nothing. */
+async function hashFile(sourceKind: SourceKind, part: FilePart) {
+  const { path } = checkName(sourceKind, part);
+  const hash = createHash('sha256');
+  for await (const bytes of part.body as AsyncIterable<Uint8Array>) hash.update(bytes);
+  return { path, sha256: hash.digest('hex') };
+}
+
 /** Streams one file into the object store under a key of ours. Answers the hash of its bytes. */
-async function receiveFile(
-  ctx: Context,
-  { uploadId, sourceKind }: Receiving,
-  part: Extract<UploadPart, { kind: 'file' }>,
-  ordinal: number,
-  signal: AbortSignal,
-) {
-  const named = nameFile(sourceKind, part.filename);
-  if ('refused' in named) throw errors.uploadRefused(`The file '${part.filename.slice(0, 100)}' is refused: ${named.refused}.`);
-  const key = objectKey('uploads', uploadId, String(ordinal));
+async function receiveFile(ctx: Context, { uploadId, sourceKind }: Receiving, part: FilePart, ordinal: number, signal: AbortSignal) {
+  const named = checkName(sourceKind, part);
+  const key = printObjectKey('uploads', uploadId, String(ordinal));
   if ((await insertUploadFile(ctx.db, { uploadId, path: named.path, ordinal, objectKey: key })) === 0)
     throw errors.uploadRefused(`Two files of this upload are named '${named.path.slice(0, 100)}'.`);
-  const maxBytes = mostFileBytes(sourceKind, ctx.config.limits.uploadFileBytes);
+  const maxBytes = limitFileBytes(sourceKind, ctx.config.limits.uploadFileBytes);
   const stored = await ctx.objects.put(key, part.body as AsyncIterable<Uint8Array>, { maxBytes, signal }).catch((error: unknown) => {
     const isTooLarge = error instanceof ApiError && error.code === 'PAYLOAD_TOO_LARGE';
     throw isTooLarge ? errors.fileTooLarge(named.path.slice(0, 100), `${maxBytes / 1_048_576} MiB`) : error;
@@ -148,6 +157,8 @@ interface ReceiveOptions {
   /** Of the whole body, as its sender says; 0 when it does not say. */
   announcedBytes: number;
   signal: AbortSignal;
+  /** Whether the caller's Idempotency-Key was seen before. */
+  isKeyUsed: () => Promise<boolean>;
   /** Claims the caller's Idempotency-Key for what has arrived; throws when the call is a repeat. */
   claim: (fingerprint: Buffer) => Promise<void>;
 }
@@ -161,12 +172,19 @@ export async function receiveUpload(
   caller: Caller,
   experimentId: string,
   parts: AsyncIterable<UploadPart>,
-  { announcedBytes, signal, claim }: ReceiveOptions,
+  { announcedBytes, signal, isKeyUsed, claim }: ReceiveOptions,
 ): Promise<UploadReport> {
   const given: Record<string, string> = {};
   const received: { path: string; sha256: string }[] = [];
   let receiving: Receiving | undefined;
   let beat: NodeJS.Timeout | undefined;
+  let refusal: ApiError | undefined;
+  const claimWhatArrived = () =>
+    claim(
+      createHash('sha256')
+        .update(JSON.stringify([given, received]))
+        .digest(),
+    );
   try {
     for await (const part of parts) {
       if (part.kind === 'field') {
@@ -175,25 +193,31 @@ export async function receiveUpload(
         continue;
       }
       if (part.name !== 'files') throw errors.uploadRefused("The file parts must be named 'files'.");
-      if (!receiving) {
-        const fields = checkFields(given);
+      const fields = checkFields(given);
+      if (!receiving && !refusal) {
         checkAnnounced(ctx, announcedBytes, fields.sourceKind);
-        receiving = await begin(ctx, caller, experimentId, fields);
-        const { uploadId } = receiving;
-        beat = setInterval(() => void beatReceiving(ctx.db, uploadId).catch(() => 0), BEAT_MS);
+        try {
+          receiving = await begin(ctx, caller, experimentId, fields);
+        } catch (error) {
+          // the name of a repeat is taken by the first call
+          if (!(error instanceof ApiError && error.code === 'TABLE_NAME_TAKEN' && (await isKeyUsed()))) throw error;
+          refusal = error;
+        }
+        const uploadId = receiving?.uploadId;
+        if (uploadId !== undefined) beat = setInterval(() => void beatReceiving(ctx.db, uploadId).catch(() => 0), BEAT_MS);
       }
-      if (received.length >= LIMITS[receiving.sourceKind].maxFiles)
-        throw errors.uploadRefused(`An upload of this kind holds at most ${LIMITS[receiving.sourceKind].maxFiles} files.`);
-      received.push(await receiveFile(ctx, receiving, part, received.length, signal));
+      if (received.length >= LIMITS[fields.sourceKind].maxFiles)
+        throw errors.uploadRefused(`An upload of this kind holds at most ${LIMITS[fields.sourceKind].maxFiles} files.`);
+      received.push(receiving ? await receiveFile(ctx, receiving, part, received.length, signal) : await hashFile(fields.sourceKind, part));
     }
     checkFields(given);
+    if (refusal) {
+      await claimWhatArrived();
+      throw refusal;
+    }
     if (!receiving) throw errors.uploadRefused('The upload holds no files.');
     const { uploadId } = receiving;
-    await claim(
-      createHash('sha256')
-        .update(JSON.stringify([given, received]))
-        .digest(),
-    ).catch(async (error: unknown) => {
+    await claimWhatArrived().catch(async (error: unknown) => {
       await abandon(ctx, uploadId, 'This upload was a repeat of an earlier one.', true);
       await deleteUpload(ctx.db, uploadId);
       throw error;
@@ -201,7 +225,7 @@ export async function receiveUpload(
     return await ctx.db.transaction(async (tx) => {
       if ((await markReceived(tx, uploadId)) === 0) throw errors.uploadRefused('The upload took too long and was given up.');
       await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
-      return caller.created(tx, await reportOf(tx, caller, { experimentId, uploadId }));
+      return caller.created(tx, await loadReport(tx, caller, { experimentId, uploadId }));
     });
   } catch (error) {
     if (receiving) await abandon(ctx, receiving.uploadId, error instanceof ApiError ? error.message : 'The upload was cut off.');
@@ -216,14 +240,16 @@ interface UploadPath {
   uploadId: string;
 }
 
-async function reportOf(db: Pick<Transaction, 'rows' | 'one' | 'run'>, { userId }: Caller, path: UploadPath): Promise<UploadReport> {
+/** One upload with the report of every file. */
+export async function loadReport(
+  db: Pick<Transaction, 'rows' | 'one' | 'run'>,
+  { userId }: Caller,
+  path: UploadPath,
+): Promise<UploadReport> {
   const upload = await findUpload(db, userId, path);
   if (!upload) throw errors.uploadNotFound();
   return { ...upload, files: await listUploadFiles(db, path.uploadId) };
 }
-
-/** One upload with the report of every file. */
-export const uploadReport = (ctx: Context, caller: Caller, path: UploadPath): Promise<UploadReport> => reportOf(ctx.db, caller, path);
 
 /** Has a job read the quarantined records of an upload again. Errors: not found, archived, still being read, its table gone. */
 export async function replayUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
@@ -243,12 +269,9 @@ export async function replayUpload(ctx: Context, caller: Caller, experimentId: s
       });
       await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
     }
-    return reportOf(tx, caller, { experimentId, uploadId });
+    return loadReport(tx, caller, { experimentId, uploadId });
   });
 }
-
-/** Whose upload it is, and where it goes; undefined when it is gone. */
-export const uploadOwner = (ctx: Context, uploadId: string) => findUploadOwner(ctx.db, uploadId);
 
 /** Removes the bytes of ended uploads whose tables are gone; what is told of the uploads stays. */
 export async function eraseUnplacedFiles(ctx: Context, experimentId: string): Promise<void> {

@@ -1,11 +1,9 @@
 /** A chart's data config → one read of its table, and how the rows of the answer become series. Pure. */
-import type { Aggregation, FunctionCall, FunctionName, GroupKey, ReadRequest } from '../../lakehouse/request.ts';
+import type { Aggregation, FunctionCall, FunctionName, GroupKey, ReadRequest } from '../../lakehouse/ask/request.ts';
 import { errors } from '../../errors.ts';
-import { ROLES } from './roles.ts';
+import { MEASURES, ROLES, WITH_ERRORS } from './roles.ts';
 import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
 
-/** Types that show error bars. */
-const WITH_ERRORS: ReadonlySet<ChartType> = new Set(['line', 'scatter', 'bar', 'area']);
 /** Rows that a chart reads at most: plain rows, and groups. */
 const MOST_ROWS = 50_000;
 const MOST_GROUPS = 10_000;
@@ -36,8 +34,6 @@ export interface ChartPlan {
   facet: ChannelPlan | null;
 }
 
-/** Measured, and so aggregated where the chart aggregates; every other role is a place or a group. */
-const MEASURES: ReadonlySet<SourceRole> = new Set(['y', 'z', 'size', 'values', 'value']);
 /** Roles that make a series each. */
 const SERIES_ROLE: Partial<Record<ChartType, SourceRole>> = { pie: 'labels', alluvial: 'groupBy' };
 

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { errors } from '../../errors.ts';
 import { isAdjusted, type AxisName } from '../../charts/adjusted.ts';
-import { asNumber, numbersOf } from '../../charts/chart.ts';
+import { readNumber, pickNumbers } from '../../charts/chart.ts';
 import type { Size } from '../../charts/draw.ts';
 import type { Look } from '../../charts/look.ts';
-import { checked } from '../input/input.service.ts';
+import { readShape } from '../input/input.service.ts';
 import type { Plotted } from './series.ts';
 import type { Visualization } from './visualizations.model.ts';
 
@@ -55,7 +55,7 @@ export function readLook(
 ): Look {
   if (chartFamily === '3d')
     throw errors.queryRefused('Pictures have two dimensions: choose another chart family for this chart, or draw its data.');
-  const look = checked(lookShape, config, 'config');
+  const look = readShape(lookShape, config, 'config');
   for (const name of AXES) {
     const { range, scale } = look[name] ?? {};
     if (range === undefined && scale === undefined) continue;
@@ -70,15 +70,15 @@ export function readLook(
         throw errors.queryRefused(
           `The picture of a ${chartType} draws no ${what === 'log' ? 'logarithmic scale' : 'range'} of ${name}; take it out of config.${name}.`,
         );
-    if (range && !(asNumber(range[0]) < asNumber(range[1])))
+    if (range && !(readNumber(range[0]) < readNumber(range[1])))
       throw errors.queryRefused(`config.${name}.range is not from the lesser to the greater value.`);
     if (scale !== 'log') continue;
     if (shown.kind !== 'numeric') throw errors.queryRefused(`The ${name} axis is one of time, which has no logarithm.`);
     const values = series
       .filter(({ axis: side }) => name === 'x' || axes.y2 === undefined || (side === 'secondary') === (name === 'y2'))
-      .flatMap(({ points }) => numbersOf(points[name === 'y2' ? 'y' : name]));
+      .flatMap(({ points }) => pickNumbers(points[name === 'y2' ? 'y' : name]));
     const [low = 1] = range ?? [];
-    if (values.some((value) => value <= 0) || asNumber(low) <= 0)
+    if (values.some((value) => value <= 0) || readNumber(low) <= 0)
       throw errors.queryRefused(
         `Column '${shown.column}' has values of 0 or less, which a logarithmic axis has no place for: filter them, or choose a linear scale.`,
       );

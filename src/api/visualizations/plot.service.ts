@@ -3,24 +3,27 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
-import { readPage } from '../../lakehouse/read.ts';
-import { cacheKey, sourceOf } from '../data/data.service.ts';
-import { checked } from '../input/input.service.ts';
+import { readPage } from '../../lakehouse/read/read.ts';
+import { makeCacheKey, openSource } from '../data/data.service.ts';
+import { readShape } from '../input/input.service.ts';
 import { compileChart, type ChartPlan } from './chart.ts';
 import type { VisualizationData } from './plot.model.ts';
-import { missingRoles, roleProblems, ROLES } from './roles.ts';
-import { kindOf, plot, type AnswerColumn } from './series.ts';
+import { findAxisKind, listMissingRoles, checkRoles, ROLES } from './roles.ts';
+import { makeSeries, type AnswerColumn } from './series.ts';
 import { dataConfigShape } from './shape.ts';
 import type { ChartType, DataConfig, Visualization } from './visualizations.model.ts';
 
+/** What of a chart its data depend on, stored or not. */
+type Drawable = Pick<Visualization, 'experimentId' | 'chartType' | 'dataConfig'>;
+
 /** A stored config that can be drawn. Errors: visualization incomplete, naming what is missing. */
-function drawable({ chartType, dataConfig }: Visualization): DataConfig {
+function drawable({ chartType, dataConfig }: Drawable): DataConfig {
   if (!Object.hasOwn(ROLES, chartType)) throw errors.visualizationIncomplete('its chart type is not known any more');
   if (dataConfig.tableName === '') throw errors.visualizationIncomplete('no table is chosen');
-  const missing = missingRoles(chartType, dataConfig);
+  const missing = listMissingRoles(chartType, dataConfig);
   if (missing.length > 0) throw errors.visualizationIncomplete(`no column is chosen for ${missing.join(', ')}`);
-  const config = checked(dataConfigShape, dataConfig, 'dataConfig');
-  const [problem] = roleProblems(chartType, config, 'dataConfig');
+  const config = readShape(dataConfigShape, dataConfig, 'dataConfig');
+  const [problem] = checkRoles(chartType, config, 'dataConfig');
   if (problem) throw errors.visualizationIncomplete(`${problem.path} ${problem.message}`);
   return config;
 }
@@ -30,7 +33,8 @@ function refuseKinds(type: ChartType, plan: ChartPlan, columns: readonly AnswerC
   for (const { role, channel, position } of [...plan.shared, ...plan.series.flatMap(({ channels }) => channels)]) {
     const kinds = channel === 'error' ? ['numeric'] : ROLES[type][role]?.kinds;
     const column = columns[position];
-    if (!kinds || !column || kinds.includes('categorical') || (kinds as readonly string[]).includes(kindOf(column.type_name))) continue;
+    if (!kinds || !column || kinds.includes('categorical') || (kinds as readonly string[]).includes(findAxisKind(column.type_name)))
+      continue;
     throw errors.queryRefused(
       `Column '${column.name}' is ${column.type_name}, and a ${type} chart needs a ${kinds.join(' or ')} one as ${channel}.`,
     );
@@ -43,18 +47,18 @@ const LINES: ReadonlySet<ChartType> = new Set(['line', 'area']);
  * Reads what a chart shows. The table's own action is decided first, as for a read of its rows. Errors: visualization incomplete, table not found,
  * table denied, and those of a read.
  */
-export async function plotVisualization(
+export async function readSeries(
   ctx: Context,
   caller: Caller,
-  visualization: Visualization,
+  visualization: Drawable,
   signal: AbortSignal,
-): Promise<VisualizationData> {
+): Promise<Omit<VisualizationData, 'visualizationId'>> {
   const { chartType } = visualization;
   const config = drawable(visualization);
   const table: OpenTable = await openTable(ctx.db, caller.userId, visualization.experimentId, config.tableName);
-  const source = await sourceOf(ctx, table);
+  const source = await openSource(ctx, table);
   const plan = compileChart(chartType, config);
-  const key = cacheKey(ctx, table, { source, asked: plan.request });
+  const key = makeCacheKey(ctx, table, { source, asked: plan.request });
   const kept = ctx.pages.find(key);
   const release = kept ? () => undefined : await ctx.shares.acquire(caller.userId, table.organizationId, signal);
   try {
@@ -73,10 +77,9 @@ export async function plotVisualization(
     const chunks: Buffer[] = [];
     for await (const chunk of page.rows) chunks.push(Buffer.from(chunk as Buffer));
     const rows = readJson(`[${Buffer.concat(chunks).toString('utf8')}]`) as Record<string, unknown>[];
-    const { axes, series } = plot(plan, page.columns, rows, LINES.has(chartType));
+    const { axes, series } = makeSeries(plan, page.columns, rows, LINES.has(chartType));
     const { truncated } = page.counts();
     return {
-      visualizationId: visualization.id,
       chartType,
       tableName: config.tableName,
       version: source.version,

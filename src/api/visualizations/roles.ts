@@ -5,6 +5,13 @@ import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizat
 /** Kinds of column that a role takes; a numeric, temporal or categorical one unless it says so. */
 export type Kind = 'numeric' | 'temporal' | 'categorical';
 
+const NUMERIC = /^(TINYINT|SMALLINT|INT|BIGINT|LONG|FLOAT|DOUBLE|REAL|DECIMAL|NUMERIC)/;
+const TEMPORAL = /^(DATE|TIMESTAMP)/;
+
+/** What a column is drawn as, by the name of its type. */
+export const findAxisKind = (typeName: string): Kind =>
+  NUMERIC.test(typeName) ? 'numeric' : TEMPORAL.test(typeName) ? 'temporal' : 'categorical';
+
 export interface RoleRule {
   required?: boolean;
   many?: boolean;
@@ -55,6 +62,12 @@ export const ROLES: Record<ChartType, Rules> = {
   'spc-control-chart': { x: { kinds: ordered }, y: neededNumber },
 };
 
+/** Types that show error bars. */
+export const WITH_ERRORS: ReadonlySet<ChartType> = new Set(['line', 'scatter', 'bar', 'area']);
+
+/** Measured, and so aggregated where the chart aggregates; every other role is a place or a group. */
+export const MEASURES: ReadonlySet<SourceRole> = new Set(['y', 'z', 'size', 'values', 'value']);
+
 const isNamed = ({ tableName, columnName }: DataSource) => tableName !== '' && columnName !== '';
 
 /** Whether every column that the config speaks of is named; a draft still has gaps. */
@@ -62,9 +75,9 @@ export const isNamedThroughout = ({ tableName, dataSources }: DataConfig): boole
 
 /**
  * What is wrong with the roles of a config without gaps: a role that the chart type does not have, a single one given twice, a second table.
- * A role that is still missing is no mistake but a draft; see `missingRoles`.
+ * A role that is still missing is no mistake but a draft; see `listMissingRoles`.
  */
-export function roleProblems(type: ChartType, config: DataConfig, root = '/dataConfig'): Problem[] {
+export function checkRoles(type: ChartType, config: DataConfig, root = '/dataConfig'): Problem[] {
   if (!isNamedThroughout(config)) return [];
   const rules = ROLES[type];
   const counted = new Map<SourceRole, number>();
@@ -80,7 +93,7 @@ export function roleProblems(type: ChartType, config: DataConfig, root = '/dataC
 }
 
 /** Roles that a chart needs before it can be drawn and that no named column plays. */
-export function missingRoles(type: ChartType, { dataSources }: DataConfig): SourceRole[] {
+export function listMissingRoles(type: ChartType, { dataSources }: DataConfig): SourceRole[] {
   const played = new Set(dataSources.filter(isNamed).map(({ role }) => role));
   return (Object.entries(ROLES[type]) as [SourceRole, RoleRule][])
     .filter(([role, { required }]) => required === true && !played.has(role))

@@ -1,20 +1,15 @@
 /** Rows of a chart's read → series that are ready to plot. Pure. */
-import { textOf, type AxisKind, type Chart, type ChartSeries } from '../../charts/chart.ts';
+import { printText, type AxisKind, type Chart, type ChartSeries } from '../../charts/chart.ts';
 import type { Look } from '../../charts/look.ts';
-import { largestTriangles } from '../../charts/downsample.ts';
+import { pickLargestTriangles } from '../../charts/downsample.ts';
 import type { ChannelPlan, ChartPlan } from './chart.ts';
+import { findAxisKind } from './roles.ts';
 import type { Downsampling, PlottedAxis, PlottedSeries } from './plot.model.ts';
 
 export interface AnswerColumn {
   name: string;
   type_name: string;
 }
-
-const NUMERIC = /^(TINYINT|SMALLINT|INT|BIGINT|LONG|FLOAT|DOUBLE|REAL|DECIMAL|NUMERIC)/;
-const TEMPORAL = /^(DATE|TIMESTAMP)/;
-
-export const kindOf = (typeName: string): AxisKind =>
-  NUMERIC.test(typeName) ? 'numeric' : TEMPORAL.test(typeName) ? 'temporal' : 'categorical';
 
 /** Numbers that went out as text to stay exact are numbers again: a picture has no 2^53. */
 function cell(value: unknown, kind: AxisKind): unknown {
@@ -33,7 +28,7 @@ function thinned(points: Record<string, unknown[]>): { points: Record<string, un
   const y = points['y'] ?? [];
   const x = points['x'];
   if (y.length <= MOST_POINTS || (x && typeof x[0] === 'string' && Number.isNaN(Date.parse(x[0])))) return { points, downsampled: null };
-  const kept = largestTriangles(
+  const kept = pickLargestTriangles(
     y.map((_, index) => (x ? asNumber(x[index], index) : index)),
     y.map((value) => (typeof value === 'number' ? value : NaN)),
     MOST_POINTS,
@@ -52,11 +47,16 @@ export interface Plotted {
 const MOST_SERIES = 200;
 
 /** `thin`: whether long traces lose points that a line does not need. Rows are in the order of the answer. */
-export function plot(plan: ChartPlan, columns: readonly AnswerColumn[], rows: readonly Record<string, unknown>[], thin: boolean): Plotted {
+export function makeSeries(
+  plan: ChartPlan,
+  columns: readonly AnswerColumn[],
+  rows: readonly Record<string, unknown>[],
+  thin: boolean,
+): Plotted {
   const axisOf = ({ position, title }: ChannelPlan): PlottedAxis => ({
     title,
     column: columns[position]?.name ?? '',
-    kind: kindOf(columns[position]?.type_name ?? ''),
+    kind: findAxisKind(columns[position]?.type_name ?? ''),
   });
   const read = (row: Record<string, unknown>, channel: ChannelPlan) => {
     const { column, kind } = axisOf(channel);
@@ -65,7 +65,7 @@ export function plot(plan: ChartPlan, columns: readonly AnswerColumn[], rows: re
   const colorKind = plan.color ? axisOf(plan.color).kind : null;
   const splits = plan.color && colorKind === 'categorical' ? plan.color : null;
   const shaded = plan.color && !splits ? [{ ...plan.color, channel: 'color' }] : [];
-  const text = (value: unknown) => textOf(value, '(none)');
+  const text = (value: unknown) => printText(value, '(none)');
   const found = new Map<string, { color?: string; facet?: string; rows: Record<string, unknown>[] }>();
   for (const row of rows) {
     const color = splits ? text(read(row, splits)) : undefined;
@@ -102,7 +102,7 @@ export function plot(plan: ChartPlan, columns: readonly AnswerColumn[], rows: re
 }
 
 /** What the drawing takes. */
-export const chartOf = (type: string, title: string, { axes, series }: Plotted, look: Look): Chart => ({
+export const makeChart = (type: string, title: string, { axes, series }: Plotted, look: Look): Chart => ({
   type,
   title,
   look,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { aggregateFunction, aggregationShape, column, filtersShape } from '../input/filters.service.ts';
+import { aggregationShape } from '../../lakehouse/ask/request.ts';
+import { aggregateFunction, column, filtersShape } from '../input/filters.service.ts';
 import { CHART_ERRORS, SOURCE_ROLES, type DataConfig } from './visualizations.model.ts';
 
 const label = z.string().max(255).optional();

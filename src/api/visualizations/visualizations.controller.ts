@@ -1,18 +1,23 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
-import { expectedVersions, tagged, windowed } from '../../http/answers.ts';
+import { readExpectedVersions, addEtag, setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { namingOf } from '../experiments/pseudonym.service.ts';
+import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { ChartFamily, NewVisualization, Visualization, VisualizationPatch } from './visualizations.model.ts';
 import { countVisualizations, findVisualization, listVisualizations, type VersionedVisualization } from './visualizations.queries.ts';
 import { createVisualization, patchVisualization, removeVisualization } from './visualizations.service.ts';
 
 @Route('api/v1/experiments/{id}/visualizations')
-@Tags('Visualizations')
+@Tags('Charts and dashboards')
 export class VisualizationsController extends ApiController {
   /**
-   * The charts of an experiment, newest first.
+   * For everybody who may read the experiment. Newest first. X-Total-Count says how many there are, and Link leads to the others.
+   * @summary List the charts of an experiment
+   * @param id Experiment, by its UUID.
+   * @param chartFamily Only charts of this family.
+   * @param limit Rows at most, 0 to 100; 50 by default.
+   * @param offset Rows to skip before the first; 0 by default.
    * @isInt limit
    * @minimum limit 0
    * @maximum limit 100
@@ -21,7 +26,7 @@ export class VisualizationsController extends ApiController {
    */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async list(
+  public async listVisualizations(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Query() chartFamily?: ChartFamily,
@@ -30,57 +35,79 @@ export class VisualizationsController extends ApiController {
   ): Promise<Visualization[]> {
     const filter = { experimentId: id, chartFamily };
     const [named, rows, total] = await Promise.all([
-      namingOf(this.ctx, this.caller, id),
+      loadNaming(this.ctx, this.caller, id),
       listVisualizations(this.ctx.db, filter, { limit, offset }),
       countVisualizations(this.ctx.db, filter),
     ]);
-    return windowed(request, this.response, { rows: rows.map(named), total }, { limit, offset });
+    return setWindowHeaders(request, this.response, { rows: rows.map(named), total }, { limit, offset });
   }
 
   /**
-   * Adds a chart. Columns without a name make it a draft; once all are named, their roles must be ones that the chart type has, single
-   * ones at most once, and from one table.
+   * Only for owners and admins of the experiment. Columns without a name make it a draft. Once all are named, their roles must be ones that the chart
+   * type has, single ones at most once, and from one table, else INVALID_INPUT (400) says which is not. An archived experiment refuses with
+   * EXPERIMENT_ARCHIVED (409).
+   * @summary Add a chart
+   * @param id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
-  public async create(@Path() id: string, @Body() body: NewVisualization): Promise<Visualization> {
+  public async createVisualization(@Path() id: string, @Body() body: NewVisualization): Promise<Visualization> {
     this.setStatus(201);
     return this.answer(await createVisualization(this.ctx, this.caller, id, body));
   }
 
-  /** One chart. */
+  /**
+   * For everybody who may read the experiment. Answers what the chart is drawn from and how it looks; `data` and `image` draw it. In an anonymised
+   * experiment a pseudonym names who made it.
+   * @summary Read one chart
+   * @param id Experiment, by its UUID.
+   * @param visualizationId Chart, by its UUID.
+   */
   @Get('{visualizationId}')
   @Security('caller', ['experiment:read'])
-  public async get(@Path() id: string, @Path() visualizationId: string): Promise<Visualization> {
+  public async getVisualization(@Path() id: string, @Path() visualizationId: string): Promise<Visualization> {
     const found = await findVisualization(this.ctx.db, id, visualizationId);
     if (!found) throw errors.visualizationNotFound();
-    const named = await namingOf(this.ctx, this.caller, id);
+    const named = await loadNaming(this.ctx, this.caller, id);
     return this.answer(named(found));
   }
 
-  /** Changes what is given; absent fields keep their value. */
+  /**
+   * Only for owners and admins of the experiment. Fields that are left out keep their value; `config` and `dataConfig` are replaced as a whole. The
+   * same is checked as of a new chart. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412). An archived experiment refuses with
+   * EXPERIMENT_ARCHIVED (409).
+   * @summary Change a chart
+   * @param id Experiment, by its UUID.
+   * @param visualizationId Chart, by its UUID.
+   */
   @Patch('{visualizationId}')
   @Security('caller', ['experiment:manage'])
-  public async update(
+  public async updateVisualization(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Path() visualizationId: string,
     @Body() body: VisualizationPatch,
   ): Promise<Visualization> {
-    const target = { experimentId: id, id: visualizationId, versions: expectedVersions(request) };
+    const target = { experimentId: id, id: visualizationId, versions: readExpectedVersions(request) };
     return this.answer(await patchVisualization(this.ctx, this.caller, target, body));
   }
 
-  /** Removes a chart. Dashboards that show it keep an empty place. */
+  /**
+   * Only for owners and admins of the experiment. Dashboards that show it keep an empty place. With `If-Match`, a newer version refuses with
+   * PRECONDITION_FAILED (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * @summary Remove a chart
+   * @param id Experiment, by its UUID.
+   * @param visualizationId Chart, by its UUID.
+   */
   @Delete('{visualizationId}')
   @Security('caller', ['experiment:manage'])
-  public async remove(@Request() request: HttpRequest, @Path() id: string, @Path() visualizationId: string): Promise<null> {
-    await removeVisualization(this.ctx, this.caller, { experimentId: id, id: visualizationId, versions: expectedVersions(request) });
+  public async deleteVisualization(@Request() request: HttpRequest, @Path() id: string, @Path() visualizationId: string): Promise<null> {
+    await removeVisualization(this.ctx, this.caller, { experimentId: id, id: visualizationId, versions: readExpectedVersions(request) });
     return null;
   }
 
   private answer({ version, ...visualization }: VersionedVisualization): Visualization {
-    return tagged(this.response, visualization, version);
+    return addEtag(this.response, visualization, version);
   }
 }

@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
-import { checked, refusal } from '../input/input.service.ts';
-import { roleProblems } from './roles.ts';
+import { readShape, refuseBody } from '../input/input.service.ts';
+import { checkRoles } from './roles.ts';
 import { configShape, dataConfigShape } from './shape.ts';
 import type { ChartType, DataConfig, NewVisualization, VisualizationPatch } from './visualizations.model.ts';
 import {
@@ -26,9 +26,9 @@ export interface VisualizationTarget {
 }
 
 function checkDataConfig(type: ChartType, given: DataConfig): DataConfig {
-  const config = checked(dataConfigShape, given, '/dataConfig');
-  const problems = roleProblems(type, config);
-  if (problems.length > 0) throw refusal(problems);
+  const config = readShape(dataConfigShape, given, '/dataConfig');
+  const problems = checkRoles(type, config);
+  if (problems.length > 0) throw refuseBody(problems);
   return config;
 }
 
@@ -54,7 +54,7 @@ export async function createVisualization(
   body: NewVisualization,
 ): Promise<VersionedVisualization> {
   const dataConfig = checkDataConfig(body.chartType, body.dataConfig);
-  const config = checked(configShape, body.config ?? {}, '/config');
+  const config = readShape(configShape, body.config ?? {}, '/config');
   return ctx.db.transaction(async (tx) => {
     const { organizationId } = await lockOpenExperiment(tx, experimentId);
     const id = randomUUIDv7();
@@ -84,7 +84,7 @@ export async function patchVisualization(
   target: VisualizationTarget,
   body: VisualizationPatch,
 ): Promise<VersionedVisualization> {
-  const config = body.config === undefined ? undefined : checked(configShape, body.config, '/config');
+  const config = body.config === undefined ? undefined : readShape(configShape, body.config, '/config');
   const given = Object.entries(body).filter(([, value]) => value !== undefined);
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFindAs(tx, target);
@@ -122,5 +122,5 @@ export const removeVisualization = (ctx: Context, caller: Caller, target: Visual
   });
 
 /** Of these charts, those that belong to another experiment and so may not be shown in this one. */
-export const foreignVisualizations = async (db: Queryable, experimentId: string, ids: readonly string[]): Promise<Set<string>> =>
+export const findForeignVisualizations = async (db: Queryable, experimentId: string, ids: readonly string[]): Promise<Set<string>> =>
   new Set(ids.length === 0 ? [] : (await listForeignVisualizations(db, experimentId, ids)).map(({ id }) => id));

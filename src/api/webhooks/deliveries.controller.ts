@@ -1,13 +1,14 @@
 import type { Request as HttpRequest } from 'express';
 import { Get, Path, Post, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
-import { listed, mostCounted, pageOf } from '../../http/answers.ts';
+import { setListHeaders, limitCount, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import type { ListPage } from '../sharing/sharing.model.ts';
+import type { PageQuery } from '../resources/resources.model.ts';
 import { countDeliveries, listDeliveries } from './deliveries.queries.ts';
 import type { WebhookDelivery, WebhookDeliveryReport, WebhookDeliveryStatus } from './webhooks.model.ts';
-import { deliveryOf, redeliver, requireWebhook } from './webhooks.service.ts';
+import { loadDelivery, redeliver, requireWebhook } from './webhooks.service.ts';
 
-interface DeliveryQuery extends ListPage {
+interface DeliveryQuery extends PageQuery {
+  /** Only deliveries in this state. */
   status?: WebhookDeliveryStatus;
 }
 
@@ -15,32 +16,60 @@ interface DeliveryQuery extends ListPage {
 @Tags('Webhooks')
 @Security('caller')
 export class WebhookDeliveriesController extends ApiController {
-  /** What an endpoint was sent, newest first: the last 30 days, and at most the last 1,000. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). Newest first: the last 30 days unless the operator sets another time, and
+   * at most the last 1,000.
+   * @summary List what a webhook was sent
+   * @param id Organization, by its UUID.
+   * @param webhookId Webhook, by its UUID.
+   */
   @Get()
-  public async list(
+  public async listWebhookDeliveries(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Path() webhookId: string,
     @Queries() query: DeliveryQuery,
   ): Promise<WebhookDelivery[]> {
     await requireWebhook(this.ctx, this.caller, { organizationId: id, webhookId });
-    const page = pageOf(query);
+    const page = readPageQuery(query);
     const [rows, total] = await Promise.all([
       listDeliveries(this.ctx.db, webhookId, query.status, page),
-      countDeliveries(this.ctx.db, webhookId, query.status, mostCounted(request)),
+      countDeliveries(this.ctx.db, webhookId, query.status, limitCount(request)),
     ]);
-    return listed(request, this.response, { rows, total }, page);
+    return setListHeaders(request, this.response, { rows, total }, page);
   }
 
-  /** One delivery, with its body and its attempts. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). Answers its body and its attempts. One that is kept no longer is
+   * WEBHOOK_DELIVERY_NOT_FOUND (404).
+   * @summary Read one delivery of a webhook
+   * @param id Organization, by its UUID.
+   * @param webhookId Webhook, by its UUID.
+   * @param deliveryId Delivery, by its UUID, which is its `webhook-id`.
+   */
   @Get('{deliveryId}')
-  public async get(@Path() id: string, @Path() webhookId: string, @Path() deliveryId: string): Promise<WebhookDeliveryReport> {
-    return deliveryOf(this.ctx, this.caller, { organizationId: id, webhookId }, deliveryId);
+  public async getWebhookDelivery(
+    @Path() id: string,
+    @Path() webhookId: string,
+    @Path() deliveryId: string,
+  ): Promise<WebhookDeliveryReport> {
+    return loadDelivery(this.ctx, this.caller, { organizationId: id, webhookId }, deliveryId);
   }
 
-  /** Sends a delivery that has ended once more, under the same `webhook-id`. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). Sends a delivery that has ended, under the same `webhook-id`. Refused
+   * with WEBHOOK_DELIVERY_PENDING while it is still being tried, and WEBHOOK_DISABLED (409).
+   * @summary Send a delivery once more
+   * @param id Organization, by its UUID.
+   * @param webhookId Webhook, by its UUID.
+   * @param deliveryId Delivery, by its UUID, which is its `webhook-id`.
+   */
   @Post('{deliveryId}/redeliver')
-  public async redeliver(@Path() id: string, @Path() webhookId: string, @Path() deliveryId: string): Promise<WebhookDeliveryReport> {
+  public async repeatWebhookDelivery(
+    @Path() id: string,
+    @Path() webhookId: string,
+    @Path() deliveryId: string,
+  ): Promise<WebhookDeliveryReport> {
     return redeliver(this.ctx, this.caller, { organizationId: id, webhookId }, deliveryId);
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
-import { signedHeaders } from '../../auth/webhooks.ts';
+import { signWebhook } from '../../auth/proofs/webhooks.ts';
 import { callOut, type CallOutcome } from '../../callouts/call.ts';
 import type { Context } from '../../context.ts';
 import { wake } from '../events/events.service.ts';
@@ -36,9 +36,9 @@ async function call(ctx: Context, endpoint: TakenEndpoint, { id, payload }: DueM
   const secrets = [endpoint.secret, endpoint.oldSecret].flatMap((sealed) => (sealed === null ? [] : (openSecret(ctx, sealed) ?? [])));
   if (secrets.length === 0) throw new Error(`the secret of webhook ${endpoint.id} was sealed under another key`);
   const headers = {
-    ...signedHeaders(id, payload, secrets),
+    ...signWebhook(id, payload, secrets),
     'content-type': 'application/json',
-    'user-agent': `fieldlake/${ctx.openapi.info.version}`,
+    'user-agent': `fieldlake/${ctx.openapi.version}`,
   };
   const { allowLoopback, timeoutMs } = ctx.config.webhooks;
   return callOut(endpoint.url, { headers, body: payload, timeoutMs, allowLoopback, signal });

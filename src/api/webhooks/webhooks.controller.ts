@@ -1,6 +1,6 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { expectedVersions, sliced, tagged } from '../../http/answers.ts';
+import { readExpectedVersions, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import type { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookChanges, WebhookDeliveryReport } from './webhooks.model.ts';
@@ -10,68 +10,108 @@ import {
   removeWebhook,
   requireWebhook,
   rotateSecret,
-  shownWebhook,
+  dropVersion,
   testWebhook,
-  webhooksOf,
+  loadWebhooks,
 } from './webhooks.service.ts';
 
 @Route('api/v1/organizations/{id}/webhooks')
 @Tags('Webhooks')
 @Security('caller')
 export class WebhooksController extends ApiController {
-  /** The endpoints that an organization has registered, newest first. For owners and admins. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). Answers the endpoints that it has registered, newest first.
+   * @summary List the webhooks of an organization
+   * @param id Organization, by its UUID.
+   */
   @Get()
-  public async list(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<Webhook[]> {
-    return sliced(request, this.response, await webhooksOf(this.ctx, this.caller, id), page);
+  public async listWebhooks(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<Webhook[]> {
+    return sliceList(request, this.response, await loadWebhooks(this.ctx, this.caller, id), page);
   }
 
-  /** Registers an endpoint that is called when something of the organization changes. Its signing secret is in this answer and in no other. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). The endpoint is called when something of the organization changes. Its
+   * signing secret is in this answer and in no other. An address that cannot be called refuses with INVALID_INPUT (400), more than 20 webhooks with
+   * WEBHOOK_LIMIT_REACHED (409).
+   * @summary Register a webhook
+   * @param id Organization, by its UUID.
+   */
   @Post()
   @SuccessResponse(201, 'Created')
-  public async create(@Path() id: string, @Body() body: NewWebhook): Promise<CreatedWebhook> {
+  public async createWebhook(@Path() id: string, @Body() body: NewWebhook): Promise<CreatedWebhook> {
     this.setStatus(201);
     this.response.setHeader('Cache-Control', 'no-store');
     return createWebhook(this.ctx, this.caller, id, body);
   }
 
-  /** One endpoint. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). Answers what it is told of, and how it fares. Its secret is not shown
+   * again.
+   * @summary Read one webhook
+   * @param id Organization, by its UUID.
+   * @param webhookId Webhook, by its UUID.
+   */
   @Get('{webhookId}')
-  public async get(@Path() id: string, @Path() webhookId: string): Promise<Webhook> {
+  public async getWebhook(@Path() id: string, @Path() webhookId: string): Promise<Webhook> {
     const found = await requireWebhook(this.ctx, this.caller, { organizationId: id, webhookId });
-    return tagged(this.response, shownWebhook(found), found.version);
+    return addEtag(this.response, dropVersion(found), found.version);
   }
 
-  /** Changes what is given. Disabling ends what waits; enabling begins with no failures. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). Fields that are left out keep their value. Disabling ends what waits;
+   * enabling begins with no failures. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
+   * @summary Change a webhook
+   * @param id Organization, by its UUID.
+   * @param webhookId Webhook, by its UUID.
+   */
   @Patch('{webhookId}')
-  public async update(
+  public async updateWebhook(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Path() webhookId: string,
     @Body() body: WebhookChanges,
   ): Promise<Webhook> {
     const path = { organizationId: id, webhookId };
-    const changed = await changeWebhook(this.ctx, this.caller, path, body, expectedVersions(request));
-    return tagged(this.response, shownWebhook(changed), changed.version);
+    const changed = await changeWebhook(this.ctx, this.caller, path, body, readExpectedVersions(request));
+    return addEtag(this.response, dropVersion(changed), changed.version);
   }
 
-  /** Removes an endpoint and the log of its deliveries. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). The log of its deliveries goes with it. With `If-Match`, a newer version
+   * refuses with PRECONDITION_FAILED (412).
+   * @summary Remove a webhook
+   * @param id Organization, by its UUID.
+   * @param webhookId Webhook, by its UUID.
+   */
   @Delete('{webhookId}')
-  public async remove(@Request() request: HttpRequest, @Path() id: string, @Path() webhookId: string): Promise<null> {
-    await removeWebhook(this.ctx, this.caller, { organizationId: id, webhookId }, expectedVersions(request));
+  public async deleteWebhook(@Request() request: HttpRequest, @Path() id: string, @Path() webhookId: string): Promise<null> {
+    await removeWebhook(this.ctx, this.caller, { organizationId: id, webhookId }, readExpectedVersions(request));
     return null;
   }
 
-  /** Makes a new signing secret, shown in this answer only. For 24 hours calls carry signatures by both. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). The new secret is shown in this answer only. For 24 hours calls carry
+   * signatures by both.
+   * @summary Replace the signing secret of a webhook
+   * @param id Organization, by its UUID.
+   * @param webhookId Webhook, by its UUID.
+   */
   @Post('{webhookId}/rotate-secret')
-  public async rotate(@Path() id: string, @Path() webhookId: string): Promise<RotatedSecret> {
+  public async rotateWebhookSecret(@Path() id: string, @Path() webhookId: string): Promise<RotatedSecret> {
     this.response.setHeader('Cache-Control', 'no-store');
     return rotateSecret(this.ctx, this.caller, { organizationId: id, webhookId });
   }
 
-  /** Sends a message of kind `webhook.test`; the delivery says what becomes of it. */
+  /**
+   * Only for owners and admins of the organization, else ADMINS_ONLY (403). Sends a message of kind `webhook.test`; the delivery says what becomes of
+   * it. A disabled webhook refuses with WEBHOOK_DISABLED (409).
+   * @summary Send a test to a webhook
+   * @param id Organization, by its UUID.
+   * @param webhookId Webhook, by its UUID.
+   */
   @Post('{webhookId}/test')
   @SuccessResponse(201, 'Created')
-  public async test(@Path() id: string, @Path() webhookId: string): Promise<WebhookDeliveryReport> {
+  public async testWebhook(@Path() id: string, @Path() webhookId: string): Promise<WebhookDeliveryReport> {
     this.setStatus(201);
     return testWebhook(this.ctx, this.caller, { organizationId: id, webhookId });
   }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { DELIVER, RETRY } from '../events/events.service.ts';
-import { deliverTo, forgetOldDeliveries, wakeEndpoints } from './delivering.service.ts';
+import { deliverTo, forgetOldDeliveries } from './delivering.service.ts';
 
 const delivering =
   (name: string, concurrency: number) =>
@@ -22,6 +22,3 @@ export const forgetDeliveriesJob = (ctx: Context): JobHandler => ({
   schedule: '41 3 * * *',
   run: (_payload, signal) => forgetOldDeliveries(ctx, signal),
 });
-
-/** Looks for what is due. */
-export const sweepWebhooks = (ctx: Context): Promise<void> => wakeEndpoints(ctx);

@@ -2,13 +2,13 @@ import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { open, seal } from '../../auth/seal.ts';
-import { makeWebhookSecret } from '../../auth/webhooks.ts';
-import { urlProblem } from '../../callouts/call.ts';
+import { makeWebhookSecret } from '../../auth/proofs/webhooks.ts';
+import { findUrlProblem } from '../../callouts/call.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { queueMessage, wake } from '../events/events.service.ts';
-import { refusal } from '../input/input.service.ts';
+import { enqueueMessage, wake } from '../events/events.service.ts';
+import { refuseBody } from '../input/input.service.ts';
 import { requireAdmin } from '../organizations/organizations.service.ts';
 import { failWaiting, findDelivery, reopenDelivery } from './deliveries.queries.ts';
 import type { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookChanges, WebhookDeliveryReport } from './webhooks.model.ts';
@@ -36,11 +36,11 @@ export function openSecret(ctx: Context, sealed: string): string | undefined {
 }
 
 /** A webhook as it goes out, without its version. */
-export const shownWebhook = ({ version: _version, ...webhook }: StoredWebhook): Webhook => webhook;
+export const dropVersion = ({ version: _version, ...webhook }: StoredWebhook): Webhook => webhook;
 
 function checkUrl(ctx: Context, url: string): string {
-  const problem = urlProblem(url, ctx.config.webhooks.allowLoopback);
-  if (problem !== null) throw refusal([{ path: '/url', message: problem }]);
+  const problem = findUrlProblem(url, ctx.config.webhooks.allowLoopback);
+  if (problem !== null) throw refuseBody([{ path: '/url', message: problem }]);
   return new URL(url).href;
 }
 
@@ -66,9 +66,9 @@ async function lock(tx: Transaction, caller: Caller, path: WebhookPath, versions
   return found;
 }
 
-export async function webhooksOf(ctx: Context, caller: Caller, organizationId: string): Promise<Webhook[]> {
+export async function loadWebhooks(ctx: Context, caller: Caller, organizationId: string): Promise<Webhook[]> {
   await requireAdmin(ctx.db, caller, organizationId);
-  return (await listWebhooks(ctx.db, organizationId)).map(shownWebhook);
+  return (await listWebhooks(ctx.db, organizationId)).map(dropVersion);
 }
 
 /** Registers an endpoint; its secret is in this answer only. Errors: invalid input, webhookLimitReached. */
@@ -90,11 +90,7 @@ export const createWebhook = (ctx: Context, caller: Caller, organizationId: stri
     });
     if (!made) throw errors.conflict();
     await audit(tx, caller, { action: 'webhook.created', organizationId, details: { webhookId: made.id } });
-    return caller.created(
-      tx,
-      { ...shownWebhook(made), secret },
-      { made: `The webhook ${made.id} was made; rotate its secret to see one.` },
-    );
+    return caller.created(tx, { ...dropVersion(made), secret }, { made: `The webhook ${made.id} was made; rotate its secret to see one.` });
   });
 
 /** Changes what is given. Errors: invalid input, webhookNotFound, preconditionFailed. */
@@ -153,12 +149,12 @@ export const testWebhook = (ctx: Context, caller: Caller, path: WebhookPath): Pr
     if (!found.enabled) throw errors.webhookDisabled();
     const to = { endpointId: found.id, isFailing: found.failures > 0 };
     const data = { organizationId: path.organizationId, webhookId: found.id };
-    const id = await queueMessage(ctx, tx, to, { kind: 'webhook.test', data });
+    const id = await enqueueMessage(ctx, tx, to, { kind: 'webhook.test', data });
     return caller.created(tx, await reportOf(tx, found.id, id));
   });
 
 /** One delivery with its body and its attempts. */
-export async function deliveryOf(ctx: Context, caller: Caller, path: WebhookPath, deliveryId: string): Promise<WebhookDeliveryReport> {
+export async function loadDelivery(ctx: Context, caller: Caller, path: WebhookPath, deliveryId: string): Promise<WebhookDeliveryReport> {
   const { id } = await requireWebhook(ctx, caller, path);
   const found = await findDelivery(ctx.db, id, deliveryId);
   if (!found) throw errors.webhookDeliveryNotFound();

@@ -60,7 +60,7 @@ function stepOf(cell: Cell): Pick<FlowNode, 'type' | 'name' | 'content'> | undef
  * The flow that a person walks through, from the cells of a workbook: the first step is the start, each step leads to the next, and a branch
  * path with a target leads there, or to the first step after a target that is no step. Null when no cell is a step.
  */
-export function flowOf(cells: readonly Cell[]): FlowGraph | null {
+export function makeFlow(cells: readonly Cell[]): FlowGraph | null {
   const steps = cells.map((cell) => ({ cell, step: stepOf(cell) }));
   const emitted = steps.flatMap(({ cell, step }) => (step ? [{ cell, step }] : []));
   if (emitted.length === 0) return null;

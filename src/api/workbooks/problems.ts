@@ -1,4 +1,4 @@
-import { canonicalQuestion, isReservedColumn } from '../flow/flow.service.ts';
+import { canonicaliseQuestion, isReservedColumn } from '../flow/flow.service.ts';
 import type { Cell } from './cells.ts';
 import type { WorkbookProblem } from './workbooks.model.ts';
 
@@ -55,7 +55,7 @@ function cellProblemsOf(cell: Cell, cells: readonly Cell[], used: ReadonlyMap<st
       ];
     }
     case 'question': {
-      const column = canonicalQuestion(cell.name);
+      const column = canonicaliseQuestion(cell.name);
       return isReservedColumn(column) ? [error('reserved-name', `'${column}' is a column that every measurement has.`)] : [];
     }
     case 'branch':
@@ -68,7 +68,7 @@ function cellProblemsOf(cell: Cell, cells: readonly Cell[], used: ReadonlyMap<st
 }
 
 /** Everything that would stop a workbook from working in the field, or that looks like a slip, in the order of its cells. */
-export function problemsOf(cells: readonly Cell[], things: readonly UsedThing[]): WorkbookProblem[] {
+export function listProblems(cells: readonly Cell[], things: readonly UsedThing[]): WorkbookProblem[] {
   const used = new Map(things.map((thing) => [thing.id, thing]));
   const seen = new Set<string>();
   let family: string | undefined;

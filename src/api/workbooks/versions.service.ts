@@ -3,12 +3,12 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { exactJson } from '../../json.ts';
+import { readExactJson } from '../../json.ts';
 import { errors } from '../../errors.ts';
 import { replaceFlow } from '../flow/flow.service.ts';
 import { lockForChange } from '../resources/resources.service.ts';
-import { designDigest, usesOf, withoutRunData, type Cell } from './cells.ts';
-import { flowOf } from './flow.ts';
+import { hashDesign, listUses, dropRunData, type Cell } from './cells.ts';
+import { makeFlow } from './flow.ts';
 import { clearPin, findLatest, findPin, findVersion, insertVersion, insertVersionUses, setPin } from './versions.queries.ts';
 import type { EntitySnapshots, WorkbookPin, WorkbookVersion } from './workbooks.model.ts';
 import { findWorkbook, listUsed, type UsedEntity } from './workbooks.queries.ts';
@@ -20,12 +20,12 @@ export async function readVersion(db: Queryable, workbookId: string, id: string)
   const row = await findVersion(db, workbookId, id);
   if (!row) throw errors.workbookVersionNotFound();
   const { snapshots, ...version } = row;
-  return { ...version, cells: row.cells as WorkbookVersion['cells'], entitySnapshots: exactJson(snapshots) as EntitySnapshots };
+  return { ...version, cells: row.cells as WorkbookVersion['cells'], entitySnapshots: readExactJson(snapshots) as EntitySnapshots };
 }
 
 const snapshotsOf = (entities: readonly UsedEntity[]) => ({
   protocols: Object.fromEntries(
-    entities.flatMap(({ id, type, code, kind }) => (type === 'protocol' ? [[id, { code: exactJson(code), family: kind }]] : [])),
+    entities.flatMap(({ id, type, code, kind }) => (type === 'protocol' ? [[id, { code: readExactJson(code), family: kind }]] : [])),
   ),
   macros: Object.fromEntries(entities.flatMap(({ id, type, code, kind }) => (type === 'macro' ? [[id, { code, language: kind }]] : []))),
 });
@@ -41,7 +41,7 @@ async function publish(tx: Transaction, maker: Maker, workbookId: string): Promi
   const workbook = await findWorkbook(tx, workbookId);
   if (!workbook) throw errors.resourceNotFound('workbook');
   const cells = workbook.cells as unknown as Cell[];
-  const entities = await listUsed(tx, maker.userId, usesOf(cells));
+  const entities = await listUsed(tx, maker.userId, listUses(cells));
   const hidden = entities.find(({ isReadable }) => !isReadable);
   if (hidden) throw errors.workbookNotPublishable(hidden.type, hidden.id);
   const id = randomUUIDv7();
@@ -50,9 +50,9 @@ async function publish(tx: Transaction, maker: Maker, workbookId: string): Promi
     id,
     workbookId,
     version,
-    cells: JSON.stringify(withoutRunData(cells)),
+    cells: JSON.stringify(dropRunData(cells)),
     metadata: JSON.stringify(workbook.metadata),
-    designDigest: designDigest(cells),
+    designDigest: hashDesign(cells),
     snapshots: JSON.stringify(snapshotsOf(entities)),
     createdBy: maker.userId,
   });
@@ -74,7 +74,7 @@ export interface Followed {
 
 async function follow(tx: Transaction, maker: Maker, experimentId: string, pin: WorkbookPin): Promise<Followed> {
   const { cells } = await readVersion(tx, pin.workbookId, pin.workbookVersionId);
-  const flow = await replaceFlow(tx, experimentId, flowOf(cells as unknown as Cell[]));
+  const flow = await replaceFlow(tx, experimentId, makeFlow(cells as unknown as Cell[]));
   await setPin(tx, experimentId, pin);
   await audit(tx, maker, {
     action: 'experiment.workbook-attached',

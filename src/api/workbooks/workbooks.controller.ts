@@ -1,11 +1,12 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { capabilitiesOf } from '../../authorization/access.ts';
+import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { expectedVersions, listed, mostCounted, pageOf, tagged } from '../../http/answers.ts';
+import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import type { LibraryListQuery, PageQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
-import { filterOf, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
+import type { LibraryListQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
+import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
+import type { ListPage } from '../sharing/sharing.model.ts';
 import { countVersions, listVersions } from './versions.queries.ts';
 import { readVersion } from './versions.service.ts';
 import type {
@@ -18,94 +19,137 @@ import type {
   WorkbookVersionSummary,
 } from './workbooks.model.ts';
 import { countWorkbooks, findWorkbook, listWorkbooks } from './workbooks.queries.ts';
-import { createWorkbook, patchWorkbook, problemsOfWorkbook } from './workbooks.service.ts';
+import { createWorkbook, patchWorkbook, loadProblems } from './workbooks.service.ts';
 
 @Route('api/v1/workbooks')
-@Tags('Workbooks')
+@Tags('Workbooks and flows')
 export class WorkbooksController extends ApiController {
-  /** Lists workbooks by name; with `search`, best match first, also by what they use and who uses them. */
+  /**
+   * Answers the workbooks that you may read, by name; with `search`, best match first, also by what they use and who uses them. X-Total-Count says
+   * how many there are, exactly up to 10,000 or with `Prefer: count=exact`, and Link leads to the other pages.
+   * @summary List the workbooks you may read
+   */
   @Get()
   @Security('caller')
-  public async list(@Request() request: HttpRequest, @Queries() query: LibraryListQuery): Promise<WorkbookListItem[]> {
-    const filter = filterOf(this.caller.userId, query);
-    const page = pageOf(query);
+  public async listWorkbooks(@Request() request: HttpRequest, @Queries() query: LibraryListQuery): Promise<WorkbookListItem[]> {
+    const filter = makeFilter(this.caller.userId, query);
+    const page = readPageQuery(query);
     const [rows, total] = await Promise.all([
       listWorkbooks(this.ctx.db, filter, page),
-      countWorkbooks(this.ctx.db, filter, mostCounted(request)),
+      countWorkbooks(this.ctx.db, filter, limitCount(request)),
     ]);
-    return listed(request, this.response, { rows, total }, page);
+    return setListHeaders(request, this.response, { rows, total }, page);
   }
 
-  /** Creates a workbook, private unless stated otherwise, in an organization of yours or your personal workspace. */
+  /**
+   * For everybody who is signed in: in an organization of yours, or else in your personal workspace. It is private unless stated otherwise. Cells
+   * that cannot be, and questions whose answers would have one column, refuse with INVALID_INPUT (400). NOT_A_MEMBER (403) for an organization of
+   * others.
+   * @summary Create a workbook
+   */
   @Post()
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async create(@Body() body: NewWorkbook): Promise<Workbook> {
+  public async createWorkbook(@Body() body: NewWorkbook): Promise<Workbook> {
     this.setStatus(201);
     return createWorkbook(this.ctx, this.caller, body);
   }
 
-  /** One workbook, and what you may do with it. */
+  /**
+   * For everybody who may read the workbook. Answers it with its cells, and what you may do with it.
+   * @summary Read one workbook
+   * @param id Workbook, by its UUID.
+   */
   @Get('{id}')
   @Security('caller', ['workbook:read'])
-  public async get(@Path() id: string): Promise<Workbook> {
+  public async getWorkbook(@Path() id: string): Promise<Workbook> {
     const [found, capabilities] = await Promise.all([
       findWorkbook(this.ctx.db, id),
-      capabilitiesOf(this.ctx.db, this.caller.userId, 'workbook', id),
+      loadCapabilities(this.ctx.db, this.caller.userId, 'workbook', id),
     ]);
     if (!found) throw errors.resourceNotFound('workbook');
     const { version, ...workbook } = found;
-    return tagged(this.response, { ...workbook, capabilities }, version);
+    return addEtag(this.response, { ...workbook, capabilities }, version);
   }
 
-  /** Changes what is given; cells and metadata are replaced as a whole. Makes no version: experiments keep the one that they pin. */
+  /**
+   * Only for owners and admins of the workbook. Fields that are left out keep their value; cells and metadata are replaced as a whole. It makes no
+   * version: experiments keep the one that they follow. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
+   * @summary Change a workbook
+   * @param id Workbook, by its UUID.
+   */
   @Patch('{id}')
   @Security('caller', ['workbook:update'])
-  public async update(@Request() request: HttpRequest, @Path() id: string, @Body() body: WorkbookPatch): Promise<Workbook> {
-    const { version, ...workbook } = await patchWorkbook(this.ctx, this.caller, id, body, expectedVersions(request));
-    return tagged(this.response, workbook, version);
+  public async updateWorkbook(@Request() request: HttpRequest, @Path() id: string, @Body() body: WorkbookPatch): Promise<Workbook> {
+    const { version, ...workbook } = await patchWorkbook(this.ctx, this.caller, id, body, readExpectedVersions(request));
+    return addEtag(this.response, workbook, version);
   }
 
-  /** Deletes a workbook. Experiments that pin one of its versions keep that version and their flow. */
+  /**
+   * Only for owners and admins of the workbook. Experiments that follow one of its versions keep that version and their flow. With `If-Match`, a
+   * newer version refuses with PRECONDITION_FAILED (412).
+   * @summary Delete a workbook
+   * @param id Workbook, by its UUID.
+   */
   @Delete('{id}')
   @Security('caller', ['workbook:manage'])
-  public async remove(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
-    return removeLibraryResource(this.ctx, this.caller, { type: 'workbook', id }, expectedVersions(request));
+  public async deleteWorkbook(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
+    return removeLibraryResource(this.ctx, this.caller, { type: 'workbook', id }, readExpectedVersions(request));
   }
 
-  /** Makes a workbook public. There is no way back. */
+  /**
+   * Only for owners and admins of the workbook. Everybody who is signed in may then read it. There is no way back: `private` for a public workbook
+   * refuses with VISIBILITY_NOT_MONOTONIC (409).
+   * @summary Make a workbook public
+   * @param id Workbook, by its UUID.
+   */
   @Patch('{id}/visibility')
   @Security('caller', ['workbook:manage'])
-  public async publish(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
+  public async setWorkbookVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
     return setLibraryVisibility(this.ctx, this.caller, { type: 'workbook', id }, body.visibility);
   }
 
-  /** What would stop the workbook from working in the field: missing references, dangling branches, reserved names. */
+  /**
+   * For everybody who may read the workbook. Answers what would stop it from working in the field, as you would meet it: missing references, dangling
+   * branches, reserved names.
+   * @summary List the problems of a workbook
+   * @param id Workbook, by its UUID.
+   */
   @Get('{id}/problems')
   @Security('caller', ['workbook:read'])
-  public async problems(@Path() id: string): Promise<WorkbookProblems> {
-    return problemsOfWorkbook(this.ctx, this.caller, id);
+  public async listWorkbookProblems(@Path() id: string): Promise<WorkbookProblems> {
+    return loadProblems(this.ctx, this.caller, id);
   }
 
-  /** Versions, newest first. Attaching and upgrading make them. */
+  /**
+   * For everybody who may read the workbook. Newest first. Attaching it to an experiment and upgrading make versions. Without `page` and `pageSize`
+   * at most 1,000 are answered.
+   * @summary List the versions of a workbook
+   * @param id Workbook, by its UUID.
+   */
   @Get('{id}/versions')
   @Security('caller', ['workbook:read'])
-  public async versions(
+  public async listWorkbookVersions(
     @Request() request: HttpRequest,
     @Path() id: string,
-    @Queries() query: PageQuery,
+    @Queries() query: ListPage,
   ): Promise<WorkbookVersionSummary[]> {
-    const page =
-      query.page === undefined && query.pageSize === undefined ? { page: 1, pageSize: 1000, limit: 1000, offset: 0 } : pageOf(query);
+    const page = readPageOrWhole(query);
     const [rows, total] = await Promise.all([listVersions(this.ctx.db, id, page), countVersions(this.ctx.db, id)]);
-    return listed(request, this.response, { rows, total }, page);
+    return setListHeaders(request, this.response, { rows, total }, page);
   }
 
-  /** One version, with what it keeps of the protocols and macros that it uses. It never changes. */
+  /**
+   * For everybody who may read the workbook. Answers its cells, and what it keeps of the protocols and macros that it uses. A version never changes.
+   * One of another workbook is WORKBOOK_VERSION_NOT_FOUND (404).
+   * @summary Read one version of a workbook
+   * @param id Workbook, by its UUID.
+   * @param versionId Version, by its UUID.
+   */
   @Get('{id}/versions/{versionId}')
   @Security('caller', ['workbook:read'])
-  public async version(@Path() id: string, @Path() versionId: string): Promise<WorkbookVersion> {
+  public async getWorkbookVersion(@Path() id: string, @Path() versionId: string): Promise<WorkbookVersion> {
     const version = await readVersion(this.ctx.db, id, versionId);
-    return tagged(this.response, version, version.version);
+    return addEtag(this.response, version, version.version);
   }
 }

@@ -2,10 +2,10 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { checked, refusal } from '../input/input.service.ts';
+import { readShape, refuseBody } from '../input/input.service.ts';
 import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
-import { cellProblems, cellsShape, countTypes, designDigest, usesOf, type Cell } from './cells.ts';
-import { problemsOf } from './problems.ts';
+import { listCellProblems, cellsShape, countTypes, hashDesign, listUses, type Cell } from './cells.ts';
+import { listProblems } from './problems.ts';
 import type { NewWorkbook, Workbook, WorkbookPatch, WorkbookProblems } from './workbooks.model.ts';
 import {
   deleteUses,
@@ -28,20 +28,20 @@ async function mustFind(tx: Queryable, id: string): Promise<WorkbookRow> {
 
 function textOf(value: unknown, name: string): string {
   const text = JSON.stringify(value);
-  if (text.length > LARGEST) throw refusal([{ path: `/${name}`, message: `must be at most ${LARGEST / 1_000_000} MB` }]);
+  if (text.length > LARGEST) throw refuseBody([{ path: `/${name}`, message: `must be at most ${LARGEST / 1_000_000} MB` }]);
   return text;
 }
 
 function checkedCells(given: unknown): Cell[] {
-  const cells = checked(cellsShape, given, '/cells');
-  const problems = cellProblems(cells);
-  if (problems.length > 0) throw refusal(problems);
+  const cells = readShape(cellsShape, given, '/cells');
+  const problems = listCellProblems(cells);
+  if (problems.length > 0) throw refuseBody(problems);
   return cells;
 }
 
 const contentOf = (cells: readonly Cell[]) => ({
   cells: textOf(cells, 'cells'),
-  designDigest: designDigest(cells),
+  designDigest: hashDesign(cells),
   cellTypeCounts: JSON.stringify(countTypes(cells)),
 });
 
@@ -51,7 +51,7 @@ export async function addWorkbook(tx: Transaction, maker: Pick<Caller, 'userId' 
   const metadata = textOf(body.metadata ?? {}, 'metadata');
   const id = await settleResource(tx, maker, 'workbook', body);
   await insertWorkbook(tx, id, body.forkedFrom ?? null, { ...contentOf(cells), metadata });
-  await insertUses(tx, id, usesOf(cells));
+  await insertUses(tx, id, listUses(cells));
   return mustFind(tx, id);
 }
 
@@ -79,7 +79,7 @@ export const patchWorkbook = (
     if (cells !== undefined) {
       await updateCells(tx, id, contentOf(cells));
       await deleteUses(tx, id);
-      await insertUses(tx, id, usesOf(cells));
+      await insertUses(tx, id, listUses(cells));
     }
     if (metadata !== undefined) await updateMetadata(tx, id, textOf(metadata, 'metadata'));
     await recordChange(tx, caller, { type: 'workbook', id, organizationId }, given);
@@ -87,10 +87,10 @@ export const patchWorkbook = (
   });
 
 /** Everything that would stop a workbook from working in the field, as this caller would meet it. */
-export const problemsOfWorkbook = (ctx: Context, caller: Caller, id: string): Promise<WorkbookProblems> =>
+export const loadProblems = (ctx: Context, caller: Caller, id: string): Promise<WorkbookProblems> =>
   ctx.db.transaction(async (tx) => {
     const { cells } = await mustFind(tx, id);
     const known = cells as unknown as Cell[];
-    const problems = problemsOf(known, await listUsed(tx, caller.userId, usesOf(known)));
+    const problems = listProblems(known, await listUsed(tx, caller.userId, listUses(known)));
     return { ok: problems.every(({ severity }) => severity === 'warning'), problems };
   });

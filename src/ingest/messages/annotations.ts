@@ -1,7 +1,8 @@
 /** Annotations that a message brings with its measurement. Pure. */
 import { createHash } from 'node:crypto';
-import { FLAG_TYPES } from '../../lakehouse/catalog.ts';
+import { FLAG_TYPES } from '../../lakehouse/terms/catalog.ts';
 import type { AnnotationChange } from '../annotation-log.ts';
+import { isRecord } from '../../json.ts';
 import { cut } from '../typing/columns.ts';
 
 /** One annotation of one row, before it has its place in the log. */
@@ -17,9 +18,6 @@ interface About {
   /** When it was made, ISO 8601. */
   at: string;
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An id of our own, whatever the payload calls it: no message can change an annotation that is there. */
 function idOf(rowId: string, given: unknown): string {

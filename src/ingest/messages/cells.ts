@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { MeasurementRow, PlainName } from './rows.ts';
 import { BufferedFile, RARE_QUOTE } from '../record-writer.ts';
 
-export const digits = (value: number | null) => (value === null ? null : String(value));
+export const readDigits = (value: number | null) => (value === null ? null : String(value));
 export const clean = (value: string | null) => (value?.includes('\0') === true ? value.replaceAll('\0', '\ufffd') : value);
 
 /** What every row that comes of a measurement says of it. */
@@ -28,8 +28,8 @@ export const FACT_COLUMNS: readonly CellColumn<MeasuredFacts>[] = [
   { name: 'device_id', plain: 'deviceId', of: ({ facts }) => clean(facts.deviceId) },
   { name: 'device_name', plain: 'deviceName', of: ({ facts }) => clean(facts.deviceName) },
   { name: 'timezone', plain: 'timezone', of: ({ facts }) => clean(facts.timezone) },
-  { name: 'latitude', plain: 'latitude', of: ({ facts }) => digits(facts.latitude) },
-  { name: 'longitude', plain: 'longitude', of: ({ facts }) => digits(facts.longitude) },
+  { name: 'latitude', plain: 'latitude', of: ({ facts }) => readDigits(facts.latitude) },
+  { name: 'longitude', plain: 'longitude', of: ({ facts }) => readDigits(facts.longitude) },
   { name: 'workbook_run_id', plain: 'workbookRunId', of: ({ facts }) => clean(facts.workbookRunId) },
   { name: 'contributor_id', of: ({ contributorId }) => contributorId },
   { name: 'client_id', of: ({ clientId }) => clean(clientId) },

@@ -1,15 +1,15 @@
 /** What the devices of a batch said of themselves: the newest of each, instead of all that all of them said. Pure. */
-import { clean, digits, FACT_COLUMNS } from './cells.ts';
+import { clean, readDigits, FACT_COLUMNS } from './cells.ts';
 import type { MeasurementRow } from './rows.ts';
 
 /** What a device says of itself, and may say anew with every measurement. */
 const SAID: readonly { name: string; of: (row: MeasurementRow) => string | null }[] = [
   ...FACT_COLUMNS.filter(({ name }) => name === 'client_id' || name === 'device_name'),
   { name: 'device_version', of: ({ facts }) => clean(facts.deviceVersion) },
-  { name: 'device_battery', of: ({ facts }) => digits(facts.deviceBattery) },
+  { name: 'device_battery', of: ({ facts }) => readDigits(facts.deviceBattery) },
 ];
 
-/** Columns of `devicesSaid`, behind the row's own. */
+/** Columns of `printDevices`, behind the row's own. */
 export const DEVICE_COLUMNS: readonly string[] = [
   ...SAID.map(({ name }) => name),
   'device_row',
@@ -82,7 +82,7 @@ function hear(device: Device, row: MeasurementRow): void {
  * Of each device one row a time at which it said something that is still the newest: cells of `fieldlake_row` and `DEVICE_COLUMNS`. The first of a device
  * counts for all of its measurements, the others for none.
  */
-export function devicesSaid(rows: readonly MeasurementRow[]): (string | null)[][] {
+export function printDevices(rows: readonly MeasurementRow[]): (string | null)[][] {
   const devices = new Map<string, Device>();
   // from the end: what is newest is mostly there, and what is older is passed over
   for (let at = rows.length - 1; at >= 0; at -= 1) {

@@ -1,8 +1,8 @@
 /** The waiting messages of one experiment, batch after batch: one is taken apart while the one before it is written, and the one before that is committed. */
 import { ApiError } from '../../errors.ts';
-import type { Staged } from '../../lakehouse/warehouse.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { isStorageFull } from '../../storage/full.ts';
-import { newTables } from './tables.ts';
+import { makeTableIds } from './tables.ts';
 import { ingestMessages, type MessageDeps, type ReadMessage, type Storing } from './store.ts';
 import { forgetTries, listPending, noteTry, takeBackTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
 
@@ -39,7 +39,7 @@ interface Taken {
   tryId?: number;
 }
 
-/** Whether a failure is of what is around the service, and says nothing of the messages that met it: a full disk, or a store or database that is away. */
+/** True for a failure that says nothing about the messages: a full disk, or a store or database that cannot be reached. */
 export const isAround = (error: unknown): boolean =>
   isStorageFull(error) || (error instanceof ApiError && (error.status === 503 || error.status === 504));
 
@@ -61,7 +61,7 @@ export async function drainMessages(
   const { db } = deps;
   // most messages come once; where one has come twice, more will
   let looksFirst = false;
-  const tables = newTables();
+  const tables = makeTableIds();
   /** Whatever fails for another reason than the messages is no try of theirs. */
   const excusing = async <T>(tryId: number | undefined, work: () => Promise<T>): Promise<T> => {
     try {

@@ -6,7 +6,7 @@ const FIRST = '0'.repeat(12);
 const digest = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts)).slice(0, 20);
 
 /** Identity of one delivery: 20 hex digits over experiment, sender and bytes, or the SHA-256 of the bytes. */
-export const deliverySource = (experimentId: string, sender: string, body: Uint8Array | string): string =>
+export const hashDelivery = (experimentId: string, sender: string, body: Uint8Array | string): string =>
   digest('delivery', experimentId, sender, typeof body === 'string' ? body : hash('sha256', body));
 
 interface Sender {
@@ -26,7 +26,7 @@ const QUOTE = 0x22;
 const CLOSE_LIST = 0x5d;
 
 /** Identities of the rows of messages of an experiment: of each its own id, or else the hash of its text, within experiment and sender. */
-export function messageSources(experimentId: string): (arrival: Sender, message: Identified) => string {
+export function makeMessageHasher(experimentId: string): (arrival: Sender, message: Identified) => string {
   const beginOf = (sender: string) => JSON.stringify(['message', experimentId, sender]).slice(0, -1);
   // what is hashed begins alike for all of a sender
   let [last, begin, begun] = ['', '', 0];
@@ -55,14 +55,14 @@ export function messageSources(experimentId: string): (arrival: Sender, message:
 }
 
 /** Identity of what one macro made of one measurement. */
-export const macroSource = (rawId: string, macroId: string): string => digest('macro', rawId, macroId.toLowerCase());
+export const hashMacroSource = (rawId: string, macroId: string): string => digest('macro', rawId, macroId.toLowerCase());
 
 /** The row id of the n-th thing that a macro made of a measurement: 32 hex digits, within a burst in the order of its elements. Stays when the macro is run again. */
-export const macroRowId = (rawId: string, macroId: string, index: number): string =>
-  rowId(digest('macro row', rawId.slice(0, 20), macroId.toLowerCase()), Number.parseInt(rawId.slice(20), 16) * 2 ** 24 + index);
+export const hashMacroRowId = (rawId: string, macroId: string, index: number): string =>
+  hashRowId(digest('macro row', rawId.slice(0, 20), macroId.toLowerCase()), Number.parseInt(rawId.slice(20), 16) * 2 ** 24 + index);
 
 /** The row id of the n-th row of a source: 32 hex digits, in the order of the rows. */
-export const rowId = (source: string, index: number): string => source + (index === 0 ? FIRST : index.toString(16).padStart(12, '0'));
+export const hashRowId = (source: string, index: number): string => source + (index === 0 ? FIRST : index.toString(16).padStart(12, '0'));
 
 interface Device {
   deviceId: string | null;
@@ -70,11 +70,11 @@ interface Device {
 }
 
 /** The rows of devices of an experiment: there are few devices, and many measurements of each. */
-export function deviceRows(experimentId: string): (message: Device) => string {
+export function makeDeviceHasher(experimentId: string): (message: Device) => string {
   const known = new Map<string | null, Map<string | null, string>>();
   return ({ deviceId, deviceFirmware }) => {
     const ofDevice = known.get(deviceId) ?? new Map<string | null, string>();
-    const row = ofDevice.get(deviceFirmware) ?? rowId(digest('device', experimentId, deviceId, deviceFirmware), 0);
+    const row = ofDevice.get(deviceFirmware) ?? hashRowId(digest('device', experimentId, deviceId, deviceFirmware), 0);
     ofDevice.set(deviceFirmware, row);
     known.set(deviceId, ofDevice);
     return row;

@@ -3,30 +3,30 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errors } from '../../errors.ts';
-import { fixedColumns } from '../../lakehouse/catalog.ts';
-import { commit, fingerprint, knownSources, type ColumnState } from '../../lakehouse/manifest.ts';
-import type { Staged } from '../../lakehouse/warehouse.ts';
-import { removeUncommitted, untilUnchanged } from '../attempts.ts';
+import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
+import { commit, printFingerprint, listKnownSources, type ColumnState } from '../../lakehouse/tables/manifest.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
+import { removeUncommitted, retryUnchanged } from '../attempts.ts';
 import { cut, MAX_NAME, nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from '../typing/columns.ts';
 import type { Answer } from './questions.ts';
-import { quote } from '../../lakehouse/staging.ts';
+import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { MAX_COLUMNS } from '../limits.ts';
-import { macroRowId, macroSource } from './ids.ts';
-import { outputTokens, type MacroResult, type MeasurementRow } from './rows.ts';
+import { hashMacroRowId, hashMacroSource } from './ids.ts';
+import { printOutput, type MacroResult, type MeasurementRow } from './rows.ts';
 import { clean, type MeasuredFacts } from './cells.ts';
-import { FACTS, factsOf, keptRecords, labelsOf, openTable, questionColumn, type Batch, type Prepared } from './tables.ts';
+import { FACTS, printFacts, keepRecords, listLabels, openTable, makeQuestionColumn, type Batch, type Prepared } from './tables.ts';
 import type { Transaction } from './messages.queries.ts';
-import { fill, functionStatements, variable } from '../pipeline.ts';
-import { changeWith, findWidened, joinColumns, widenFiles } from '../../lakehouse/rewriting.ts';
+import { fill, listFunctions, setVariable } from '../pipeline.ts';
+import { changeWith, findWidened, joinColumns, widenFiles } from '../../lakehouse/tables/rewriting.ts';
 import { stageWithout } from './replacing.ts';
-import { typeFile } from '../typing/decide.ts';
+import { decideFileTypes } from '../typing/decide.ts';
 import type { BronzeField } from '../typing/classes.ts';
 
-const RULES: NameRules = { reserved: new Set([...fixedColumns('macro').map(({ name }) => name), ...OWN_NAMES]), prefix: 'output_' };
+const RULES: NameRules = { reserved: new Set([...listFixedColumns('macro').map(({ name }) => name), ...OWN_NAMES]), prefix: 'output_' };
 
 const isQuestion = ({ origin }: ColumnState) => origin === 'question';
 
-/** Names for the keys of outputs: a key goes where it went before, a new one where nothing is yet, and beside a question of its name as `output_<key>`. */
+/** Names the columns of output keys. A known key keeps its column, and a new one gets its own. Beside a question of the same name it is `output_<key>`. */
 function nameOutputs(keys: readonly string[], known: readonly ColumnState[]): NamedColumn[] {
   const before = new Map(known.filter((column) => !isQuestion(column)).map(({ name, originalKey }) => [originalKey ?? name, name]));
   const isKnown = (key: string) => before.has(key) && (!key.toLowerCase().endsWith('__text') || before.get(key) !== key);
@@ -77,7 +77,7 @@ function fitOutputs(rows: readonly MacroRow[], known: readonly ColumnState[]): {
   // each key may bring a second column, for values that do not fit the first
   const most = Math.max(keys.size, Math.floor(MAX_COLUMNS / 2));
   return rows.map((row) => {
-    const tokens = new Map(outputTokens(row.result).map(([key, token]) => [key.toWellFormed().replaceAll('\0', '\ufffd'), token]));
+    const tokens = new Map(printOutput(row.result).map(([key, token]) => [key.toWellFormed().replaceAll('\0', '\ufffd'), token]));
     const fresh = [...tokens.keys()].filter((key) => !keys.has(key));
     if (keys.size + fresh.length > most) {
       const error = `The output has ${fresh.length} new keys, and the table has room for ${most - keys.size}.`;
@@ -96,17 +96,17 @@ async function stageRows(batch: Batch, macroId: string, table: MacroTable, rows:
   const fitted = fitOutputs(rows, table.known);
   const keys = [...new Set(fitted.flatMap(({ tokens }) => [...tokens.keys()]))];
   const own = ['raw_id', 'macro_name', 'macro_filename', 'macro_error', 'macro_version'];
-  const labels = labelsOf(rows);
+  const labels = listLabels(rows);
   const asked = [...labels.keys()];
-  await keptRecords(
+  await keepRecords(
     batch,
     [...FACTS, ...own, ...keys.map((_, at) => `c${at + 1}`), ...asked.map((_, at) => `q${at + 1}`)],
     (function* () {
       for (const { row, tokens } of fitted) {
         const answers = new Map(row.answers.map(({ column, text }) => [column, text]));
         yield [
-          macroRowId(row.rawId, macroId, row.index),
-          ...factsOf(row),
+          hashMacroRowId(row.rawId, macroId, row.index),
+          ...printFacts(row),
           ...[row.rawId, clean(row.result.name), clean(row.result.filename), clean(row.result.error), row.version],
           ...keys.map((key) => tokens.get(key) ?? null),
           ...asked.map((column) => answers.get(column) ?? null),
@@ -115,13 +115,13 @@ async function stageRows(batch: Batch, macroId: string, table: MacroTable, rows:
     })(),
   );
   const fields = keys.map((key, at): BronzeField => ({ key, column: `c${at + 1}`, form: 'token' }));
-  const typed = await typeFile(session, pipelines, fields, table.known, { origin: 'output', names: nameOutputs(keys, table.known) });
+  const typed = await decideFileTypes(session, pipelines, fields, table.known, { origin: 'output', names: nameOutputs(keys, table.known) });
   const questions = nameQuestions(asked, table.known, typed.columns);
   const values = [
     ...(typed.values === '' ? [] : [typed.values]),
-    ...[...questions.values()].map((name, at) => `q${at + 1} as ${quote(name)}`),
+    ...[...questions.values()].map((name, at) => `q${at + 1} as ${quoteName(name)}`),
   ];
-  await session.prepare([variable('macro_id', macroId), variable('experiment_id', experimentId)]);
+  await session.prepare([setVariable('macro_id', macroId), setVariable('experiment_id', experimentId)]);
   const staged = await session.stage({
     tableId: table.id,
     experimentId,
@@ -129,15 +129,15 @@ async function stageRows(batch: Batch, macroId: string, table: MacroTable, rows:
     sortColumn: 'timestamp',
   });
   if (staged.rowCount !== rows.length) throw new Error(`the engine read ${staged.rowCount} of ${rows.length} macro rows`);
-  const answered = [...questions].map(([column, name]) => questionColumn(name, labels.get(column) ?? column));
+  const answered = [...questions].map(([column, name]) => makeQuestionColumn(name, labels.get(column) ?? column));
   return { staged, columns: [...typed.columns, ...answered] };
 }
 
 /** Stages what one macro delivered; undefined when every row of it is there already. */
 async function prepareMacro(batch: Batch, macroId: string, all: readonly MacroRow[]): Promise<Prepared | undefined> {
   const table = await openTable(batch, 'macro', macroId);
-  const bySource = new Map(all.map((row) => [macroSource(row.rawId, macroId), row]));
-  for (const { source } of await knownSources(batch.db, table.id, [...bySource.keys()])) bySource.delete(source);
+  const bySource = new Map(all.map((row) => [hashMacroSource(row.rawId, macroId), row]));
+  for (const { source } of await listKnownSources(batch.db, table.id, [...bySource.keys()])) bySource.delete(source);
   if (bySource.size === 0) return undefined;
   const { staged: rows, columns } = await stageRows(batch, macroId, table, [...bySource.values()]);
   const widened = await widenFiles(batch, { ...table, experimentId: batch.experimentId, sortColumn: 'timestamp' }, columns);
@@ -147,7 +147,7 @@ async function prepareMacro(batch: Batch, macroId: string, all: readonly MacroRo
     commit: async (tx) => {
       await table.ensure(tx);
       const sources = [...bySource.keys()].map((source) => ({ source, rowCount: 1, quarantinedCount: 0 }));
-      const claimed = { columns, typedBy: fingerprint(table.known), sources, onlyNew: true };
+      const claimed = { columns, typedBy: printFingerprint(table.known), sources, onlyNew: true };
       if (!(await commit(tx, { tableId: table.id, cause: 'ingest', ...change, ...claimed })).added) throw errors.sourceChanged();
     },
   };
@@ -192,7 +192,7 @@ export async function storeMacroRows(
     const session = await staging.session({ signal });
     const written: (Staged | undefined)[] = [];
     try {
-      await session.prepare(functionStatements(pipelines));
+      await session.prepare(listFunctions(pipelines));
       const batch = { ...deps, session, experimentId, work };
       const table = await openTable(batch, 'macro', macroId);
       const { staged, columns } = await stageRows(batch, macroId, table, rows);
@@ -222,7 +222,7 @@ export async function storeMacroRows(
     }
   };
   try {
-    return await untilUnchanged(TRIES, attempt);
+    return await retryUnchanged(TRIES, attempt);
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -1,8 +1,9 @@
 /** Stored measurements, read back for what is made of them. */
 import { join } from 'node:path';
-import { columnsAt, filesAt, findTable } from '../../lakehouse/manifest.ts';
-import { quote, type StagingArea, type StagingSession } from '../../lakehouse/staging.ts';
-import type { Statement } from '../../lakehouse/warehouse.ts';
+import { listColumnsAt, listFilesAt, findTable } from '../../lakehouse/tables/manifest.ts';
+import type { StagingArea, StagingSession } from '../../lakehouse/tables/staging.ts';
+import { quoteName } from '../../lakehouse/terms/quoting.ts';
+import type { Statement } from '../../lakehouse/terms/warehouse.ts';
 import type { Answer } from './questions.ts';
 import type { MeasuredFacts } from './cells.ts';
 import type { Database } from './messages.queries.ts';
@@ -38,7 +39,7 @@ const emptyWith = (
 ) => `select null::varchar as id, null::timestamptz as "timestamp", null::varchar as device_id, null::varchar as device_name, null::varchar as timezone,
   null::double as latitude, null::double as longitude, null::varchar as workbook_run_id, null::varchar as contributor_id, null::varchar as client_id,
   null::json as data, null::varchar as workbook_version_id, null::varchar as macro_context
-  ${names.map((name) => `, null::varchar as ${quote(name)}`).join('')} where false`;
+  ${names.map((name) => `, null::varchar as ${quoteName(name)}`).join('')} where false`;
 const rawWith = (names: readonly string[]) =>
   `(${emptyWith(names)} union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false))`;
 const TIME = `strftime("timestamp" at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ')`;
@@ -58,9 +59,9 @@ const number = (value: unknown) => (typeof value === 'number' ? value : null);
 /** Reads measurements of an experiment, in no order; those that are not there any more are left out. */
 export async function readMeasured(deps: Reading, experimentId: string, wanted: MeasuredIds, signal?: AbortSignal): Promise<Measured[]> {
   const table = await findTable(deps.db, experimentId, 'raw_data');
-  const files = table ? await filesAt(deps.db, table.id, table.version, { from: wanted.from, to: wanted.to }) : [];
+  const files = table ? await listFilesAt(deps.db, table.id, table.version, { from: wanted.from, to: wanted.to }) : [];
   if (!table || files.length === 0) return [];
-  const questions = (await columnsAt(deps.db, table.id, table.version)).filter(({ origin }) => origin === 'question');
+  const questions = (await listColumnsAt(deps.db, table.id, table.version)).filter(({ origin }) => origin === 'question');
   const names = questions.map(({ name }) => name);
   return inSession(deps, signal, async (session) => {
     await session.prepare([
@@ -72,7 +73,7 @@ export async function readMeasured(deps: Reading, experimentId: string, wanted: 
     ]);
     const rows = await session.rows({
       sql: `select id, ${TIME} as at, device_id, device_name, timezone, latitude, longitude, workbook_run_id, contributor_id, client_id, data::varchar as data, macro_context
-        ${names.map((name, at) => `, ${quote(name)} as q${at + 1}`).join('')}
+        ${names.map((name, at) => `, ${quoteName(name)} as q${at + 1}`).join('')}
         from ${rawWith(names)} where id in (select unnest(getvariable('ids')))`,
       values: [],
     });
@@ -96,11 +97,15 @@ export async function readMeasured(deps: Reading, experimentId: string, wanted: 
   });
 }
 
-/** Of the files of a macro's table: rows that were delivered. */
-const DELIVERED = `from (select null::varchar as raw_id, null::varchar as macro_version where false
-  union all by name select * from read_parquet(getvariable('results'), union_by_name = true, hive_partitioning = false)) where macro_version is null and raw_id is not null`;
+/** Of the files of a macro's table: rows that say of which measurement they are. */
+const RESULTS = `from (select null::varchar as raw_id, null::varchar as macro_version where false
+  union all by name select * from read_parquet(getvariable('results'), union_by_name = true, hive_partitioning = false)) where raw_id is not null`;
+const DELIVERED = `${RESULTS} and macro_version is null`;
 
-/** The measurements of an experiment that name a macro, in pieces of at most `size`, by time; `includeDelivered`: also those that brought an output of it along. */
+/**
+ * The measurements of an experiment that name a macro or have a result of it, by time, in pieces of at most `size`. With `includeDelivered` also those that
+ * came with an output of it.
+ */
 export async function findNaming(
   deps: Reading,
   { experimentId, macroId, includeDelivered }: { experimentId: string; macroId: string; includeDelivered: boolean },
@@ -110,17 +115,18 @@ export async function findNaming(
   const raw = await findTable(db, experimentId, 'raw_data');
   if (!raw) return [];
   const full = ({ path }: { path: string }) => join(staging.lakeFolder, path);
-  const made = includeDelivered ? undefined : await findTable(db, experimentId, macroId);
-  const results = made?.kind === 'macro' ? (await filesAt(db, made.id, made.version)).map(full) : [];
+  const table = await findTable(db, experimentId, macroId);
+  const results = table?.kind === 'macro' ? (await listFilesAt(db, table.id, table.version)).map(full) : [];
   const pieces: MeasuredIds[] = [];
   await inSession(deps, undefined, async (session) => {
     await session.prepare([list('macro_id', [macroId]), list('results', results)]);
-    const delivered = results.length === 0 ? '' : `and id not in (select raw_id ${DELIVERED})`;
-    for (const file of await filesAt(db, raw.id, raw.version)) {
+    const made = results.length === 0 ? 'false' : `id in (select raw_id ${RESULTS})`;
+    const delivered = includeDelivered || results.length === 0 ? '' : `and id not in (select raw_id ${DELIVERED})`;
+    for (const file of await listFilesAt(db, raw.id, raw.version)) {
       await session.prepare([list('files', [full(file)])]);
       const rows = await session.rows({
         sql: `select id, ${TIME} as at from read_parquet(getvariable('files'), hive_partitioning = false)
-          where len(list_filter(macros, lambda m: lower(m.id) = getvariable('macro_id')[1])) > 0 ${delivered} order by "timestamp", id`,
+          where (len(list_filter(macros, lambda m: lower(m.id) = getvariable('macro_id')[1])) > 0 or ${made}) ${delivered} order by "timestamp", id`,
         values: [],
       });
       for (let at = 0; at < rows.length; at += size) {
@@ -135,9 +141,9 @@ export async function findNaming(
 /** Whether a table of an experiment has a row of this id, and what it says of its making. */
 export async function findRow(deps: Reading, experimentId: string, identifier: string, rowId: string, columns: readonly string[]) {
   const table = await findTable(deps.db, experimentId, identifier);
-  const files = table ? await filesAt(deps.db, table.id, table.version) : [];
+  const files = table ? await listFilesAt(deps.db, table.id, table.version) : [];
   if (!table || files.length === 0) return undefined;
-  const known = new Set((await columnsAt(deps.db, table.id, table.version)).map(({ name }) => name));
+  const known = new Set((await listColumnsAt(deps.db, table.id, table.version)).map(({ name }) => name));
   const asked = columns.filter((name) => !known.has(name));
   return inSession(deps, undefined, async (session) => {
     await session.prepare([
@@ -160,7 +166,7 @@ export async function findRow(deps: Reading, experimentId: string, identifier: s
 /** The measurements that brought an output of a macro along. */
 export async function findDelivered(deps: Reading, experimentId: string, macroId: string): Promise<ReadonlySet<string>> {
   const table = await findTable(deps.db, experimentId, macroId);
-  const files = table?.kind === 'macro' ? await filesAt(deps.db, table.id, table.version) : [];
+  const files = table?.kind === 'macro' ? await listFilesAt(deps.db, table.id, table.version) : [];
   if (files.length === 0) return new Set();
   return inSession(deps, undefined, async (session) => {
     await session.prepare([

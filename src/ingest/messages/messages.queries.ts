@@ -70,7 +70,7 @@ interface Together {
   tries: string;
 }
 
-/** Who sent messages, to what topic and where their bytes are: a list of each; null in place of a list that would hold nothing. */
+/** Who sent messages, their topics, and where their bytes are: one list each. A list without any value is null. */
 type Said = Record<'clientIds' | 'userIds' | 'protocolIds' | 'objectKeys', (string | null)[] | null>;
 
 interface Asked {
@@ -217,18 +217,18 @@ export const noteReports = (tx: Queryable, reports: readonly (MessageReport & { 
     where m.id = r.id`);
 
 /** Of these places in the order of arrival, those that nobody has handled yet. */
-export const stillPending = (db: Queryable, experimentId: string, ordinals: readonly number[]) =>
+export const listStillPending = (db: Queryable, experimentId: string, ordinals: readonly number[]) =>
   db.rows<{ ordinal: number }>(sql('messages.stillPending')`
     select ordinal from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`);
 
 /** The place of what is written next in the order of annotation changes. */
-export const nextAnnotationChange = async (db: Queryable) =>
+export const findNextAnnotationChange = async (db: Queryable) =>
   (await db.one<{ sequence: number }>(sql('messages.nextAnnotationChange')`select nextval('annotation_changes') as sequence`))?.sequence ??
   0;
 
 /**
- * Notes a try of messages before it is made, so that one that ends the process is found out: of all that have these places in the order of arrival, or one between
- * them. Answers its id.
+ * Notes a try of messages before it is made, so that a message that ends the process is found. The messages are those from the first to the last of these
+ * places in the order of arrival. Answers its id.
  */
 export const noteTry = async (db: Queryable, experimentId: string, { first, last }: { first: number; last: number }) =>
   (
@@ -264,7 +264,7 @@ export const listEveryMessage = (db: Queryable, experimentId: string, limit: num
 export const deleteContributors = (db: Queryable, experimentId: string) =>
   db.run(sql('messages.deleteContributors')`delete from contributors where experiment_id = ${experimentId}`);
 
-export const knownObjects = (db: Queryable, keys: readonly string[]) =>
+export const listKnownObjects = (db: Queryable, keys: readonly string[]) =>
   db.rows<{ objectKey: string }>(
     sql('messages.knownObjects')`select object_key as "objectKey" from inbox where object_key = any (${keys}::text[])`,
   );

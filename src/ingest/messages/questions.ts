@@ -1,4 +1,5 @@
 /** Questions in a message → columns of `raw_data`. */
+import { isRecord } from '../../json.ts';
 import { cut, MAX_NAME } from '../typing/columns.ts';
 
 /** One answer: the label as it was asked, the column that it goes to, and the answer's text (null: not answered). */
@@ -16,13 +17,12 @@ const words = (text: string): string =>
     .replace(/^_|_$/g, '');
 
 /** The canonical label: lower case, ASCII letters, digits and single underscores; `question_` before a digit or a reserved name, `question_empty` for nothing. */
-export function canonicalLabel(label: string, reserved: ReadonlySet<string>): string {
+export function canonicaliseLabel(label: string, reserved: ReadonlySet<string>): string {
   const plain = words(label);
   if (plain === '') return 'question_empty';
   return cut(/^\d/.test(plain) || reserved.has(plain) ? `question_${plain}` : plain, MAX_NAME);
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string | null =>
   value === null || value === undefined
     ? null
@@ -40,7 +40,7 @@ export function readAnswers(questions: readonly unknown[], reserved: ReadonlySet
   return questions.filter(isRecord).map((question) => {
     const label = textOf(question['question_label']) ?? '';
     const text = textOf(question['question_text']) ?? '';
-    const canonical = canonicalLabel(label, reserved);
+    const canonical = canonicaliseLabel(label, reserved);
     const first = asked.get(canonical);
     let column = canonical;
     if (first === undefined) asked.set(canonical, text);

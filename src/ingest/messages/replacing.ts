@@ -1,7 +1,7 @@
 /** Immutable files, written anew without some of their rows. */
 import { join } from 'node:path';
-import { filesAt, type ColumnState } from '../../lakehouse/manifest.ts';
-import { filesVariable, selectAnew, type Rewritten } from '../../lakehouse/rewriting.ts';
+import { listFilesAt, type ColumnState } from '../../lakehouse/tables/manifest.ts';
+import { setFilesVariable, writeSelect, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
 import type { Batch } from './tables.ts';
 
 const EXPRESSION = { raw_id: 'raw_id', source: 'substr(id, 1, 20)' } as const;
@@ -23,12 +23,12 @@ export async function stageWithout(
   { from, to, also = new Map() }: { from?: string; to?: string; also?: ReadonlyMap<string, string> } = {},
 ): Promise<Rewritten> {
   const { db, session, staging, experimentId } = batch;
-  const files = await filesAt(db, table.id, table.version, { from, to });
+  const files = await listFilesAt(db, table.id, table.version, { from, to });
   const nothing: Rewritten = { retire: [] };
   if (files.length === 0 && also.size === 0) return nothing;
   const full = new Map([...also, ...files.map(({ id, path }) => [join(staging.lakeFolder, path), id] as const)]);
   const replaced = { type: { kind: 'string' as const }, value: values };
-  await session.prepare([filesVariable([...full.keys()]), { sql: 'set variable replaced = $1', values: [replaced] }]);
+  await session.prepare([setFilesVariable([...full.keys()]), { sql: 'set variable replaced = $1', values: [replaced] }]);
   const held = await session.rows({
     sql: `select distinct filename from read_parquet(getvariable('files'), filename = true, union_by_name = true, hive_partitioning = false)
       where ${EXPRESSION[key]} in (select unnest(getvariable('replaced')))`,
@@ -36,12 +36,12 @@ export async function stageWithout(
   });
   const paths = [...new Set([...also.keys(), ...held.map(({ filename }) => String(filename))])];
   if (paths.length === 0) return nothing;
-  await session.prepare([filesVariable(paths)]);
+  await session.prepare([setFilesVariable(paths)]);
   const staged = await session.stage({
     tableId: table.id,
     experimentId,
     select: {
-      sql: selectAnew(table.known, `${EXPRESSION[key]} not in (select unnest(getvariable('replaced')))`),
+      sql: writeSelect(table.known, `${EXPRESSION[key]} not in (select unnest(getvariable('replaced')))`),
       values: [],
     },
     sortColumn: 'timestamp',

@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commit, findTable, fingerprint, knownSources, restampSources } from '../../lakehouse/manifest.ts';
-import type { StagingArea } from '../../lakehouse/staging.ts';
-import type { Staged } from '../../lakehouse/warehouse.ts';
-import { removeUncommitted, untilUnchanged } from '../attempts.ts';
-import { deviceRows, messageSources } from './ids.ts';
-import { measurementRows, type MeasurementRow } from './rows.ts';
+import { commit, findTable, printFingerprint, listKnownSources, restampSources } from '../../lakehouse/tables/manifest.ts';
+import type { StagingArea } from '../../lakehouse/tables/staging.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
+import { removeUncommitted, retryUnchanged } from '../attempts.ts';
+import { makeDeviceHasher, makeMessageHasher } from './ids.ts';
+import { makeMeasurementRows, type MeasurementRow } from './rows.ts';
 import { openTable, stageMeasurements } from './tables.ts';
 import type { ReadMessage } from './store.ts';
 import type { Database } from './messages.queries.ts';
-import { functionStatements, pipelineVersion, type Pipelines } from '../pipeline.ts';
+import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
 import { stageWithout } from './replacing.ts';
 
 interface ReplayDeps {
@@ -25,16 +25,16 @@ const TRIES = 12;
 /** Of these messages, the rows of every measurement that is stored and that this message brought. */
 async function storedRows({ db }: ReplayDeps, tableId: string, experimentId: string, messages: readonly ReadMessage[]) {
   const asked = new Map<string, { message: ReadMessage; rows: MeasurementRow[] }>();
-  const deviceRow = deviceRows(experimentId);
-  const sourceOf = messageSources(experimentId);
+  const deviceRow = makeDeviceHasher(experimentId);
+  const sourceOf = makeMessageHasher(experimentId);
   for (const message of messages)
     for (const one of message.decoded) {
       if (one.kind !== 'measurement') continue;
       const source = sourceOf(message.arrival, one);
-      const rows = measurementRows({ source, deviceRow }, message.arrival, one);
+      const rows = makeMeasurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows !== 'string' && !asked.has(source)) asked.set(source, { message, rows });
     }
-  const known = await knownSources(db, tableId, [...asked.keys()]);
+  const known = await listKnownSources(db, tableId, [...asked.keys()]);
   return known.flatMap(({ source, origin }) => {
     const found = asked.get(source);
     return found && (origin === null || origin === found.message.id) ? [{ source, rows: found.rows }] : [];
@@ -56,7 +56,7 @@ export async function replayMessages(deps: ReplayDeps, experimentId: string, mes
     const session = await staging.session();
     const written: (Staged | undefined)[] = [];
     try {
-      await session.prepare(functionStatements(pipelines));
+      await session.prepare(listFunctions(pipelines));
       const batch = { ...deps, session, experimentId, work };
       const table = await openTable(batch, 'raw_data', 'raw_data');
       const rest = await stageWithout(batch, table, { key: 'source', values: stored.map(({ source }) => source) });
@@ -67,11 +67,11 @@ export async function replayMessages(deps: ReplayDeps, experimentId: string, mes
       await db.transaction(async (tx) => {
         const files = [...(rest.staged?.files ?? []), ...staged.files];
         const change = { tableId: table.id, cause: 'replace' as const, files, retire: rest.retire, columns };
-        const { version } = await commit(tx, { ...change, typedBy: fingerprint(table.known), basedOn: table.version });
+        const { version } = await commit(tx, { ...change, typedBy: printFingerprint(table.known), basedOn: table.version });
         await restampSources(
           tx,
           table.id,
-          stored.map(({ source, rows: made }) => ({ source, version, rowCount: made.length, pipelineVersion: pipelineVersion(pipelines) })),
+          stored.map(({ source, rows: made }) => ({ source, version, rowCount: made.length, pipelineVersion: hashPipelines(pipelines) })),
         );
       });
       return rows.length;
@@ -83,7 +83,7 @@ export async function replayMessages(deps: ReplayDeps, experimentId: string, mes
     }
   };
   try {
-    return await untilUnchanged(TRIES, attempt);
+    return await retryUnchanged(TRIES, attempt);
   } finally {
     await rm(work, { recursive: true, force: true });
   }

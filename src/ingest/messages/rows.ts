@@ -1,14 +1,18 @@
 /** Decoded messages → flat rows of the batch file: one a measurement, and one a delivered macro output. Pure. */
 import { isUuid } from '../../database/uuid.ts';
-import { fixedColumns } from '../../lakehouse/catalog.ts';
+import { isRecord } from '../../json.ts';
+import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
 import { OWN_NAMES } from '../typing/columns.ts';
 import { readAnswers, type Answer } from './questions.ts';
-import { exactValue, tokenOf, type ExactValue } from '../exact-json.ts';
-import { rowId, type deviceRows } from './ids.ts';
+import { readExactValue, printToken, type ExactValue } from '../exact-json.ts';
+import { hashRowId, type makeDeviceHasher } from './ids.ts';
 import { MAX_RECORD_BYTES } from '../limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './annotations.ts';
 
-/** Where values stand in the bytes of a message just as they are stored: begin and end of each in valid UTF-8 that holds none of `RARE_QUOTE`, or 0 and 0. */
+/**
+ * Where values stand in the bytes of a message, for values that are stored as they were sent: begin and end of each, or 0 and 0. The bytes are valid UTF-8
+ * without `RARE_QUOTE`.
+ */
 export interface PlainValues {
   /** Of the begin of each value among the spans, counted from `from`; its end comes next. */
   readonly places: Readonly<Record<PlainName, number>>;
@@ -20,7 +24,10 @@ export interface PlainValues {
 /** What a payload decoder answers for one message. Texts are strict JSON, as the device wrote it. */
 export interface DecodedMeasurement {
   kind: 'measurement';
-  /** Of a message with nothing to make anew, no macros, questions and annotations, and at most one sample: the rest of this is only asked for where it is needed. */
+  /**
+   * Set for a message that is stored as it was sent: no macros, no questions, no annotations and at most one sample. The other members are read only when
+   * they are needed.
+   */
   plain?: PlainValues;
   /** Position in the payload. */
   index: number;
@@ -102,14 +109,14 @@ export interface MeasurementRow {
   answers: readonly Answer[];
   results: readonly MacroResult[];
   annotations: readonly BroughtAnnotation[];
-  /** Ids of the macros that are to run on it: those that it names and that delivered nothing with it. */
+  /** Ids of the macros that are to run on it: those that it names and that sent no output with it. */
   toRun: readonly string[];
 }
 
 /** Macros of one measurement that are run; a message that names more names the rest in vain. */
-const MACROS_RUN = 20;
+export const MACROS_RUN = 20;
 
-const RESERVED: ReadonlySet<string> = new Set([...fixedColumns('raw_data').map(({ name }) => name), ...OWN_NAMES]);
+const RESERVED: ReadonlySet<string> = new Set([...listFixedColumns('raw_data').map(({ name }) => name), ...OWN_NAMES]);
 
 let last = { at: NaN, iso: '' };
 /** The ISO text of a time: messages that were kept together came at one. */
@@ -119,14 +126,12 @@ function isoOf(time: Date): string {
   return last.iso;
 }
 
-const isRecord = (value: unknown): value is Record<string, ExactValue> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null);
 
 const NONE: readonly never[] = [];
 
 function listOf(json: string | null): readonly ExactValue[] {
-  const value = json === null ? null : exactValue(json);
+  const value = json === null ? null : readExactValue(json);
   return Array.isArray(value) ? (value as readonly ExactValue[]) : NONE;
 }
 
@@ -134,14 +139,14 @@ function listOf(json: string | null): readonly ExactValue[] {
 function macrosOf(named: readonly ExactValue[], sample: string | null): readonly Record<string, ExactValue>[] {
   let list = named;
   if (list.length === 0 && sample?.includes('"macros"') === true) {
-    const inner = exactValue(sample);
+    const inner = readExactValue(sample);
     const own = isRecord(inner) ? inner['macros'] : null;
     list = Array.isArray(own) ? (own as readonly ExactValue[]) : NONE;
   }
   return list.length === 0 ? NONE : list.flatMap((entry) => (isRecord(entry) ? [entry] : typeof entry === 'string' ? [{ id: entry }] : []));
 }
 
-function resultOf(macro: Record<string, ExactValue>, index: number, isBurst: boolean): MacroResult[] {
+function resultOf(macro: Readonly<Record<string, ExactValue>>, index: number, isBurst: boolean): MacroResult[] {
   const macroId = text(macro['id']);
   const delivered = macro['output'] ?? null;
   const error = text(macro['error']);
@@ -169,11 +174,11 @@ function namedIn(macros: readonly Record<string, ExactValue>[], index: number, i
 }
 
 /** Whose measurement it is: the person whom the connection proved, or else the one whom the message names. */
-export const contributorOf = (arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null =>
+export const pickContributor = (arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null =>
   arrival.userId ?? (userId !== null && isUuid(userId) ? userId.toLowerCase() : null);
 
 /** How many rows a message comes to. */
-export const rowCountOf = (message: DecodedMeasurement): number => (message.plain ? 1 : Math.max(1, message.samples.length));
+export const countRows = (message: DecodedMeasurement): number => (message.plain ? 1 : Math.max(1, message.samples.length));
 
 /** The row of a plain message, of which nothing is made but what is asked for. */
 class PlainRow implements MeasurementRow {
@@ -200,7 +205,7 @@ class PlainRow implements MeasurementRow {
     this.deviceRow = ids.deviceRow;
     this.clientId = arrival.clientId;
     this.senderId = arrival.userId;
-    this.contributorId = contributorOf(arrival, message);
+    this.contributorId = pickContributor(arrival, message);
     this.processedAt = isoOf(arrival.arrivedAt);
     this.places = plain.places;
     this.bytes = plain.bytes;
@@ -211,7 +216,7 @@ class PlainRow implements MeasurementRow {
   }
 
   get id(): string {
-    return rowId(this.#source, 0);
+    return hashRowId(this.#source, 0);
   }
   get plain(): this {
     return this;
@@ -247,8 +252,8 @@ function sampleLength({ places, spans, from }: PlainValues): number {
 }
 
 /** The rows of one message, in order; or the word that says why it cannot be stored. */
-export function measurementRows(
-  { source, deviceRow }: { source: string; deviceRow: ReturnType<typeof deviceRows> },
+export function makeMeasurementRows(
+  { source, deviceRow }: { source: string; deviceRow: ReturnType<typeof makeDeviceHasher> },
   arrival: Arrival,
   message: DecodedMeasurement,
 ): MeasurementRow[] | string {
@@ -261,7 +266,7 @@ export function measurementRows(
   const answers = questions === null ? NONE : readAnswers(listOf(questions), RESERVED);
   const named = listOf(message.macros);
   const brought = listOf(annotations);
-  const contributorId = contributorOf(arrival, message);
+  const contributorId = pickContributor(arrival, message);
   const protocolId = arrival.protocolId ?? message.protocolId;
   const facts = protocolId === message.protocolId ? message : { ...message, protocolId };
   const rows: MeasurementRow[] = [];
@@ -269,7 +274,7 @@ export function measurementRows(
     const data = samples[index] ?? null;
     // no character has more than three bytes
     if (data !== null && data.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
-    const id = rowId(source, index);
+    const id = hashRowId(source, index);
     const { macros, results, toRun } = namedIn(macrosOf(named, data), index, samples.length > 1);
     rows.push({
       id,
@@ -291,5 +296,5 @@ export function measurementRows(
 }
 
 /** The cells of a macro's output, by key. */
-export const outputTokens = ({ output }: MacroResult): [key: string, token: string | null][] =>
-  Object.entries(output).map(([key, value]) => [key, tokenOf(value)]);
+export const printOutput = ({ output }: MacroResult): [key: string, token: string | null][] =>
+  Object.entries(output).map(([key, value]) => [key, printToken(value)]);

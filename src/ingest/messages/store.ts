@@ -4,16 +4,16 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { errors } from '../../errors.ts';
-import { columnsAt, findTable, knownSources, type NewSource } from '../../lakehouse/manifest.ts';
-import type { StagingArea } from '../../lakehouse/staging.ts';
-import type { Staged } from '../../lakehouse/warehouse.ts';
-import { removeUncommitted, untilUnchanged } from '../attempts.ts';
+import { listColumnsAt, findTable, listKnownSources, type NewSource } from '../../lakehouse/tables/manifest.ts';
+import type { StagingArea } from '../../lakehouse/tables/staging.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
+import { removeUncommitted, retryUnchanged } from '../attempts.ts';
 import { MAX_COLUMNS } from '../limits.ts';
-import { deliverySource, deviceRows, messageSources } from './ids.ts';
+import { hashDelivery, makeDeviceHasher, makeMessageHasher } from './ids.ts';
 import {
-  contributorOf,
-  measurementRows,
-  rowCountOf,
+  pickContributor,
+  makeMeasurementRows,
+  countRows,
   type Arrival,
   type DecodedMeasurement,
   type DecodedRefusal,
@@ -23,11 +23,11 @@ import { prepareMacros } from './macros.ts';
 import { prepareAnnotations, prepareDevices, prepareMeasurements, type Batch, type NewTables, type Prepared } from './tables.ts';
 import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
-import { functionStatements, pipelineVersion, type Pipelines } from '../pipeline.ts';
+import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
 
 export {
   insertContributors,
-  knownObjects,
+  listKnownObjects,
   listExperiments,
   listHandled,
   listPending,
@@ -62,7 +62,7 @@ export async function storeMessages(db: Queryable, arrivals: readonly NewArrival
     return {
       id: randomUUIDv7(),
       experimentId,
-      source: deliverySource(experimentId.toLowerCase(), sender, isHere ? body : body.sha256),
+      source: hashDelivery(experimentId.toLowerCase(), sender, isHere ? body : body.sha256),
       clientId,
       userId,
       protocolId,
@@ -87,7 +87,7 @@ export interface MessageDeps {
   db: Database;
   staging: StagingArea;
   pipelines: Pipelines;
-  /** Runs in the transaction that commits a batch, with the measurements that are new by it: never twice with one, and not at all when there are none. */
+  /** Runs in the transaction that commits a batch, with the measurements that it adds. Each is given once; without any it is not called. */
   alongside?: (tx: Transaction, experimentId: string, stored: readonly (readonly MeasurementRow[])[]) => Promise<void>;
 }
 
@@ -119,24 +119,24 @@ async function sortOut(
   messages: readonly ReadMessage[],
   looksFirst: boolean,
 ): Promise<Sorted> {
-  const version = pipelineVersion(pipelines);
+  const version = hashPipelines(pipelines);
   const table = await findTable(db, experimentId, 'raw_data');
-  const columns = new Set(table ? (await columnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
-  const sourceOf = messageSources(experimentId);
+  const columns = new Set(table ? (await listColumnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
+  const sourceOf = makeMessageHasher(experimentId);
   const asked: string[] = [];
   if (table && looksFirst)
     for (const [at, { refused, arrival, decoded }] of messages.entries()) {
       if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
       if (refused === undefined) for (const one of decoded) if (one.kind === 'measurement') asked.push(sourceOf(arrival, one));
     }
-  const there = new Set(table && asked.length > 0 ? (await knownSources(db, table.id, asked)).map(({ source }) => source) : []);
-  const deviceRow = deviceRows(experimentId);
+  const there = new Set(table && asked.length > 0 ? (await listKnownSources(db, table.id, asked)).map(({ source }) => source) : []);
+  const deviceRow = makeDeviceHasher(experimentId);
   const sorted: Sorted = { measurements: [], sources: [], reports: [] };
   for (const [at, message] of messages.entries()) {
     if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
     const report: Tally = { id: message.id, status: 'stored', stored: 0, quarantined: 0, alreadyThere: 0, reasons: NONE };
     for (const one of message.decoded) {
-      const rowCount = one.kind === 'measurement' ? rowCountOf(one) : 1;
+      const rowCount = one.kind === 'measurement' ? countRows(one) : 1;
       if (message.refused !== undefined || one.kind === 'refusal') {
         setAside(report, message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;
@@ -147,7 +147,7 @@ async function sortOut(
         report.alreadyThere += rowCount;
         continue;
       }
-      const rows = measurementRows({ source, deviceRow }, message.arrival, one);
+      const rows = makeMeasurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows === 'string') {
         there.delete(source);
         setAside(report, rows, rowCount);
@@ -176,7 +176,7 @@ async function sortOut(
 const ordinalsOf = (messages: readonly ReadMessage[]) => messages.map(({ arrival }) => arrival.ordinal);
 
 async function stillThere(db: Database, experimentId: string, messages: readonly ReadMessage[]): Promise<ReadMessage[]> {
-  const pending = new Set((await queries.stillPending(db, experimentId, ordinalsOf(messages))).map(({ ordinal }) => ordinal));
+  const pending = new Set((await queries.listStillPending(db, experimentId, ordinalsOf(messages))).map(({ ordinal }) => ordinal));
   return messages.filter(({ arrival }) => pending.has(arrival.ordinal));
 }
 
@@ -221,7 +221,7 @@ interface Try extends IngestingMessages {
   tries: number;
 }
 
-/** The device table after a batch, made of the one that the batch before has written: if that is not the one that is committed in the end, neither is this. */
+/** The device table after a batch, made from the table that the batch before wrote. If that one is not committed, this one is not either. */
 async function devicesAfter(batch: Batch, rows: readonly MeasurementRow[], before: Storing | undefined): Promise<Prepared> {
   const staged = await before?.devices;
   if (staged)
@@ -256,7 +256,7 @@ async function attempt(
         prepared.push(devices);
         onDevices?.(devices.staged);
         await before?.ended.catch(() => undefined);
-        if (rows.some(({ results }) => results.length > 0)) await session.prepare(functionStatements(pipelines));
+        if (rows.some(({ results }) => results.length > 0)) await session.prepare(listFunctions(pipelines));
         prepared.push(...(await prepareMacros(batch, rows)));
         prepared.push(...(await prepareAnnotations(batch, rows)));
       } finally {
@@ -292,7 +292,7 @@ export async function ingestMessages(
   if (messages.length === 0) return [];
   const folder = join(deps.staging.workFolder, 'ingest', randomUUID());
   try {
-    return await untilUnchanged(TRIES, (tries) =>
+    return await retryUnchanged(TRIES, (tries) =>
       attempt(deps, experimentId, { given: messages, work: join(folder, String(tries)), tries, ...options }),
     );
   } finally {
@@ -301,10 +301,10 @@ export async function ingestMessages(
 }
 
 /** Everyone whose measurements these are, as far as they say: the sender we know, or else whom the payload names. */
-export const contributorsOf = (messages: readonly ReadMessage[]): string[] => [
+export const listContributors = (messages: readonly ReadMessage[]): string[] => [
   ...new Set(
     messages.flatMap(({ arrival, decoded }) =>
-      decoded.flatMap((one) => (one.kind === 'measurement' ? (contributorOf(arrival, one) ?? []) : [])),
+      decoded.flatMap((one) => (one.kind === 'measurement' ? (pickContributor(arrival, one) ?? []) : [])),
     ),
   ),
 ];

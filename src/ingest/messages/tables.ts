@@ -2,25 +2,26 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
-  columnsAt,
+  listColumnsAt,
   commit,
   createTable,
-  fileId,
-  filesAt,
+  readFileId,
+  listFilesAt,
   findTable,
-  fingerprint,
+  printFingerprint,
   type ColumnState,
   type NewSource,
-} from '../../lakehouse/manifest.ts';
-import { literal, quote, type StagingArea, type StagingSession } from '../../lakehouse/staging.ts';
-import type { Staged } from '../../lakehouse/warehouse.ts';
+} from '../../lakehouse/tables/manifest.ts';
+import type { StagingArea, StagingSession } from '../../lakehouse/tables/staging.ts';
+import { quoteName, quoteText } from '../../lakehouse/terms/quoting.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { errors } from '../../errors.ts';
 import { stageChanges } from '../annotation-log.ts';
-import { DEVICE_COLUMNS, devicesSaid } from './devices.ts';
+import { DEVICE_COLUMNS, printDevices } from './devices.ts';
 import type { Answer } from './questions.ts';
 import type { MeasurementRow } from './rows.ts';
-import { nextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
-import { fill, variable, type Pipelines } from '../pipeline.ts';
+import { findNextAnnotationChange, type Database, type Transaction } from './messages.queries.ts';
+import { fill, setVariable, type Pipelines } from '../pipeline.ts';
 import { FACT_COLUMNS, writeCells, type MeasuredFacts } from './cells.ts';
 import { BufferedFile, RARE_QUOTE } from '../record-writer.ts';
 import { openRecords } from '../uploads/sources.ts';
@@ -28,7 +29,7 @@ import { openRecords } from '../uploads/sources.ts';
 /** Ids for tables that are not there yet: batches that are stored at once agree on them. */
 export type NewTables = Readonly<Record<'raw_data' | 'device', string>>;
 
-export const newTables = (): NewTables => ({ raw_data: randomUUID(), device: randomUUID() });
+export const makeTableIds = (): NewTables => ({ raw_data: randomUUID(), device: randomUUID() });
 
 export interface Batch {
   db: Database;
@@ -82,14 +83,14 @@ async function records({ session, pipelines, work }: Batch, columns: readonly st
 }
 
 /** The same, for steps that look at the records more than once. */
-export async function keptRecords(batch: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
+export async function keepRecords(batch: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
   await records(batch, columns, rows);
   await batch.session.prepare(KEPT.map((sql) => ({ sql, values: [] })));
 }
 
 export const FACTS = FACT_COLUMNS.map(({ name }) => name);
 
-export const factsOf = (row: MeasuredFacts): Cells => FACT_COLUMNS.map(({ of }) => of(row));
+export const printFacts = (row: MeasuredFacts): Cells => FACT_COLUMNS.map(({ of }) => of(row));
 
 /** A table by its identifier, or a new one that comes to be in the commit, with this id. */
 export async function openTable(
@@ -100,7 +101,7 @@ export async function openTable(
 ) {
   const found = await findTable(db, experimentId, identifier);
   const id = found?.id ?? newId;
-  const known = found ? await columnsAt(db, id, found.version) : [];
+  const known = found ? await listColumnsAt(db, id, found.version) : [];
   const ensure = async (tx: Transaction) => {
     if (found) return;
     const made = await createTable(tx, { experimentId, kind, identifier, id });
@@ -110,7 +111,7 @@ export async function openTable(
 }
 
 /** What a question's column is: text, whatever is answered, so that no later answer is odd. */
-export const questionColumn = (name: string, label: string): ColumnState => ({
+export const makeQuestionColumn = (name: string, label: string): ColumnState => ({
   name,
   type: { kind: 'string' },
   origin: 'question',
@@ -121,7 +122,7 @@ export const questionColumn = (name: string, label: string): ColumnState => ({
 });
 
 /** The questions that rows have answers to, by their column: as they were asked first. */
-export function labelsOf(rows: readonly { answers: readonly Answer[] }[]): Map<string, string> {
+export function listLabels(rows: readonly { answers: readonly Answer[] }[]): Map<string, string> {
   const labels = new Map<string, string>();
   for (const { answers } of rows)
     for (const { column, label, text } of answers) if (text !== null && !labels.has(column)) labels.set(column, label);
@@ -148,7 +149,7 @@ const ZONES = 'bronze_records left join time_zones as zones on zones.name = bron
 /** A step that names each zone of a batch, if they are few: the engine looks one up once then, and twice for every row otherwise. */
 async function withZones(session: StagingSession, step: string, zones: readonly string[]): Promise<string> {
   if (zones.length > FEW_ZONES) return step;
-  const names = (await zonesKnown(session, zones)).map(literal);
+  const names = (await zonesKnown(session, zones)).map(quoteText);
   const known = names.length === 0 ? 'null::varchar' : `case when timezone in (${names.join(', ')}) then timezone end`;
   if (!step.includes(ZONES)) throw new Error('the step of measurements looks up its zones in another way');
   return step
@@ -163,19 +164,19 @@ async function withZones(session: StagingSession, step: string, zones: readonly 
 /** Stages measurements as rows of raw_data, and says what columns their answers come to. */
 export async function stageMeasurements(batch: Batch, tableId: string, rows: readonly MeasurementRow[]) {
   const { session, pipelines, experimentId } = batch;
-  const labels = labelsOf(rows);
+  const labels = listLabels(rows);
   const names = [...labels.keys()];
   const { path, columns, absent, zones } = await writeCells(batch.work, rows, names);
   await openRecords(session, pipelines, {
     ...{ path, absent, delimiter: ',', multiline: true, quote: RARE_QUOTE },
     fields: columns.map((column) => ({ column })),
   });
-  await session.prepare([variable('experiment_id', experimentId)]);
-  const questions = names.map((name, at) => `, c${at + 1} as ${quote(name)}`).join('');
+  await session.prepare([setVariable('experiment_id', experimentId)]);
+  const questions = names.map((name, at) => `, c${at + 1} as ${quoteName(name)}`).join('');
   const select = fill(await withZones(session, pipelines.measurementRows, zones), { questions });
   const staged = await session.stage({ tableId, experimentId, select, sortColumn: 'timestamp' });
   if (staged.rowCount !== rows.length) throw new Error(`the engine read ${staged.rowCount} of ${rows.length} measurements`);
-  return { staged, columns: [...labels].map(([name, label]) => questionColumn(name, label)) };
+  return { staged, columns: [...labels].map(([name, label]) => makeQuestionColumn(name, label)) };
 }
 
 /** Stages the measurements; `sources` are claimed for them in the commit. */
@@ -191,7 +192,7 @@ export async function prepareMeasurements(batch: Batch, rows: readonly Measureme
         cause: 'ingest' as const,
         files: staged.files,
         columns,
-        typedBy: fingerprint(table.known),
+        typedBy: printFingerprint(table.known),
         sources,
         onlyNew: true,
       };
@@ -207,8 +208,8 @@ export async function prepareMeasurements(batch: Batch, rows: readonly Measureme
 export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow[], before?: Staged): Promise<Prepared> {
   const { db, session, pipelines, experimentId, staging } = batch;
   const table = await openTable(batch, 'device', 'device', batch.tables?.device);
-  const files = before?.files.map(({ path }) => ({ id: fileId(path), path })) ?? (await filesAt(db, table.id, table.version));
-  await records(batch, DEVICE_COLUMNS, devicesSaid(rows));
+  const files = before?.files.map(({ path }) => ({ id: readFileId(path), path })) ?? (await listFilesAt(db, table.id, table.version));
+  await records(batch, DEVICE_COLUMNS, printDevices(rows));
   await session.prepare([
     {
       sql: 'set variable devices = $1',
@@ -239,7 +240,7 @@ export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow
 export async function prepareAnnotations({ db, staging, experimentId }: Batch, rows: readonly MeasurementRow[]): Promise<Prepared[]> {
   const brought = rows.flatMap(({ annotations }) => annotations);
   if (brought.length === 0) return [];
-  const sequence = await nextAnnotationChange(db);
+  const sequence = await findNextAnnotationChange(db);
   const changes = brought.map((one) => ({ ...one, tableId: 'raw_data', sequence, deleted: false }));
   const staged = await stageChanges({ db, staging }, experimentId, changes);
   const { tableId, files } = staged;

@@ -1,16 +1,34 @@
 /** What the values of the columns of `bronze_records` are, as the engine finds when it looks at all of them or at the first. */
-import type { ColumnType } from '../../lakehouse/catalog.ts';
-import type { StagingSession } from '../../lakehouse/staging.ts';
+import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
+import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { fill, type Pipelines } from '../pipeline.ts';
-import type { Reading } from './readings.ts';
-import { TEXT_CLASSES, type Digits } from './types.ts';
+import type { Digits } from './types.ts';
+import { TEXT_CLASSES } from '../value-classes.ts';
+
+/** How a text of a delimited file is written; `ymd`, `dmy` and `mdy` are days by the order of their parts. */
+export type TextForm = 'text' | 'plain' | 'comma' | 'boolean' | 'ymd' | 'dmy' | 'mdy' | 'named';
+
+/** How a column is read. */
+export interface Reading {
+  form: TextForm;
+  /** Classes that its values have where they are not odd. */
+  classes: number;
+  /** A time stands behind some days. */
+  timed: boolean;
+  fitting: number;
+  odd: number;
+  /** Whether it holds what has to be taken off or turned into null. */
+  untidy: boolean;
+  /** A word for whoever wonders about the column's type. */
+  note?: string;
+}
 
 /** One column of `bronze_records`: the key it had in the file and the form of its values there. */
 export interface BronzeField {
   key: string;
   column: string;
   /**
-   * `text`: as sent. `token`: a letter for the JSON kind (n s b j) and the text. `json`: as the engine's JSON reader gives it, in the type that `typeLines` chose.
+   * `text`: as sent. `token`: a letter for the JSON kind (n s b j) and the text. `json`: as the engine's JSON reader gives it, in the type that `decideLineTypes` chose.
    * Otherwise a type that the file itself declares.
    */
   form: 'text' | 'token' | 'json' | ColumnType;
@@ -34,20 +52,20 @@ export const NONE: Digits = { whole: 0, part: 0 };
 
 export const isDeclared = (form: BronzeField['form']): form is ColumnType => typeof form === 'object';
 /** The text of a value. */
-export const textOf = ({ column, form }: BronzeField): string =>
+export const printText = ({ column, form }: BronzeField): string =>
   form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column;
 /** A value as it was sent, and the condition under which it says anything. */
-export const sentText = (field: BronzeField): string => field.read?.sent ?? textOf(field);
-export const isSaid = (field: BronzeField): string => (field.read ? `not is_unsaid(${field.read.sent})` : `${textOf(field)} <> ''`);
+export const printSentText = (field: BronzeField): string => field.read?.sent ?? printText(field);
+export const isSaid = (field: BronzeField): string => (field.read ? `not is_unsaid(${field.read.sent})` : `${printText(field)} <> ''`);
 /** The class of a value; see `TEXT_CLASSES`. */
-export const classOf = (field: BronzeField): string =>
-  field.form === 'token' ? `token_class(${field.column})` : `text_class(${textOf(field)})`;
+export const printClass = (field: BronzeField): string =>
+  field.form === 'token' ? `token_class(${field.column})` : `text_class(${printText(field)})`;
 
 /** Union of the classes of a column's values. A declared type needs only to know whether there are any, and whether a BIGINT leaves what a DOUBLE holds. */
 function unionOf(field: BronzeField, hasText: boolean): string {
   const { column, form } = field;
   if (form === 'token' && hasText) return `bit_or(loose_token_class(${column}))`;
-  if (!isDeclared(form)) return `bit_or(${classOf(field)})`;
+  if (!isDeclared(form)) return `bit_or(${printClass(field)})`;
   const large =
     form.kind === 'bigint' ? ` + case when max(abs(${column}::hugeint)) > 9007199254740992 then ${TEXT_CLASSES.bigint} else 0 end` : '';
   // the hash makes the engine unpack every value, so that a damaged page is found here
@@ -135,7 +153,7 @@ export async function countDigits(
   for (let at = 0; at < open.length; at += BATCH) {
     const batch = open.slice(at, at + BATCH);
     const classes = batch.map(
-      (field, index) => `max(whole_digits(${textOf(field)})) as w${index}, max(part_digits(${textOf(field)})) as p${index}`,
+      (field, index) => `max(whole_digits(${printText(field)})) as w${index}, max(part_digits(${printText(field)})) as p${index}`,
     );
     const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
     batch.forEach((field, index) => {

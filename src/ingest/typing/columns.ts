@@ -1,4 +1,4 @@
-import type { Column } from '../../lakehouse/catalog.ts';
+import type { Column } from '../../lakehouse/terms/catalog.ts';
 
 /** Columns that every upload table has; a file's own column of such a name is renamed. */
 export const UPLOAD_BASE_COLUMNS = [
@@ -115,6 +115,6 @@ export const isColumnName = (name: string): boolean =>
 export const isOwnColumn = (name: string): boolean => UPLOADED.reserved.has(name.toLowerCase()) || isOddText(name);
 
 /** Where the values of a column go that do not fit its type. */
-export const oddTextColumn = (name: string): string => `${cut(name, MAX_NAME - 6)}__text`;
+export const nameOddColumn = (name: string): string => `${cut(name, MAX_NAME - 6)}__text`;
 
 const isOddText = (name: string) => name.toLowerCase().endsWith('__text');

@@ -1,15 +1,17 @@
 import { readJson } from '../../json.ts';
-import type { Column, ColumnType } from '../../lakehouse/catalog.ts';
-import type { ColumnState } from '../../lakehouse/manifest.ts';
-import type { StagingSession } from '../../lakehouse/staging.ts';
-import { typeText } from '../../lakehouse/types.ts';
-import { nameColumns, oddTextColumn, type NamedColumn } from './columns.ts';
+import type { Column, ColumnType } from '../../lakehouse/terms/catalog.ts';
+import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
+import type { StagingSession } from '../../lakehouse/tables/staging.ts';
+import { printType } from '../../lakehouse/terms/types.ts';
+import { nameColumns, nameOddColumn, type NamedColumn } from './columns.ts';
 import { MAX_COLUMNS } from '../limits.ts';
 import { fill, type Pipelines } from '../pipeline.ts';
-import { physicalType, quote } from '../../lakehouse/staging.ts';
+import { printPhysicalType } from '../../lakehouse/tables/staging.ts';
+import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { FileRefused } from '../record-writer.ts';
-import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType } from './types.ts';
-import { classify, classOf, confirm, countDigits, isDeclared, isSaid, NONE, sentText, textOf } from './classes.ts';
+import { listFittingClasses, inferType, needsDigits, widenType } from './types.ts';
+import { TEXT_CLASSES } from '../value-classes.ts';
+import { classify, printClass, confirm, countDigits, isDeclared, isSaid, NONE, printSentText, printText } from './classes.ts';
 import type { BronzeField, Stats } from './classes.ts';
 
 /** What the report says of one column of one file. */
@@ -38,6 +40,7 @@ export interface TypedFile {
 
 const BATCH = 100;
 
+/** Classes that values of each JSON kind can have: numbers, texts, booleans, and objects or arrays (j). */
 export const KIND_CLASSES = {
   n: TEXT_CLASSES.int | TEXT_CLASSES.long | TEXT_CLASSES.bigint | TEXT_CLASSES.double | TEXT_CLASSES.decimal,
   s: TEXT_CLASSES.date | TEXT_CLASSES.instant | TEXT_CLASSES.localTime | TEXT_CLASSES.text | TEXT_CLASSES.empty,
@@ -47,8 +50,8 @@ export const KIND_CLASSES = {
 
 const NUMERIC = new Set<ColumnType['kind']>(['int', 'bigint', 'double', 'decimal']);
 
-/** A JSON key whose values are of several kinds takes the kind that its column has, or else that of most of them; a tie is text. */
-export function ownClasses(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
+/** The classes of a column's values that its type is decided by: of JSON those of numbers where the column holds numbers, else of the commonest kind; of a tie the first of s, n, b, j. */
+export function pickClassesOfKind(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
   if (field.read) return classes & (field.read.reading.classes | TEXT_CLASSES.empty);
   if (field.form !== 'token' && field.form !== 'json') return classes;
   if (before?.hasValues === true && NUMERIC.has(before.type.kind)) return classes & KIND_CLASSES.n;
@@ -57,21 +60,21 @@ export function ownClasses(field: BronzeField, { classes, kinds }: Stats, before
   return classes & KIND_CLASSES[kind];
 }
 
-export const sameType = (a: ColumnType, b: ColumnType) => typeText(a) === typeText(b);
+export const isSameType = (a: ColumnType, b: ColumnType) => printType(a) === printType(b);
 
 /** The predicate under which a value of a field fits a type, or null when every value does. */
 function fits(field: BronzeField, type: ColumnType): string | null {
   const { column, form } = field;
-  if (isDeclared(form) && sameType(form, type)) return null;
+  if (isDeclared(form) && isSameType(form, type)) return null;
   const ofKind = (letter: string, rest: string) => (form === 'token' ? `starts_with(${column}, '${letter}') and ${rest}` : rest);
   if (type.kind === 'variant' || type.kind === 'string') return null;
-  if (type.kind === 'boolean') return form === 'token' ? `starts_with(${column}, 'b')` : `${textOf(field)} in ('true', 'false')`;
+  if (type.kind === 'boolean') return form === 'token' ? `starts_with(${column}, 'b')` : `${printText(field)} in ('true', 'false')`;
   if (type.kind === 'decimal')
     return ofKind(
       'n',
-      `is_plain(${textOf(field)}) and whole_digits(${textOf(field)}) <= ${type.precision - type.scale} and part_digits(${textOf(field)}) <= ${type.scale}`,
+      `is_plain(${printText(field)}) and whole_digits(${printText(field)}) <= ${type.precision - type.scale} and part_digits(${printText(field)}) <= ${type.scale}`,
     );
-  return `(${classOf(field)} & ${fittingClasses(type) ?? 0}) <> 0`;
+  return `(${printClass(field)} & ${listFittingClasses(type) ?? 0}) <> 0`;
 }
 
 function converted(field: BronzeField, type: ColumnType): string {
@@ -82,14 +85,16 @@ function converted(field: BronzeField, type: ColumnType): string {
       ? `case when starts_with(${column}, 's') then to_json(substr(${column}, 2)) else try_cast(substr(${column}, 2) as json) end`
       : `to_json(${column})`;
   if (isDeclared(form))
-    return sameType(form, type) ? `cast(${column} as ${physicalType(type)})` : `try_cast(${textOf(field)} as ${physicalType(type)})`;
-  if (type.kind === 'string') return textOf(field);
-  return `cast(${castable(field, type)} as ${physicalType(type)})`;
+    return isSameType(form, type)
+      ? `cast(${column} as ${printPhysicalType(type)})`
+      : `try_cast(${printText(field)} as ${printPhysicalType(type)})`;
+  if (type.kind === 'string') return printText(field);
+  return `cast(${printCastable(field, type)} as ${printPhysicalType(type)})`;
 }
 
 /** The text of a value as the engine casts it. */
-export const castable = (field: BronzeField, { kind }: ColumnType) =>
-  kind === 'timestamp' ? `instant_text(nullif(${textOf(field)}, ''))` : `nullif(${textOf(field)}, '')`;
+export const printCastable = (field: BronzeField, { kind }: ColumnType) =>
+  kind === 'timestamp' ? `instant_text(nullif(${printText(field)}, ''))` : `nullif(${printText(field)}, '')`;
 
 /** Declared types that hold every value of both. */
 function joinDeclared(known: ColumnState, declared: ColumnType): ColumnType {
@@ -140,7 +145,7 @@ export function decideTypes(
     const name = before?.name ?? given;
     const isPresent = stat.classes !== 0;
     const exact = (stat.classes & TEXT_CLASSES.bigint) === 0;
-    const own = ownClasses(field, stat, before);
+    const own = pickClassesOfKind(field, stat, before);
     let type: ColumnType;
     const wanted = before?.hasValues === true ? undefined : field.read?.wanted;
     if (wanted) type = wanted;
@@ -157,16 +162,16 @@ export function decideTypes(
       hasValues: isPresent || (before?.hasValues ?? false),
       exactDouble: (before?.exactDouble ?? true) && exact,
     });
-    const widened = before?.hasValues === true && isPresent && !sameType(before.type, type);
+    const widened = before?.hasValues === true && isPresent && !isSameType(before.type, type);
     const note = field.note ?? field.read?.reading.note;
     report.push({
-      ...{ name, originalKey: key, type: typeText(type), oddValues: 0 },
-      ...(widened ? { widenedFrom: typeText(before.type) } : {}),
+      ...{ name, originalKey: key, type: printType(type), oddValues: 0 },
+      ...(widened ? { widenedFrom: printType(before.type) } : {}),
       ...(note === undefined ? {} : { note }),
     });
     const oddOnes = type.kind === 'string' ? 0 : (field.read?.reading.odd ?? 0);
     if (!isPresent && oddOnes === 0) return;
-    const allowed = fittingClasses(type);
+    const allowed = listFittingClasses(type);
     const predicate = fits(field, type) ?? (oddOnes > 0 ? `${field.column} is not null` : null);
     const isClean =
       predicate === null ||
@@ -180,7 +185,7 @@ export function decideTypes(
  * Decides the type of every column of `bronze_records`, against the columns that the table has, and prints how to read them.
  * Throws FileRefused when the table would have too many columns.
  */
-export async function typeFile(
+export async function decideFileTypes(
   session: StagingSession,
   pipelines: Pipelines,
   fields: readonly BronzeField[],
@@ -211,7 +216,7 @@ export async function typeFile(
   await countDigits(session, pipelines, counted, stats);
 
   const { columns, report, present } = decideTypes(fields, stats, known, { origin, names });
-  const values = present.filter(({ isClean }) => isClean).map(({ field, name, type }) => `${converted(field, type)} as ${quote(name)}`);
+  const values = present.filter(({ isClean }) => isClean).map(({ field, name, type }) => `${converted(field, type)} as ${quoteName(name)}`);
   const odd = present.flatMap(({ isClean, predicate, ...rest }) => (isClean || predicate === null ? [] : [{ ...rest, predicate }]));
   const counts = await countOdd(session, pipelines, odd);
   for (const { field, name, predicate, at } of odd) {
@@ -219,14 +224,14 @@ export async function typeFile(
     const count = counts.get(name);
     if (!column) continue;
     if (!count || count.many === 0) {
-      values.push(`${converted(field, column.type)} as ${quote(name)}`);
+      values.push(`${converted(field, column.type)} as ${quoteName(name)}`);
       continue;
     }
-    const safe = `try_cast(${column.type.kind === 'timestamp' ? `instant_text(${textOf(field)})` : textOf(field)} as ${physicalType(column.type)})`;
-    values.push(`case when ${predicate} then ${safe} end as ${quote(name)}`);
-    values.push(`case when ${isOdd({ field, predicate })} then ${sentText(field)} end as ${quote(oddTextColumn(name))}`);
+    const safe = `try_cast(${column.type.kind === 'timestamp' ? `instant_text(${printText(field)})` : printText(field)} as ${printPhysicalType(column.type)})`;
+    values.push(`case when ${predicate} then ${safe} end as ${quoteName(name)}`);
+    values.push(`case when ${isOdd({ field, predicate })} then ${printSentText(field)} end as ${quoteName(nameOddColumn(name))}`);
     columns.push({
-      name: oddTextColumn(name),
+      name: nameOddColumn(name),
       type: { kind: 'string' },
       nullable: true,
       origin,
@@ -270,7 +275,7 @@ async function countOdd(session: StagingSession, pipelines: Pipelines, odd: read
   for (let at = 0; at < odd.length; at += BATCH) {
     const batch = odd.slice(at, at + BATCH);
     const classes = batch.map((each, index) => {
-      const example = `{ row: fieldlake_row, value: left(${sentText(each.field)}, ${EXAMPLE_LETTERS}) }`;
+      const example = `{ row: fieldlake_row, value: left(${printSentText(each.field)}, ${EXAMPLE_LETTERS}) }`;
       return `count(*) filter (where ${isOdd(each)}) as o${index},
         to_json(arg_min(${example}, fieldlake_row, ${EXAMPLES}) filter (where ${isOdd(each)}))::varchar as e${index}`;
     });

@@ -1,14 +1,15 @@
 /**
  * The quick way to type text: the first records say which type each column has, and the pass that stores the rows looks whether every value agrees. It is the one
- * pass over the file. Where a value does not agree, that pass ends with an error and the file is typed the long way (`typeFile` in typing.ts).
+ * pass over the file. Where a value does not agree, that pass ends with an error and the file is typed the long way (`decideFileTypes` in typing.ts).
  */
-import type { ColumnType } from '../../lakehouse/catalog.ts';
-import type { ColumnState } from '../../lakehouse/manifest.ts';
-import { physicalType, quote, type StagingSession } from '../../lakehouse/staging.ts';
+import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
+import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
+import { printPhysicalType, type StagingSession } from '../../lakehouse/tables/staging.ts';
+import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { nameColumns } from './columns.ts';
 import { fill, type Pipelines } from '../pipeline.ts';
-import { TEXT_CLASSES } from './types.ts';
-import { castable, decideTypes, requireRoom, sameType, type PresentColumn, type TypedFile } from './decide.ts';
+import { TEXT_CLASSES } from '../value-classes.ts';
+import { printCastable, decideTypes, requireRoom, isSameType, type PresentColumn, type TypedFile } from './decide.ts';
 import { classify, isDeclared, type BronzeField, type Stats } from './classes.ts';
 
 const C = TEXT_CLASSES;
@@ -23,7 +24,7 @@ const companions = ({ kind }: ColumnType): number =>
 /** Trial values of a column, and the test that one of them is the value that was sent. Null: the type has no such test. */
 function trialOf(column: string, type: ColumnType, classes: number): { tries: string[]; hit: string; value: string } | null {
   const tried = `${column}_tried`;
-  const tries = [`try_cast(${column} as ${physicalType(type)}) as ${tried}`];
+  const tries = [`try_cast(${column} as ${printPhysicalType(type)}) as ${tried}`];
   const asPrinted = `${tried}::varchar = ${column}`;
   const bounded = (classes & C.bigint) === 0 ? ` and ${tried} between -9007199254740992 and 9007199254740992` : '';
   const hits: Partial<Record<ColumnType['kind'], string>> = {
@@ -45,14 +46,14 @@ function checked({ field, type }: PresentColumn, { classes }: Stats): { tries: s
   if (type.kind === 'string') return read.reading.form === 'text' ? { tries: [], value: column } : undefined;
   if (isDeclared(form)) {
     const value = `case when ${column} is null and not is_unsaid(${read.sent}) then error('${DISAGREES}') else ${column} end`;
-    return sameType(form, type) ? { tries: [], value } : undefined;
+    return isSameType(form, type) ? { tries: [], value } : undefined;
   }
   const allowed = classes | companions(type);
   const trial = trialOf(column, type, allowed);
   if (!trial) return undefined;
   // a number of many spellings (1.50, 1e-7) is looked at more closely, and 5 among fractions is quicker told by itself
   const whole = type.kind === 'double' && (classes & C.int) !== 0 ? `when ${column}_whole::varchar = ${column} then ${column}_whole ` : '';
-  const others = `when (text_class(${column}) & ${allowed}) <> 0 then cast(${castable(field, type)} as ${physicalType(type)})`;
+  const others = `when (text_class(${column}) & ${allowed}) <> 0 then cast(${printCastable(field, type)} as ${printPhysicalType(type)})`;
   return {
     tries: whole === '' ? trial.tries : [...trial.tries, `try_cast(${column} as integer) as ${column}_whole`],
     value: `case when ${trial.hit} then ${trial.value} ${whole}when ${column} is null then null ${others} else error('${DISAGREES}') end`,
@@ -60,7 +61,7 @@ function checked({ field, type }: PresentColumn, { classes }: Stats): { tries: s
 }
 
 /** Types the columns of a delimited file by its first records, and makes `silver_values`, which checks them. Undefined where that is not enough. */
-export async function typeAsBegun(
+export async function decideTypesAsBegun(
   session: StagingSession,
   pipelines: Pipelines,
   fields: readonly BronzeField[],
@@ -87,7 +88,7 @@ export async function typeAsBegun(
   const held = new Set(present.map(({ at }) => at));
   const absent = fields.filter((_, at) => !held.has(at)).map(({ column }) => `${column} is not null`);
   if (absent.length > 0) begin.value = `case when ${absent.join(' or ')} then error('${DISAGREES}') else ${begin.value} end`;
-  const values = read.flatMap((one) => (one ? [`${one.value} as ${quote(one.name)}`] : [])).join(', ');
+  const values = read.flatMap((one) => (one ? [`${one.value} as ${quoteName(one.name)}`] : [])).join(', ');
   const tries = read.flatMap((one) => one?.tries ?? []).join(', ');
   await session.prepare([fill(pipelines.uploadedChecked, { values, tries: tries === '' ? '0 as fieldlake_tried' : tries })]);
   return { columns, report, values };

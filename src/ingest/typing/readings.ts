@@ -3,13 +3,13 @@
  * chosen for a whole column, by its values; a value that is written in another way is odd and kept as it was sent.
  */
 import { readJson } from '../../json.ts';
-import type { ColumnType } from '../../lakehouse/catalog.ts';
-import type { ColumnState } from '../../lakehouse/manifest.ts';
-import type { StagingSession } from '../../lakehouse/staging.ts';
+import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
+import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
+import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { nameColumns } from './columns.ts';
-import { fill, textFunctionStatements, type Pipelines } from '../pipeline.ts';
-import { TEXT_CLASSES } from './types.ts';
-import type { BronzeField } from './classes.ts';
+import { fill, listTextFunctions, type Pipelines } from '../pipeline.ts';
+import { DAY_CLASSES, SENT_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
+import type { BronzeField, TextForm, Reading } from './classes.ts';
 
 /** What stands for a missing value, unless the upload says otherwise. */
 export const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.'];
@@ -34,30 +34,6 @@ export interface ReadingOptions {
 }
 
 const C = TEXT_CLASSES;
-/** What `sent_kind` in `pipelines/text_functions.sql` says of a value: a bit of `TEXT_CLASSES` or one of these. */
-const SENT = {
-  missing: 4_096,
-  /** A number with a decimal comma. */
-  comma: 8_192,
-  /** Besides another bit: blanks around it, or `.5`. */
-  untidy: 2_097_152,
-  /** Digits after a leading zero, which a number would lose. */
-  code: 4_194_304,
-  /** Perhaps one of `DAYS`. */
-  dayLike: 8_388_608,
-} as const;
-/** What `day_kind` says of such a value: all bits that hold. */
-const DAYS = {
-  ymd: 16_384,
-  /** The day can come first, the month can, and it is the same day whichever does. */
-  dmy: 32_768,
-  mdy: 65_536,
-  same: 262_144,
-  named: 524_288,
-  /** A time stands behind the day. */
-  timed: 1_048_576,
-} as const;
-
 /** A column of `bronze_sent`. */
 export interface SentField {
   key: string;
@@ -74,26 +50,10 @@ export interface SentText {
 const WHOLE = C.int | C.long | C.bigint;
 const NUMBERS = WHOLE | C.double | C.decimal;
 
-type Form = 'text' | 'plain' | 'comma' | 'boolean' | 'ymd' | 'dmy' | 'mdy' | 'named';
 type Family = 'number' | 'boolean' | 'day' | 'instant';
 
-/** How a column is read. */
-export interface Reading {
-  form: Form;
-  /** Classes that its values have where they are not odd. */
-  classes: number;
-  /** A time stands behind some days. */
-  timed: boolean;
-  fitting: number;
-  odd: number;
-  /** Whether it holds what has to be taken off or turned into null. */
-  untidy: boolean;
-  /** A word for whoever wonders about the column's type. */
-  note?: string;
-}
-
 interface Candidate {
-  form: Form;
+  form: TextForm;
   family: Family;
   /** Bits of `TEXT_CLASSES`, `SENT` and `DAYS` that it reads. */
   bits: number;
@@ -102,15 +62,15 @@ interface Candidate {
 
 const CANDIDATES: readonly Candidate[] = [
   { form: 'plain', family: 'number', bits: NUMBERS, classes: NUMBERS },
-  { form: 'comma', family: 'number', bits: SENT.comma | WHOLE, classes: NUMBERS },
+  { form: 'comma', family: 'number', bits: SENT_CLASSES.comma | WHOLE, classes: NUMBERS },
   { form: 'boolean', family: 'boolean', bits: C.boolean, classes: C.text },
   { form: 'plain', family: 'day', bits: C.date, classes: C.date },
   { form: 'plain', family: 'day', bits: C.localTime, classes: C.localTime },
   { form: 'plain', family: 'instant', bits: C.instant, classes: C.instant },
-  { form: 'ymd', family: 'day', bits: DAYS.ymd | C.date | C.localTime, classes: C.text },
-  { form: 'dmy', family: 'day', bits: DAYS.dmy, classes: C.text },
-  { form: 'mdy', family: 'day', bits: DAYS.mdy, classes: C.text },
-  { form: 'named', family: 'day', bits: DAYS.named, classes: C.text },
+  { form: 'ymd', family: 'day', bits: DAY_CLASSES.ymd | C.date | C.localTime, classes: C.text },
+  { form: 'dmy', family: 'day', bits: DAY_CLASSES.dmy, classes: C.text },
+  { form: 'mdy', family: 'day', bits: DAY_CLASSES.mdy, classes: C.text },
+  { form: 'named', family: 'day', bits: DAY_CLASSES.named, classes: C.text },
 ];
 
 const FAMILIES: Readonly<Record<ColumnType['kind'], Family | undefined>> = {
@@ -154,8 +114,9 @@ function allowed(kinds: (bits: number) => number, { type, delimiter, options }: 
   if (type && !family) return [];
   return CANDIDATES.filter(({ form, family: own }) => {
     if (family && own !== family) return false;
-    if (form === 'comma') return options.decimal === ',' || (options.decimal === undefined && delimiter !== ',' && kinds(SENT.comma) > 0);
-    if (own === 'number') return options.decimal !== ',' && (type !== undefined || kinds(SENT.code) === 0);
+    if (form === 'comma')
+      return options.decimal === ',' || (options.decimal === undefined && delimiter !== ',' && kinds(SENT_CLASSES.comma) > 0);
+    if (own === 'number') return options.decimal !== ',' && (type !== undefined || kinds(SENT_CLASSES.code) === 0);
     const { dateOrder } = options;
     return dateOrder === undefined || (form !== 'dmy' && form !== 'mdy') || form === dateOrder;
   });
@@ -164,31 +125,31 @@ function allowed(kinds: (bits: number) => number, { type, delimiter, options }: 
 /** The way in which most of a column's values are written, if it is the way of nearly all. */
 export function chooseReading(kinds: Kinds, known: Known): Reading {
   const count = (bits: number) => [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
-  const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT.missing | C.empty)) === 0 ? sum + many : sum), 0);
-  const untidy = count(SENT.missing | SENT.untidy) > 0;
+  const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT_CLASSES.missing | C.empty)) === 0 ? sum + many : sum), 0);
+  const untidy = count(SENT_CLASSES.missing | SENT_CLASSES.untidy) > 0;
   const fits = allowed(count, known)
     .map((candidate) => ({ ...candidate, fitting: count(candidate.bits) }))
     .sort((a, b) => b.fitting - a.fitting);
   const [best] = fits;
   if (!best) return TEXT;
   const odd = values - best.fitting;
-  const isEither = (kind: number) => (kind & DAYS.dmy) !== 0 && (kind & DAYS.mdy) !== 0 && (kind & DAYS.same) === 0;
+  const isEither = (kind: number) => (kind & DAY_CLASSES.dmy) !== 0 && (kind & DAY_CLASSES.mdy) !== 0 && (kind & DAY_CLASSES.same) === 0;
   const isOpen = (best.form === 'dmy' || best.form === 'mdy') && known.options.dateOrder === undefined && [...kinds.keys()].some(isEither);
-  if (isOpen && count(DAYS.dmy) === count(DAYS.mdy)) return { ...TEXT, note: AMBIGUOUS };
+  if (isOpen && count(DAY_CLASSES.dmy) === count(DAY_CLASSES.mdy)) return { ...TEXT, note: AMBIGUOUS };
   if (best.fitting === 0 || (known.type === undefined && !isMostly(best.fitting, odd)))
     return known.type === undefined ? TEXT : { ...best, timed: false, odd, untidy: true };
-  const timed = (best.form === 'ymd' ? count(C.localTime) : 0) + count(DAYS.timed) > 0;
+  const timed = (best.form === 'ymd' ? count(C.localTime) : 0) + count(DAY_CLASSES.timed) > 0;
   return { form: best.form, classes: best.classes, timed, fitting: best.fitting, odd, untidy: untidy || best.form === 'comma' };
 }
 
 /** Whether the first values say already that a column is text: more of them are odd than any type allows. */
 export function isSurelyText(kinds: Kinds, known: Known): boolean {
   const count = (bits: number) => [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
-  const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT.missing | C.empty)) === 0 ? sum + many : sum), 0);
+  const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT_CLASSES.missing | C.empty)) === 0 ? sum + many : sum), 0);
   return allowed(count, known).every(({ bits }) => values - count(bits) > MOST_ODD);
 }
 
-const DAY_LIKE = [SENT.dayLike, SENT.dayLike | SENT.untidy];
+const DAY_LIKE = [SENT_CLASSES.dayLike, SENT_CLASSES.dayLike | SENT_CLASSES.untidy];
 const BATCH = 50;
 const FIRST = 2_000;
 
@@ -235,11 +196,11 @@ export async function countKinds(
     classes: (index) => `text_class(b${index}) as t${index}`,
     kind: (column, index) => `sent_kind(${column}, b${index}, t${index})`,
   });
-  const dayLike = columns.filter((column) => [...(all.get(column) ?? [])].some(([kind]) => (kind & SENT.dayLike) !== 0));
+  const dayLike = columns.filter((column) => [...(all.get(column) ?? [])].some(([kind]) => (kind & SENT_CLASSES.dayLike) !== 0));
   await look(dayLike, {
     // what is a day or time of the plain kind is counted already
     classes: (index) =>
-      `${['y', 'd', 'm', 'n'].map((letter) => `${MOMENTS[letter]}(b${index}) as ${letter}${index}`).join(', ')}, text_class(b${index}) = 256 and is_day_like(b${index}) as l${index}`,
+      `${['y', 'd', 'm', 'n'].map((letter) => `${MOMENTS[letter]}(b${index}) as ${letter}${index}`).join(', ')}, text_class(b${index}) = ${C.text} and is_day_like(b${index}) as l${index}`,
     kind: (_, index) => `case when l${index} then day_kind(y${index}, d${index}, m${index}, n${index}, b${index}) end`,
   });
   return all;
@@ -287,15 +248,15 @@ interface ReadField {
 }
 
 /**
- * Chooses how every column of `bronze_sent` is read: by all values, or with `begun` by the first ones where these leave no doubt, so that what comes behind
- * them has still to be looked at.
+ * Chooses how every column of `bronze_sent` is read: by all values, or with `begun` by the first ones when they leave no doubt. The later values must then
+ * still be checked.
  */
 export async function chooseReadings(
   { session, pipelines, text, rows, known, options }: Reader,
   { begun }: { begun: boolean },
 ): Promise<ReadField[]> {
   const marks = { type: { kind: 'string' as const }, value: options.missing ?? MISSING_MARKS };
-  await session.prepare([{ sql: 'set variable missing_marks = $1', values: [marks] }, ...textFunctionStatements(pipelines)]);
+  await session.prepare([{ sql: 'set variable missing_marks = $1', values: [marks] }, ...listTextFunctions(pipelines)]);
   const names = nameColumns(
     text.fields.map(({ key }) => key),
     { known },

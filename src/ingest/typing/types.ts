@@ -1,28 +1,5 @@
-import type { ColumnType } from '../../lakehouse/catalog.ts';
-
-/** What the values of a text column are; `text_class` in `pipelines/functions.sql` gives each value one of these bits. */
-export const TEXT_CLASSES = {
-  /** Whole, within 32 bits. */
-  int: 1,
-  /** Whole, within 2^53. */
-  long: 2,
-  /** Whole, within 64 bits. */
-  bigint: 4,
-  /** A number whose value a DOUBLE keeps. */
-  double: 8,
-  /** A plain number whose value only a DECIMAL can keep. */
-  decimal: 16,
-  date: 32,
-  instant: 64,
-  localTime: 128,
-  text: 256,
-  /** The empty string. */
-  empty: 512,
-  /** JSON true or false. */
-  boolean: 1024,
-  /** A JSON object or array. */
-  nested: 2048,
-} as const;
+import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
+import { TEXT_CLASSES } from '../value-classes.ts';
 
 const C = TEXT_CLASSES;
 const NUMBERS = C.int | C.long | C.bigint | C.double | C.decimal;
@@ -92,7 +69,7 @@ export function widenType(known: KnownColumn, classes: number, digits: Digits): 
 }
 
 /** The classes that a column of this type stores as they are; null: every text fits. DECIMAL decides by value. */
-export function fittingClasses(type: ColumnType): number | null {
+export function listFittingClasses(type: ColumnType): number | null {
   switch (type.kind) {
     case 'int':
       return C.int;

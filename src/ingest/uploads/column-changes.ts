@@ -1,17 +1,18 @@
 /** A column of an upload table gets another name or type after the fact: its values are read again as an upload's are, in the files that hold them. */
 import { errors } from '../../errors.ts';
-import type { ColumnType } from '../../lakehouse/catalog.ts';
-import { columnsAt, commit, findTableById, type ColumnState, type Commit } from '../../lakehouse/manifest.ts';
-import type { LakeFile, LakeTable } from '../../lakehouse/manifest-rows.ts';
-import { findHolding, filesVariable, selectAnew } from '../../lakehouse/rewriting.ts';
-import { physicalType, quote, type StagingArea, type StagingSession } from '../../lakehouse/staging.ts';
-import { typeText } from '../../lakehouse/types.ts';
-import type { Staged } from '../../lakehouse/warehouse.ts';
-import { removeUncommitted, untilUnchanged } from '../attempts.ts';
-import { isColumnName, isOwnColumn, oddTextColumn } from '../typing/columns.ts';
-import { fill, functionStatements, type Pipelines } from '../pipeline.ts';
+import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
+import { listColumnsAt, commit, findTableById, type ColumnState, type Commit } from '../../lakehouse/tables/manifest.ts';
+import type { LakeFile, LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
+import { findHolding, setFilesVariable, writeSelect } from '../../lakehouse/tables/rewriting.ts';
+import { printPhysicalType, type StagingArea, type StagingSession } from '../../lakehouse/tables/staging.ts';
+import { quoteName } from '../../lakehouse/terms/quoting.ts';
+import { printType } from '../../lakehouse/terms/types.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
+import { removeUncommitted, retryUnchanged } from '../attempts.ts';
+import { isColumnName, isOwnColumn, nameOddColumn } from '../typing/columns.ts';
+import { fill, listFunctions, type Pipelines } from '../pipeline.ts';
 import { chooseReadings, type DayOrder, type TypeWord } from '../typing/readings.ts';
-import { requireRoom, typeFile } from '../typing/decide.ts';
+import { requireRoom, decideFileTypes } from '../typing/decide.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 
 /** What is to become of a column. At least one of `name` and `type` is given. */
@@ -66,23 +67,23 @@ interface Target {
 }
 
 /** Finds the column that an order is about. Errors: columnNotFound, columnFixed, columnNameTaken. */
-export function targetOf(known: readonly ColumnState[], order: ColumnOrder): Target {
+export function findTarget(known: readonly ColumnState[], order: ColumnOrder): Target {
   if (isOwnColumn(order.column)) throw errors.columnFixed(order.column);
   const find = (name: string) => known.find((each) => each.name.toLowerCase() === name.toLowerCase());
   const column = find(order.column);
   if (!column) throw errors.columnNotFound(order.column);
-  const odd = find(oddTextColumn(column.name));
+  const odd = find(nameOddColumn(column.name));
   const others = known.filter((each) => each !== column && each !== odd);
   const name = order.name ?? column.name;
   if (!isColumnName(name)) throw errors.columnFixed(name);
-  const wanted = [name, oddTextColumn(name)].map((each) => each.toLowerCase());
+  const wanted = [name, nameOddColumn(name)].map((each) => each.toLowerCase());
   if (others.some((each) => wanted.includes(each.name.toLowerCase()))) throw errors.columnNameTaken(name);
   return { column, odd, name, others };
 }
 
 /** A value as it would stand in a file that is to be read as a type. */
 function printed({ name, type }: ColumnState, into: TypeWord): string {
-  const value = quote(name);
+  const value = quoteName(name);
   switch (type.kind) {
     case 'string':
       return value;
@@ -117,7 +118,7 @@ function freeName(known: readonly ColumnState[], wanted: string): string {
   return name;
 }
 
-/** How the rows of the files of `filesVariable` are written anew, and what the table's catalogue then says. */
+/** How the rows of the files of `setFilesVariable` are written anew, and what the table's catalogue then says. */
 interface Rewriting {
   sql: string;
   columns: readonly ColumnState[];
@@ -129,7 +130,7 @@ const held = (column: ColumnState): ColumnState => ({ ...column, hasValues: true
 /** The source of both ways: every row, with the column and the one beside it. */
 function sourceOf({ column, odd, others }: Target): { rows: string; without: string } {
   const own = odd ? [held(column), held(odd)] : [held(column)];
-  return { rows: selectAnew([...others, ...own]), without: own.map(({ name }) => quote(name)).join(', ') };
+  return { rows: writeSelect([...others, ...own]), without: own.map(({ name }) => quoteName(name)).join(', ') };
 }
 
 /** The column under its new name, as in the columns of the table. */
@@ -143,10 +144,10 @@ function renameOnly(target: Target, word?: TypeWord): Rewriting {
   const { column, odd, name } = target;
   const type = word === undefined ? column.type : { kind: word };
   const { rows, without } = sourceOf(target);
-  const beside = odd ? `, ${quote(odd.name)} as ${quote(oddTextColumn(name))}` : '';
+  const beside = odd ? `, ${quoteName(odd.name)} as ${quoteName(nameOddColumn(name))}` : '';
   return {
-    sql: `select * exclude (${without}), ${quote(column.name)} as ${quote(name)}${beside} from (${rows})`,
-    columns: [{ ...column, ...renamed(target), type }, ...(odd ? [{ ...odd, name: oddTextColumn(name) }] : [])],
+    sql: `select * exclude (${without}), ${quoteName(column.name)} as ${quoteName(name)}${beside} from (${rows})`,
+    columns: [{ ...column, ...renamed(target), type }, ...(odd ? [{ ...odd, name: nameOddColumn(name) }] : [])],
     outcome: { oddValues: 0 },
   };
 }
@@ -160,14 +161,14 @@ async function readAgain(
 ): Promise<Rewriting> {
   const { column, odd, name, others } = target;
   const type: ColumnType = { kind: word };
-  const isKept = typeText(column.type) === typeText(type);
+  const isKept = printType(column.type) === printType(type);
   const { rows, without } = sourceOf(target);
   const known = [...others, column];
   const [sent, into, kept] = [freeName(known, 'fieldlake_sent'), freeName(known, 'fieldlake_read'), freeName(known, 'fieldlake_kept')];
   const value = isKept ? 'null::varchar' : printed(column, word);
-  const text = odd ? `coalesce(${quote(odd.name)}, ${value})` : value;
+  const text = odd ? `coalesce(${quoteName(odd.name)}, ${value})` : value;
   await session.prepare([
-    ...functionStatements(pipelines),
+    ...listFunctions(pipelines),
     // the last digits of an id are the record of its file
     {
       sql: `create or replace temp view bronze_sent as select substr(id, 21) as fieldlake_row, ${text} as ${sent} from (${rows})`,
@@ -181,17 +182,17 @@ async function readAgain(
   );
   if (!read) throw new Error('one column is read as one');
   await session.prepare([fill(pipelines.readText, { columns: `${read.value}, ${sent}` })]);
-  const typed = await typeFile(session, pipelines, [read.field], [], { names: [{ key: name, name }] });
+  const typed = await decideFileTypes(session, pipelines, [read.field], [], { names: [{ key: name, name }] });
   requireRoom(new Map(others.map((each) => [each.name.toLowerCase(), each])), typed.columns);
   const [report] = typed.report;
   const [first, ...beside] = typed.columns;
   if (!report || !first) throw new Error('one column has one report');
-  const values = typed.values === '' ? `null::${physicalType(type)} as ${quote(name)}` : typed.values;
-  const anew = `select * exclude (${without}, ${sent}, ${into}), ${values}${isKept ? `, ${quote(column.name)} as ${kept}` : ''}
+  const values = typed.values === '' ? `null::${printPhysicalType(type)} as ${quoteName(name)}` : typed.values;
+  const anew = `select * exclude (${without}, ${sent}, ${into}), ${values}${isKept ? `, ${quoteName(column.name)} as ${kept}` : ''}
     from (select *, ${read.value} from (select *, ${text} as ${sent} from (${rows})))`;
   const { oddValues, oddExamples, note } = report;
   return {
-    sql: isKept ? `select * exclude (${kept}) replace (coalesce(${kept}, ${quote(name)}) as ${quote(name)}) from (${anew})` : anew,
+    sql: isKept ? `select * exclude (${kept}) replace (coalesce(${kept}, ${quoteName(name)}) as ${quoteName(name)}) from (${anew})` : anew,
     columns: [
       {
         ...first,
@@ -224,8 +225,8 @@ function namesOf({ column, odd, name }: Target, columns: readonly ColumnState[])
   const moves = new Map<string, string>();
   const has = (wanted: string) => columns.some((each) => each.name === wanted);
   if (column.name !== name) moves.set(column.name, name);
-  const isOdd = has(oddTextColumn(name));
-  if (odd && isOdd && odd.name !== oddTextColumn(name)) moves.set(odd.name, oddTextColumn(name));
+  const isOdd = has(nameOddColumn(name));
+  if (odd && isOdd && odd.name !== nameOddColumn(name)) moves.set(odd.name, nameOddColumn(name));
   return { renamed: moves, dropped: odd && !isOdd ? [odd.name] : [] };
 }
 
@@ -234,25 +235,25 @@ async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, op
   const { signal, onProgress, onEnd } = options;
   const table = await findTableById(db, tableId);
   if (!table) throw errors.tableDeleted();
-  const target = targetOf(await columnsAt(db, tableId, table.version), order);
+  const target = findTarget(await listColumnsAt(db, tableId, table.version), order);
   const session = await staging.session({ signal });
   const written: Staged[] = [];
   try {
     const { column, odd, name } = target;
     const { type } = order;
-    const isReread = type !== undefined && (odd !== undefined || typeText(column.type) !== typeText({ kind: type }));
+    const isReread = type !== undefined && (odd !== undefined || printType(column.type) !== printType({ kind: type }));
     const names = isReread || name !== column.name ? [column.name, ...(odd ? [odd.name] : [])] : [];
     const files = await findHolding({ db, staging, session }, table, names);
     const total = [...files.values()].reduce((sum, { rowCount }) => sum + rowCount, 0);
     await onProgress?.({ done: 0, total });
-    await session.prepare([filesVariable([...files.keys()])]);
+    await session.prepare([setFilesVariable([...files.keys()])]);
     const rewriting =
       isReread && files.size > 0 ? await readAgain({ session, pipelines }, target, { ...order, type }, total) : renameOnly(target, type);
     const { columns } = rewriting;
     let done = 0;
     for (const { paths, rows } of partsOf(files)) {
       signal?.throwIfAborted();
-      await session.prepare([filesVariable(paths)]);
+      await session.prepare([setFilesVariable(paths)]);
       const select = { sql: rewriting.sql, values: [] };
       const staged = await session.stage({ tableId, experimentId: table.experimentId, select, sortColumn: 'uploaded_at' });
       written.push(staged);
@@ -294,7 +295,7 @@ async function settle(
   });
   const missing = files.reduce((sum, { nullCounts, rowCount }) => sum + (nullCounts.get(target.name) ?? rowCount), 0);
   const { oddValues } = rewriting.outcome;
-  const type = typeText(columns[0]?.type ?? target.column.type);
+  const type = printType(columns[0]?.type ?? target.column.type);
   const outcome = { ...rewriting.outcome, name: target.name, type, rows: total, missingValues: missing - oddValues, version };
   await onEnd(tx, outcome);
   return outcome;
@@ -302,7 +303,7 @@ async function settle(
 
 /**
  * Gives a column of an upload table another name or type, in one version of the table: earlier ones keep what they had. What does not fit the type is kept as text
- * beside it. Safe to run again until it has settled. Errors: those of `targetOf`, tableDeleted; sourceChanged when the table never stands still.
+ * beside it. Safe to run again until it has settled. Errors: those of `findTarget`, tableDeleted; sourceChanged when the table never stands still.
  */
 export const changeColumn = (deps: ChangeDeps, tableId: string, order: ColumnOrder, options: ChangeOptions): Promise<ColumnOutcome> =>
-  untilUnchanged(TRIES, () => attempt(deps, tableId, order, options));
+  retryUnchanged(TRIES, () => attempt(deps, tableId, order, options));

@@ -3,17 +3,17 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { columnsAt, commit, createTable, findSource, findTableById, fingerprint } from '../../lakehouse/manifest.ts';
-import { changeWith } from '../../lakehouse/rewriting.ts';
-import type { StagingSession } from '../../lakehouse/staging.ts';
-import type { Staged } from '../../lakehouse/warehouse.ts';
+import { listColumnsAt, commit, createTable, findSource, findTableById, printFingerprint } from '../../lakehouse/tables/manifest.ts';
+import { changeWith } from '../../lakehouse/tables/rewriting.ts';
+import type { StagingSession } from '../../lakehouse/tables/staging.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { removeUncommitted } from '../attempts.ts';
 import { NotPlain } from './read/json-lines.ts';
-import { functionStatements, pipelineVersion, type Pipelines } from '../pipeline.ts';
+import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
 import { replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
-import { explain, fetchOriginal, kindOf, stageRows, uploadSource, widenUploadTable } from './rows.ts';
+import { explain, fetchOriginal, checkKind, stageRows, printUploadSource, widenUploadTable } from './rows.ts';
 import type { IngestDeps, Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
@@ -114,7 +114,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
   const { objectKey, sha256 } = file;
   if (objectKey === null || sha256 === null) throw new FileRefused('not_received', 'The file did not arrive whole.');
   if (upload.tableId === null) throw tableGone();
-  const source = uploadSource(upload.tableId, sha256, file.path);
+  const source = printUploadSource(upload.tableId, sha256, file.path);
   const there = await findSource(db, upload.tableId, source);
   if (there) {
     const outcome: FileOutcome = {
@@ -128,13 +128,13 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
   }
 
   const original = await fetchOriginal(deps, objectKey, work, signal);
-  const kind = kindOf(upload.sourceKind);
+  const kind = checkKind(upload.sourceKind);
   const refusedFile = await BufferedFile.create(join(work, 'refused'));
   const refusals = new Refusals(refusedFile);
   const session = await staging.session({ signal });
   const written: (Staged | undefined)[] = [];
   try {
-    await session.prepare(functionStatements(pipelines));
+    await session.prepare(listFunctions(pipelines));
     const read = await readSource({
       ...{ session, pipelines, kind, original, work, path: file.path },
       ...{
@@ -149,7 +149,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
     await refusedFile.close();
     const table = await findTableById(db, upload.tableId);
     if (!table) throw tableGone();
-    const known = await columnsAt(db, table.id, table.version);
+    const known = await listColumnsAt(db, table.id, table.version);
     const refused = refusedFile.path;
     const { typed, rows } = await stageRows(deps, { upload, file, work }, { session, read, source, tableId: table.id, known, refused });
     written.push(rows);
@@ -166,14 +166,14 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       ...explain(rows.rowCount, refusals),
       columns: typed.report,
     };
-    const made = { origin: upload.id, pipelineVersion: pipelineVersion(pipelines) };
+    const made = { origin: upload.id, pipelineVersion: hashPipelines(pipelines) };
     const added = await db.transaction(async (tx) => {
       const committed = await commit(tx, {
         tableId: table.id,
         cause: 'ingest',
         ...changeWith(rows, widened, table.version),
         columns: typed.columns,
-        typedBy: fingerprint(known),
+        typedBy: printFingerprint(known),
         sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count, ...made }],
       });
       if (!committed.added) return false;

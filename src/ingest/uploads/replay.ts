@@ -1,16 +1,25 @@
 /** Replay: the refused records of a file are read again from its bytes, and what can be read now is stored under the ids that it would have had. */
 import { join } from 'node:path';
 import { ApiError, errors } from '../../errors.ts';
-import { columnsAt, commit, filesAt, findSource, findTable, findTableById, fingerprint, moveSource } from '../../lakehouse/manifest.ts';
-import { changeWith } from '../../lakehouse/rewriting.ts';
-import type { StagingSession } from '../../lakehouse/staging.ts';
-import type { Staged } from '../../lakehouse/warehouse.ts';
+import {
+  listColumnsAt,
+  commit,
+  listFilesAt,
+  findSource,
+  findTable,
+  findTableById,
+  printFingerprint,
+  moveSource,
+} from '../../lakehouse/tables/manifest.ts';
+import { changeWith } from '../../lakehouse/tables/rewriting.ts';
+import type { StagingSession } from '../../lakehouse/tables/staging.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { removeUncommitted } from '../attempts.ts';
-import { functionStatements, variable } from '../pipeline.ts';
+import { listFunctions, setVariable } from '../pipeline.ts';
 import { BufferedFile, FileRefused, RefusedBefore, Refusals } from '../record-writer.ts';
 import { readSource } from './sources.ts';
 import type { ColumnReport } from '../typing/decide.ts';
-import { explain, fetchOriginal, kindOf, stageRows, uploadSource, widenUploadTable, type IngestDeps, type Task } from './rows.ts';
+import { explain, fetchOriginal, checkKind, stageRows, printUploadSource, widenUploadTable, type IngestDeps, type Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { FileOutcome, UploadFileRow } from './uploads.queries.ts';
 
@@ -74,20 +83,20 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
   const table = upload.tableId === null ? undefined : await findTableById(db, upload.tableId);
   if (!table) return leave(deps, task, errors.tableDeleted().message);
   const quarantine = await findTable(db, upload.experimentId, 'quarantine');
-  const source = uploadSource(table.id, sha256 ?? '', file.path);
+  const source = printUploadSource(table.id, sha256 ?? '', file.path);
   const there = await findSource(db, table.id, source);
   if (objectKey === null || !quarantine || !there || there.quarantinedCount === 0) return leave(deps, task);
 
-  const live = await filesAt(db, quarantine.id, quarantine.version);
+  const live = await listFilesAt(db, quarantine.id, quarantine.version);
   if (live.length === 0) return leave(deps, task, 'The refused records of this file are not kept any more.');
-  const known = await columnsAt(db, table.id, table.version);
+  const known = await listColumnsAt(db, table.id, table.version);
   const session = await staging.session({ signal });
   const refusedFile = await BufferedFile.create(join(work, 'refused'));
   const refusals = new Refusals(refusedFile);
   const written: (Staged | undefined)[] = [];
   try {
     await session.prepare([
-      ...functionStatements(pipelines),
+      ...listFunctions(pipelines),
       list(
         'quarantine',
         live.map(({ path }) => join(staging.lakeFolder, path)),
@@ -96,7 +105,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     const before = await refusedBefore(session, source);
     const numbering = new RefusedBefore(before.rows);
     const read = await readSource({
-      ...{ session, pipelines, kind: kindOf(upload.sourceKind), original: await fetchOriginal(deps, objectKey, work, signal) },
+      ...{ session, pipelines, kind: checkKind(upload.sourceKind), original: await fetchOriginal(deps, objectKey, work, signal) },
       ...{
         work,
         path: file.path,
@@ -119,7 +128,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     written.push(rows);
     const widened = await widenUploadTable({ db, staging, session }, table, known, typed.columns);
     written.push(widened.staged);
-    await session.prepare([list('quarantine', [...before.files]), variable('table_id', table.id)]);
+    await session.prepare([list('quarantine', [...before.files]), setVariable('table_id', table.id)]);
     const kept = await session.stage({
       tableId: quarantine.id,
       experimentId: upload.experimentId,
@@ -145,7 +154,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
           cause: 'ingest',
           ...changeWith(rows, widened, table.version),
           columns: typed.columns,
-          typedBy: fingerprint(known),
+          typedBy: printFingerprint(known),
         });
       const retire = live.filter(({ path }) => before.files.has(join(staging.lakeFolder, path))).map(({ id }) => id);
       await commit(tx, { tableId: quarantine.id, cause: 'replace', files: kept.files, retire });

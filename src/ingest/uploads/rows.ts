@@ -4,22 +4,22 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ColumnState } from '../../lakehouse/manifest.ts';
-import type { LakeTable } from '../../lakehouse/manifest-rows.ts';
-import { widenFiles, type Rewritten } from '../../lakehouse/rewriting.ts';
-import type { StagingArea, StagingSession } from '../../lakehouse/staging.ts';
-import type { Staged } from '../../lakehouse/warehouse.ts';
+import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
+import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
+import { widenFiles, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
+import type { StagingArea, StagingSession } from '../../lakehouse/tables/staging.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from '../limits.ts';
-import { fill, variable, type Pipelines } from '../pipeline.ts';
+import { fill, setVariable, type Pipelines } from '../pipeline.ts';
 import type { Refusals } from '../record-writer.ts';
-import { unreadable } from './read/parquet.ts';
+import { refuseUnreadable } from './read/parquet.ts';
 import type { BronzeSource } from './sources.ts';
 import { NotPlain } from './read/json-lines.ts';
 import { readText } from '../typing/readings.ts';
-import { DISAGREES, typeAsBegun } from '../typing/first-records.ts';
-import { typeLines } from './type-lines.ts';
-import { typeFile, type TypedFile } from '../typing/decide.ts';
+import { DISAGREES, decideTypesAsBegun } from '../typing/first-records.ts';
+import { decideLineTypes } from './type-lines.ts';
+import { decideFileTypes, type TypedFile } from '../typing/decide.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
 
 export interface IngestDeps {
@@ -45,13 +45,13 @@ export interface Task {
 }
 
 /** Identity of the rows of one uploaded file: 20 hex digits of SHA-256 over table, object and path. */
-export const uploadSource = (tableId: string, sha256: string, path: string): string =>
+export const printUploadSource = (tableId: string, sha256: string, path: string): string =>
   createHash('sha256')
     .update(JSON.stringify(['upload', tableId, sha256, path]))
     .digest('hex')
     .slice(0, 20);
 
-export function kindOf(kind: string): SourceKind {
+export function checkKind(kind: string): SourceKind {
   const found = SOURCE_KINDS.find((each) => each === kind);
   if (!found) throw new Error(`unknown source kind ${kind}`);
   return found;
@@ -72,7 +72,7 @@ function orNotPlain(cause: unknown): never {
 
 /** A Parquet file whose rows were read and yet do not fit the memory in which they are written. */
 function unfit(cause: unknown): never {
-  if (/^Out of Memory/i.test((cause as Error).message)) unreadable(cause);
+  if (/^Out of Memory/i.test((cause as Error).message)) refuseUnreadable(cause);
   throw cause;
 }
 
@@ -107,7 +107,7 @@ export async function stageRows(
       table_id: tableId,
       path: file.path,
       refused,
-    }).map(([name, value]) => variable(name, value)),
+    }).map(([name, value]) => setVariable(name, value)),
   );
   const stage = (sql: string) =>
     session.stage({ tableId, experimentId: upload.experimentId, select: { sql, values: [] }, sortColumn: 'uploaded_at', sorted: true });
@@ -117,7 +117,7 @@ export async function stageRows(
   const { text } = read;
   const reader = text && { session, pipelines, text, rows: read.rows, known, options: upload.reading };
   if (reader) {
-    const begun = await typeAsBegun(session, pipelines, await readText(reader, { begun: true }), known);
+    const begun = await decideTypesAsBegun(session, pipelines, await readText(reader, { begun: true }), known);
     const rows = begun && (await stage(pipelines.uploadedRows).catch(unlessDisagreeing));
     if (begun && rows) {
       isWhole(rows);
@@ -125,9 +125,9 @@ export async function stageRows(
     }
   }
   const fields = reader ? await readText(reader, { begun: false }) : read.fields;
-  const isParquet = kindOf(upload.sourceKind) === 'parquet';
-  const typing = read.lines ? typeLines(session, pipelines, read, known) : typeFile(session, pipelines, fields, known);
-  const typed = await (isParquet ? typing.catch(unreadable) : typing);
+  const isParquet = checkKind(upload.sourceKind) === 'parquet';
+  const typing = read.lines ? decideLineTypes(session, pipelines, read, known) : decideFileTypes(session, pipelines, fields, known);
+  const typed = await (isParquet ? typing.catch(refuseUnreadable) : typing);
   await session.prepare([fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values })]);
   const staging = stage(
     typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,

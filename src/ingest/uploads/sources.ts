@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { StagingSession } from '../../lakehouse/staging.ts';
+import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { SourceKind } from '../limits.ts';
-import { fill, variable, type Pipelines } from '../pipeline.ts';
+import { fill, setVariable, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, HexCounter, type Numbering, type Refusals } from '../record-writer.ts';
 import { AMBYTE_COLUMNS, scanAmbyte } from './read/ambyte.ts';
 import { scanCsv } from './read/csv.ts';
@@ -144,7 +144,7 @@ export async function openRecords(
 ): Promise<void> {
   const columns = ['fieldlake_row', ...fields.map(({ column }) => column)].map((column) => `'${column}': 'VARCHAR'`).join(', ');
   await session.prepare([
-    variable('records', path),
+    setVariable('records', path),
     fill(pipelines.uploadedRecords, {
       ...{ view, delimiter, quote, parallel: String(!multiline), padding: String(padding), columns },
       absent: absent.map((column) => `, null::varchar as ${column}`).join(''),

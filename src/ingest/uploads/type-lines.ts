@@ -1,15 +1,17 @@
 /** Types the records of a JSON file whose values have been looked at already, and points the engine's JSON reader at them. */
-import type { ColumnType } from '../../lakehouse/catalog.ts';
-import type { ColumnState } from '../../lakehouse/manifest.ts';
-import { literal, physicalType, quote, type StagingSession } from '../../lakehouse/staging.ts';
-import { typeText } from '../../lakehouse/types.ts';
-import { nameColumns, oddTextColumn } from '../typing/columns.ts';
+import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
+import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
+import { printPhysicalType, type StagingSession } from '../../lakehouse/tables/staging.ts';
+import { quoteName, quoteText } from '../../lakehouse/terms/quoting.ts';
+import { printType } from '../../lakehouse/terms/types.ts';
+import { nameColumns, nameOddColumn } from '../typing/columns.ts';
 import { NotPlain, type KeyStats } from './read/json-lines.ts';
-import { fill, variable, type Pipelines } from '../pipeline.ts';
+import { fill, setVariable, type Pipelines } from '../pipeline.ts';
 import type { BronzeSource } from './sources.ts';
-import { requireRoom, KIND_CLASSES, ownClasses, sameType, type ColumnReport, type TypedFile } from '../typing/decide.ts';
+import { requireRoom, KIND_CLASSES, pickClassesOfKind, isSameType, type ColumnReport, type TypedFile } from '../typing/decide.ts';
 import { NONE, type BronzeField } from '../typing/classes.ts';
-import { fittingClasses, inferType, needsDigits, TEXT_CLASSES, widenType } from '../typing/types.ts';
+import { listFittingClasses, inferType, needsDigits, widenType } from '../typing/types.ts';
+import { TEXT_CLASSES } from '../value-classes.ts';
 
 const LEAST_OBJECT_SIZE = 4_194_304;
 const NUMBER = (column: string) => `json_type(${column}) in ('BIGINT', 'UBIGINT', 'DOUBLE')`;
@@ -23,11 +25,11 @@ interface Reading {
 
 /** Throws NotPlain where only the long way tells the values apart, or keeps what is not a string as text. */
 function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, type: ColumnType): Reading {
-  const physical = physicalType(type);
+  const physical = printPhysicalType(type);
   const all = n + s + b + j;
   const isNumber = type.kind === 'int' || type.kind === 'bigint' || type.kind === 'double';
   if (isNumber || type.kind === 'boolean') {
-    const fitting = fittingClasses(type) ?? 0;
+    const fitting = listFittingClasses(type) ?? 0;
     if (isNumber && (classes & KIND_CLASSES.n & ~fitting) !== 0) throw new NotPlain();
     const own = isNumber ? n : b;
     if (own === all) return { type: physical, value: column };
@@ -46,7 +48,7 @@ function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, typ
   if (type.kind === 'string' && n + j > 0) throw new NotPlain();
   if (type.kind === 'string') return { type: 'VARCHAR', value: column };
   if (type.kind === 'variant') return { type: 'JSON', value: column };
-  const allowed = fittingClasses(type);
+  const allowed = listFittingClasses(type);
   if (allowed === null || (classes & ~(allowed | TEXT_CLASSES.empty)) !== 0) throw new NotPlain();
   return { type: 'VARCHAR', value: `cast(nullif(${column}, '') as ${physical})` };
 }
@@ -54,14 +56,14 @@ function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, typ
 /** The type of one key's column, against the column that the table has. */
 function typeOf(field: BronzeField, stats: KeyStats, before: ColumnState | undefined): ColumnType {
   if (needsDigits(stats.classes, before)) throw new NotPlain();
-  const own = ownClasses(field, { classes: stats.classes, kinds: stats, digits: NONE }, before);
+  const own = pickClassesOfKind(field, { classes: stats.classes, kinds: stats, digits: NONE }, before);
   const type = before ? widenType(before, own, NONE) : (inferType(own, NONE) ?? { kind: 'string' });
   if (type.kind === 'decimal' || type.kind === 'struct' || type.kind === 'array') throw new NotPlain();
   return type;
 }
 
 /** Decides the types, prints how to read them, and makes `bronze_records`. Throws NotPlain, before anything is read, when the long way is needed. */
-export async function typeLines(
+export async function decideLineTypes(
   session: StagingSession,
   pipelines: Pipelines,
   { fields, lines }: BronzeSource,
@@ -89,20 +91,20 @@ export async function typeLines(
     const base = { nullable: true, origin: 'uploaded' as const, exactDouble: before?.exactDouble ?? true };
     const originalKey = key === name ? undefined : key;
     columns.push({ ...base, name, type, originalKey, hasValues: isPresent || (before?.hasValues ?? false) });
-    const isWidened = before?.hasValues === true && isPresent && !sameType(before.type, type);
-    const line: ColumnReport = { name, originalKey: key, type: typeText(type), oddValues: 0 };
-    if (isWidened && before) line.widenedFrom = typeText(before.type);
+    const isWidened = before?.hasValues === true && isPresent && !isSameType(before.type, type);
+    const line: ColumnReport = { name, originalKey: key, type: printType(type), oddValues: 0 };
+    if (isWidened && before) line.widenedFrom = printType(before.type);
     report.push(line);
     const reading = isPresent ? readingOf(field.column, stats, type) : undefined;
     // read in any case: a key that comes twice in one record is found by its column
     read.push({ column: field.column, key: stats.key, type: reading?.type ?? 'VARCHAR' });
     if (!reading) continue;
-    values.push(`${reading.value} as ${quote(name)}`);
+    values.push(`${reading.value} as ${quoteName(name)}`);
     if (!reading.odd || reading.odd.count === 0) continue;
     line.oddValues = reading.odd.count;
-    values.push(`${reading.odd.text} as ${quote(oddTextColumn(name))}`);
+    values.push(`${reading.odd.text} as ${quoteName(nameOddColumn(name))}`);
     beside.push({
-      name: oddTextColumn(name),
+      name: nameOddColumn(name),
       type: { kind: 'string' },
       nullable: true,
       origin: 'uploaded',
@@ -113,10 +115,10 @@ export async function typeLines(
   columns.push(...beside);
   requireRoom(byName, columns);
   await session.prepare([
-    variable('records', lines.path),
+    setVariable('records', lines.path),
     fill(pipelines.uploadedLines, {
-      columns: read.map(({ key, column }) => `, ${quote(key)} as ${column}`).join(''),
-      types: read.map(({ key, type }) => `, ${literal(key)}: '${type}'`).join(''),
+      columns: read.map(({ key, column }) => `, ${quoteName(key)} as ${column}`).join(''),
+      types: read.map(({ key, type }) => `, ${quoteText(key)}: '${type}'`).join(''),
       longest: String(Math.max(LEAST_OBJECT_SIZE, lines.longest)),
     }),
   ]);

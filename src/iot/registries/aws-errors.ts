@@ -42,11 +42,11 @@ const byName: Readonly<Record<string, (cause: unknown) => ApiError>> = {
   CredentialsProviderError: misconfigured,
 };
 
-export const awsErrorName = (cause: unknown): string => (cause instanceof Error ? cause.name : '');
+export const findAwsErrorName = (cause: unknown): string => (cause instanceof Error ? cause.name : '');
 
 /** An unknown failure with an HTTP status below 500 is a refusal; without an answer, or from 500 up, the service cannot be reached. */
-export function fromAws(cause: unknown): ApiError {
-  const name = awsErrorName(cause);
+export function translateAwsError(cause: unknown): ApiError {
+  const name = findAwsErrorName(cause);
   const known = Object.hasOwn(byName, name) ? byName[name] : undefined;
   if (known) return known(cause);
   const status = (cause as { $metadata?: { httpStatusCode?: number } } | null)?.$metadata?.httpStatusCode ?? 503;
@@ -54,27 +54,27 @@ export function fromAws(cause: unknown): ApiError {
 }
 
 /** The answer of one AWS call; its failure comes out as ours. `missing` says what a ResourceNotFoundException means here. */
-export async function asked<T>(call: Promise<T>, missing: () => ApiError = () => errors.thingNotFound()): Promise<T> {
+export async function askAws<T>(call: Promise<T>, missing: () => ApiError = () => errors.thingNotFound()): Promise<T> {
   try {
     return await call;
   } catch (cause) {
-    if (awsErrorName(cause) === 'ResourceNotFoundException') throw missing().with({ cause });
-    throw fromAws(cause);
+    if (findAwsErrorName(cause) === 'ResourceNotFoundException') throw missing().with({ cause });
+    throw translateAwsError(cause);
   }
 }
 
 /** The answer, or null when AWS has no such thing. */
-export async function ifThere<T>(call: Promise<T>): Promise<T | null> {
+export async function findInAws<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (cause) {
-    if (awsErrorName(cause) === 'ResourceNotFoundException') return null;
-    throw fromAws(cause);
+    if (findAwsErrorName(cause) === 'ResourceNotFoundException') return null;
+    throw translateAwsError(cause);
   }
 }
 
 /** All pages of a list; none when what is listed does not exist. */
-export async function allPages<Page, Item>(
+export async function readAllPages<Page, Item>(
   pages: AsyncIterable<Page>,
   items: (page: Page) => readonly Item[] | undefined,
 ): Promise<Item[]> {
@@ -82,7 +82,7 @@ export async function allPages<Page, Item>(
   try {
     for await (const page of pages) found.push(...(items(page) ?? []));
   } catch (cause) {
-    if (awsErrorName(cause) !== 'ResourceNotFoundException') throw fromAws(cause);
+    if (findAwsErrorName(cause) !== 'ResourceNotFoundException') throw translateAwsError(cause);
   }
   return found;
 }

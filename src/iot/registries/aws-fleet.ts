@@ -9,7 +9,7 @@ const CHARACTERS = 900;
 const AT_ONCE = 4;
 
 /** Queries that together name every thing once. Names are quoted: colon and hyphen are operators. */
-export function fleetQueries(thingNames: readonly string[]): string[] {
+export function printFleetQueries(thingNames: readonly string[]): string[] {
   const queries: string[] = [];
   let terms: string[] = [];
   for (const term of new Set(thingNames.map((name) => `thingName:"${name}"`))) {
@@ -28,7 +28,7 @@ export async function searchConnectivity(
   thingNames: readonly string[],
 ): Promise<ReadonlyMap<string, Connectivity> | null> {
   const found = new Map<string, Connectivity>();
-  const waiting = fleetQueries(thingNames);
+  const waiting = printFleetQueries(thingNames);
   const search = async (queryString: string) => {
     let nextToken: string | undefined;
     do {

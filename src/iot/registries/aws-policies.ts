@@ -14,60 +14,61 @@ import {
 } from '@aws-sdk/client-iot';
 import { errors } from '../../errors.ts';
 import type { PolicyDocument } from '../evaluator.ts';
-import { MAX_POLICIES, MAX_POLICY_LENGTH, policyLength } from '../policy.ts';
-import { allPages, asked, awsErrorName, fromAws, ifThere } from './aws-errors.ts';
+import { MAX_POLICIES, MAX_POLICY_LENGTH, measurePolicy } from '../policy.ts';
+import { readAllPages, askAws, findAwsErrorName, translateAwsError, findInAws } from './aws-errors.ts';
 
 /** Policy names take no colon, so a thing's name goes in hashed. */
 const policyName = (thingName: string, index: number) =>
   `fieldlake-${createHash('sha256').update(thingName).digest('hex').slice(0, 40)}-${index}`;
 
 /** The part of the AWS registry that makes, attaches, narrows and removes policies. */
-export function awsPolicies(client: IoTClient) {
+export function openAwsPolicies(client: IoTClient) {
   async function dropOldVersions(name: string): Promise<void> {
-    const answer = await ifThere(client.send(new ListPolicyVersionsCommand({ policyName: name })));
+    const answer = await findInAws(client.send(new ListPolicyVersionsCommand({ policyName: name })));
     for (const { versionId, isDefaultVersion } of answer?.policyVersions ?? []) {
-      if (!isDefaultVersion) await ifThere(client.send(new DeletePolicyVersionCommand({ policyName: name, policyVersionId: versionId })));
+      if (!isDefaultVersion) await findInAws(client.send(new DeletePolicyVersionCommand({ policyName: name, policyVersionId: versionId })));
     }
   }
 
   async function put(name: string, document: PolicyDocument): Promise<void> {
     const policyDocument = JSON.stringify(document);
-    const existing = await ifThere(client.send(new GetPolicyCommand({ policyName: name })));
+    const existing = await findInAws(client.send(new GetPolicyCommand({ policyName: name })));
     if (!existing) {
       try {
         await client.send(new CreatePolicyCommand({ policyName: name, policyDocument }));
       } catch (cause) {
-        if (awsErrorName(cause) !== 'ResourceAlreadyExistsException') throw fromAws(cause);
+        if (findAwsErrorName(cause) !== 'ResourceAlreadyExistsException') throw translateAwsError(cause);
         await put(name, document);
       }
     } else if (existing.policyDocument !== policyDocument) {
       await dropOldVersions(name);
-      await asked(client.send(new CreatePolicyVersionCommand({ policyName: name, policyDocument, setAsDefault: true })));
+      await askAws(client.send(new CreatePolicyVersionCommand({ policyName: name, policyDocument, setAsDefault: true })));
     }
   }
 
   async function remove(name: string): Promise<void> {
-    for (const target of await allPages(paginateListTargetsForPolicy({ client }, { policyName: name }), ({ targets }) => targets)) {
-      await ifThere(client.send(new DetachPolicyCommand({ policyName: name, target })));
+    for (const target of await readAllPages(paginateListTargetsForPolicy({ client }, { policyName: name }), ({ targets }) => targets)) {
+      await findInAws(client.send(new DetachPolicyCommand({ policyName: name, target })));
     }
     await dropOldVersions(name);
-    await ifThere(client.send(new DeletePolicyCommand({ policyName: name })));
+    await findInAws(client.send(new DeletePolicyCommand({ policyName: name })));
   }
 
   return {
-    /** Makes exactly these documents the policies of a thing, attached to these certificate ARNs. Surplus ones go, the last first, so that a crash leaves no gap. */
+    /** Makes these documents the only policies of a thing, and attaches them to these certificate ARNs. */
     async set(thingName: string, documents: readonly PolicyDocument[], targets: readonly string[]): Promise<void> {
-      if (documents.length > MAX_POLICIES || documents.some((document) => policyLength(document) > MAX_POLICY_LENGTH))
+      if (documents.length > MAX_POLICIES || documents.some((document) => measurePolicy(document) > MAX_POLICY_LENGTH))
         throw errors.registryRefused();
       for (const [index, document] of documents.entries()) {
         const name = policyName(thingName, index);
         await put(name, document);
-        for (const target of targets) await asked(client.send(new AttachPolicyCommand({ policyName: name, target })));
+        for (const target of targets) await askAws(client.send(new AttachPolicyCommand({ policyName: name, target })));
       }
+      // the last goes first: the search for surplus ends at the first number that is missing, also after a crash
       const surplus: string[] = [];
       for (let index = documents.length; index < MAX_POLICIES; index++) {
         const name = policyName(thingName, index);
-        if (!(await ifThere(client.send(new GetPolicyCommand({ policyName: name }))))) break;
+        if (!(await findInAws(client.send(new GetPolicyCommand({ policyName: name }))))) break;
         surplus.unshift(name);
       }
       for (const name of surplus) await remove(name);

@@ -25,9 +25,9 @@ import type { CertificateEvent } from '../lifecycle.ts';
 import { certificateLife } from '../lifecycle.ts';
 import type { ArnPrefix } from '../policy.ts';
 import type { CertificateStatus, DeviceRegistry, RegisteredCertificate } from '../registry.ts';
-import { allPages, asked, awsErrorName, fromAws, ifThere } from './aws-errors.ts';
+import { readAllPages, askAws, findAwsErrorName, translateAwsError, findInAws } from './aws-errors.ts';
 import { searchConnectivity } from './aws-fleet.ts';
-import { awsPolicies } from './aws-policies.ts';
+import { openAwsPolicies } from './aws-policies.ts';
 
 export interface AwsAccess {
   region: string;
@@ -54,7 +54,7 @@ const settling = ['DeleteConflictException', 'InvalidRequestException', 'Certifi
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
 /** Every call it makes, and the least rights it needs, are listed in docs/aws-iot.md. `close()` ends its connections. */
-export function awsRegistry(options: AwsRegistryOptions): DeviceRegistry & { close(): void } {
+export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & { close(): void } {
   const { region, accountId, partition = 'aws', endpoint, credentials, thingType, settlePauses = [250, 1_000, 2_000, 4_000] } = options;
   const arnPrefix: ArnPrefix = `arn:${partition}:iot:${region}:${accountId}`;
   const client = new IoTClient({
@@ -65,7 +65,7 @@ export function awsRegistry(options: AwsRegistryOptions): DeviceRegistry & { clo
     ...(credentials ? { credentials } : {}),
   });
   const certificateArn = (certificateId: string) => `${arnPrefix}:cert/${certificateId}`;
-  const policies = awsPolicies(client);
+  const policies = openAwsPolicies(client);
   let dataEndpoint: Promise<string> | null = null;
 
   /** Detaching takes a while to spread; until then AWS refuses to delete. */
@@ -75,26 +75,26 @@ export function awsRegistry(options: AwsRegistryOptions): DeviceRegistry & { clo
         await remove();
         return;
       } catch (cause) {
-        const name = awsErrorName(cause);
+        const name = findAwsErrorName(cause);
         if (name === 'ResourceNotFoundException') return;
-        if (wait === null || !settling.includes(name)) throw fromAws(cause);
+        if (wait === null || !settling.includes(name)) throw translateAwsError(cause);
         await pause(wait);
       }
     }
   }
 
   const principals = async (thingName: string) => {
-    const all = await allPages(paginateListThingPrincipals({ client }, { thingName }), (page) => page.principals);
+    const all = await readAllPages(paginateListThingPrincipals({ client }, { thingName }), (page) => page.principals);
     return all.filter((arn) => arn.includes(':cert/'));
   };
 
   async function statusOf(certificateId: string): Promise<CertificateStatus | 'absent'> {
-    const answer = await ifThere(client.send(new DescribeCertificateCommand({ certificateId })));
+    const answer = await findInAws(client.send(new DescribeCertificateCommand({ certificateId })));
     return answer ? (statuses[answer.certificateDescription?.status ?? ''] ?? 'inactive') : 'absent';
   }
 
   const setStatus = async (certificateId: string, status: CertificateStatus) =>
-    asked(client.send(new UpdateCertificateCommand({ certificateId, newStatus: toAws[status] })), () => errors.certificateNotFound());
+    askAws(client.send(new UpdateCertificateCommand({ certificateId, newStatus: toAws[status] })), () => errors.certificateNotFound());
 
   async function listCertificates(thingName: string): Promise<RegisteredCertificate[]> {
     const found: RegisteredCertificate[] = [];
@@ -121,11 +121,11 @@ export function awsRegistry(options: AwsRegistryOptions): DeviceRegistry & { clo
     if (status === 'absent') return;
     const arn = certificateArn(certificateId);
     if (status !== 'revoked') await setStatus(certificateId, 'revoked');
-    for (const { policyName } of await allPages(paginateListAttachedPolicies({ client }, { target: arn }), (page) => page.policies)) {
-      await ifThere(client.send(new DetachPolicyCommand({ policyName, target: arn })));
+    for (const { policyName } of await readAllPages(paginateListAttachedPolicies({ client }, { target: arn }), (page) => page.policies)) {
+      await findInAws(client.send(new DetachPolicyCommand({ policyName, target: arn })));
     }
-    for (const thingName of await allPages(paginateListPrincipalThings({ client }, { principal: arn }), (page) => page.things)) {
-      await ifThere(client.send(new DetachThingPrincipalCommand({ thingName, principal: arn })));
+    for (const thingName of await readAllPages(paginateListPrincipalThings({ client }, { principal: arn }), (page) => page.things)) {
+      await findInAws(client.send(new DetachThingPrincipalCommand({ thingName, principal: arn })));
     }
     await settle(() => client.send(new DeleteCertificateCommand({ certificateId, forceDelete: true })));
   }
@@ -134,11 +134,11 @@ export function awsRegistry(options: AwsRegistryOptions): DeviceRegistry & { clo
     arnPrefix,
     async createThing({ thingName, deviceType, serialNumber }) {
       const attributePayload = { attributes: { deviceType, serialNumber } };
-      const known = await ifThere(client.send(new DescribeThingCommand({ thingName })));
+      const known = await findInAws(client.send(new DescribeThingCommand({ thingName })));
       if (known && (known.attributes?.['deviceType'] !== deviceType || known.attributes['serialNumber'] !== serialNumber))
         throw errors.registryConflict();
       if (known) return { thingArn: known.thingArn ?? `${arnPrefix}:thing/${thingName}` };
-      const answer = await asked(
+      const answer = await askAws(
         client.send(new CreateThingCommand({ thingName, attributePayload, ...(thingType ? { thingTypeName: thingType } : {}) })),
       );
       return { thingArn: answer.thingArn ?? `${arnPrefix}:thing/${thingName}` };
@@ -147,27 +147,27 @@ export function awsRegistry(options: AwsRegistryOptions): DeviceRegistry & { clo
       for (const { certificateId } of await listCertificates(thingName)) await deleteCertificate(certificateId);
       await policies.set(thingName, [], []);
       for (const principal of await principals(thingName))
-        await ifThere(client.send(new DetachThingPrincipalCommand({ thingName, principal })));
+        await findInAws(client.send(new DetachThingPrincipalCommand({ thingName, principal })));
       await settle(() => client.send(new DeleteThingCommand({ thingName })));
     },
     async addToGroup(thingName, thingGroupName) {
-      await asked(client.send(new DescribeThingCommand({ thingName })));
+      await askAws(client.send(new DescribeThingCommand({ thingName })));
       const add = async () => client.send(new AddThingToThingGroupCommand({ thingName, thingGroupName }));
-      if (await ifThere(add())) return;
-      await asked(client.send(new CreateThingGroupCommand({ thingGroupName })));
-      await asked(add());
+      if (await findInAws(add())) return;
+      await askAws(client.send(new CreateThingGroupCommand({ thingGroupName })));
+      await askAws(add());
     },
     async removeFromGroup(thingName, thingGroupName) {
-      await ifThere(client.send(new RemoveThingFromThingGroupCommand({ thingName, thingGroupName })));
+      await findInAws(client.send(new RemoveThingFromThingGroupCommand({ thingName, thingGroupName })));
     },
     async issueCertificate(thingName, csr) {
       await readSigningRequest(csr);
-      await asked(client.send(new DescribeThingCommand({ thingName })));
-      const answer = await asked(client.send(new CreateCertificateFromCsrCommand({ certificateSigningRequest: csr, setAsActive: false })));
+      await askAws(client.send(new DescribeThingCommand({ thingName })));
+      const answer = await askAws(client.send(new CreateCertificateFromCsrCommand({ certificateSigningRequest: csr, setAsActive: false })));
       const { certificateId, certificateArn: arn, certificatePem } = answer;
       if (!certificateId || !arn || !certificatePem) throw errors.registryUnavailable();
       await happen(certificateId, 'deactivate');
-      await asked(client.send(new AttachThingPrincipalCommand({ thingName, principal: arn })));
+      await askAws(client.send(new AttachThingPrincipalCommand({ thingName, principal: arn })));
       return { certificateId, certificateArn: arn, certificatePem };
     },
     activateCertificate: async (_thingName, id) => happen(id, 'activate'),
@@ -176,12 +176,12 @@ export function awsRegistry(options: AwsRegistryOptions): DeviceRegistry & { clo
     deleteCertificate: async (_thingName, id) => deleteCertificate(id),
     listCertificates,
     async setPolicies(thingName, documents) {
-      await asked(client.send(new DescribeThingCommand({ thingName })));
+      await askAws(client.send(new DescribeThingCommand({ thingName })));
       await policies.set(thingName, documents, await principals(thingName));
     },
     connectivity: async (thingNames) => searchConnectivity(client, thingNames),
     async endpoint() {
-      dataEndpoint ??= asked(client.send(new DescribeEndpointCommand({ endpointType: 'iot:Data-ATS' }))).then(({ endpointAddress }) => {
+      dataEndpoint ??= askAws(client.send(new DescribeEndpointCommand({ endpointType: 'iot:Data-ATS' }))).then(({ endpointAddress }) => {
         if (!endpointAddress) throw errors.registryUnavailable();
         return endpointAddress;
       });

@@ -6,7 +6,7 @@ import type { PolicyDocument } from '../evaluator.ts';
 import type { CertificateEvent } from '../lifecycle.ts';
 import { certificateLife } from '../lifecycle.ts';
 import type { ArnPrefix } from '../policy.ts';
-import { MAX_POLICIES, MAX_POLICY_LENGTH, policyLength } from '../policy.ts';
+import { MAX_POLICIES, MAX_POLICY_LENGTH, measurePolicy } from '../policy.ts';
 import type { CertificateEnd, CertificateStatus, Connectivity, DeviceRegistry, NewThing } from '../registry.ts';
 
 /** Everything the registry knows of a thing; plain JSON. */
@@ -41,7 +41,7 @@ export interface EmbeddedRegistryOptions {
   onChange?: (thingName: string) => void;
 }
 
-export function embeddedRegistry({ authority, store, endpoint, onChange = () => undefined }: EmbeddedRegistryOptions): DeviceRegistry {
+export function openEmbeddedRegistry({ authority, store, endpoint, onChange = () => undefined }: EmbeddedRegistryOptions): DeviceRegistry {
   const arn = (kind: string, name: string) => `${EMBEDDED_ARN_PREFIX}:${kind}/${name}`;
 
   async function change(thingName: string, edit: (record: ThingRecord) => ThingRecord): Promise<void> {
@@ -106,7 +106,7 @@ export function embeddedRegistry({ authority, store, endpoint, onChange = () => 
       }));
     },
     async setPolicies(thingName, documents) {
-      if (documents.length > MAX_POLICIES || documents.some((document) => policyLength(document) > MAX_POLICY_LENGTH))
+      if (documents.length > MAX_POLICIES || documents.some((document) => measurePolicy(document) > MAX_POLICY_LENGTH))
         throw errors.registryRefused();
       const record = await store.find(thingName);
       if (record && isDeepStrictEqual(record.policies, documents)) return;

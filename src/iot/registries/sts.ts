@@ -5,9 +5,9 @@ import { errors } from '../../errors.ts';
 import type { CredentialIssuer } from '../credentials.ts';
 import { CREDENTIAL_LIFETIME, reachOf } from '../credentials.ts';
 import type { ArnPrefix, ObjectArea } from '../policy.ts';
-import { sessionPolicy } from '../policy.ts';
+import { makeSessionPolicy } from '../policy.ts';
 import type { AwsAccess } from './aws.ts';
-import { asked } from './aws-errors.ts';
+import { askAws } from './aws-errors.ts';
 
 export interface StsOptions extends AwsAccess {
   arnPrefix: ArnPrefix;
@@ -17,7 +17,7 @@ export interface StsOptions extends AwsAccess {
 }
 
 /** `close()` ends its connections. */
-export function stsCredentials({
+export function openStsIssuer({
   region,
   endpoint,
   credentials,
@@ -35,13 +35,13 @@ export function stsCredentials({
   return {
     async issue(userId) {
       const reach = reachOf(userId, objects);
-      const answer = await asked(
+      const answer = await askAws(
         client.send(
           new AssumeRoleCommand({
             RoleArn: roleArn,
             RoleSessionName: `${userId}-${randomBytes(4).toString('hex')}`,
             DurationSeconds: CREDENTIAL_LIFETIME,
-            Policy: JSON.stringify(sessionPolicy(arnPrefix, userId, objects)),
+            Policy: JSON.stringify(makeSessionPolicy(arnPrefix, userId, objects)),
           }),
         ),
       );

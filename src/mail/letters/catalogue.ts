@@ -1,14 +1,14 @@
 import type { Written } from './frame.ts';
-import { newsletterConfirmation } from './newsletter.ts';
-import { signInCode } from './sign-in-code.ts';
-import { projectImported, transferRequested } from './transfers.ts';
+import { writeNewsletterConfirmation } from './newsletter.ts';
+import { writeSignInCode } from './sign-in-code.ts';
+import { writeProjectImported, writeTransferRequested } from './transfers.ts';
 
 /** Every letter that the service writes, by name. Adding one here is all it takes to make it sendable. */
 export const LETTERS = {
-  'sign-in-code': signInCode,
-  'transfer-requested': transferRequested,
-  'project-imported': projectImported,
-  'newsletter-confirmation': newsletterConfirmation,
+  'sign-in-code': writeSignInCode,
+  'transfer-requested': writeTransferRequested,
+  'project-imported': writeProjectImported,
+  'newsletter-confirmation': writeNewsletterConfirmation,
 } as const;
 
 export type LetterName = keyof typeof LETTERS;

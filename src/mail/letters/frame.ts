@@ -1,3 +1,5 @@
+import escapeHtml from 'escape-html';
+
 /** A letter without its address. */
 export interface Written {
   subject: string;
@@ -5,11 +7,6 @@ export interface Written {
   html: string;
   headers?: Readonly<Record<string, string>>;
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-/** Text as HTML text or attribute value. */
-export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
 const oneLine = (text: string) =>
   text
@@ -32,7 +29,7 @@ interface Parts {
 }
 
 /** Writes a letter twice, as text and as HTML; everything given is text and is escaped here, in one place. */
-export function write({ subject, paragraphs, highlight, action, footer, leaveUrl }: Parts): Written {
+export function writeLetter({ subject, paragraphs, highlight, action, footer, leaveUrl }: Parts): Written {
   const text = [
     ...paragraphs.slice(0, 1),
     ...(highlight === undefined ? [] : [`    ${highlight}`]),
@@ -40,19 +37,19 @@ export function write({ subject, paragraphs, highlight, action, footer, leaveUrl
     ...(action === undefined ? [] : [`${action.label}: ${action.url}`]),
     `-- \n${footer}${leaveUrl === undefined ? '' : `\nUnsubscribe: ${leaveUrl}`}`,
   ].join('\n\n');
-  const paragraph = (words: string) => `<p style="margin:0 0 16px">${escaped(words)}</p>`;
+  const paragraph = (words: string) => `<p style="margin:0 0 16px">${escapeHtml(words)}</p>`;
   const body = [
     ...paragraphs.slice(0, 1).map(paragraph),
     ...(highlight === undefined
       ? []
-      : [`<p style="margin:0 0 16px;font:600 32px/1.2 monospace;letter-spacing:6px">${escaped(highlight)}</p>`]),
+      : [`<p style="margin:0 0 16px;font:600 32px/1.2 monospace;letter-spacing:6px">${escapeHtml(highlight)}</p>`]),
     ...paragraphs.slice(1).map(paragraph),
     ...(action === undefined
       ? []
       : [
-          `<p style="margin:0 0 16px"><a href="${escaped(action.url)}" style="background:#1c5d3a;color:#fff;padding:10px 18px;border-radius:6px;text-decoration:none">${escaped(action.label)}</a></p>`,
+          `<p style="margin:0 0 16px"><a href="${escapeHtml(action.url)}" style="background:#1c5d3a;color:#fff;padding:10px 18px;border-radius:6px;text-decoration:none">${escapeHtml(action.label)}</a></p>`,
         ]),
-    `<p style="margin:24px 0 0;color:#555;font-size:13px">${escaped(footer)}${leaveUrl === undefined ? '' : ` <a href="${escaped(leaveUrl)}" style="color:#555">Unsubscribe</a>`}</p>`,
+    `<p style="margin:24px 0 0;color:#555;font-size:13px">${escapeHtml(footer)}${leaveUrl === undefined ? '' : ` <a href="${escapeHtml(leaveUrl)}" style="color:#555">Unsubscribe</a>`}</p>`,
   ].join('\n');
   return {
     subject: oneLine(subject),

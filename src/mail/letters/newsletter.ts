@@ -1,4 +1,4 @@
-import { write, type Written } from './frame.ts';
+import { writeLetter, type Written } from './frame.ts';
 
 export interface NewsletterConfirmationData {
   url: string;
@@ -10,8 +10,8 @@ export interface NewsletterConfirmationData {
 }
 
 /** The letter that asks whether the address wants the newsletter. */
-export const newsletterConfirmation = ({ url, days, leaveUrl, oneClickUrl }: NewsletterConfirmationData): Written => ({
-  ...write({
+export const writeNewsletterConfirmation = ({ url, days, leaveUrl, oneClickUrl }: NewsletterConfirmationData): Written => ({
+  ...writeLetter({
     subject: 'Confirm your subscription to the fieldlake newsletter',
     paragraphs: [
       'Somebody entered this address to receive the fieldlake newsletter.',

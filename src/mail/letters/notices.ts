@@ -1,4 +1,4 @@
-import { write, type Written } from './frame.ts';
+import { writeLetter, type Written } from './frame.ts';
 
 interface Person {
   /** Who did it, as they are shown. */
@@ -12,8 +12,8 @@ export interface OrganizationInvitationData extends Person {
 }
 
 /** An organization asks somebody in. */
-export const organizationInvitation = ({ by, organization, role, url }: OrganizationInvitationData): Written =>
-  write({
+export const writeOrganizationInvitation = ({ by, organization, role, url }: OrganizationInvitationData): Written =>
+  writeLetter({
     subject: `You've been invited to join ${organization}`,
     paragraphs: [
       `${by} invites you to join ${organization} on fieldlake, as ${role === 'member' ? 'a member' : `an ${role}`}.`,
@@ -32,9 +32,9 @@ export interface ResourceInvitationData extends Person {
 }
 
 /** Something was shared with an address. */
-export const resourceInvitation = ({ by, kind, name, tier, url }: ResourceInvitationData): Written =>
+export const writeResourceInvitation = ({ by, kind, name, tier, url }: ResourceInvitationData): Written =>
   kind === 'platform'
-    ? write({
+    ? writeLetter({
         subject: 'You are invited to fieldlake',
         paragraphs: [
           `${by} invites you to work on field experiments with them on fieldlake.`,
@@ -43,7 +43,7 @@ export const resourceInvitation = ({ by, kind, name, tier, url }: ResourceInvita
         action: { label: 'Begin', url },
         footer: 'You receive this because somebody invited this address. If you do not want to join, there is nothing to do.',
       })
-    : write({
+    : writeLetter({
         subject: `Added to ${kind} on the fieldlake Platform`,
         paragraphs: [
           `${by} has added you to the ${kind} "${name ?? ''}", as ${tier === 'admin' ? 'a collaborator who can edit' : 'a contributor who can view and add data'}.`,
@@ -62,7 +62,7 @@ export interface JoinRequestData extends Person {
 
 /** Somebody asks to come in. */
 export const joinRequest = ({ by, to, message, url }: JoinRequestData): Written =>
-  write({
+  writeLetter({
     subject: `New request to join ${to} on fieldlake`,
     paragraphs: [`${by} asks to join ${to}.`, ...(message === null ? [] : [`They write: ${message}`])],
     action: { label: 'See the request', url },
@@ -77,7 +77,7 @@ export interface JoinDecisionData {
 
 /** What became of a request to come in. */
 export const joinDecision = ({ to, approved, url }: JoinDecisionData): Written =>
-  write({
+  writeLetter({
     subject: approved ? `You have joined ${to} on fieldlake` : `Update on your request to join ${to}`,
     paragraphs: [approved ? `Your request to join ${to} has been approved.` : `Your request to join ${to} has not been approved.`],
     ...(approved ? { action: { label: `Open ${to}`, url } } : {}),

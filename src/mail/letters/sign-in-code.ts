@@ -1,4 +1,4 @@
-import { write, type Written } from './frame.ts';
+import { writeLetter, type Written } from './frame.ts';
 
 export interface SignInCodeData {
   /** Six digits. */
@@ -7,8 +7,8 @@ export interface SignInCodeData {
 }
 
 /** The letter that carries a one-time code. */
-export const signInCode = ({ code, minutes }: SignInCodeData): Written =>
-  write({
+export const writeSignInCode = ({ code, minutes }: SignInCodeData): Written =>
+  writeLetter({
     subject: 'Your login code for fieldlake',
     paragraphs: ['Enter this code to sign in:', `It works once, for ${minutes} minutes. Nobody from fieldlake will ever ask you for it.`],
     highlight: code,

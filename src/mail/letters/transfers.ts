@@ -1,4 +1,4 @@
-import { write, type Written } from './frame.ts';
+import { writeLetter, type Written } from './frame.ts';
 
 export interface TransferRequestedData {
   firstName: string;
@@ -8,8 +8,8 @@ export interface TransferRequestedData {
 }
 
 /** Confirms that somebody asked for a project of another platform. */
-export const transferRequested = ({ firstName, platform, project }: TransferRequestedData): Written =>
-  write({
+export const writeTransferRequested = ({ firstName, platform, project }: TransferRequestedData): Written =>
+  writeLetter({
     subject: `We will bring your ${platform} project over`,
     paragraphs: [`Dear ${firstName},`, `We have your request for project ${project} of ${platform}. We will write again when it is here.`],
     footer: 'You receive this because you asked for a project on fieldlake.',
@@ -22,8 +22,8 @@ export interface ProjectImportedData {
 }
 
 /** Says that a project is here. */
-export const projectImported = ({ firstName, experiment, url }: ProjectImportedData): Written =>
-  write({
+export const writeProjectImported = ({ firstName, experiment, url }: ProjectImportedData): Written =>
+  writeLetter({
     subject: 'Your project is here',
     paragraphs: [`Dear ${firstName},`, `Your project is now the experiment "${experiment}".`],
     action: { label: 'Open it', url },

@@ -1,5 +1,5 @@
 /** Trace files of an Ambyte with four ambits, as its card holds them: one folder an ambit, one file a day. */
-import { randomOf } from './season.ts';
+import { makeRandom } from './season.ts';
 
 const DAYS = 2;
 const TRACES = 12;
@@ -7,11 +7,11 @@ const POINTS = 24;
 const FIRST_DAY = Date.UTC(2026, 5, 1) / 1_000;
 
 /** Path and text of every file. */
-export function ambyteFiles(): { path: string; text: string }[] {
+export function makeAmbyteFiles(): { path: string; text: string }[] {
   return Array.from({ length: DAYS * 4 }, (_, n) => {
     const day = Math.floor(n / 4);
     const ambit = (n % 4) + 1;
-    const random = randomOf(500_000 + n);
+    const random = makeRandom(500_000 + n);
     const start = FIRST_DAY + day * 86_400 + 6 * 3_600;
     const stamp = new Date(start * 1_000).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
     const ints = (of: (at: number) => number) => Array.from({ length: POINTS }, (_, at) => Math.round(of(at))).join(',');

@@ -13,7 +13,7 @@ const PLOTS = 12;
 const DAYS = 40;
 const GENOTYPES = ['B73', 'Mo17', 'W22'];
 
-export function sampleCsv(): string {
+export function printSampleCsv(): string {
   const random = generator(20_260_601);
   const lines = ['plot,treatment,genotype,measured_at,spad,phi2,leaf_temperature,note'];
   for (let day = 0; day < DAYS; day += 1)

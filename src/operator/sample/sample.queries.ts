@@ -39,6 +39,5 @@ export const findSampleExperiment = (db: Queryable, organizationId: string, name
 
 /** Whether a key still opens the account that it was made for. */
 export const isLiveKey = async (db: Queryable, hash: Buffer, userId: string) =>
-  (await db.one(
-    sql('sample.isLiveKey')`select 1 from api_keys where hash = ${hash} and user_id = ${userId} and enabled and revoked_at is null`,
-  )) !== undefined;
+  (await db.one(sql('sample.isLiveKey')`select 1 from api_keys k where k.hash = ${hash} and k.user_id = ${userId} and key_stands(k)`)) !==
+  undefined;

@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashApiKey } from '../../auth/api-keys.ts';
+import { hashApiKey } from '../../auth/proofs/api-keys.ts';
 import type { Context } from '../../context.ts';
-import { createUser, userOfEmail } from '../../api/account/account.service.ts';
+import { createUser, findUserOfEmail } from '../../api/account/account.service.ts';
 import { createApiKey } from '../../api/credentials/credentials.service.ts';
 import { readJson } from '../../json.ts';
-import { sampleCsv } from './measurements.ts';
+import { openClient, type SampleClient } from './client.ts';
+import { printSampleCsv } from './measurements.ts';
 import {
   findSampleExperiment,
   isLiveKey,
@@ -38,6 +39,8 @@ export interface Quickstart {
   users: Record<CastName, CastMember>;
 }
 
+/** Slug of the second organization. */
+export const PARTNERS = 'field-partners';
 const EXPERIMENT = 'Maize under drought';
 const RATE_LIMIT = 10_000;
 const INGEST_TRIES = 600;
@@ -56,45 +59,28 @@ export function readQuickstart(dataDir: string): Quickstart | undefined {
 async function castMember(ctx: Context, name: CastName, before: CastMember | undefined): Promise<CastMember> {
   const email = `${name}@leaf-lab.example`;
   const id =
-    (await userOfEmail(ctx.db, email)) ??
+    (await findUserOfEmail(ctx.db, email)) ??
     (await createUser(ctx.db, { email, firstName: name.charAt(0).toUpperCase() + name.slice(1), lastName: 'Sample', verified: true })).id;
   if (before?.id === id && (await isLiveKey(ctx.db, hashApiKey(before.apiKey), id))) return before;
   const rateLimit = name === 'owner' ? RATE_LIMIT : 100;
   return { id, apiKey: (await createApiKey(ctx.db, { userId: id, name: 'quickstart', rateLimit })).key };
 }
 
-type Post = (path: string, body: object | FormData) => Promise<Record<string, unknown>>;
-
-/** The sample takes the way that a user takes: HTTP, with the owner's key. */
-const caller =
-  (baseUrl: string, apiKey: string): Post =>
-  async (path, body) => {
-    const isForm = body instanceof FormData;
-    const response = await fetch(`${baseUrl}${path}`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, ...(isForm ? {} : { 'content-type': 'application/json' }) },
-      body: isForm ? body : JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`the sample could not be made: ${path} answered ${response.status}`);
-    return (await response.json()) as Record<string, unknown>;
-  };
-
-async function uploadMeasurements(localUrl: string, apiKey: string, experimentId: string): Promise<string> {
+async function uploadMeasurements(client: SampleClient, experimentId: string): Promise<string> {
   const form = new FormData();
   form.append('sourceKind', 'csv');
   form.append('targetKind', 'new');
   form.append('targetName', 'leaf_measurements');
-  form.append('files', new Blob([sampleCsv()]), 'leaf_measurements.csv');
+  form.append('files', new Blob([printSampleCsv()]), 'leaf_measurements.csv');
   const path = `/api/v1/experiments/${experimentId}/data/uploads`;
-  const upload = await caller(localUrl, apiKey)(path, form);
+  const { uploadId, uploadTableId } = await client.post<{ uploadId: string; uploadTableId: string }>(path, form);
   for (let tries = 0; tries < INGEST_TRIES; tries += 1) {
-    const response = await fetch(`${localUrl}${path}/${String(upload['uploadId'])}`, { headers: { 'x-api-key': apiKey } });
-    const { status } = (await response.json()) as { status: string };
+    const { status } = await client.get<{ status: string }>(`${path}/${uploadId}`);
     if (status === 'completed') break;
     if (status === 'failed' || status === 'partial') throw new Error(`the sample's upload ended as ${status}`);
     await sleep(100);
   }
-  return String(upload['uploadTableId']);
+  return uploadTableId;
 }
 
 /** Where this process listens itself: the base URL may name a proxy that is not there yet. */
@@ -109,7 +95,7 @@ export async function prepareSample(ctx: Context, { localUrl, adminUrl }: OwnUrl
   const users = {} as Record<CastName, CastMember>;
   for (const name of CAST) users[name] = await castMember(ctx, name, before?.users[name]);
   const leafLab = (await upsertOrganization(ctx.db, { name: 'Leaf Lab', slug: 'leaf-lab' }))?.id ?? '';
-  const partners = (await upsertOrganization(ctx.db, { name: 'Field Partners', slug: 'field-partners' }))?.id ?? '';
+  const partners = (await upsertOrganization(ctx.db, { name: 'Field Partners', slug: PARTNERS }))?.id ?? '';
   await upsertMember(ctx.db, { organizationId: leafLab, userId: users.owner.id, role: 'owner' });
   await upsertMember(ctx.db, { organizationId: leafLab, userId: users.member.id, role: 'member' });
   await upsertMember(ctx.db, { organizationId: partners, userId: users.teammate.id, role: 'owner' });
@@ -117,21 +103,20 @@ export async function prepareSample(ctx: Context, { localUrl, adminUrl }: OwnUrl
   await upsertTeamMember(ctx.db, { teamId: team, organizationId: partners, userId: users.teammate.id });
 
   const found = await findSampleExperiment(ctx.db, leafLab, EXPERIMENT);
+  const client = openClient(localUrl, users.owner.apiKey);
   const experimentId =
     found?.experimentId ??
-    String(
-      (
-        await caller(localUrl, users.owner.apiKey)('/api/v1/experiments', {
-          name: EXPERIMENT,
-          description: 'Twelve plots, half of them without water, one value a day.',
-          organizationId: leafLab,
-          members: [{ userId: users.viewer.id }],
-          locations: [{ name: 'Field 4', latitude: 51.9851, longitude: 5.6641, country: 'Netherlands', municipality: 'Wageningen' }],
-        })
-      )['id'],
-    );
+    (
+      await client.post<{ id: string }>('/api/v1/experiments', {
+        name: EXPERIMENT,
+        description: 'Twelve plots, half of them without water, one value a day.',
+        organizationId: leafLab,
+        members: [{ userId: users.viewer.id }],
+        locations: [{ name: 'Field 4', latitude: 51.9851, longitude: 5.6641, country: 'Netherlands', municipality: 'Wageningen' }],
+      })
+    ).id;
   await upsertGrant(ctx.db, { resourceId: experimentId, teamId: team, role: 'viewer' });
-  const uploadTableId = found?.uploadTableId ?? (await uploadMeasurements(localUrl, users.owner.apiKey, experimentId));
+  const uploadTableId = found?.uploadTableId ?? (await uploadMeasurements(client, experimentId));
   const quickstart: Quickstart = {
     baseUrl: ctx.baseUrl,
     adminUrl,
@@ -150,7 +135,7 @@ export async function prepareSample(ctx: Context, { localUrl, adminUrl }: OwnUrl
 const json = (value: unknown) => JSON.stringify(value);
 
 /** Lines to type: they work exactly as they stand, the first of them before the others. */
-export function quickstartLines({ baseUrl, apiKey, experimentId, uploadTableId }: Quickstart): string {
+export function printQuickstart({ baseUrl, apiKey, experimentId, uploadTableId }: Quickstart): string {
   const data = `${baseUrl}/api/v1/experiments/${experimentId}/data`;
   const get = (path: string, parameters: Record<string, string>, more = '') =>
     [

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { ambyteFiles } from './ambyte.ts';
-import { measurementAt, weatherNdjson } from './season.ts';
+import { makeAmbyteFiles } from './ambyte.ts';
+import { openClient, type SampleClient } from './client.ts';
+import { prepareLibrary, type SampleLibrary } from './library.service.ts';
+import { makeMeasurement, printWeather } from './season.ts';
 import type { Quickstart } from './sample.service.ts';
 
 const MESSAGES_PER_OBJECT = 1_000;
 export const SEASON_ROWS = 20_000;
-const MACRO = { id: '5f0c7a52-8c7e-4d0b-9a35-6f2f3f1f2a10', name: 'Photosynthesis', filename: 'photosynthesis' };
 const WAIT_MS = 300_000;
 
 interface SeasonOptions {
@@ -20,21 +21,9 @@ interface SeasonOptions {
 }
 
 type Table = { identifier: string; displayName: string; totalRows: number };
-type Asked = Pick<Quickstart, 'baseUrl' | 'experimentId' | 'users'>;
+type Asked = Pick<Quickstart, 'baseUrl' | 'experimentId' | 'organizationId' | 'users'>;
 
 const pack = promisify(gzip);
-
-async function call<T>(url: string, apiKey: string, signal: AbortSignal | undefined, body?: object | FormData): Promise<T> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(url, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'x-api-key': apiKey, ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-    signal,
-  });
-  if (!response.ok) throw new Error(`the season could not be loaded: ${new URL(url).pathname} answered ${response.status}`);
-  return (await response.json()) as T;
-}
 
 async function putObject(url: string, bytes: Buffer, signal: AbortSignal | undefined): Promise<void> {
   const response = await fetch(url, { method: 'PUT', body: new Blob([new Uint8Array(bytes)]), signal });
@@ -49,42 +38,51 @@ interface Files {
 
 /** Upload tables of the season beside its measurements. */
 const UPLOADS: readonly Files[] = [
-  { sourceKind: 'ndjson', targetName: 'weather', files: () => [{ path: 'weather.ndjson', text: weatherNdjson() }] },
-  { sourceKind: 'ambyte', targetName: 'ambyte_traces', files: ambyteFiles },
+  { sourceKind: 'ndjson', targetName: 'weather', files: () => [{ path: 'weather.ndjson', text: printWeather() }] },
+  { sourceKind: 'ambyte', targetName: 'ambyte_traces', files: makeAmbyteFiles },
 ];
 
-async function sendFiles(experiment: string, apiKey: string, { sourceKind, targetName, files }: Files, signal: AbortSignal | undefined) {
+async function sendFiles(client: SampleClient, experiment: string, { sourceKind, targetName, files }: Files) {
   const form = new FormData();
   form.append('sourceKind', sourceKind);
   form.append('targetKind', 'new');
   form.append('targetName', targetName);
   for (const { path, text } of files()) form.append('files', new Blob([text]), path);
-  await call(`${experiment}/data/uploads`, apiKey, signal, form);
+  await client.post(`${experiment}/data/uploads`, form);
 }
+
+/** The measurement with the protocol that it was made by, and the macro that is to run on it. */
+const nameHow = (measurement: object, { macro, protocolId }: SampleLibrary): object =>
+  'macros' in measurement ? { ...measurement, protocol_id: protocolId, macros: [macro] } : measurement;
 
 /**
  * Loads the season over HTTP, the way that instruments do: signed URLs and packed lists of messages, some of them sent twice. Measurements that are there already
- * are not added again, so that it may be cut off and begun anew. Resolves when all of them can be read; rejects when it is aborted.
+ * are not added again, so that it may be cut off and begun anew. Resolves when all of them can be read,
+ * with what they were made by; rejects when it is aborted.
  */
 export async function loadSeason(
-  { baseUrl, experimentId, users }: Asked,
+  { baseUrl, experimentId, organizationId, users }: Asked,
   { rows = SEASON_ROWS, signal, say, localUrl = baseUrl }: SeasonOptions = {},
-): Promise<void> {
-  const experiment = `${localUrl}/api/v1/experiments/${experimentId}`;
-  const owner = users.owner.apiKey;
-  const tables = () => call<Table[]>(`${experiment}/tables`, owner, signal);
+): Promise<SampleLibrary> {
+  const experiment = `/api/v1/experiments/${experimentId}`;
+  const owner = openClient(localUrl, users.owner.apiKey, signal);
+  const member = openClient(localUrl, users.member.apiKey, signal);
+  const tables = () => owner.get<Table[]>(`${experiment}/tables`);
   const stored = async () => (await tables()).find(({ identifier }) => identifier === 'raw_data')?.totalRows ?? 0;
   const before = await tables();
   for (const upload of UPLOADS)
-    if (!before.some(({ displayName }) => displayName === upload.targetName)) await sendFiles(experiment, owner, upload, signal);
-  if ((await stored()) >= rows) return;
-  for (let from = 0; from < rows; from += MESSAGES_PER_OBJECT) {
-    const messages = Array.from({ length: Math.min(MESSAGES_PER_OBJECT, rows - from) }, (_, at) => measurementAt(from + at, MACRO));
+    if (!before.some(({ displayName }) => displayName === upload.targetName)) await sendFiles(owner, experiment, upload);
+  const library = await prepareLibrary(owner, { experimentId, organizationId });
+  const begun = await stored();
+  for (let from = 0; begun < rows && from < rows; from += MESSAGES_PER_OBJECT) {
+    const messages = Array.from({ length: Math.min(MESSAGES_PER_OBJECT, rows - from) }, (_, at) =>
+      nameHow(makeMeasurement(from + at, library.macro), library),
+    );
     // a lost acknowledgement makes an instrument send again
     const again = from === 0 ? messages.slice(0, 20) : [];
     const bytes = await pack(JSON.stringify([...messages, ...again]));
-    const apiKey = (from / MESSAGES_PER_OBJECT) % 3 === 2 ? users.member.apiKey : owner;
-    const { uploadUrl } = await call<{ uploadUrl: string }>(`${localUrl}/api/v1/iot/upload-url`, apiKey, signal, { experimentId });
+    const sender = (from / MESSAGES_PER_OBJECT) % 3 === 2 ? member : owner;
+    const { uploadUrl } = await sender.post<{ uploadUrl: string }>('/api/v1/iot/upload-url', { experimentId });
     const ours = uploadUrl.startsWith(`${baseUrl}/`);
     await putObject(ours ? localUrl + uploadUrl.slice(baseUrl.length) : uploadUrl, bytes, signal);
     if ((from / MESSAGES_PER_OBJECT) % 5 === 4)
@@ -93,8 +91,8 @@ export async function loadSeason(
   for (const since = Date.now(); Date.now() - since < WAIT_MS; await sleep(500, undefined, { signal })) {
     const count = await stored();
     if (count < rows) continue;
-    say?.(`${count.toLocaleString('en')} measurements can be read`);
-    return;
+    if (begun < rows) say?.(`${count.toLocaleString('en')} measurements can be read`);
+    return library;
   }
   throw new Error('the measurements of the season were sent, but not all of them can be read yet');
 }

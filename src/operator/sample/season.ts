@@ -9,7 +9,7 @@ const GENOTYPES = ['B73', 'Mo17', 'W22'];
 const PROTOCOL = 'b4d6e2a0-5b0e-4f6e-9a55-0d5a3c2f7e11';
 
 /** Numbers in [0, 1) that depend on the seed alone. */
-export function randomOf(seed: number): () => number {
+export function makeRandom(seed: number): () => number {
   let state = (seed * 0x9e3779b1) | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -82,8 +82,8 @@ interface SeasonMacro {
 }
 
 /** The n-th measurement, as the instrument's app sends it. */
-export function measurementAt(n: number, macro: SeasonMacro): object {
-  const random = randomOf(n + 1);
+export function makeMeasurement(n: number, macro: SeasonMacro): object {
+  const random = makeRandom(n + 1);
   const occasion = occasionOf(n, random);
   const { day, plot, drought, light, at } = occasion;
   const isLight = n % 4 === 3;
@@ -138,16 +138,16 @@ export function measurementAt(n: number, macro: SeasonMacro): object {
 }
 
 /** Hourly weather of the same days, with gaps and a sensor that prints no number now and then. */
-export function weatherNdjson(): string {
+export function printWeather(): string {
   const lines: string[] = [];
   for (let hour = 0; hour < DAYS * 24; hour += 1) {
-    const random = randomOf(900_000 + hour);
+    const random = makeRandom(900_000 + hour);
     const light = Math.max(0, Math.sin((((hour % 24) - 5) / 14) * Math.PI));
     lines.push(
       JSON.stringify({
         station: '00417',
         measured_at: new Date(FIRST_DAY + hour * 3_600_000).toISOString(),
-        air_temperature: hour % 331 === 0 ? 'n/a' : round(11 + 9 * light + 3 * random(), 1),
+        air_temperature: hour % 331 === 0 ? 'n/a' : round(8 + hour / 240 + 3 * Math.sin(hour / 90) + 9 * light + 3 * random(), 1),
         rain_mm: random() < 0.9 ? 0 : round(random() * 6, 1),
         radiation: hour % 60 === 0 ? null : Math.round(900 * light * (0.6 + 0.4 * random())),
         'wind direction (°)': Math.floor(random() * 360),

@@ -13,7 +13,9 @@ MathMULTREG <- function(rows) {
   y <- y[known]
   if (length(y) < 2) return(none)
   model <- lm(y ~ given)
-  list(rsquared = suppressWarnings(summary(model))$r.squared, slopes = as.numeric(coef(model)), points = list(given, fitted(model)))
+  # A constant has no variance to explain; lm answers rounding over rounding, which each processor does in its own way.
+  rsquared <- if (all(y == y[1])) NaN else suppressWarnings(summary(model))$r.squared
+  list(rsquared = rsquared, slopes = as.numeric(coef(model)), points = list(given, fitted(model)))
 }
 
 # `error` is the sum of squares through one less than the number of points.

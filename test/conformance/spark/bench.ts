@@ -9,12 +9,12 @@ import {
   TIMESTAMP,
   TIMESTAMP_NTZ,
   VARIANT,
-  decimal,
-  fixedColumns,
-} from '../../../src/lakehouse/catalog.ts';
-import type { TableSource } from '../../../src/lakehouse/plan.ts';
-import { readRequest } from '../../../src/lakehouse/request.ts';
-import type { ReadRequest } from '../../../src/lakehouse/request.ts';
+  makeDecimal,
+  listFixedColumns,
+} from '../../../src/lakehouse/terms/catalog.ts';
+import type { TableSource } from '../../../src/lakehouse/terms/source.ts';
+import { readRequest } from '../../../src/lakehouse/ask/request.ts';
+import type { ReadRequest } from '../../../src/lakehouse/ask/request.ts';
 import { PEOPLE } from '../../lakehouse/oracle/data.ts';
 import type { Asked } from '../../lakehouse/oracle/evaluate.ts';
 import { EXPERIMENT, OTHER_EXPERIMENT, source, uploaded } from '../../lakehouse/support.ts';
@@ -27,14 +27,14 @@ const COLUMNS = [
   uploaded('bool', BOOLEAN),
   uploaded('int', INT),
   uploaded('big', BIGINT),
-  uploaded('dec', decimal(12, 3)),
+  uploaded('dec', makeDecimal(12, 3)),
   uploaded('dbl', DOUBLE),
   uploaded('txt', STRING),
   uploaded('day', DATE),
   uploaded('at', TIMESTAMP),
   uploaded('clock', TIMESTAMP_NTZ),
-  uploaded('wide', decimal(38, 0)),
-  uploaded('fine', decimal(38, 10)),
+  uploaded('wide', makeDecimal(38, 0)),
+  uploaded('fine', makeDecimal(38, 10)),
   uploaded('json', VARIANT),
   uploaded('note', STRING),
 ];
@@ -61,8 +61,8 @@ export const layBench = async (lake: Lake, seed: number, count: number): Promise
   const known = await lake.write(
     `${people.join(' union all ')} union all select '${OTHER_EXPERIMENT}', 'u3', 'Eve', null, 'Contributor-3'`,
   );
-  const identity = layLive(lake.folder, { folder: 'people', kind: 'identity', files: [known], columns: fixedColumns('identity') })();
-  const at = layLive(lake.folder, { folder: 'rows', kind: 'upload', files, columns: [...fixedColumns('upload'), ...COLUMNS] });
+  const identity = layLive(lake.folder, { folder: 'people', kind: 'identity', files: [known], columns: listFixedColumns('identity') })();
+  const at = layLive(lake.folder, { folder: 'rows', kind: 'upload', files, columns: [...listFixedColumns('upload'), ...COLUMNS] });
   const made = (anonymised: boolean, version?: number) => {
     const rows = at(version);
     return source(rows.files, { expanded: COLUMNS, identity, anonymised, ...rows });

@@ -4,17 +4,17 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { parquetMetadata } from 'hyparquet';
-import { physicalColumns } from '../../../src/lakehouse/catalog.ts';
-import type { Column, TableKind } from '../../../src/lakehouse/catalog.ts';
-import { printEntry } from '../../../src/lakehouse/delta/entry.ts';
-import { entryKey } from '../../../src/lakehouse/delta/places.ts';
-import { firstState, nextState } from '../../../src/lakehouse/delta/schema.ts';
-import type { LogState } from '../../../src/lakehouse/delta/schema.ts';
-import type { Dialect } from '../../../src/lakehouse/dialect.ts';
-import { databricks } from '../../../src/lakehouse/dialects/databricks.ts';
-import type { TableRows } from '../../../src/lakehouse/plan.ts';
-import type { NamedType, Staged, Statement, StreamFormat, TypedFormat, Warehouse } from '../../../src/lakehouse/warehouse.ts';
-import { arrowOf, parquetOf } from '../../../src/lakehouse/warehouses/databricks-typed.ts';
+import { listPhysicalColumns } from '../../../src/lakehouse/terms/catalog.ts';
+import type { Column, TableKind } from '../../../src/lakehouse/terms/catalog.ts';
+import { printEntry } from '../../../src/lakehouse/tables/delta/entry.ts';
+import { printEntryKey } from '../../../src/lakehouse/tables/delta/places.ts';
+import { makeFirstState, makeNextState } from '../../../src/lakehouse/tables/delta/schema.ts';
+import type { LogState } from '../../../src/lakehouse/tables/delta/schema.ts';
+import type { Dialect } from '../../../src/lakehouse/terms/dialect.ts';
+import { makeDatabricks } from '../../../src/lakehouse/compile/dialects/databricks.ts';
+import type { TableRows } from '../../../src/lakehouse/terms/plan.ts';
+import type { NamedType, Staged, Statement, StreamFormat, TypedFormat, Warehouse } from '../../../src/lakehouse/terms/warehouse.ts';
+import { writeArrow, writeParquet } from '../../../src/lakehouse/engines/databricks/typed.ts';
 import type { Spark, SparkCell, SparkResult } from '../../support/spark.ts';
 
 const fileOf = (path: string) => {
@@ -31,14 +31,14 @@ export function layLive(
 ): (version?: number) => TableRows {
   mkdirSync(join(root, folder, '_delta_log'), { recursive: true });
   const table = { id: randomUUID(), name: folder, createdAt: 0 };
-  const physical = physicalColumns(columns).map(({ name, type }) => ({ name, type }));
+  const physical = listPhysicalColumns(columns).map(({ name, type }) => ({ name, type }));
   let state: LogState | null = null;
   for (const [version, file] of [null, ...files].entries()) {
-    const after = nextState(state ?? firstState(kind), [physical], { files: true, retyped: new Set() });
+    const after = makeNextState(state ?? makeFirstState(kind), [physical], { files: true, retyped: new Set() });
     const added = file === null ? [] : [fileOf(file)];
     if (file !== null) copyFileSync(file, join(root, folder, basename(file)));
     const entry = printEntry({ table, before: state, after, cause: 'append', at: 0, added, retired: [], changesRows: true });
-    writeFileSync(join(root, entryKey(folder, version)), entry);
+    writeFileSync(join(root, printEntryKey(folder, version)), entry);
     state = after;
   }
   return (version = files.length) => ({ files: files.slice(0, version), live: { tableId: table.id, folder, version } });
@@ -59,7 +59,7 @@ export class SparkWarehouse implements Warehouse {
 
   /** `root`: the folder of the lake. */
   constructor(spark: Spark, root: string, patch: (statement: Statement) => Statement = (statement) => statement) {
-    this.dialect = databricks(root);
+    this.dialect = makeDatabricks(root);
     this.#spark = spark;
     this.#patch = patch;
   }
@@ -84,7 +84,9 @@ export class SparkWarehouse implements Warehouse {
     const pages = Readable.from([await this.rows(statement)]);
     const told = undefined;
     return Readable.from(
-      format === 'arrow' ? arrowOf(pages, columns, told) : parquetOf(pages, columns, { temporaryFolder: this.#spark.folder, onRows: told }),
+      format === 'arrow'
+        ? writeArrow(pages, columns, told)
+        : writeParquet(pages, columns, { temporaryFolder: this.#spark.folder, onRows: told }),
       { objectMode: false },
     );
   }

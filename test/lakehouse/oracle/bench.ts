@@ -1,9 +1,21 @@
 /** The lake that requests run on, and one question put to both sides. */
-import { readRequest } from '../../../src/lakehouse/request.ts';
-import type { TableRows, TableSource } from '../../../src/lakehouse/plan.ts';
-import type { Warehouse } from '../../../src/lakehouse/warehouse.ts';
-import { BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, VARIANT, decimal } from '../../../src/lakehouse/catalog.ts';
-import type { Column, TableKind } from '../../../src/lakehouse/catalog.ts';
+import { readRequest } from '../../../src/lakehouse/ask/request.ts';
+import type { TableRows } from '../../../src/lakehouse/terms/plan.ts';
+import type { TableSource } from '../../../src/lakehouse/terms/source.ts';
+import type { Warehouse } from '../../../src/lakehouse/terms/warehouse.ts';
+import {
+  BIGINT,
+  BOOLEAN,
+  DATE,
+  DOUBLE,
+  INT,
+  STRING,
+  TIMESTAMP,
+  TIMESTAMP_NTZ,
+  VARIANT,
+  makeDecimal,
+} from '../../../src/lakehouse/terms/catalog.ts';
+import type { Column, TableKind } from '../../../src/lakehouse/terms/catalog.ts';
 import { EXPERIMENT, OTHER_EXPERIMENT, page, source, uploaded } from '../support.ts';
 import { difference } from './compare.ts';
 import { PEOPLE, makeRows, selectRows } from './data.ts';
@@ -15,7 +27,7 @@ const COLUMNS = [
   uploaded('bool', BOOLEAN),
   uploaded('int', INT),
   uploaded('big', BIGINT),
-  uploaded('dec', decimal(12, 3)),
+  uploaded('dec', makeDecimal(12, 3)),
   uploaded('dbl', DOUBLE),
   uploaded('txt', STRING),
   uploaded('day', DATE),

@@ -63,7 +63,7 @@ const context: Read<string> = (value, text) => {
 };
 
 /** Reads every known field of a message; `nested` holds the JSON text of members that are objects or arrays. A wrong value reads as null and its key is in `ignored`. */
-export function measurementFields(
+export function readFields(
   message: Readonly<Record<string, unknown>>,
   nested: ReadonlyMap<string, string>,
 ): { fields: MeasurementFields; ignored: string[] } {

@@ -29,7 +29,7 @@ export function isPlainInstant(bytes: Buffer, start: number, end: number): boole
 }
 
 /** `2026-05-01T12:00:00.5+02:00` → `2026-05-01T10:00:00.500000Z`; null for anything that is not an existing instant with an offset, from year 1 to 9999. */
-export function instantOf(value: unknown): string | null {
+export function readInstant(value: unknown): string | null {
   if (typeof value === 'string' && value.length < 28 && plain.test(value))
     return `${value.slice(0, 19)}.${value.slice(20, -1).padEnd(6, '0')}Z`;
   const parts = typeof value === 'string' && value.length <= 64 ? shape.exec(value.trim()) : null;

@@ -1,6 +1,9 @@
 import { readJson } from '../../../json.ts';
 
-/** JSON as instruments send it: bounded before it is parsed, NaN and infinities read as null, numbers that no double holds as text, and cut into pieces without losing a digit. */
+/**
+ * JSON as instruments send it. It is bounded before it is parsed. NaN and infinities become null, numbers that no double holds become text, and no digit is
+ * lost.
+ */
 export type JsonFault = 'json-invalid' | 'too-deep' | 'too-many-values';
 
 export interface JsonCaps {
@@ -122,7 +125,7 @@ function isShallow(text: string, depth: number): boolean {
   return left >= 0;
 }
 
-/** A text in which there is nothing to replace and that no cap can concern, as nearly every text is: the engine's own parser reads it faster than we look at it. */
+/** True for nearly every text: nothing in it is to be replaced, and no cap can be reached. The engine's own parser reads it faster than we could. */
 function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
   if (text.length > caps.values || !isShallow(text, caps.depth) || mayBeIllFormed(text) || mayOverflow(text)) return undefined;
   try {
@@ -133,7 +136,7 @@ function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
 }
 
 /** The same text as strict JSON, or why not. NaN and the infinities (any case, any sign) become null, numbers that no double holds the text that they are written as. Linear; never throws. */
-export function strictJson(text: string, caps: JsonCaps): StrictJson | JsonFault {
+export function readStrictJson(text: string, caps: JsonCaps): StrictJson | JsonFault {
   return plainJson(text, caps) ?? madeStrict(text, caps);
 }
 
@@ -178,7 +181,7 @@ function madeStrict(text: string, caps: JsonCaps): StrictJson | JsonFault {
 }
 
 /** The children of the outermost object or array of a strict text, in order; none for a scalar. */
-export function children(text: string): Child[] {
+export function listChildren(text: string): Child[] {
   const found: Child[] = [];
   let depth = 0;
   let start = -1;

@@ -2,12 +2,13 @@
 import { isAscii } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
+import { isRecord } from '../../../json.ts';
 import type { JsonFault, StrictJson } from './json.ts';
-import { children, strictJson } from './json.ts';
-import { measurementFields } from './fields.ts';
+import { listChildren, readStrictJson } from './json.ts';
+import { readFields } from './fields.ts';
 import type { MeasurementFields } from './fields.ts';
-import { instantOf } from './instant.ts';
-import { plainMeasurement } from './plain-message.ts';
+import { readInstant } from './instant.ts';
+import { readPlainMeasurement } from './plain-message.ts';
 import type { PlainMeasurement } from './plain-measurement.ts';
 
 /** Why a payload, or one message of it, is quarantined. */
@@ -110,8 +111,6 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 interface Samples {
@@ -123,11 +122,11 @@ function cutSamples({ text, value }: Pick<StrictJson, 'text' | 'value'>, caps: P
   if (isRecord(value)) return { samples: [text.trim()], burst: false };
   if (!Array.isArray(value)) return 'sample-invalid';
   if (value.length > caps.samples) return 'too-many-samples';
-  return { samples: children(text).map(({ start, end }) => text.slice(start, end)), burst: true };
+  return { samples: listChildren(text).map(({ start, end }) => text.slice(start, end)), burst: true };
 }
 
 function readSampleText(text: string, caps: PayloadCaps): Samples | RefusalReason {
-  const json = strictJson(text, caps);
+  const json = readStrictJson(text, caps);
   return typeof json === 'string' ? (json === 'json-invalid' ? 'sample-invalid' : json) : cutSamples(json, caps);
 }
 
@@ -163,17 +162,17 @@ interface Sent {
 
 function decodeMessage({ sent, json: known }: Sent, index: number, caps: PayloadCaps, budget: Budget): Decoded {
   const refuse = (reason: RefusalReason): Refusal => ({ kind: 'refusal', index, reason });
-  const json = known ?? strictJson(sent, caps);
+  const json = known ?? readStrictJson(sent, caps);
   if (typeof json === 'string') return refuse(json);
   const message = json.value;
   if (!isRecord(message)) return refuse('not-an-object');
   const nested = json.members();
   if (message['timestamp'] === undefined || message['timestamp'] === null) return refuse('timestamp-missing');
-  const timestamp = instantOf(message['timestamp']);
+  const timestamp = readInstant(message['timestamp']);
   if (timestamp === null) return refuse('timestamp-invalid');
   const sampled = readSamples(message, nested.get('sample'), caps, budget);
   if (typeof sampled === 'string') return refuse(sampled);
-  const { fields, ignored } = measurementFields(message, nested);
+  const { fields, ignored } = readFields(message, nested);
   const id = Object.hasOwn(message, 'id') ? message['id'] : null;
   const ownId = typeof id === 'string' && id !== '' && id.length <= 200 ? id : null;
   return {
@@ -193,16 +192,16 @@ function decodeMessage({ sent, json: known }: Sent, index: number, caps: Payload
 /** The messages in a payload: one object, the elements of one array, or the lines of NDJSON. */
 function messagesOf(text: string, caps: PayloadCaps): readonly Sent[] | RefusalReason {
   const isList = text.startsWith('[');
-  const whole = strictJson(text, { depth: caps.depth + (isList ? 1 : 0), values: caps.values });
+  const whole = readStrictJson(text, { depth: caps.depth + (isList ? 1 : 0), values: caps.values });
   if (typeof whole === 'object') {
     if (!Array.isArray(whole.value)) return [{ sent: text, json: whole }];
-    return children(whole.text).map(({ start, end }) => ({ sent: whole.text.slice(start, end) }));
+    return listChildren(whole.text).map(({ start, end }) => ({ sent: whole.text.slice(start, end) }));
   }
   const lines = text
     .split('\n', caps.messages * 2 + 2)
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  const readable = whole === 'json-invalid' && lines.length > 1 && lines.some((line) => typeof strictJson(line, caps) === 'object');
+  const readable = whole === 'json-invalid' && lines.length > 1 && lines.some((line) => typeof readStrictJson(line, caps) === 'object');
   return readable ? lines.map((sent) => ({ sent })) : whole;
 }
 
@@ -230,6 +229,6 @@ export function decodePayload(payload: Uint8Array, caps: PayloadCaps = MESSAGE_C
 
 /** The same without a look at more than the bytes where one is enough: what a plain measurement says is read from them when it is asked for. They must not change meanwhile. */
 export function readPayload(payload: Buffer, caps: PayloadCaps = MESSAGE_CAPS): readonly (Measurement | Refusal | PlainMeasurement)[] {
-  const plain = plainMeasurement(payload, caps);
+  const plain = readPlainMeasurement(payload, caps);
   return plain ? [plain] : decodePayload(payload, caps);
 }

@@ -31,7 +31,7 @@ const MOST_DIGITS = 17;
 export const DEEPEST = 32;
 export const NOT = -1;
 
-export function begins(bytes: Buffer, start: number, letters: Buffer): boolean {
+export function hasLetters(bytes: Buffer, start: number, letters: Buffer): boolean {
   const { length } = letters;
   if (start + length > bytes.length) return false;
   for (let at = 0; at < length; at += 1) if (bytes[start + at] !== letters[at]) return false;
@@ -42,7 +42,7 @@ export const isSpace = (byte: number | undefined) => byte === SPACE || byte === 
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= ZERO && byte <= NINE;
 
 /** Just behind the string that begins at `at`, without any escape; `NOT` where it is not one. */
-export function plainStringEnd(bytes: Buffer, at: number): number {
+export function findStringEnd(bytes: Buffer, at: number): number {
   const { length } = bytes;
   for (let end = at + 1; end < length; end += 1) {
     const byte = bytes[end] as number;
@@ -53,7 +53,7 @@ export function plainStringEnd(bytes: Buffer, at: number): number {
 }
 
 /** Just behind a number with neither exponent nor too many digits, nearer to zero than `bound`; `NOT` for others. */
-export function plainNumberEnd(bytes: Buffer, start: number, bound: number): number {
+export function findNumberEnd(bytes: Buffer, start: number, bound: number): number {
   let at = bytes[start] === MINUS ? start + 1 : start;
   const whole = at;
   let value = 0;
@@ -72,7 +72,7 @@ export function plainNumberEnd(bytes: Buffer, start: number, bound: number): num
 }
 
 /** Just behind a whole number that reads as it is written; `NOT` for others. */
-export function wholeEnd(bytes: Buffer, start: number): number {
+export function findWholeEnd(bytes: Buffer, start: number): number {
   let at = start;
   if (bytes[at] === ZERO) return at + 1;
   if ((bytes[at] ?? 0) < ONE) return NOT;
@@ -84,7 +84,7 @@ export function wholeEnd(bytes: Buffer, start: number): number {
 const SURELY_FINITE = 200;
 
 /** Just behind the object or list that begins at `start`, which is JSON and names no macros; `NOT` where that takes a closer look. One function: every byte of a sample passes through it. */
-export function nestedEnd(bytes: Buffer, start: number): number {
+export function findNestedEnd(bytes: Buffer, start: number): number {
   const { length } = bytes;
   /** A bit for every object that is open, none for a list; the innermost is the lowest. */
   let open = 0;
@@ -114,7 +114,7 @@ export function nestedEnd(bytes: Buffer, start: number): number {
       }
       if (at >= length || bytes[at] !== QUOTE) return NOT;
       at += 1;
-      if (at - from === MACROS.length && begins(bytes, from, MACROS)) return NOT;
+      if (at - from === MACROS.length && hasLetters(bytes, from, MACROS)) return NOT;
       if (next >= 2) {
         while (isSpace(bytes[at])) at += 1;
         if (bytes[at] !== COLON) return NOT;
@@ -155,7 +155,7 @@ export function nestedEnd(bytes: Buffer, start: number): number {
       next = 4;
     } else {
       const word = byte === NULL[0] ? NULL : byte === TRUE[0] ? TRUE : FALSE;
-      if (!begins(bytes, at, word)) return NOT;
+      if (!hasLetters(bytes, at, word)) return NOT;
       at += word.length;
       next = 4;
     }
@@ -164,7 +164,7 @@ export function nestedEnd(bytes: Buffer, start: number): number {
 }
 
 /** Just behind a list without elements; `NOT` for another. */
-export function emptyListEnd(bytes: Buffer, start: number): number {
+export function findEmptyListEnd(bytes: Buffer, start: number): number {
   let at = start + 1;
   while (isSpace(bytes[at])) at += 1;
   return bytes[start] === OPEN_LIST && bytes[at] === CLOSE_LIST ? at + 1 : NOT;

@@ -5,31 +5,31 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { isPlainInstant } from './instant.ts';
 import {
-  begins,
+  hasLetters,
   CLOSE_OBJECT,
   COLON,
   COMMA,
   DEEPEST,
-  emptyListEnd,
+  findEmptyListEnd,
   FALSE,
   isSpace,
-  nestedEnd,
+  findNestedEnd,
   NOT,
   NULL,
   OPEN_LIST,
   OPEN_OBJECT,
-  plainNumberEnd,
-  plainStringEnd,
+  findNumberEnd,
+  findStringEnd,
   QUOTE,
   TRUE,
-  wholeEnd,
+  findWholeEnd,
 } from './plain-json.ts';
 import { PLAIN_ORDER, PLAIN_PLACES, PlainMeasurement, type PlainName } from './plain-measurement.ts';
 
 const UNDERSCORE = 0x5f;
 const LONGEST_ID = 200;
 
-/** How a value may be written to be plain: a list is plain without elements, `none` is only null, and of a key of nobody's the value can be any. */
+/** What a plain value may be: a list must be empty, `none` must be null, and the value of an unknown key may be anything. */
 type Form = 'instant' | 'word' | 'number' | 'object' | 'id' | 'list' | 'none' | 'any';
 interface Member {
   /** In quotes. */
@@ -78,10 +78,10 @@ const OTHER: Member = { written: Buffer.alloc(0), form: 'any', place: -1, bound:
 /** Just behind a value that nobody asks for. */
 function anyEnd(bytes: Buffer, start: number): number {
   const first = bytes[start];
-  if (first === QUOTE) return plainStringEnd(bytes, start);
-  if (first === OPEN_OBJECT || first === OPEN_LIST) return nestedEnd(bytes, start);
-  for (const word of [TRUE, FALSE]) if (begins(bytes, start, word)) return start + word.length;
-  return plainNumberEnd(bytes, start, Number.MAX_SAFE_INTEGER);
+  if (first === QUOTE) return findStringEnd(bytes, start);
+  if (first === OPEN_OBJECT || first === OPEN_LIST) return findNestedEnd(bytes, start);
+  for (const word of [TRUE, FALSE]) if (hasLetters(bytes, start, word)) return start + word.length;
+  return findNumberEnd(bytes, start, Number.MAX_SAFE_INTEGER);
 }
 
 const SPANS = PLAIN_ORDER.length * 2;
@@ -102,32 +102,32 @@ function takeRoom(): number {
 /** Just behind the value of a member, whose place is noted; `NOT` where it is not plain. */
 function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, from: number): number {
   const first = bytes[start];
-  if (first === NULL[0]) return form !== 'instant' && begins(bytes, start, NULL) ? start + 4 : NOT;
+  if (first === NULL[0]) return form !== 'instant' && hasLetters(bytes, start, NULL) ? start + 4 : NOT;
   let end: number;
   let inner = 0;
   switch (form) {
     case 'word':
       inner = first === QUOTE ? 1 : 0;
-      end = inner === 1 ? plainStringEnd(bytes, start) : wholeEnd(bytes, start);
+      end = inner === 1 ? findStringEnd(bytes, start) : findWholeEnd(bytes, start);
       break;
     case 'id':
       inner = 1;
-      end = first === QUOTE ? plainStringEnd(bytes, start) : NOT;
+      end = first === QUOTE ? findStringEnd(bytes, start) : NOT;
       if (end - start - 2 > LONGEST_ID || end === start + 2) return NOT;
       break;
     case 'instant':
       inner = 1;
-      end = first === QUOTE ? plainStringEnd(bytes, start) : NOT;
+      end = first === QUOTE ? findStringEnd(bytes, start) : NOT;
       if (end === NOT || !isPlainInstant(bytes, start + 1, end - 1)) return NOT;
       break;
     case 'number':
-      end = plainNumberEnd(bytes, start, bound);
+      end = findNumberEnd(bytes, start, bound);
       break;
     case 'object':
-      end = first === OPEN_OBJECT ? nestedEnd(bytes, start) : NOT;
+      end = first === OPEN_OBJECT ? findNestedEnd(bytes, start) : NOT;
       break;
     case 'list':
-      end = emptyListEnd(bytes, start);
+      end = findEmptyListEnd(bytes, start);
       break;
     case 'none':
       return NOT;
@@ -142,8 +142,9 @@ function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, 
 
 /** The next member is most often the one that stands behind the last in the list of all; `NOT`: it is none of them. */
 function memberAt(bytes: Buffer, at: number, expected: number): number {
-  for (let index = expected; index < MEMBERS.length; index += 1) if (begins(bytes, at, (MEMBERS[index] as Member).written)) return index;
-  for (let index = 0; index < expected; index += 1) if (begins(bytes, at, (MEMBERS[index] as Member).written)) return index;
+  for (let index = expected; index < MEMBERS.length; index += 1)
+    if (hasLetters(bytes, at, (MEMBERS[index] as Member).written)) return index;
+  for (let index = 0; index < expected; index += 1) if (hasLetters(bytes, at, (MEMBERS[index] as Member).written)) return index;
   return NOT;
 }
 
@@ -161,7 +162,7 @@ function findSpans(bytes: Buffer, from: number): boolean {
     if (index === NOT) {
       // what begins so has a meaning of its own, here or for the engine
       if (bytes[at + 1] === UNDERSCORE) return false;
-      at = plainStringEnd(bytes, at);
+      at = findStringEnd(bytes, at);
       if (at === NOT) return false;
     } else {
       found = MEMBERS[index] as Member;
@@ -195,7 +196,7 @@ interface Caps {
 }
 
 /** The one measurement that a payload holds, if it is plain; undefined says nothing of it. The bytes must not change as long as it is used. */
-export function plainMeasurement(payload: Buffer, caps: Caps): PlainMeasurement | undefined {
+export function readPlainMeasurement(payload: Buffer, caps: Caps): PlainMeasurement | undefined {
   const { length } = payload;
   if (length === 0 || length > Math.min(caps.bytes, caps.values, LONGEST) || caps.depth <= DEEPEST) return undefined;
   let [start, end] = [0, length];

@@ -159,9 +159,9 @@ function chooseDelimiter(kind: 'csv' | 'tsv', header: Buffer): number {
 }
 
 /**
- * Reads a delimited file once and writes its well-formed records in one strict form (index first, LF between records, no header, no BOM), so that what the engine reads
- * has one meaning. Every other record goes to `refusals` with its place, reason and text; after broken quotes reading goes on at the next line.
- * Blank lines are not records, except in a file of one column, where they are nulls. Throws FileRefused when the file as a whole is not such a file.
+ * Reads a delimited file once, and writes its well-formed records in one strict form for the engine: index first, LF between records, no header, no BOM.
+ * Every other record goes to `refusals` with its place, reason and text; after broken quotes reading goes on at the next line. Blank lines are not records,
+ * except in a file of one column, where they are nulls. Throws FileRefused when the file as a whole is not such a file.
  */
 export async function scanCsv({
   path,

@@ -1,8 +1,8 @@
 /**
- * The quickest look at a JSON record: an object of plain values whose keys come in the order in which they came before, as every record of an export has them. It
- * is told from its bytes what kind each value is, and no value is made of them. A record that is anything else is read as JSON (json-lines.ts).
+ * The quickest look at a JSON record: an object of plain values with the keys of the records before it, in the same order, as exports have them. It is told
+ * from its bytes what kind each value is, and no value is made of them. A record that is anything else is read as JSON (json-lines.ts).
  */
-import { TEXT_CLASSES } from '../../typing/types.ts';
+import { TEXT_CLASSES } from '../../value-classes.ts';
 
 const C = TEXT_CLASSES;
 const SPACE = 0x20;
@@ -77,7 +77,7 @@ const begins = (bytes: Buffer, start: number, letters: Buffer): boolean => {
   return true;
 };
 
-/** The class of a string; `stringClass` says it of those that are not told from their first letters. */
+/** The class of a string; `classifyString` says it of those that are not told from their first letters. */
 function classOf(bytes: Buffer, start: number, end: number, stringClass: (text: string) => number): number {
   if (end - start < 10) return C.text;
   if (bytes[start + 4] === MINUS && bytes[start + 7] === MINUS && isTime(bytes, start, end)) return end - start === 10 ? C.date : C.instant;
@@ -91,10 +91,10 @@ function longClass(bytes: Buffer, start: number, end: number): number {
 }
 
 /**
- * Whether `found` holds the values of this record, which is valid UTF-8; where it does not, nothing is known of the record. One function with the place in a
+ * True when `found` holds the values of this record, which must be valid UTF-8. False says nothing about the record. One function with the place in a
  * variable of its own: it is passed through once for every byte of a file.
  */
-export function glance(bytes: Buffer, known: readonly Known[], found: Glanced, stringClass: (text: string) => number): boolean {
+export function isPlainLine(bytes: Buffer, known: readonly Known[], found: Glanced, stringClass: (text: string) => number): boolean {
   const { length } = bytes;
   let at = 1;
   let count = 0;

@@ -1,12 +1,25 @@
 /**
- * The quick way to read JSON records: one look at every record here, which checks it, gives it its number and says of what kinds its values are; the engine's own
- * JSON reader does the rest in one pass. What that reader could not keep exactly throws `NotPlain`, and the file is read the long way (`TokenWriter` in scan-json.ts).
+ * The quick way to read JSON records. Each record is looked at once here: it is checked, numbered, and the classes of its values are noted. The engine's
+ * own JSON reader does the rest in one pass. What that reader could not keep exactly throws `NotPlain`, and the file is read the long way (`TokenWriter` in
+ * scan-json.ts).
  */
 import { readJson } from '../../../json.ts';
-import { BACKSLASH, CLOSE_OBJECT, glance, MINUS, NINE, OPEN_OBJECT, POINT, QUOTE, SAFE_DIGITS, ZERO, type Glanced } from './json-glance.ts';
+import {
+  BACKSLASH,
+  CLOSE_OBJECT,
+  isPlainLine,
+  MINUS,
+  NINE,
+  OPEN_OBJECT,
+  POINT,
+  QUOTE,
+  SAFE_DIGITS,
+  ZERO,
+  type Glanced,
+} from './json-glance.ts';
 import { MAX_COLUMNS } from '../../limits.ts';
 import { FileRefused, type BufferedFile, type RefusalReason } from '../../record-writer.ts';
-import { TEXT_CLASSES } from '../../typing/types.ts';
+import { TEXT_CLASSES } from '../../value-classes.ts';
 
 /** The file holds something that only the long way keeps exactly. */
 export class NotPlain extends Error {}
@@ -101,8 +114,11 @@ const LOCAL_TIME = new RegExp(`^${DATE}${CLOCK}(?:${SECONDS})?$`);
 /** Times that the engine alone can tell from text. */
 const NEARLY = new RegExp(`^${DATE}${CLOCK}(?:${SECONDS})?(?:Z|[-+])`);
 
-/** What `token_class` in `pipelines/functions.sql` says of a JSON string, but for days that their month does not have: those the engine refuses when it reads them. */
-export function stringClass(text: string): number {
+/**
+ * The class of a JSON string, as `token_class` in `pipelines/functions.sql` says it. Only a day that its month does not have counts as a day here; the
+ * engine refuses it when it reads it.
+ */
+export function classifyString(text: string): number {
   if (text === '') return C.empty;
   if (text.length < 10 || text.charCodeAt(4) !== MINUS || text.charCodeAt(7) !== MINUS) return C.text;
   if (text.length === 10) return DAY.test(text) ? C.date : C.text;
@@ -135,7 +151,7 @@ export class LineWriter implements JsonWriter {
   }
 
   write(row: Buffer, record: Buffer): RefusalReason | undefined {
-    if (glance(record, this.fields, this.#glanced, stringClass)) {
+    if (isPlainLine(record, this.fields, this.#glanced, classifyString)) {
       this.#count();
       this.#plainLine(row, record);
       this.rows += 1;
@@ -199,7 +215,7 @@ export class LineWriter implements JsonWriter {
       if (value === '') {
         field.empty += 1;
         field.classes |= C.empty;
-      } else if ((field.classes & C.text) === 0) field.classes |= stringClass(value);
+      } else if ((field.classes & C.text) === 0) field.classes |= classifyString(value);
     } else if (typeof value === 'number') {
       field.n += 1;
       field.classes |= numberClass(value);

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { readJson } from '../../../json.ts';
-import { exactNumber } from '../../exact-json.ts';
+import { readExactNumber } from '../../exact-json.ts';
 import { SAFE_DIGITS } from './json-glance.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
 import { FileRefused, ReadAhead, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from '../../record-writer.ts';
@@ -91,7 +91,7 @@ function losesDigits(text: string): boolean {
 const needsCare = (source: string): boolean => /[eE]/.test(source) || source.replaceAll(/\D/g, '').length > SAFE_DIGITS;
 
 const parseRecord = (text: string): unknown =>
-  losesDigits(text) ? readJson(text, (value, source) => (needsCare(source) ? exactNumber(value, source) : value)) : readJson(text);
+  losesDigits(text) ? readJson(text, (value, source) => (needsCare(source) ? readExactNumber(value, source) : value)) : readJson(text);
 
 /** A value as `token_class` in `pipelines/functions.sql` reads it; null for null. */
 function token(value: unknown): string | null {

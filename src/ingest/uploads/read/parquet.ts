@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises';
-import type { ColumnType } from '../../../lakehouse/catalog.ts';
-import type { StagingSession } from '../../../lakehouse/staging.ts';
+import type { ColumnType } from '../../../lakehouse/terms/catalog.ts';
+import type { StagingSession } from '../../../lakehouse/tables/staging.ts';
 import { isStorageFull } from '../../../storage/full.ts';
-import { MAX_COLUMNS, parquetLimit, unpackedLimit } from '../../limits.ts';
+import { MAX_COLUMNS, limitParquet, limitUnpackedBytes } from '../../limits.ts';
 import { measureParquet, NotParquet, type Unpacked } from './parquet-pages.ts';
-import { fill, variable, type Pipelines } from '../../pipeline.ts';
-import { quote } from '../../../lakehouse/staging.ts';
+import { fill, setVariable, type Pipelines } from '../../pipeline.ts';
+import { quoteName } from '../../../lakehouse/terms/quoting.ts';
 import { FileRefused } from '../../record-writer.ts';
 import type { BronzeField } from '../../typing/classes.ts';
 
@@ -40,8 +40,8 @@ async function requireParquet(path: string, expansion?: number): Promise<{ rows:
     if (size >= 12) await handle.read(ends, 4, 4, size - 4);
     if (ends.toString('latin1', 0, 4) !== MAGIC) throw new FileRefused('wrong_type', 'This is not a Parquet file.');
     if (ends.toString('latin1', 4, 8) !== MAGIC) throw new FileRefused('cut_off', 'The Parquet file has no footer: it was cut off.');
-    const limit = unpackedLimit(size);
-    const most = parquetLimit(size, expansion);
+    const limit = limitUnpackedBytes(size);
+    const most = limitParquet(size, expansion);
     const isTooMany = ({ rows, values }: Unpacked) => rows > most.rows || values > most.cells;
     const isTooLarge = (found: Unpacked) => isTooMany(found) || found.bytes + found.values + ROW_BYTES * found.rows > limit;
     const unpacked = await measureParquet(handle, size, isTooLarge);
@@ -49,7 +49,7 @@ async function requireParquet(path: string, expansion?: number): Promise<{ rows:
     if (isTooLarge(unpacked)) throw tooLarge(limit);
     return { rows: unpacked.rows, limit };
   } catch (error) {
-    if (error instanceof NotParquet) return unreadable(error);
+    if (error instanceof NotParquet) return refuseUnreadable(error);
     throw error;
   } finally {
     await handle.close();
@@ -122,7 +122,7 @@ async function findFineTimes(
   const finer = new Set<string>();
   for (let at = 0; at < local.length; at += TEXTS_AT_ONCE) {
     const batch = local.slice(at, at + TEXTS_AT_ONCE);
-    const tests = batch.map(({ name }, index) => `coalesce(bool_or(epoch_ns(${quote(name)}) % 1000 <> 0), false) as f${index}`);
+    const tests = batch.map(({ name }, index) => `coalesce(bool_or(epoch_ns(${quoteName(name)}) % 1000 <> 0), false) as f${index}`);
     const [row = {}] = await ask(`select ${tests.join(', ')} from read_parquet(getvariable('records'), hive_partitioning = false)`);
     batch.forEach(({ name }, index) => {
       if (row[`f${index}`] === true) finer.add(name);
@@ -138,7 +138,7 @@ async function findFineTimes(
 }
 
 /** The refusal of a Parquet file that the engine could not read. */
-export function unreadable(cause: unknown): never {
+export function refuseUnreadable(cause: unknown): never {
   // a disk without room says nothing of the file: the upload is tried again
   if (cause instanceof FileRefused || isStorageFull(cause) || (cause as Error).name === 'AbortError') throw cause;
   if (/^Out of Memory/i.test((cause as Error).message))
@@ -161,7 +161,7 @@ async function requireText(session: StagingSession, pipelines: Pipelines, texts:
       .catch((cause: unknown) => {
         throw (cause as Error).message.includes(TEXT_IS_TOO_LARGE) ? tooLarge(limit, cause) : cause;
       })
-      .catch(unreadable);
+      .catch(refuseUnreadable);
   }
 }
 
@@ -173,8 +173,8 @@ export async function openParquet(
   expansion?: number,
 ): Promise<{ fields: BronzeField[]; rows: number }> {
   const { rows, limit } = await requireParquet(path, expansion);
-  const ask = (sql: string) => session.rows({ sql, values: [] }).catch(unreadable);
-  await session.prepare([variable('records', path)]);
+  const ask = (sql: string) => session.rows({ sql, values: [] }).catch(refuseUnreadable);
+  await session.prepare([setVariable('records', path)]);
   const described = await ask(`describe select * from read_parquet(getvariable('records'), hive_partitioning = false)`);
   if (described.length > MAX_COLUMNS)
     throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
@@ -183,7 +183,7 @@ export async function openParquet(
   const fields: BronzeField[] = [];
   const columns = told.map(({ name, type }, index) => {
     const isFiner = finer.has(name);
-    const { expression, form } = isFiner ? asText(quote(name)) : read(quote(name), type);
+    const { expression, form } = isFiner ? asText(quoteName(name)) : read(quoteName(name), type);
     fields.push({ key: name, column: `c${index + 1}`, form, ...(isFiner ? { note: FINER } : cut.has(name) ? { note: CUT } : {}) });
     return `${expression} as c${index + 1}`;
   });

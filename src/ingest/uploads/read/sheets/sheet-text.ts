@@ -5,7 +5,7 @@ import { FileRefused } from '../../../record-writer.ts';
 import type { SheetAnswer, SheetRequest } from './sheet-thread.ts';
 
 const MIB = 1_048_576;
-/** A sheet of a million rows and 20 columns is about 1 GiB of XML, which packs to an eighth or so; a workbook of a few kilobytes has no claim to that. */
+/** A sheet of a million rows and 20 columns is about 1 GiB of XML, packed to an eighth. A workbook of a few kilobytes may not unpack to that much. */
 const mostBytes = (size: number) => Math.min(2_048 * MIB, Math.max(64 * MIB, 50 * size));
 const MOST_HELD_BYTES = 128 * MIB;
 /** A million texts that cells share take about 300 MiB. */

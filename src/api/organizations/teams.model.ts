@@ -1,0 +1,83 @@
+import type { Uuid } from '../sharing/sharing.model.ts';
+
+/** A team of an organization. */
+export interface ManagedTeam {
+  /** Team, by its UUID. */
+  id: string;
+  /** What people call the team. */
+  name: string;
+  /** Organization that the team belongs to. */
+  organizationId: string;
+  /** When it was made, in UTC. */
+  createdAt: Date;
+  /** When it was last changed, in UTC. */
+  updatedAt: Date;
+}
+
+/** Somebody's place in a team. */
+export interface ManagedTeamMember {
+  /** Place in the team, by its UUID. */
+  id: string;
+  /** Team, by its UUID. */
+  teamId: string;
+  /** Person, by their UUID. */
+  userId: string;
+  /** When it was made, in UTC. */
+  createdAt: Date;
+}
+
+/** What a team is made with. */
+export interface NewTeam {
+  /**
+   * What people are to call the team, 1 to 255 characters.
+   * @minLength 1
+   * @maxLength 255
+   */
+  name: string;
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
+  organizationId?: Uuid;
+}
+
+/** What changes of a team. */
+export interface TeamChanges {
+  /**
+   * New name of the team, 1 to 255 characters; the old one stays when absent.
+   * @minLength 1
+   * @maxLength 255
+   */
+  name?: string;
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
+  organizationId?: Uuid;
+}
+
+/** Which team changes, and how. */
+export interface TeamUpdate {
+  /** Team, by its UUID. */
+  teamId: Uuid;
+  /** What is to change. */
+  data: TeamChanges;
+}
+
+/** Which team is meant. */
+export interface TeamNamed {
+  /** Team, by its UUID. */
+  teamId: Uuid;
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
+  organizationId?: Uuid;
+}
+
+/** Which person and team are meant. */
+export interface TeamMemberNamed {
+  /** Team, by its UUID. */
+  teamId: Uuid;
+  /** Person, by their UUID. */
+  userId: Uuid;
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
+  organizationId?: Uuid;
+}
+
+/** What was done. */
+export interface Said {
+  /** What was done, as a sentence. */
+  message: string;
+}

@@ -1,0 +1,27 @@
+import type { Queryable } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import type { CodeVersionSummary } from './code-versions.model.ts';
+import { countCodeVersions, findCodeVersion, listCodeVersions } from './code-versions.queries.ts';
+
+export { insertCodeVersion } from './code-versions.queries.ts';
+
+/** A page of a protocol's or macro's versions, newest first, and how many there are. */
+export async function loadCodeVersions(
+  db: Queryable,
+  resourceId: string,
+  page: { limit: number; offset: number },
+): Promise<{ rows: CodeVersionSummary[]; total: number }> {
+  const [rows, total] = await Promise.all([listCodeVersions(db, resourceId, page), countCodeVersions(db, resourceId)]);
+  return { rows, total };
+}
+
+/** What a protocol or macro said at a version; `kind` is its family or language. Errors: no such version. */
+export async function readCodeVersion(
+  db: Queryable,
+  resourceId: string,
+  version: number,
+): Promise<CodeVersionSummary & { code: string; kind: string }> {
+  const found = await findCodeVersion(db, resourceId, version);
+  if (!found) throw errors.codeVersionNotFound();
+  return found;
+}

@@ -1,0 +1,41 @@
+import { Get, Path, Produces, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { ApiController } from '../../http/controllers.ts';
+import { parseDraft } from './draft.ts';
+import { readPictureQuery, drawPicture, OFFERED, type ImageQuery } from './picture.ts';
+import { readSeries } from './plot.service.ts';
+
+interface DraftQuery extends ImageQuery {
+  /**
+   * JSON object `{chartType, dataConfig, name, config}`, as a stored chart has them; `name` and `config` may be left out. At most 12,000 characters.
+   * @minLength 2
+   * @maxLength 12000
+   */
+  chart: string;
+}
+
+@Route('api/v1/experiments/{id}/chart')
+@Tags('Charts and dashboards')
+export class DraftController extends ApiController {
+  /**
+   * For everybody who may read the experiment. Draws like `image` of a stored chart, and stores nothing. `format=vega-lite` answers the specification
+   * that the pictures are drawn from, with its data. A chart that lacks a table or a column refuses with VISUALIZATION_INCOMPLETE (409), a look that the
+   * picture cannot have with QUERY_REFUSED (400), a table that you may not read with TABLE_DENIED (403).
+   * @summary Draw a chart without storing it
+   * @param id Experiment, by its UUID.
+   */
+  @Get()
+  @Security('caller', ['experiment:read'])
+  @Produces('image/svg+xml')
+  @Produces('image/png')
+  @Produces('application/vnd.vegalite.v6+json')
+  public async getChart(@Request() request: HttpRequest, @Path() id: string, @Queries() query: DraftQuery): Promise<string> {
+    const draft = parseDraft(query.chart);
+    const data = await readSeries(this.ctx, this.caller, { experimentId: id, ...draft }, this.exchange.signal);
+    const picture = await drawPicture({ chartFamily: 'basic', ...draft }, data, readPictureQuery(query, request.accepts(OFFERED)));
+    this.response.setHeader('X-Table-Version', data.version);
+    this.response.setHeader('Vary', 'Accept');
+    this.response.type(picture.type).send(picture.body);
+    return '';
+  }
+}

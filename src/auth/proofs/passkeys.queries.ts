@@ -1,0 +1,73 @@
+import type { Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+
+export interface NewPasskeyRow {
+  id: string;
+  userId: string;
+  name: string | null;
+  credentialId: string;
+  publicKey: Buffer;
+  counter: number;
+  deviceType: string;
+  backedUp: boolean;
+  transports: string[];
+  aaguid: string | null;
+}
+
+/** 0 when the credential is registered already, by whomever. */
+export const insertPasskey = (db: Queryable, passkey: NewPasskeyRow) =>
+  db.run(sql('auth.insertPasskey')`
+    insert into passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up, transports, aaguid)
+    values (${passkey.id}, ${passkey.userId}, ${passkey.name}, ${passkey.credentialId}, ${passkey.publicKey}, ${passkey.counter}, ${passkey.deviceType},
+      ${passkey.backedUp}, ${passkey.transports}, ${passkey.aaguid})
+    on conflict (credential_id) do nothing`);
+
+export interface PasskeyRow {
+  id: string;
+  name: string | null;
+  /** Base64. */
+  publicKey: string;
+  userId: string;
+  credentialID: string;
+  counter: number;
+  deviceType: string;
+  backedUp: boolean;
+  /** Comma-separated. */
+  transports: string;
+  aaguid: string | null;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+}
+
+export const listPasskeys = (db: Queryable, userId: string) =>
+  db.rows<PasskeyRow>(sql('auth.listPasskeys')`
+    select id, name, replace(encode(public_key, 'base64'), E'\\n', '') as "publicKey", user_id as "userId", credential_id as "credentialID", counter,
+      device_type as "deviceType", backed_up as "backedUp", array_to_string(transports, ',') as transports, aaguid, created_at as "createdAt",
+      last_used_at as "lastUsedAt"
+    from passkeys where user_id = ${userId} order by created_at, id limit 1000`);
+
+export interface StoredCredential {
+  id: string;
+  userId: string;
+  credentialId: string;
+  publicKey: Buffer;
+  counter: number;
+  transports: string[];
+}
+
+/** A credential of a living account, locked so that its counter moves one way. */
+export const lockCredential = (db: Queryable, credentialId: string) =>
+  db.one<StoredCredential>(sql('auth.lockCredential')`
+    select p.id, p.user_id as "userId", p.credential_id as "credentialId", p.public_key as "publicKey", p.counter, p.transports
+    from passkeys p join users u on u.id = p.user_id and u.deleted_at is null
+    where p.credential_id = ${credentialId} for update of p`);
+
+export const touchPasskey = (db: Queryable, id: string, counter: number, backedUp: boolean) =>
+  db.run(sql('auth.touchPasskey')`
+    update passkeys set counter = ${counter}, backed_up = ${backedUp}, last_used_at = now() where id = ${id}`);
+
+export const renamePasskeyRow = (db: Queryable, userId: string, id: string, name: string) =>
+  db.run(sql('auth.renamePasskey')`update passkeys set name = ${name} where id = ${id} and user_id = ${userId}`);
+
+export const deletePasskeyRow = (db: Queryable, userId: string, id: string) =>
+  db.run(sql('auth.deletePasskey')`delete from passkeys where id = ${id} and user_id = ${userId}`);

@@ -1,0 +1,48 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Seconds that a delivery may be old, or ahead of our clock. */
+export const WEBHOOK_TOLERANCE = 300;
+
+export interface SignedCall {
+  id: string | undefined;
+  /** Seconds since 1970, as text. */
+  timestamp: string | undefined;
+  /** One or more of `v1,<base64>`, apart from each other by spaces. */
+  signature: string | undefined;
+  body: Buffer;
+}
+
+const hmac = (secret: string, id: string, timestamp: string, body: Buffer | string): Buffer =>
+  createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
+    .update(`${id}.${timestamp}.`)
+    .update(body)
+    .digest();
+
+/** A new signing secret: `whsec_` and the base64 of 32 random bytes. */
+export const makeWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+/** Headers of a call that we make, signed by each of the secrets. */
+export function signWebhook(id: string, body: string, secrets: readonly string[], now = Date.now()): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000));
+  const signatures = secrets.map((secret) => `v1,${hmac(secret, id, timestamp, body).toString('base64')}`);
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+}
+
+const matches = (given: Buffer, wanted: Buffer) => given.length === wanted.length && timingSafeEqual(given, wanted);
+
+/**
+ * Whether a call is signed under the Standard Webhooks scheme by one of these secrets (`whsec_` and base64) and is not older than the tolerance:
+ * HMAC-SHA256 over `id.timestamp.body`. Whether its id was used before is for the caller to find out.
+ */
+export function isSigned({ id, timestamp, signature, body }: SignedCall, secrets: readonly string[], now = Date.now()): boolean {
+  if (id === undefined || !/^[\x21-\x7e]{1,255}$/.test(id) || timestamp === undefined || signature === undefined) return false;
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(Math.floor(now / 1000) - Number(timestamp)) > WEBHOOK_TOLERANCE) return false;
+  const given = signature
+    .split(' ')
+    .slice(0, 20)
+    .flatMap((one) => (one.startsWith('v1,') ? [Buffer.from(one.slice(3), 'base64')] : []));
+  return secrets.some((secret) => {
+    const wanted = hmac(secret, id, timestamp, body);
+    return given.some((one) => matches(one, wanted));
+  });
+}

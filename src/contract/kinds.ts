@@ -1,0 +1,22 @@
+interface Union {
+  oneOf?: { $ref?: string }[];
+  discriminator?: { propertyName: string; mapping?: object };
+}
+
+/**
+ * The same part of a document with the kinds of each union that a member tells apart in the place of their names: what checks values by schemas takes no
+ * mapping of kinds to names.
+ */
+export function placeKinds<Value>(part: Value, schemas: Readonly<Record<string, unknown>>): Value {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map((each: unknown) => placeKinds(each, schemas)) as Value;
+  const { oneOf = [], discriminator } = part as Union;
+  const isNamed = discriminator?.mapping !== undefined;
+  const kinds = isNamed
+    ? {
+        discriminator: { propertyName: discriminator.propertyName },
+        oneOf: oneOf.map(({ $ref = '' }) => schemas[$ref.split('/').at(-1) ?? '']),
+      }
+    : {};
+  return Object.fromEntries(Object.entries({ ...part, ...kinds }).map(([name, member]) => [name, placeKinds(member, schemas)])) as Value;
+}

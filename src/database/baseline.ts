@@ -1,0 +1,52 @@
+/** Whether a database may go on with the migrations that we have, and the one that may although it has other ones: it comes from before they were squashed. */
+import { hash } from 'node:crypto';
+import type pg from 'pg';
+import { StartError } from '../errors.ts';
+
+export const MIGRATIONS_TABLE = 'schema_migrations';
+
+/** The 56 migrations that were squashed into those up to `squashed`: a database that had them all has the same schema. */
+const BEFORE = {
+  last: '0143_authority',
+  /** SHA-256 of their names in order, one a line. */
+  digest: '3b2aec1d35ee0d31b0ff4b444811f88d794c2901a36b44d8ff9bd9fb216a2079',
+  squashed: '013_webhooks_and_imports',
+};
+
+/** Names of the migrations that a database has, in the order in which they ran; none when it is empty. */
+export async function listMigrations(client: pg.Client): Promise<string[]> {
+  const { rows: found } = await client.query<{ there: boolean }>(`select to_regclass('public.${MIGRATIONS_TABLE}') is not null as there`);
+  if (found[0]?.there !== true) return [];
+  const { rows } = await client.query<{ name: string }>(`select name from public.${MIGRATIONS_TABLE} order by run_on, id`);
+  return rows.map(({ name }) => name);
+}
+
+/** Puts the squashed migrations in place of those that a database had, in one transaction. */
+async function stampBaseline(client: pg.Client, squashed: readonly string[]): Promise<void> {
+  await client.query('begin');
+  await client.query(`delete from public.${MIGRATIONS_TABLE}`);
+  await client.query(
+    `insert into public.${MIGRATIONS_TABLE} (name, run_on) select name, now() from unnest($1::text[]) with ordinality as one (name, place) order by place`,
+    [squashed],
+  );
+  await client.query('commit');
+}
+
+/**
+ * Lets a database through that has none of our migrations, or the first of them; stamps one that had all of the squashed ones. `ours` are the names of our migrations in order.
+ * Errors: StartError for one that is older than that, and for one that another version has migrated.
+ */
+export async function requireBaseline(client: pg.Client, ours: readonly string[]): Promise<void> {
+  const ran = await listMigrations(client);
+  if (ran.every((name, place) => name === ours[place])) return;
+  const { last, digest, squashed } = BEFORE;
+  if (hash('sha256', ran.join('\n')) === digest) return stampBaseline(client, ours.slice(0, ours.indexOf(squashed) + 1));
+  const newest = ran.at(-1) ?? '';
+  if (/^\d{4}_/.test(newest) && newest < last)
+    throw new StartError(
+      `The database stands at migration ${newest} and is too old for this version, which begins at ${last}: start a version that has ${last} once, then this one. docs/operations.md says under "Upgrading" how to get it.`,
+    );
+  throw new StartError(
+    `The database was migrated by another version: it stands at ${newest}, and this version ends at ${ours.at(-1) ?? 'none'}. Start the version that migrated it, or a later one.`,
+  );
+}

@@ -1,0 +1,211 @@
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { Writable, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+
+/**
+ * Sets the entity tag of a single resource: its version, which If-Match compares, and a digest of this caller's representation,
+ * which If-None-Match compares as a whole.
+ */
+export function addEtag<T>(response: Response, body: T, version: number): T {
+  const text = JSON.stringify(body);
+  const digest = hash('sha256', text, 'base64url').slice(0, 16);
+  response.setHeader('ETag', `"${version}-${digest}"`);
+  // the text is sent as it is instead of being made again
+  const json = response.json.bind(response);
+  response.json = (sent: unknown) => (sent === body ? response.type('json').send(text) : json(sent));
+  // fetch adds no-cache to every conditional request, which express would take as a wish for the whole answer
+  if (response.req.headers['if-none-match'] !== undefined) delete response.req.headers['cache-control'];
+  return body;
+}
+
+/** Versions that If-Match accepts; null when any will do. */
+export function readExpectedVersions(request: Request | undefined): number[] | null {
+  const header = request?.get('if-match');
+  if (header === undefined || header.trim() === '*') return null;
+  return header.split(',').map((tag) => Number(/^\s*"(\d+)-/.exec(tag)?.[1] ?? -1));
+}
+
+export interface PageAsked {
+  page: number;
+  pageSize: number;
+}
+
+/** Rows of a page, and how many there are: exact up to `COUNT_LIMIT`, one more than that beyond. */
+export interface Counted<T> {
+  rows: T[];
+  total: number;
+}
+
+export const COUNT_LIMIT = 10_000;
+
+/** How far to count for a list. */
+export const limitCount = (request: Request | undefined): number =>
+  request?.get('prefer') === 'count=exact' ? 100_000_000 : COUNT_LIMIT + 1;
+
+interface PageQuery {
+  page?: number;
+  pageSize?: number;
+}
+
+/** The page that a list's query asks for, of `usual` rows where it names no size. */
+export function readPageQuery({ page = 1, pageSize }: PageQuery, usual = 100): PageAsked & { limit: number; offset: number } {
+  const limit = pageSize ?? usual;
+  return { page, pageSize: limit, limit, offset: (page - 1) * limit };
+}
+
+const WHOLE_LIST = 1_000;
+
+/** The page of a list that is answered whole without paging: then its first 1,000 rows. */
+export const readPageOrWhole = (asked: PageQuery): PageAsked & { limit: number; offset: number } =>
+  readPageQuery(asked, asked.page === undefined && asked.pageSize === undefined ? WHOLE_LIST : 100);
+
+/** X-Total-Count and Link of a list; beyond the count limit there is no last page to link to. */
+export function setListHeaders<T>(
+  request: Request | undefined,
+  response: Response,
+  { rows, total }: Counted<T>,
+  { page, pageSize }: PageAsked,
+): T[] {
+  const exact = total <= COUNT_LIMIT || request?.get('prefer') === 'count=exact';
+  response.setHeader('X-Total-Count', String(exact ? total : COUNT_LIMIT));
+  if (!exact) response.setHeader('X-Total-Count-Exact', 'false');
+  const url = (target: number) => {
+    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
+    query.set('page', String(target));
+    query.set('pageSize', String(pageSize));
+    return `<${request?.path ?? ''}?${query.toString()}>`;
+  };
+  const last = Math.max(1, Math.ceil(total / pageSize));
+  const links = [`${url(1)}; rel="first"`];
+  if (page > 1) links.push(`${url(page - 1)}; rel="prev"`);
+  if (page < last) links.push(`${url(page + 1)}; rel="next"`);
+  if (exact) links.push(`${url(last)}; rel="last"`);
+  response.setHeader('Link', links.join(', '));
+  return rows;
+}
+
+/** Link of a page that is reached by cursors: the same query, from another place. */
+export function setCursorLinks(
+  request: Request,
+  response: Response,
+  { previous, next }: { previous: string | null; next: string | null },
+): void {
+  const link = (cursor: string, rel: string) => {
+    const query = new URLSearchParams(request.originalUrl.split('?')[1] ?? '');
+    query.delete('page');
+    query.set('cursor', cursor);
+    return `<${request.path}?${query.toString()}>; rel="${rel}"`;
+  };
+  const links = [...(previous === null ? [] : [link(previous, 'prev')]), ...(next === null ? [] : [link(next, 'next')])];
+  if (links.length > 0) response.setHeader('Link', links.join(', '));
+}
+
+/** X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
+export function setWindowHeaders<T>(
+  request: Request | undefined,
+  response: Response,
+  { rows, total }: Counted<T>,
+  { limit, offset }: { limit: number; offset: number },
+): T[] {
+  response.setHeader('X-Total-Count', String(total));
+  if (limit === 0) return rows;
+  const link = (start: number, rel: string) => {
+    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
+    query.set('limit', String(limit));
+    query.set('offset', String(start));
+    return `<${request?.path ?? ''}?${query.toString()}>; rel="${rel}"`;
+  };
+  const links = [link(0, 'first')];
+  if (offset > 0) links.push(link(Math.max(0, offset - limit), 'prev'));
+  if (offset + limit < total) links.push(link(offset + limit, 'next'));
+  links.push(link(Math.max(0, Math.ceil(total / limit) - 1) * limit, 'last'));
+  response.setHeader('Link', links.join(', '));
+  return rows;
+}
+
+/** Sets an entity tag and answers 304 when the caller has it already. */
+export function isUnmodified(request: Request, response: Response, tag: string): boolean {
+  response.setHeader('ETag', tag);
+  const known = request.get('if-none-match');
+  if (known === undefined || !known.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)) return false;
+  response.status(304).end();
+  return true;
+}
+
+/**
+ * Gives the memory of bytes back that nobody looks at any more, where they fill it. The collector sees hardly anything of what streams hold, and lets
+ * 64 MB of it lie before it looks.
+ */
+function giveBack(chunk: Uint8Array): void {
+  const { buffer } = chunk;
+  if (buffer instanceof ArrayBuffer && chunk.byteLength === buffer.byteLength) buffer.transfer(0);
+}
+
+/** Writes to the response at its pace; bytes that are nobody else's are let go of as soon as they are with the machine. */
+const sink = (response: Response, isOnlyHere: boolean): Writable =>
+  new Writable({
+    write: (chunk: Uint8Array, _encoding, next) => {
+      const go = response.write(chunk, (error) => {
+        if (isOnlyHere && !error) giveBack(chunk);
+      });
+      if (go) next();
+      else response.once('drain', next);
+    },
+    final: (done) => {
+      response.end(done);
+    },
+  });
+
+interface Sending {
+  /** Asked for when the body has ended, and sent where a trailer can be: behind the chunks of an HTTP/1.1 answer. Elsewhere they are left out. */
+  trailers?: () => Promise<Record<string, string>>;
+  /** Nobody else holds the bytes of the body: their memory is free once they are sent. */
+  isOnlyHere?: boolean;
+}
+
+async function* trailed(response: Response, body: Readable, trailers: NonNullable<Sending['trailers']>): AsyncGenerator<Buffer> {
+  for await (const chunk of body) yield chunk as Buffer;
+  response.addTrailers(await trailers());
+}
+
+/** Whether the answer is sent in chunks, which only HTTP/1.1 has. */
+const isChunked = ({ httpVersionMajor, httpVersionMinor }: Request) => httpVersionMajor > 1 || httpVersionMinor >= 1;
+
+/**
+ * Sends a stream of bytes. Headers go out with the first byte. A failure before it becomes a problem document; a later one closes the connection without a
+ * last chunk. To HEAD the same headers go out, and the rest of the stream is never made.
+ */
+export async function sendStream(response: Response, body: Readable, { trailers, isOnlyHere = false }: Sending = {}): Promise<void> {
+  await once(body, 'readable');
+  response.status(200);
+  if (response.req.method === 'HEAD') {
+    body.destroy();
+    response.end();
+    return;
+  }
+  const trailing = trailers && isChunked(response.req) ? trailers : undefined;
+  if (trailing) response.setHeader('Trailer', 'X-Truncated');
+  const gone = new AbortController();
+  const leave = () => {
+    if (!response.writableFinished) gone.abort();
+  };
+  response.once('close', leave);
+  try {
+    await pipeline(trailing ? trailed(response, body, trailing) : body, sink(response, isOnlyHere), { signal: gone.signal });
+  } catch (error) {
+    body.destroy();
+    // the caller went away, or the engine failed with bytes on the wire: either way nothing can be said any more
+    if (!response.headersSent) throw error;
+    response.destroy();
+  } finally {
+    response.off('close', leave);
+  }
+}
+
+/** The asked page of a list that was read whole. */
+export function sliceList<T>(request: Request, response: Response, rows: readonly T[], asked: PageQuery): T[] {
+  const page = readPageOrWhole(asked);
+  return setListHeaders(request, response, { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }, page);
+}

@@ -1,0 +1,137 @@
+import type { NextFunction, Request, Response } from 'express';
+import { ApiError, errors } from '../../errors.ts';
+import { isStorageFull } from '../../storage/full.ts';
+import { translateErrorCode } from './client-codes.ts';
+import { getContext, getExchange } from '../exchange.ts';
+import { StoredAnswer } from './idempotency.ts';
+
+const MOST_PROBLEMS = 20;
+const LONGEST_MESSAGE = 300;
+const LARGEST_BODY = 16_000;
+
+const shorten = (text: string) => (text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE - 1)}…` : text);
+
+const STORAGE_RETRY_SECONDS = 60;
+
+/** Anything thrown below, as an entry of the catalogue. */
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isStorageFull(error)) return errors.storageFull().with({ cause: error, retryAfter: STORAGE_RETRY_SECONDS });
+  if (error instanceof URIError) return errors.queryRefused('The path is not valid percent-encoded UTF-8.');
+  return errors.internal().with({ cause: error });
+}
+
+const AUTH_PATH = /^\/api\/v1\/auth(\/|$)/;
+
+/** Under the authentication layer a problem also carries `message`, and the code that its client knows. */
+function forAuthClient(document: Record<string, unknown>): Record<string, unknown> {
+  const code = String(document['code']);
+  return { ...document, code: translateErrorCode(code), message: document['detail'] };
+}
+
+/** RFC 9457, at most 16 kB. */
+export function makeProblemDocument(error: ApiError, requestId: string): Record<string, unknown> {
+  const { problems, members } = error.details;
+  const document: Record<string, unknown> = {
+    type: `https://fieldlake.dev/errors#${error.code.toLowerCase().replaceAll('_', '-')}`,
+    title: TITLES[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.message.slice(0, 2_000),
+    instance: `urn:request:${requestId}`,
+    code: error.code,
+    ...members,
+  };
+  const shown = (problems ?? []).slice(0, MOST_PROBLEMS).map(({ path, message }) => ({ path: shorten(path), message: shorten(message) }));
+  while (shown.length > 0 && JSON.stringify({ ...document, errors: shown }).length > LARGEST_BODY) shown.pop();
+  return problems === undefined ? document : { ...document, errors: shown };
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};
+
+// what is away for the moment: when to ask again, where nobody has said so
+const USUAL_PAUSE_SECONDS = 5;
+
+/** Answers with the document of a failure. A 503 always says when to come back. */
+export function writeProblem(response: Response, error: ApiError, requestId: string): void {
+  const document = makeProblemDocument(error, requestId);
+  const body = AUTH_PATH.test(response.req.path) ? forAuthClient(document) : document;
+  for (const name of response.getHeaderNames())
+    if (['etag', 'content-disposition', 'link', 'x-total-count'].includes(name)) response.removeHeader(name);
+  for (const [name, value] of Object.entries(error.details.headers ?? {})) response.setHeader(name, value);
+  const pause = error.details.retryAfter ?? (error.status === 503 ? USUAL_PAUSE_SECONDS : undefined);
+  if (pause !== undefined) response.setHeader('Retry-After', String(Math.max(1, Math.ceil(pause))));
+  if (error.status === 401) response.setHeader('WWW-Authenticate', 'ApiKey realm="fieldlake"');
+  response.status(error.status).type('application/problem+json').send(JSON.stringify(body));
+}
+
+function answerFailure(error: unknown, request: Request, response: Response): void {
+  if (error instanceof StoredAnswer) {
+    error.send(response);
+    return;
+  }
+  const known = asApiError(error);
+  const { log } = getContext(request);
+  if (known.status >= 500)
+    log.error(
+      {
+        requestId: getExchange(response).requestId,
+        code: known.code,
+        ...(known.details.facts ?? { err: known.cause ?? known.details.cause ?? known }),
+      },
+      known.message,
+    );
+  if (response.headersSent) {
+    // a stream that failed midway is torn down, never ended as if it were whole
+    response.destroy();
+    return;
+  }
+  writeProblem(response, known, getExchange(response).requestId);
+}
+
+/** The one edge where a failure becomes an answer. Whatever fails here too is 500 on its own connection, and ends there. */
+export function renderErrors(error: unknown, request: Request, response: Response, _next: NextFunction): void {
+  try {
+    answerFailure(error, request, response);
+  } catch (failed) {
+    answerBarely(failed, request, response);
+  }
+}
+
+/** 500 with none of the headers that were meant for another answer, any of which may be what failed. */
+function answerBarely(failed: unknown, request: Request, response: Response): void {
+  try {
+    getContext(request).log.error(
+      { requestId: getExchange(response).requestId, err: failed },
+      'a failure could not be answered as it should',
+    );
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    response.setHeader('X-Request-Id', getExchange(response).requestId);
+    writeProblem(response, errors.internal(), getExchange(response).requestId);
+  } catch {
+    response.destroy();
+  }
+}

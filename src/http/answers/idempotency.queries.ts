@@ -1,0 +1,40 @@
+import type { Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+
+interface Call {
+  callerId: string;
+  method: string;
+  path: string;
+  key: string;
+}
+
+export interface KeptAnswer {
+  fingerprint: Buffer;
+  status: number | null;
+  body: string | null;
+  secretMade: string | null;
+}
+
+/** Claims a key for a first call; 0 when somebody has it. A claim older than two minutes belongs to a crashed call and is taken over. */
+export const claimKey = (db: Queryable, call: Call, fingerprint: Buffer) =>
+  db.run(sql('http.claimKey')`
+    insert into idempotency_keys as k (caller_id, method, path, key, fingerprint)
+    values (${call.callerId}, ${call.method}, ${call.path}, ${call.key}, ${fingerprint})
+    on conflict (caller_id, method, path, key) do update
+      set fingerprint = excluded.fingerprint, created_at = now(), locked_until = now() + interval '2 minutes', status = null, body = null, secret_made = null
+      where (k.status is null and k.locked_until < now() and k.fingerprint = excluded.fingerprint) or k.created_at < now() - interval '24 hours'`);
+
+export const findKeptAnswer = (db: Queryable, call: Call) =>
+  db.one<KeptAnswer>(sql('http.findKeptAnswer')`
+    select fingerprint, status, body, secret_made as "secretMade" from idempotency_keys
+    where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key}`);
+
+export const keepAnswer = (db: Queryable, call: Call, body: string | null, secretMade: string | null) =>
+  db.run(sql('http.keepAnswer')`
+    update idempotency_keys set status = 201, body = ${body}, secret_made = ${secretMade}
+    where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key}`);
+
+export const releaseKey = (db: Queryable, call: Call) =>
+  db.run(sql('http.releaseKey')`
+    delete from idempotency_keys
+    where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key} and status is null`);

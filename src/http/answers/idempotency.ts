@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Request, Response } from 'express';
+import type { Caller } from '../../auth/caller.ts';
+import type { Database } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
+import { getRawBody } from '../requests/body.ts';
+import { getContext } from '../exchange.ts';
+import { claimKey, findKeptAnswer, keepAnswer, releaseKey } from './idempotency.queries.ts';
+
+/** Thrown to the edge instead of running the operation again: the answer of the first call. */
+export class StoredAnswer extends Error {
+  readonly status: number;
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    super('already answered');
+    this.status = status;
+    this.body = body;
+  }
+
+  send(response: Response): void {
+    response.status(this.status).setHeader('Idempotency-Replayed', 'true').type('application/json').send(this.body);
+  }
+}
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+const RELEASE_WITHIN_MS = 60_000;
+const RELEASE_EVERY_MS = 500;
+
+/** Gives a key back. While the database is away it is tried again, for less long than a claim holds: whoever repeats the call would be refused until then. */
+async function release(db: Database, call: Parameters<typeof releaseKey>[1]): Promise<void> {
+  const until = performance.now() + RELEASE_WITHIN_MS;
+  while (performance.now() < until) {
+    const isGivenBack = await releaseKey(db, call).then(
+      () => true,
+      () => false,
+    );
+    if (isGivenBack) return;
+    await sleep(RELEASE_EVERY_MS, undefined, { ref: false });
+  }
+}
+
+const describeCall = ({ method, path }: Request, { userId: callerId }: Caller, key: string) => ({ callerId, method, path, key });
+
+/** Whether an earlier call of the same key is answered or runs: what it made is then no reason to refuse this one before it is read. */
+export async function isKeyUsed(request: Request, caller: Caller): Promise<boolean> {
+  const key = request.get('idempotency-key');
+  return key !== undefined && (await findKeptAnswer(getContext(request).db, describeCall(request, caller, key))) !== undefined;
+}
+
+/**
+ * Idempotency-Key on a POST: the first answer of a creation is kept for 24 h by `caller.created`, in the transaction of the change. The same key
+ * with another body is 422, a second call while the first runs 409. A call that fails, or that creates nothing, gives the key back.
+ */
+export async function claimIdempotencyKey(request: Request, response: Response, caller: Caller, fingerprint?: Buffer): Promise<void> {
+  const key = request.get('idempotency-key');
+  if (key === undefined || request.method !== 'POST') return;
+  if (!KEY.test(key)) throw errors.idempotencyKeyInvalid();
+  if (fingerprint === undefined && request.is('multipart/form-data')) return;
+  const { db } = getContext(request);
+  const call = describeCall(request, caller, key);
+  const print = fingerprint ?? createHash('sha256').update(getRawBody(request)).digest();
+  if ((await claimKey(db, call, print)) === 0) {
+    const kept = await findKeptAnswer(db, call);
+    if (!kept) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
+    if (!kept.fingerprint.equals(print)) throw errors.idempotencyKeyReused();
+    if (kept.status === null) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
+    if (kept.secretMade !== null) throw errors.alreadyDone(kept.secretMade);
+    throw new StoredAnswer(kept.status, kept.body ?? 'null');
+  }
+  let kept = false;
+  caller.created = async (tx, answer, secret) => {
+    await keepAnswer(tx, call, secret ? null : JSON.stringify(answer), secret?.made ?? null);
+    kept = true;
+    return answer;
+  };
+  response.once('close', () => {
+    if (!kept || response.statusCode >= 400) void release(db, call);
+  });
+}

@@ -1,0 +1,166 @@
+import type { Request, Response } from 'express';
+import { hashApiKey, isWellFormedApiKey, KEY_PREFIX } from '../../auth/proofs/api-keys.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { requireGranted, type Decision } from '../../authorization/access.ts';
+import { ACTIONS, RESOURCE_TYPES, TRANSFERABLE, type Action, type ResourceType } from '../../authorization/roles.ts';
+import { isUuid } from '../../database/uuid.ts';
+import { errors } from '../../errors.ts';
+import { admitKey, findKeyWait, touchKey, type Admission, type Question, type SessionAdmission } from './authentication.queries.ts';
+import { readJsonBody } from '../requests/body.ts';
+import { getContext, getExchange, noteTime } from '../exchange.ts';
+import { claimIdempotencyKey } from '../answers/idempotency.ts';
+import { requireTrustedOrigin } from './origins.ts';
+import { isTableRequest, refuseUnknownParameters } from '../requests/parameters.ts';
+import { admitBySession } from './sessions.ts';
+import { admitWebhook, type Delivery } from './webhooks.ts';
+
+/** Path parameter that holds the id of a guarded resource, by type. */
+const ID_PARAMETER: Record<ResourceType, string> = {
+  experiment: 'id',
+  protocol: 'id',
+  macro: 'id',
+  workbook: 'id',
+  device: 'deviceId',
+  device_group: 'groupId',
+};
+
+const isResourceType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text);
+const isAction = (text: string): text is Action => (ACTIONS as readonly string[]).includes(text);
+
+/** The `{resourceType}` of a path. Errors: unknownResourceType. */
+export function checkResourceType(text: string): ResourceType {
+  if (!isResourceType(text)) throw errors.unknownResourceType();
+  return text;
+}
+
+interface Guard {
+  type: ResourceType;
+  action: Action;
+  parameter: string;
+}
+
+/** `experiment:read` names the type; `resource:share` takes it from the `{resourceType}` of the path. Errors: unknownResourceType, notTransferable. */
+function guardOf(request: Request, scopes: readonly string[] | undefined): Guard | null {
+  const scope = scopes?.[0];
+  if (scope === undefined) return null;
+  const [named = '', verb = ''] = scope.split(':');
+  const type = named === 'resource' ? String(request.params['resourceType']) : named;
+  const checked = checkResourceType(type);
+  if (verb === 'transfer' && !TRANSFERABLE[checked]) throw errors.notTransferable(checked);
+  const action = verb === 'transfer' ? 'manage' : verb;
+  if (!isAction(action)) throw new Error(`no such action: ${scope}`);
+  return { type: checked, action, parameter: named === 'resource' ? 'id' : ID_PARAMETER[checked] };
+}
+
+const pathId = (request: Request, name: string) => String(request.params[name]);
+
+/** Every id in the path is a UUID, and a type one that there is, or 400; only after the caller is known. */
+function refuseMalformedPath(request: Request): void {
+  for (const [name, value] of Object.entries(request.params))
+    if (name === 'resourceType') checkResourceType(String(value));
+    else if (/(^id|Id)$/.test(name) && !isUuid(String(value))) throw errors.invalidId(name);
+}
+
+function decisionOf(admission: Admission | SessionAdmission): Decision {
+  if (admission.organizationId === null) return { allow: false, reason: 'not-found', organizationId: null };
+  if (admission.source === null) return { allow: false, reason: 'forbidden', organizationId: admission.organizationId };
+  return { allow: true, reason: admission.source, organizationId: admission.organizationId };
+}
+
+async function spendRate(request: Request, response: Response, admission: Admission): Promise<void> {
+  response.setHeader('RateLimit-Policy', `"key";q=${admission.rateLimit};w=60`);
+  if (admission.used !== null) {
+    response.setHeader('RateLimit', `"key";r=${admission.rateLimit - admission.used};t=60`);
+    return;
+  }
+  const wait = (await findKeyWait(getContext(request).admission, admission.keyId))?.seconds ?? 1;
+  response.setHeader('RateLimit', `"key";r=0;t=${wait}`);
+  throw errors.rateLimited(wait).with({ retryAfter: wait });
+}
+
+async function admitByKey(request: Request, response: Response, key: string, question: Question | null): Promise<Admission | null> {
+  if (!isWellFormedApiKey(key)) throw errors.apiKeyMalformed();
+  const admission = await admitKey(getContext(request).admission, { hash: hashApiKey(key), question });
+  if (admission) await spendRate(request, response, admission);
+  if (admission?.touch === true) await touchKey(getContext(request).admission, admission.keyId);
+  return admission ?? null;
+}
+
+const BEARER = new RegExp(`^bearer +(${KEY_PREFIX}\\S*) *$`, 'i');
+
+/** The API key of a request, by either header; the empty text where it has none. Errors: apiKeysDiffer. */
+function keyOf(request: Request): string {
+  const named = request.get('x-api-key') ?? '';
+  const bearer = BEARER.exec(request.get('authorization') ?? '')?.[1] ?? '';
+  if (named !== '' && bearer !== '' && named !== bearer) throw errors.apiKeysDiffer();
+  return named === '' ? bearer : named;
+}
+
+/**
+ * Who calls: the owner of the API key if one is sent and known, else the session's. On account-management routes only a session counts: a key
+ * cannot make keys, register passkeys or change an organization; beside a session of its owner's it is passed over there.
+ */
+async function admit(
+  request: Request,
+  response: Response,
+  question: Question | null,
+  accepts: 'session' | 'any',
+): Promise<Admission | SessionAdmission> {
+  const key = keyOf(request);
+  const byKey = key === '' ? null : await admitByKey(request, response, key, question);
+  if (byKey && accepts === 'any') return byKey;
+  const session = await admitBySession(request, response, question);
+  if (byKey && byKey.userId !== session?.userId) throw errors.apiKeyNotAccepted();
+  if (!session) throw key === '' ? errors.unauthorized() : errors.apiKeyUnknown();
+  requireTrustedOrigin(request);
+  return session;
+}
+
+/**
+ * What tsoa calls for every `@Security` (`caller`: a key or a session; `session`: a session only): 401, then 429, then malformed id 400,
+ * missing 404, denied 403; only then are the query's names, the body and the Idempotency-Key looked at. One statement decides all of the
+ * first five.
+ */
+export async function expressAuthentication(
+  request: Request,
+  name: string,
+  scopes: string[] | undefined,
+  response: Response,
+): Promise<Caller | Delivery> {
+  const exchange = getExchange(response);
+  exchange.route = (request.route as { path?: string } | undefined)?.path ?? request.path;
+  if (name === 'webhook') return admitWebhook(request);
+  const start = performance.now();
+  // a type in the path that is unknown, or cannot be moved, is refused after 401, like a malformed id
+  let guard: Guard | null = null;
+  let badType: unknown;
+  try {
+    guard = guardOf(request, scopes);
+  } catch (error) {
+    badType = error;
+  }
+  const id = guard ? pathId(request, guard.parameter) : '';
+  const question = guard && isUuid(id) ? { type: guard.type, resourceId: id, action: guard.action } : null;
+  const admission = await admit(request, response, question, name === 'session' ? 'session' : 'any');
+  noteTime(exchange, 'auth', performance.now() - start);
+  if (badType !== undefined) throw badType as Error;
+  refuseMalformedPath(request);
+  if (guard) requireGranted(decisionOf(admission), guard.type, guard.action);
+
+  const caller: Caller = {
+    userId: admission.userId,
+    via:
+      'keyId' in admission
+        ? { kind: 'key', keyId: admission.keyId }
+        : { kind: 'session', sessionId: admission.handle, createdAt: admission.createdAt },
+    requestId: exchange.requestId,
+    organizationId: admission.organizationId,
+    created: async (_tx, answer) => answer,
+  };
+  exchange.caller = caller;
+  // where a table decides for itself, it does so before its other parameters are looked at
+  if (!isTableRequest(request)) refuseUnknownParameters(request);
+  await readJsonBody(request);
+  await claimIdempotencyKey(request, response, caller);
+  return caller;
+}

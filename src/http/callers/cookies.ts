@@ -1,0 +1,48 @@
+import type { Request, Response } from 'express';
+import { BROWSER_SECONDS, hashBrowserCookie, makeBrowserCookie } from '../../auth/browsers.ts';
+import { printCookie, listCookieNames, LAST_METHOD_COOKIE, parseCookies, type CookieNames } from '../../auth/cookies.ts';
+import { SESSION_SECONDS, type SignInMethod } from '../../auth/sessions.ts';
+import type { Context } from '../../context.ts';
+import { getContext } from '../exchange.ts';
+
+const isSecure = (ctx: Context) => ctx.baseUrl.startsWith('https:');
+
+/** The cookie of ours that a request carries. */
+export const readCookie = (request: Request, name: keyof CookieNames): string | undefined =>
+  parseCookies(request.get('cookie')).get(listCookieNames(isSecure(getContext(request)))[name]);
+
+/** Sets a cookie of ours; with 0 seconds, removes it. */
+export function setCookie(ctx: Context, response: Response, name: keyof CookieNames, value: string, maxAge: number): void {
+  const secure = isSecure(ctx);
+  response.append('Set-Cookie', printCookie(listCookieNames(secure)[name], value, { maxAge, secure, domain: ctx.config.web.cookieDomain }));
+}
+
+/** The session's own cookie, with its whole life ahead. */
+export const setSessionCookie = (ctx: Context, response: Response, token: string): void =>
+  setCookie(ctx, response, 'session', token, SESSION_SECONDS);
+
+export const clearSessionCookie = (ctx: Context, response: Response): void => setCookie(ctx, response, 'session', '', 0);
+
+/** What every sign-in leaves in the browser: the session, the browser's id, and which method was used, as a hint for the next time. */
+export function setSignInCookies(ctx: Context, response: Response, signIn: { token: string; method: SignInMethod; browser: string }): void {
+  const secure = isSecure(ctx);
+  setSessionCookie(ctx, response, signIn.token);
+  setCookie(ctx, response, 'browser', signIn.browser, BROWSER_SECONDS);
+  response.append(
+    'Set-Cookie',
+    printCookie(LAST_METHOD_COOKIE, signIn.method, {
+      maxAge: SESSION_SECONDS,
+      secure,
+      domain: ctx.config.web.cookieDomain,
+      httpOnly: false,
+    }),
+  );
+  response.setHeader('Cache-Control', 'no-store');
+}
+
+/** The browser cookie that a request brought, or a new one. */
+export function ensureBrowserCookie(request: Request): string {
+  const { secret } = getContext(request).config;
+  const brought = readCookie(request, 'browser');
+  return brought !== undefined && hashBrowserCookie(secret, brought) ? brought : makeBrowserCookie(secret);
+}

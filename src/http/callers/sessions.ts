@@ -1,0 +1,21 @@
+import type { Request, Response } from 'express';
+import { validateSession } from '../../auth/sessions.ts';
+import { admitSession, type Question, type SessionAdmission } from './authentication.queries.ts';
+import { readCookie, setSessionCookie } from './cookies.ts';
+import { getContext } from '../exchange.ts';
+
+/** The session that a request's cookie opens, with the decision on the question, or null. A renewal goes out with the answer. */
+export async function admitBySession(
+  request: Request,
+  response: Response,
+  question: Question | null = null,
+): Promise<SessionAdmission | null> {
+  const token = readCookie(request, 'session');
+  if (token === undefined) return null;
+  const ctx = getContext(request);
+  let admission: SessionAdmission | undefined;
+  const valid = await validateSession(token, async (hash) => (admission = await admitSession(ctx.admission, hash, question)));
+  if (!valid || !admission) return null;
+  if (admission.renewed) setSessionCookie(ctx, response, token);
+  return admission;
+}

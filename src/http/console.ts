@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { Router, type NextFunction, type Request, type Response } from 'express';
+import { errors } from '../errors.ts';
+import { allowOnly } from './methods.ts';
+
+/** The two style sheets that react-aria writes into a page; Chromium names the hash of one that is missing here. */
+const STYLES = ["'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='", "'sha256-gYiS/BvZvRcK27JIXTuwhZ3hs2+VJ1X+2gUlE+farlg='"];
+
+// scripts and styles are files of ours, and nothing is fetched from elsewhere
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  `style-src 'self' ${STYLES.join(' ')}`,
+  "connect-src 'self'",
+  "img-src 'self' data: blob:",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
+const isEncoding = (name: string | false): name is keyof typeof ENCODINGS => name === 'br' || name === 'gzip';
+
+/** Paths of programs: what is unknown there is a problem document, whoever asks. */
+const PROGRAMS = /^\/(api|health|docs|objects|assets)(\/|$)|^\/openapi\.json$/;
+
+/** True when a browser asks for a page to show: it names HTML, and does not just take anything. */
+const isNavigation = (request: Request) =>
+  (request.method === 'GET' || request.method === 'HEAD') && /\btext\/html\b/i.test(request.get('accept') ?? '');
+
+/** A file that was built, from the copy that the browser can unpack. Its name changes with its content, so that it is kept for good. */
+function sendAsset(folder: string, request: Request<{ name: string }>, response: Response, next: NextFunction): void {
+  const { name } = request.params;
+  if (!/^[\w.-]+$/.test(name) || name.startsWith('.') || /\.(br|gz)$/.test(name) || !existsSync(join(folder, name)))
+    throw errors.routeNotFound();
+  const accepted = request.acceptsEncodings('br', 'gzip', 'identity');
+  const encoding = isEncoding(accepted) && existsSync(join(folder, name + ENCODINGS[accepted])) ? accepted : null;
+  response.vary('Accept-Encoding');
+  response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+  response.setHeader('ETag', `"${name}${encoding === null ? '' : `-${encoding}`}"`);
+  response.type(extname(name));
+  if (encoding !== null) response.setHeader('Content-Encoding', encoding);
+  response.sendFile(
+    encoding === null ? name : name + ENCODINGS[encoding],
+    { root: folder, cacheControl: false, lastModified: false },
+    (error) => {
+      if (error) next(error);
+    },
+  );
+}
+
+/**
+ * The console: its files at `/assets`, and its page at `/` and wherever a browser navigates to that is nobody else's. Old addresses under
+ * `/platform` lead to the same page without it. Without a build of the console there is none.
+ */
+export function makeConsoleRoutes(folder: string): Router {
+  const routes = Router({ strict: true });
+  const file = join(folder, 'index.html');
+  if (!existsSync(file)) return routes;
+  const page = readFileSync(file);
+  const tag = `"${createHash('sha256').update(page).digest('base64url').slice(0, 22)}"`;
+  const sendPage = (request: Request, response: Response) => {
+    response.setHeader('Content-Security-Policy', POLICY);
+    response.setHeader('Cache-Control', 'no-cache');
+    response.setHeader('ETag', tag);
+    response.vary('Accept');
+    // fetch adds no-cache to every conditional request, which express would take as a wish for the whole page
+    if (request.headers['if-none-match'] !== undefined) delete request.headers['cache-control'];
+    if (request.fresh) response.status(304).end();
+    else response.type('html').send(page);
+  };
+  routes.use('/assets', allowOnly('GET', 'HEAD'));
+  routes.get('/assets/:name', (request: Request<{ name: string }>, response, next) =>
+    sendAsset(join(folder, 'assets'), request, response, next),
+  );
+  routes.use('/platform', allowOnly('GET', 'HEAD'), (request, response) => {
+    // one slash, or it would name another host
+    response.redirect(308, `/${request.url.replace(/^[/\\]+/, '')}`);
+  });
+  routes.all('/', allowOnly('GET', 'HEAD'), sendPage);
+  routes.use((request, response, next) => {
+    if (isNavigation(request) && !PROGRAMS.test(request.path)) sendPage(request, response);
+    else next();
+  });
+  return routes;
+}

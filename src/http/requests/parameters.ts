@@ -1,0 +1,28 @@
+import type { Request } from 'express';
+import { errors } from '../../errors.ts';
+import { getContext } from '../exchange.ts';
+import { suggestNames } from '../../lakehouse/terms/near.ts';
+
+const operationOf = (request: Request) => {
+  const pattern = (request.route as { path?: string } | undefined)?.path;
+  return pattern === undefined ? undefined : getContext(request).operations.find('GET', pattern);
+};
+
+/** Whether the operation reads a table that its query names. */
+export const isTableRequest = (request: Request): boolean =>
+  request.method !== 'POST' && operationOf(request)?.queryNames.includes('tableName') === true;
+
+/** On a GET, a query parameter that the operation does not have is 400 with near matches: a misspelt filter must not answer everything. */
+export function refuseUnknownParameters(request: Request): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return;
+  const operation = operationOf(request);
+  if (!operation) return;
+  const unknown = Object.keys(request.query).filter((name) => !operation.queryNames.includes(name));
+  if (unknown.length === 0) return;
+  throw errors.invalidInput().with({
+    problems: unknown.map((name) => ({
+      path: `?${name.slice(0, 64)}`,
+      message: `unknown parameter${suggestNames(name, operation.queryNames)}`,
+    })),
+  });
+}

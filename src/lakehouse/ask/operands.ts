@@ -1,0 +1,149 @@
+/** Values as callers send them → typed values, by the type of the column that they are compared with. */
+import type { ColumnType } from '../terms/catalog.ts';
+import type { ValueExpr } from '../terms/plan.ts';
+import type { Operand as Sent } from './request.ts';
+
+const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
+
+/** Plain digits of a decimal or exponent number: `1.25e1` → `12.5`. Null when it is no number or needs more than 38 digits. */
+const plainDecimal = (text: string): { text: string; whole: number; scale: number } | null => {
+  const [, sign = '', left = '', right = '', exponent = '0'] = NUMBER.exec(text) ?? [];
+  if (left + right === '') return null;
+  const shift = Number(exponent);
+  const digits = left + right;
+  const point = left.length + shift;
+  if (Math.abs(shift) > 400) return null;
+  const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits + '0'.repeat(Math.max(0, point - digits.length));
+  const at = Math.max(1, point);
+  const integer = padded.slice(0, at).replace(/^0+(?=\d)/, '');
+  const fraction = padded.slice(at).replace(/0+$/, '');
+  const whole = integer === '0' ? 0 : integer.length;
+  if (whole + fraction.length > 38) return null;
+  return { text: `${sign === '-' ? '-' : ''}${integer}${fraction ? `.${fraction}` : ''}`, whole, scale: fraction.length };
+};
+
+/** Where a number lies among the values that a column can hold: on one, or between one and the next. */
+export interface Operand {
+  /** The greatest value of the column's own type that is not above what was sent; null when every one is. */
+  value: ValueExpr | null;
+  /** Whether it is what was sent. */
+  exact: boolean;
+}
+
+const on = (value: ValueExpr): Operand => ({ value, exact: true });
+
+/** The least and greatest value of an exact type, in units of its last digit. */
+const range = (type: ColumnType): [bigint, bigint] => {
+  if (type.kind === 'decimal') return [1n - 10n ** BigInt(type.precision), 10n ** BigInt(type.precision) - 1n];
+  const half = type.kind === 'int' ? 2n ** 31n : 2n ** 63n;
+  return [-half, half - 1n];
+};
+
+const written = (units: bigint, type: ColumnType): ValueExpr['value'] => {
+  if (type.kind === 'int') return Number(units);
+  if (type.kind !== 'decimal') return units;
+  const digits = String(units < 0n ? -units : units).padStart(type.scale + 1, '0');
+  const point = digits.length - type.scale;
+  return `${units < 0n ? '-' : ''}${digits.slice(0, point)}${type.scale > 0 ? `.${digits.slice(point)}` : ''}`;
+};
+
+/**
+ * Numbers keep their exact value, whatever the column: 2.5 lies between the 2 and the 3 of an INT column. No engine is asked to compare
+ * two types: each widens them in its own way, and one of them drops digits for it.
+ */
+const exact = (given: Sent, column: ColumnType): Operand | null => {
+  const number = typeof given === 'boolean' ? null : plainDecimal(String(given).trim());
+  if (!number) return null;
+  const scale = column.kind === 'decimal' ? column.scale : 0;
+  const shift = 10n ** BigInt(Math.max(0, number.scale - scale));
+  const units = BigInt(number.text.replace('.', '')) * 10n ** BigInt(Math.max(0, scale - number.scale));
+  const floor = units / shift - (units < 0n && units % shift !== 0n ? 1n : 0n);
+  const [least, greatest] = range(column);
+  if (floor < least) return { value: null, exact: false };
+  const value = floor > greatest ? greatest : floor;
+  return { value: { kind: 'value', value: written(value, column), type: column }, exact: value * shift === units };
+};
+
+const approximate = (given: Sent, type: ColumnType): ValueExpr | null => {
+  if (typeof given === 'boolean' || (typeof given === 'string' && !plainOrExponent(given))) return null;
+  const value = Number(given);
+  return Number.isFinite(value) ? { kind: 'value', value, type } : null;
+};
+const plainOrExponent = (text: string) => /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?\s*$/.test(text);
+
+const TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+
+const instant = (text: string): { local: string; offset: string | undefined; micros: string; dateOnly: boolean } | null => {
+  const found = TIME.exec(text.trim());
+  if (!found) return null;
+  const [, year = '', month = '', day = '', hour = '00', minute = '00', second = '00', fraction = '', offset] = found;
+  const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  if (Number.isNaN(date.getTime()) || date.getUTCDate() !== Number(day) || year === '0000') return null;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59 || !/^0*$/.test(fraction.slice(6))) return null;
+  return {
+    local: `${year}-${month}-${day}T${hour}:${minute}:${second}`,
+    offset,
+    micros: fraction.slice(0, 6).padEnd(6, '0'),
+    dateOnly: found[4] === undefined,
+  };
+};
+
+const offsetMinutes = (offset: string): number | null => {
+  if (offset.toUpperCase() === 'Z') return 0;
+  const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(offset) ?? [];
+  const total = Number(hours) * 60 + Number(minutes);
+  return total > 18 * 60 || Number(minutes) > 59 ? null : sign === '-' ? -total : total;
+};
+
+/** ISO 8601 with any offset, UTC where none is written; a date is its UTC midnight. To the microsecond. */
+const timestamp = (given: Sent, type: ColumnType): ValueExpr | null => {
+  const read = typeof given === 'string' ? instant(given) : null;
+  const shift = read && offsetMinutes(read.offset ?? 'Z');
+  if (!read || shift === null) return null;
+  const utc = new Date(Date.parse(`${read.local}Z`) - shift * 60_000);
+  if (utc.getUTCFullYear() < 1 || utc.getUTCFullYear() > 9999) return null;
+  return { kind: 'value', value: `${utc.toISOString().slice(0, 19)}.${read.micros}Z`, type };
+};
+
+const local = (given: Sent, type: ColumnType): ValueExpr | null => {
+  const read = typeof given === 'string' ? instant(given) : null;
+  if (!read || read.offset !== undefined) return null;
+  return { kind: 'value', value: type.kind === 'date' ? read.local.slice(0, 10) : `${read.local}.${read.micros}`, type };
+};
+
+type Comparable = Exclude<ColumnType['kind'], 'variant' | 'struct' | 'array'>;
+
+const READERS: Record<Comparable, { expects: string; read: (given: Sent, type: ColumnType) => ValueExpr | Operand | null }> = {
+  boolean: {
+    expects: 'true or false',
+    read: (given, type) => {
+      const value = given === 'true' ? true : given === 'false' ? false : given;
+      return typeof value === 'boolean' ? { kind: 'value', value, type } : null;
+    },
+  },
+  int: { expects: 'a number', read: exact },
+  bigint: { expects: 'a number', read: exact },
+  decimal: { expects: 'a number of at most 38 digits', read: exact },
+  double: { expects: 'a number', read: approximate },
+  string: { expects: 'text', read: (given, type) => (typeof given === 'string' ? { kind: 'value', value: given, type } : null) },
+  date: {
+    expects: 'a date such as 2024-05-31',
+    read: (given, type) => (typeof given === 'string' && given.trim().length === 10 ? local(given, type) : null),
+  },
+  timestamp: { expects: 'a time such as 2024-05-31T12:00:00Z', read: timestamp },
+  timestamp_ntz: { expects: 'a local time without offset such as 2024-05-31T12:00:00', read: local },
+};
+
+/** Whether values of this type have an order and an equality that a caller can ask for. */
+export const isComparable = (type: ColumnType): type is ColumnType & { kind: Comparable } =>
+  type.kind !== 'variant' && type.kind !== 'struct' && type.kind !== 'array';
+
+export const isNumeric = (type: ColumnType): boolean =>
+  type.kind === 'int' || type.kind === 'bigint' || type.kind === 'double' || type.kind === 'decimal';
+
+/** What was sent as a value of the column's type, or what the column expects instead. */
+export const readOperand = (given: Sent, type: ColumnType & { kind: Comparable }): Operand | { expects: string } => {
+  const { expects, read } = READERS[type.kind];
+  const found = read(given, type);
+  return found ? ('kind' in found ? on(found) : found) : { expects };
+};

@@ -1,0 +1,248 @@
+/** Databricks SQL over the lake's own Delta tables, each read at one version. */
+import type { ColumnType } from '../../terms/catalog.ts';
+import { errors } from '../../../errors.ts';
+import { SCIENTIFIC, bound, joinFragments, q, raw } from '../../terms/dialect.ts';
+import { quoteWithBackticks } from '../../terms/quoting.ts';
+import { isCalendar } from '../../terms/plan.ts';
+import type { AggregateParts, Dialect, Fragment } from '../../terms/dialect.ts';
+import { printType } from '../../terms/types.ts';
+import { buildHalfInterval, buildStandardError } from '../student.ts';
+
+const STRING = { kind: 'string' } as const;
+
+/** Documents are JSON text in the tables, as in their files. */
+const stored = (type: ColumnType): ColumnType => {
+  if (type.kind === 'variant') return STRING;
+  if (type.kind === 'array') return { kind: 'array', element: stored(type.element) };
+  if (type.kind !== 'struct') return type;
+  return { kind: 'struct', fields: type.fields.map(({ name, type: inner }) => ({ name, type: stored(inner) })) };
+};
+
+const cast = (type: ColumnType): string => printType(stored(type));
+const as = (of: Fragment, type: ColumnType) => q`cast(${of} as ${raw(cast(type))})`;
+
+/** The UTC clock reading of an instant, whatever the session's zone. */
+const utc = (of: Fragment) => q`timestampadd(MICROSECOND, unix_micros(${of}), timestamp_ntz'1970-01-01 00:00:00')`;
+/** Microseconds between the epoch and a local time, as if both were UTC. */
+const microsOf = (reading: Fragment) => q`timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', ${reading})`;
+/** Back again: the difference to the epoch is counted between local times, which have no zone. */
+const instant = (reading: Fragment) => q`timestamp_micros(${microsOf(reading)})`;
+
+const clock = (reading: Fragment, suffix: string) => {
+  const micros = microsOf(reading);
+  const written = (digits: string) =>
+    q`date_format(${reading}, ${raw(`"yyyy-MM-dd'T'HH:mm:ss.${digits}${suffix === '' ? '' : `'${suffix}'`}"`)})`;
+  return q`case when ${micros} % 1000 = 0 then ${written('SSS')} else ${written('SSSSSS')} end`;
+};
+
+const INFINITE = "cast('Infinity' as DOUBLE)";
+/** NaN is greater than infinity here. */
+const finite = (of: Fragment) => q`abs(${of}) < ${raw(INFINITE)}`;
+/** Null instead of NaN and infinity: as a NaN it would be ordered before the numbers. */
+const settled = (of: Fragment) => q`case when ${finite(of)} then ${of} end`;
+const SAFE = '9007199254740992';
+
+const bare = (of: Fragment, type: ColumnType): Fragment => {
+  switch (type.kind) {
+    case 'double':
+      // a zero that is added makes 0 of -0
+      return q`case when ${finite(of)} then cast(${of} + 0 as STRING) end`;
+    case 'timestamp':
+      return clock(utc(of), 'Z');
+    case 'timestamp_ntz':
+      return clock(of, '');
+    case 'date':
+      return q`date_format(${of}, 'yyyy-MM-dd')`;
+    case 'boolean':
+    case 'int':
+    case 'bigint':
+    case 'decimal':
+      return q`cast(${of} as STRING)`;
+    case 'string':
+      return of;
+    case 'variant':
+      return q`case when try_parse_json(${of}) is not null then ${of} else ${text(of)} end`;
+    case 'struct':
+    case 'array':
+      return json(of, type);
+  }
+};
+
+const quoted = (of: Fragment) => q`concat('"', ${of}, '"')`;
+const whole = (of: Fragment) =>
+  q`case when ${of} between -${raw(SAFE)} and ${raw(SAFE)} then cast(${of} as STRING) else concat('"', cast(${of} as STRING), '"') end`;
+
+/** A text as JSON: `to_json` takes no bare text, so an array of one is printed and its brackets are dropped. */
+const text = (of: Fragment) => {
+  const one = q`to_json(array(${of}))`;
+  return q`case when ${of} is not null then substring(${one}, 2, length(${one}) - 2) end`;
+};
+
+const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
+  switch (type.kind) {
+    case 'bigint':
+      return whole(of);
+    case 'decimal':
+      return quoted(bare(of, type));
+    case 'string':
+      return text(of);
+    case 'date':
+    case 'timestamp':
+    case 'timestamp_ntz':
+      return quoted(bare(of, type));
+    case 'struct': {
+      const members = type.fields.map(
+        ({ name, type: inner }, index) =>
+          q`${bound(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, STRING)}, coalesce(${json(field(of, name), inner, depth)}, 'null')`,
+      );
+      return q`case when ${of} is not null then concat(${joinFragments(members, ', ')}, '}') end`;
+    }
+    case 'array': {
+      const element = raw(`e${depth}`);
+      return q`concat('[', array_join(transform(${of}, ${element} -> coalesce(${json(element, type.element, depth + 1)}, 'null')), ','), ']')`;
+    }
+    case 'boolean':
+    case 'int':
+    case 'double':
+    case 'variant':
+      return bare(of, type);
+  }
+};
+
+const field = (of: Fragment, name: string) => q`${of}.${raw(quoteWithBackticks(name))}`;
+
+const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
+  const named = raw(`'${unit.toUpperCase()}'`);
+  // trunc knows no unit below a week, and a date is its own day
+  if (type.kind === 'date') return unit === 'hour' || unit === 'minute' || unit === 'day' ? of : q`cast(trunc(${of}, ${named}) as DATE)`;
+  if (type.kind === 'timestamp_ntz') return q`date_trunc(${named}, ${of})`;
+  if (zone === null) return instant(q`date_trunc(${named}, ${utc(of)})`);
+  const zoned = bound(zone, STRING);
+  const local = q`convert_timezone('UTC', ${zoned}, ${utc(of)})`;
+  if (isCalendar(unit)) return q`date_trunc(${named}, ${local})`;
+  const past = q`timestampdiff(MICROSECOND, date_trunc(${named}, ${local}), ${local})`;
+  return q`timestamp_micros(unix_micros(${of}) - ${past})`;
+};
+
+/** An aggregate cannot order its input here: the greatest or least of a struct of the order's terms picks the row. Nulls rank last by a flag of their own. */
+const rank = (order: AggregateParts['order'], descending: boolean) =>
+  q`struct(${joinFragments(
+    order.map((sort) => q`${sort.expr} is ${raw(descending ? 'not null' : 'null')}, ${sort.expr}`),
+    ', ',
+  )})`;
+
+const edge = ({ of, order }: AggregateParts & { of: Fragment }) => {
+  const descending = order[0]?.descending === true;
+  return q`${raw(descending ? 'max_by' : 'min_by')}(${of}, ${rank(order, descending)}) filter (where ${of} is not null)`;
+};
+
+const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
+  // whole numbers are widened first: a BIGINT sum overflows here
+  sum: ({ of, ofType, type }) => (ofType?.kind === 'double' ? q`sum(${of})` : q`cast(sum(${as(of, type)}) as ${raw(cast(type))})`),
+  // a sum of doubles would lose what whole numbers and decimals keep; an empty group divides by null
+  avg: ({ of, ofType }) => {
+    if (ofType?.kind === 'double') return q`avg(${of})`;
+    const total = q`sum(${as(of, { kind: 'decimal', precision: 38, scale: ofType?.kind === 'decimal' ? ofType.scale : 0 })})`;
+    return q`cast(${total} as DOUBLE) / nullif(count(${of}), 0)`;
+  },
+  count: ({ of }) => q`count(${of})`,
+  min: ({ of }) => q`min(${of})`,
+  max: ({ of }) => q`max(${of})`,
+  count_distinct: ({ of }) => q`count(distinct ${of})`,
+  std: ({ of }) => settled(q`stddev_samp(cast(${of} as DOUBLE))`),
+  var: ({ of }) => settled(q`var_samp(cast(${of} as DOUBLE))`),
+  sem: ({ of }) => buildStandardError(q`(${settled(q`stddev_samp(cast(${of} as DOUBLE))`)})`, q`count(${of})`),
+  ci95: ({ of }) => buildHalfInterval(q`(${settled(q`stddev_samp(cast(${of} as DOUBLE))`)})`, q`count(${of})`),
+  quantile: ({ of, fraction }) => q`percentile(cast(${of} as DOUBLE), ${raw(String(fraction))})`,
+  first: edge,
+  collect: ({ of, order }) => {
+    const ranked = q`struct(${rank(order, false)} as k, ${of} as v)`;
+    return q`transform(array_sort(collect_list(${ranked})), e -> e.v)`;
+  },
+  // corr divides by zero where a side does not vary, which is an error here
+  corr: ({ of, second }) => {
+    const [x, y] = [q`cast(${of} as DOUBLE)`, q`cast(${second ?? of} as DOUBLE)`];
+    const [spread, other] = [q`stddev_samp(${x}) filter (where ${y} is not null)`, q`stddev_samp(${y}) filter (where ${x} is not null)`];
+    const usable = (each: Fragment) => q`${each} > 0 and ${each} < ${raw(INFINITE)}`;
+    // one after the other: the product of two large spreads would be infinite
+    return q`case when ${usable(spread)} and ${usable(other)} then ${settled(q`covar_samp(${x}, ${y})`)} / ${spread} / ${other} end`;
+  },
+};
+
+/** A number as the engine writes it, `e`, as JSON does: 1.23456789E7 is 12345678.9, and 1.0E-7 is 1e-7. */
+const PLAINLY = (() => {
+  const fixed = (scale: number) => `regexp_replace(cast(cast(e as DECIMAL(38,${scale})) as STRING), '([.][0-9]*[1-9]|[.]0)0+$', '$1')`;
+  return [
+    `case when not regexp_like(e, '${SCIENTIFIC}') then e`,
+    `when regexp_like(e, 'E([7-9]|1[0-9]|20)$') then ${fixed(17)}`,
+    `when regexp_like(e, 'E-[4-6]$') then ${fixed(30)}`,
+    `else replace(replace(e, '.0E', 'e'), 'E', 'e') end`,
+  ].join(' ');
+})();
+
+const guarded = (of: Fragment) => q`case when ascii(${of}) in (61, 43, 45, 64, 9, 13) then concat('\\'', ${of}) else ${of} end`;
+
+/** The dialect for a lake that Databricks finds under this URL, such as `s3://bucket`. */
+export const makeDatabricks = (root: string): Dialect => ({
+  name: 'databricks',
+  quote: quoteWithBackticks,
+  cast,
+  value: (value, type) => as(bound(value, type), type),
+  rows: (_columns, { live }) => {
+    if (!live) throw errors.internal().with({ cause: new Error('Rows without a live table.') });
+    return raw(`delta.${quoteWithBackticks(`${root}/${live.folder}`)} version as of ${live.version}`);
+  },
+  field,
+  member: (of, keys) => q`get_json_object(${of}, ${bound(`$${keys.map((key) => `['${key}']`).join('')}`, STRING)})`,
+  memberText: (of) => q`element_at(transform(array(${of}), e -> ${raw(PLAINLY)}), 1)`,
+  parsed: (of, type, pattern) => {
+    const made = q`try_cast(case when regexp_like(${of}, ${pattern}) then ${of} end as ${raw(cast(type))})`;
+    return type.kind === 'double' ? settled(made) : made;
+  },
+  // the rows of a Delta table are in no order
+  lined: null,
+  struct: (fields) =>
+    q`named_struct(${joinFragments(
+      fields.map(({ name, value }) => q`${bound(name, STRING)}, ${value}`),
+      ', ',
+    )})`,
+  emptyList: (type) => raw(`cast(array() as ${cast(type)})`),
+  equals: (left, right) => q`${left} = ${right}`,
+  differs: (left, right) => q`not (${left} <=> ${right})`,
+  contains: (of, text) => q`contains(${of}, ${text})`,
+  startsWith: (of, text) => q`startswith(${of}, ${text})`,
+  holds: (of, condition) => q`exists(${of}, e -> ${condition(raw('e'))})`,
+  bucket,
+  // a repeated local hour is read as its first instant here, and a skipped one moves forward
+  // nothing is known to be quicker there than the bucket itself
+  coarse: () => null,
+  instant: (local, zone) => instant(q`convert_timezone(${bound(zone, STRING)}, 'UTC', ${local})`),
+  aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
+  addend: (of, type) => (type.kind === 'double' ? of : as(of, type)),
+  order: (of, descending, nullsFirst = false) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`,
+  json,
+  text: (of, type) => (type.kind === 'double' ? q`cast(${of} as STRING)` : bare(of, type)),
+  cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
+  // times as whole numbers, since the driver makes milliseconds of them; decimals as text, since it makes doubles of them; what is nested as JSON text
+  typed: (of, type) => {
+    switch (type.kind) {
+      case 'timestamp':
+        return q`unix_micros(${of})`;
+      case 'timestamp_ntz':
+        return microsOf(of);
+      case 'date':
+        return q`unix_date(${of})`;
+      case 'decimal':
+      case 'variant':
+      case 'struct':
+      case 'array':
+        return bare(of, type);
+      case 'boolean':
+      case 'int':
+      case 'bigint':
+      case 'double':
+      case 'string':
+        return as(of, type);
+    }
+  },
+});

@@ -1,0 +1,252 @@
+/** DuckDB over Parquet files. Times are TIMESTAMPTZ; nothing here depends on the session's time zone. */
+import { BIGINT, type ColumnType } from '../../terms/catalog.ts';
+import { SCIENTIFIC, bound, joinFragments, q, raw } from '../../terms/dialect.ts';
+import { quoteName } from '../../terms/quoting.ts';
+import { isCalendar } from '../../terms/plan.ts';
+import type { Bucket, ScanColumn } from '../../terms/plan.ts';
+import type { AggregateParts, Dialect, Fragment } from '../../terms/dialect.ts';
+import { buildHalfInterval, buildStandardError } from '../student.ts';
+
+const cast = (type: ColumnType): string => {
+  switch (type.kind) {
+    case 'boolean':
+    case 'bigint':
+    case 'double':
+    case 'date':
+      return type.kind;
+    case 'int':
+      return 'integer';
+    case 'string':
+      return 'varchar';
+    // JSON text, so that the engine's own VARIANT may change between versions without touching files
+    case 'variant':
+      return 'varchar';
+    case 'timestamp':
+      return 'timestamptz';
+    case 'timestamp_ntz':
+      return 'timestamp';
+    case 'decimal':
+      return `decimal(${type.precision}, ${type.scale})`;
+    case 'struct':
+      return `struct(${type.fields.map((field) => `${quoteName(field.name)} ${cast(field.type)}`).join(', ')})`;
+    case 'array':
+      return `${cast(type.element)}[]`;
+  }
+};
+
+const as = (of: Fragment, type: ColumnType) => q`cast(${of} as ${raw(cast(type))})`;
+
+/** The UTC clock reading of an instant; `at time zone` with the session's zone would be a state. */
+const utc = (of: Fragment) => q`make_timestamp(epoch_us(${of}))`;
+const instant = (utcReading: Fragment) => q`make_timestamptz(epoch_us(${utcReading}))`;
+
+/** ISO 8601 with milliseconds, or with microseconds where there are any. */
+const clock = (of: Fragment, reading: Fragment, suffix: string) => {
+  const written = (digits: string) => q`strftime(${reading}, ${raw(`'%Y-%m-%dT%H:%M:%S.${digits}${suffix}'`)})`;
+  return q`case when epoch_us(${of}) % 1000 = 0 then ${written('%g')} else ${written('%f')} end`;
+};
+
+/** Two to the 53rd: beyond it a JSON number would be read as its neighbour. */
+const SAFE = '9007199254740992';
+
+/** Text of a value without quotes, as JSON and CSV share it; null where the value is null or not finite. */
+const bare = (of: Fragment, type: ColumnType): Fragment => {
+  switch (type.kind) {
+    case 'double':
+      // a zero that is added makes 0 of -0
+      return q`case when isfinite(${of}) then cast(${of} + 0 as varchar) end`;
+    case 'timestamp':
+      return clock(of, utc(of), 'Z');
+    case 'timestamp_ntz':
+      return clock(of, of, '');
+    case 'date':
+      return q`strftime(${of}, '%Y-%m-%d')`;
+    case 'boolean':
+    case 'int':
+    case 'bigint':
+    case 'decimal':
+      return q`cast(${of} as varchar)`;
+    case 'string':
+      return of;
+    case 'variant':
+      return q`cast(case when json_valid(${of}) then json(${of}) else to_json(${of}) end as varchar)`;
+    case 'struct':
+    case 'array':
+      return json(of, type);
+  }
+};
+
+const quoted = (of: Fragment) => q`'"' || ${of} || '"'`;
+const whole = (of: Fragment) =>
+  q`case when ${of} between -${raw(SAFE)} and ${raw(SAFE)} then cast(${of} as varchar) else '"' || cast(${of} as varchar) || '"' end`;
+
+const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
+  switch (type.kind) {
+    case 'bigint':
+      return whole(of);
+    case 'decimal':
+      return quoted(bare(of, type));
+    case 'string':
+      return q`cast(to_json(${of}) as varchar)`;
+    case 'date':
+    case 'timestamp':
+    case 'timestamp_ntz':
+      return quoted(bare(of, type));
+    case 'struct': {
+      const members = type.fields.map(
+        ({ name, type: inner }, index) =>
+          q`${bound(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, { kind: 'string' })}, coalesce(${json(field(of, name), inner, depth)}, 'null')`,
+      );
+      return q`case when ${of} is not null then concat(${joinFragments(members, ', ')}, '}') end`;
+    }
+    case 'array': {
+      const element = raw(`e${depth}`);
+      const texts = q`list_transform(${of}, lambda ${element}: coalesce(${json(element, type.element, depth + 1)}, 'null'))`;
+      // `array_to_string` is a macro that asks for the length of the list as text first: twice the time
+      return q`case when ${of} is not null then concat('[', list_aggregate(${texts}, 'string_agg', ','), ']') end`;
+    }
+    case 'boolean':
+    case 'int':
+    case 'double':
+    case 'variant':
+      return bare(of, type);
+  }
+};
+
+const field = (of: Fragment, name: string) => q`${of}.${raw(quoteName(name))}`;
+
+const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
+  const named = raw(`'${unit}'`);
+  if (type.kind === 'date') return isCalendar(unit) ? q`cast(date_trunc(${named}, ${of}) as date)` : of;
+  if (type.kind === 'timestamp_ntz') return q`date_trunc(${named}, ${of})`;
+  if (zone === null) return instant(q`date_trunc(${named}, ${utc(of)})`);
+  const local = q`timezone(${bound(zone, { kind: 'string' })}, ${of})`;
+  return isCalendar(unit) ? q`date_trunc(${named}, ${local})` : instant(q`${utc(of)} - (${local} - date_trunc(${named}, ${local}))`);
+};
+
+const MICROSECONDS: Partial<Record<Bucket, string>> = { minute: '60000000', hour: '3600000000' };
+
+/** Whole hours since 1970, rounded down also before it: the engine's own division rounds towards it. */
+const coarse: Dialect['coarse'] = (of, type, unit, zone) => {
+  const width = MICROSECONDS[unit];
+  if (type.kind !== 'timestamp' || zone !== null || width === undefined) return null;
+  const since = q`epoch_us(${of})`;
+  const key = q`(case when ${since} < 0 then ${since} - ${raw(width)} + 1 else ${since} end // ${raw(width)})`;
+  return { key, value: q`make_timestamptz(${key} * ${raw(width)})` };
+};
+
+/** An hour that a zone repeats at midnight begins the day once: the engine answers with the second of the two. */
+const firstInstant: Dialect['instant'] = (local, zone) => {
+  const zoned = bound(zone, { kind: 'string' });
+  const start = q`timezone(${zoned}, ${local})`;
+  const before = q`${start} - interval 1 hour`;
+  return q`case when timezone(${zoned}, ${before}) = ${local} then ${before} else ${start} end`;
+};
+
+/** DuckDB refuses NaN, infinities and squares that overflow where Spark answers NaN. */
+const tame = (of: Fragment) => q`(isfinite(${of}) and abs(${of}) < 1e150)`;
+
+const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
+  sum: ({ of, type }) => q`cast(sum(${of}) as ${raw(cast(type))})`,
+  avg: ({ of }) => q`avg(${of})`,
+  count: ({ of }) => q`count(${of})`,
+  min: ({ of }) => q`min(${of})`,
+  max: ({ of }) => q`max(${of})`,
+  count_distinct: ({ of }) => q`count(distinct ${of})`,
+  std: ({ of }) => spread('stddev_samp', of),
+  var: ({ of }) => spread('var_samp', of),
+  sem: ({ of }) => buildStandardError(q`(${spread('stddev_samp', of)})`, q`count(${of})`),
+  ci95: ({ of }) => buildHalfInterval(q`(${spread('stddev_samp', of)})`, q`count(${of})`),
+  quantile: ({ of, fraction }) => q`quantile_cont(cast(${of} as double), ${raw(String(fraction))})`,
+  first: ({ of, order }) =>
+    q`first(${of} order by ${joinFragments(
+      order.map((sort) => ordered(sort.expr, sort.descending)),
+      ', ',
+    )}) filter (where ${of} is not null)`,
+  collect: ({ of, order }) =>
+    q`list(${of} order by ${joinFragments(
+      order.map((sort) => ordered(sort.expr, sort.descending)),
+      ', ',
+    )})`,
+  corr: ({ of, second }) => {
+    const [x, y] = [q`cast(${of} as double)`, q`cast(${second ?? of} as double)`];
+    const wild = q`count(*) filter (where not ${tame(x)} and ${y} is not null or not ${tame(y)} and ${x} is not null)`;
+    const value = q`corr(${x}, ${y}) filter (where ${tame(x)} and ${tame(y)})`;
+    return q`case when ${wild} = 0 and not isnan(${value}) then ${value} end`;
+  },
+};
+
+const spread = (name: 'stddev_samp' | 'var_samp', of: Fragment): Fragment => {
+  const x = q`cast(${of} as double)`;
+  return q`case when count(*) filter (where not ${tame(x)}) = 0 then ${raw(name)}(${x}) filter (where ${tame(x)}) end`;
+};
+
+const ordered = (of: Fragment, descending: boolean, nullsFirst = false) =>
+  q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`;
+
+/** What the reader of files is told of their columns, by name. */
+const SCHEMA = raw('map(varchar, struct(name varchar, type varchar, default_value varchar))');
+
+/**
+ * Text that begins with = + - @ tab or CR is run as a formula by spreadsheet programs. Looked up in a list, because the engine joins with what stands
+ * in `in (…)`, and prints rows whose order matters by one thread above a join.
+ */
+const guarded = (of: Fragment) => q`case when list_contains([61, 43, 45, 64, 9, 13], ascii(${of})) then concat('''', ${of}) else ${of} end`;
+
+export const duckdb: Dialect = {
+  name: 'duckdb',
+  quote: quoteName,
+  cast,
+  value: (value, type) => as(bound(value, type), type),
+  rows: (columns, { files }, places) => {
+    // the first column stands in where a statement needs none, so it is the one that is read anyway and is the same in every row
+    const isolating = columns.filter(({ name }) => name === 'experiment_id');
+    const all = [...isolating, ...columns.filter(({ name }) => name !== 'experiment_id')];
+    // The types are said, and not found by opening every file before the first is read. A column that a file lacks is null there.
+    const member = ({ name, type }: ScanColumn) =>
+      `${JSON.stringify(name)}:${JSON.stringify({ name, type: cast(type), default_value: null })}`;
+    const schema = bound(`{${all.map(member).join(',')}}`, { kind: 'string' });
+    const list = bound(files, { kind: 'array', element: { kind: 'string' } });
+    const read = q`read_parquet(${list}, schema = cast(cast(${schema} as json) as ${SCHEMA}))`;
+    // a column of this name hides where rows stand
+    if (!places || columns.some(({ name }) => name.toLowerCase() === 'file_row_number')) return read;
+    const [from, to] = [bound(BigInt(places.from), BIGINT), bound(BigInt(places.to), BIGINT)];
+    return q`(select * from ${read} where file_row_number >= ${from} and file_row_number < ${to})`;
+  },
+  field,
+  member: (of, keys) => {
+    const path = bound(`$${keys.map((key) => `."${key}"`).join('')}`, { kind: 'string' });
+    return q`json_extract_string(case when json_valid(${of}) then ${of} end, ${path})`;
+  },
+  memberText: (of) =>
+    q`case when regexp_matches(${of}, ${raw(`'${SCIENTIFIC}'`)}) then cast(to_json(cast(${of} as double)) as varchar) else ${of} end`,
+  parsed: (of, type, pattern) => {
+    const made = q`try_cast(case when regexp_matches(${of}, ${pattern}) then ${of} end as ${raw(cast(type))})`;
+    return type.kind === 'double' ? q`case when isfinite(${made}) then ${made} end` : made;
+  },
+  // a window without an order is made by one thread, row by row
+  lined: raw('row_number() over () > 0'),
+  struct: (fields) =>
+    q`struct_pack(${joinFragments(
+      fields.map(({ name, value }) => q`${raw(quoteName(name))} := ${value}`),
+      ', ',
+    )})`,
+  emptyList: (type) => raw(`cast([] as ${cast(type)})`),
+  // zeros of both signs are equal, but not to the filters that Parquet files carry, which the engine asks for a single value, and not for a range or a list
+  equals: (left, right, type) => (type.kind === 'double' ? q`${left} between ${right} and ${right}` : q`${left} = ${right}`),
+  differs: (left, right) => q`${left} is distinct from ${right}`,
+  contains: (of, text) => q`contains(${of}, ${text})`,
+  startsWith: (of, text) => q`starts_with(${of}, ${text})`,
+  holds: (of, condition) => q`len(list_filter(${of}, lambda e: ${condition(raw('e'))})) > 0`,
+  bucket,
+  coarse,
+  instant: firstInstant,
+  aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
+  addend: (of) => of,
+  order: ordered,
+  json,
+  text: (of, type) => (type.kind === 'double' ? q`cast(${of} as varchar)` : bare(of, type)),
+  cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
+  // where the engine's own type is another one, such as that of a sum, the column's is meant
+  typed: (of, type) => as(type.kind === 'variant' ? bare(of, type) : of, type),
+};

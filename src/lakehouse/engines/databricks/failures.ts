@@ -1,0 +1,104 @@
+/** What a failure of the driver means. Its text never leaves the log: callers get a sentence of the catalogue. */
+import { errors } from '../../../errors.ts';
+import type { ApiError } from '../../../errors.ts';
+
+/**
+ * `session-lost`: the server does not know the session any more. `starting`: the SQL warehouse is stopped or starting and says so.
+ * `refused`: credentials, certificate or address are wrong. `makeStopError`: somebody else ended the statement. `missing`: a table that it names is not there.
+ * `failed`: any other failure of the statement's own.
+ */
+export type Failure = 'session-lost' | 'starting' | 'busy' | 'refused' | 'timeout' | 'stopped' | 'unreachable' | 'missing' | 'failed';
+
+interface Shape {
+  name?: unknown;
+  message?: unknown;
+  stack?: unknown;
+  code?: unknown;
+  type?: unknown;
+  errorCode?: unknown;
+  statusCode?: unknown;
+  payload?: unknown;
+  response?: {
+    errorMessage?: unknown;
+    displayMessage?: unknown;
+    headers?: { get?: (name: string) => string | null };
+  };
+}
+
+const PREFIX = '^(?:[A-Z_]+: |requirement failed: |\\*?[\\w.$]+Exception:\\s?)*';
+const lost = new RegExp(
+  `${PREFIX}(?:Invalid SessionHandle|Session(?: handle)?:? ?(?:SessionHandle )?\\[?[\\w-]+\\]? (?:is closed|does not exist|has expired)|The session was closed or has expired)`,
+  'i',
+);
+/** What servers say while nodes boot. Anything else is not waited for. */
+const booting = new RegExp(
+  `${PREFIX}(?:Session handle:? .* has not been initialized or had already closed|Couldn't create directory /local_disk0/|(?:Cluster|Endpoint|Warehouse) \\S+ is (?:temporarily unavailable|starting|not running))`,
+  'i',
+);
+const temporarily = /^TEMPORARILY_UNAVAILABLE\b/;
+/** Before anything that the statement itself holds. */
+const missing =
+  /^[^`'"\n]*\[(TABLE_OR_VIEW_NOT_FOUND|PATH_NOT_FOUND|DELTA_(MISSING_DELTA_TABLE|TABLE_NOT_FOUND|PATH_DOES_NOT_EXIST|VERSION_NOT_(FOUND|CONTIGUOUS)))[\].]/;
+const gaveUp = /^Hive driver: (\d{3}|Error) when connecting to resource/;
+const broken =
+  /^Expected to read \d+ |answer was cut|socket hang up|premature close|aborted|timed out|network|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPROTO/i;
+const distrusted = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/;
+
+const HEADERS = ['x-thriftserver-error-message', 'x-databricks-error-or-redirect-message'];
+
+function wordsOf(error: Shape): string[] {
+  const { response } = error;
+  const headers = response?.headers;
+  const said = typeof headers?.get === 'function' ? HEADERS.map((name) => headers.get?.(name)) : [];
+  // a status that is not a success arrives as an object whose `stack` holds the server's own lines
+  const lines = error.name === 'Status Error' && typeof error.stack === 'string' ? error.stack.split('\n') : [];
+  return [...said, response?.errorMessage, response?.displayMessage, error.message, ...lines].filter(
+    (text): text is string => typeof text === 'string' && text !== '',
+  );
+}
+
+function ofStatus(status: number): Failure {
+  if (status === 401 || status === 403 || status === 404) return 'refused';
+  if (status === 429) return 'busy';
+  if (status === 503) return 'starting';
+  return status >= 500 ? 'unreachable' : 'failed';
+}
+
+const STATES: Readonly<Record<string, Failure>> = { TIMEOUT: 'timeout', CANCELED: 'stopped', CLOSED: 'stopped' };
+
+/** Sorts what the driver threw. */
+export function classifyFailure(thrown: unknown): Failure {
+  if (typeof thrown !== 'object' || thrown === null) return 'failed';
+  const error = thrown as Shape;
+  const words = wordsOf(error);
+  if (words.some((text) => lost.test(text))) return 'session-lost';
+  if (words.some((text) => booting.test(text) || temporarily.test(text))) return 'starting';
+  if (typeof error.statusCode === 'number') return ofStatus(error.statusCode);
+  if (typeof error.errorCode === 'string' && STATES[error.errorCode] !== undefined && error.payload === undefined)
+    return STATES[error.errorCode] ?? 'failed';
+  const [, status] = words.map((text) => gaveUp.exec(text)).find((found) => found !== null) ?? [];
+  if (status !== undefined) return status === 'Error' ? 'unreachable' : ofStatus(Number(status));
+  if (words.some((text) => missing.test(text))) return 'missing';
+  if (error.errorCode === 'ERROR') return 'failed';
+  const code = typeof error.code === 'string' ? error.code : '';
+  if (distrusted.test(code)) return 'refused';
+  if (error.type === 'system' || error.type === 'body-timeout' || broken.test(code)) return 'unreachable';
+  if (error.name === 'AuthenticationError') return 'refused';
+  // the driver's own transport errors only; a statement's failure was sorted out above by its state
+  return error.name !== 'Status Error' && words.some((text) => broken.test(text)) ? 'unreachable' : 'failed';
+}
+
+const ANSWERS: Readonly<Record<Failure, () => ApiError>> = {
+  'session-lost': errors.warehouseUnavailable,
+  starting: () => errors.warehouseStarting().with({ retryAfter: 30 }),
+  busy: () => errors.warehouseBusy().with({ retryAfter: 5 }),
+  refused: errors.warehouseRefused,
+  timeout: errors.warehouseTimeout,
+  stopped: errors.warehouseUnavailable,
+  unreachable: errors.warehouseUnavailable,
+  missing: errors.warehouseTableMissing,
+  failed: errors.internal,
+};
+
+/** The answer for a failure; `cause` is for the log. */
+export const translateFailure = (failure: Failure, cause: unknown): ApiError => ANSWERS[failure]().with({ cause });

@@ -1,0 +1,157 @@
+/** Sessions of one SQL warehouse: opened when needed, used by one statement at a time, closed when they have been idle or are in doubt. */
+import type { DBSQLClient } from '@databricks/sql';
+import { errors } from '../../../errors.ts';
+
+export type Session = Awaited<ReturnType<DBSQLClient['openSession']>>;
+export type OpenSession = () => Promise<Session>;
+
+/** A session in one statement's hands. One of `release` and `discard` is called, once. */
+export interface Lease {
+  session: Session;
+  /** It was opened before this statement, and may have died since. */
+  reused: boolean;
+  /** Gives it back; `cancelled` when its statement was cancelled, whose handle the server keeps as long as the session. */
+  release(cancelled?: boolean): void;
+  /** Closes it, which ends whatever still runs in it. */
+  discard(): Promise<void>;
+}
+
+interface Idle {
+  session: Session;
+  since: number;
+  cancelled: number;
+}
+
+interface Waiter {
+  go: () => void;
+  refuse: (error: Error) => void;
+}
+
+const MOST_CANCELLED = 50;
+
+/** Settles as `work` does, or rejects with the signal's reason when that comes first; `work` goes on, and whoever started it sees to its end. */
+export const awaitOrAbort = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+
+export class DatabricksSessions {
+  #inUse = 0;
+  #closed = false;
+  #idle: Idle[] = [];
+  readonly #waiting: Waiter[] = [];
+  readonly #ending = new Set<Promise<unknown>>();
+  readonly #open: OpenSession;
+  readonly #most: number;
+  readonly #idleMs: number;
+
+  constructor(open: OpenSession, { most, idleMs }: { most: number; idleMs: number }) {
+    this.#open = open;
+    this.#most = most;
+    this.#idleMs = idleMs;
+  }
+
+  /** Leases that are out: statements that run, and those whose end the server has not confirmed yet. */
+  get inUse(): number {
+    return this.#inUse;
+  }
+
+  /** Waits for a place, then for a session. Throws the signal's reason, `errors.shuttingDown`, or what opening a session threw. */
+  async acquire(signal: AbortSignal): Promise<Lease> {
+    await this.#place(signal);
+    const kept = this.#takeIdle();
+    if (kept) return this.#lease(kept, true);
+    const opening = this.#open();
+    try {
+      const session = await awaitOrAbort(opening, signal);
+      return this.#lease({ session, since: 0, cancelled: 0 }, false);
+    } catch (error) {
+      if (signal.aborted) this.watch(opening.then((session) => this.#end(session)).finally(() => this.#leave()));
+      else this.#leave();
+      throw error;
+    }
+  }
+
+  /** Closes every idle session: when one has died overnight, so have the others. */
+  forget(): void {
+    for (const { session } of this.#idle.splice(0)) this.watch(this.#end(session));
+  }
+
+  /** Keeps `close` waiting for work that goes on behind a caller's back. */
+  watch(work: Promise<unknown>): void {
+    const quiet = work.catch(() => undefined).finally(() => this.#ending.delete(quiet));
+    this.#ending.add(quiet);
+  }
+
+  /** Refuses whoever waits and whoever comes, closes idle sessions, and waits for those whose statements are ending. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const waiter of this.#waiting.splice(0)) waiter.refuse(errors.shuttingDown());
+    this.forget();
+    while (this.#ending.size > 0) await Promise.all(this.#ending);
+  }
+
+  #lease(kept: Idle, reused: boolean): Lease {
+    const { session } = kept;
+    return {
+      session,
+      reused,
+      release: (cancelled = false) => {
+        const ended = kept.cancelled + (cancelled ? 1 : 0);
+        if (this.#closed || ended >= MOST_CANCELLED) this.watch(this.#end(session));
+        else this.#idle.push({ session, since: performance.now(), cancelled: ended });
+        this.#leave();
+      },
+      discard: () => this.#end(session).finally(() => this.#leave()),
+    };
+  }
+
+  #takeIdle(): Idle | undefined {
+    const oldest = performance.now() - this.#idleMs;
+    const stale = this.#idle.filter(({ since }) => since < oldest);
+    this.#idle = this.#idle.filter(({ since }) => since >= oldest);
+    for (const { session } of stale) this.watch(this.#end(session));
+    return this.#idle.pop();
+  }
+
+  async #end(session: Session): Promise<void> {
+    await session.close().catch(() => undefined);
+  }
+
+  async #place(signal: AbortSignal): Promise<void> {
+    if (this.#closed) throw errors.shuttingDown();
+    if (signal.aborted) throw signal.reason as Error;
+    if (this.#inUse < this.#most) {
+      this.#inUse += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        const at = this.#waiting.indexOf(waiter);
+        if (at >= 0) this.#waiting.splice(at, 1);
+        reject(signal.reason as Error);
+      };
+      const waiter: Waiter = {
+        go: () => {
+          signal.removeEventListener('abort', leave);
+          resolve();
+        },
+        refuse: (error) => {
+          signal.removeEventListener('abort', leave);
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(waiter);
+    });
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next) next.go();
+    else this.#inUse -= 1;
+  }
+}

@@ -1,0 +1,118 @@
+/** One statement on the wire: started, waited for, read page by page, and ended in every case. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DBSQLParameter, DBSQLParameterType, thrift } from '@databricks/sql';
+import { errors } from '../../../errors.ts';
+import type { Statement } from '../../terms/warehouse.ts';
+import type { BoundValue } from '../../terms/dialect.ts';
+import { awaitOrAbort } from './sessions.ts';
+import type { DatabricksSessions, Lease, Session } from './sessions.ts';
+
+export type Row = Record<string, unknown>;
+
+type Operation = Awaited<ReturnType<Session['executeStatement']>>;
+
+const { TOperationState } = thrift.TCLIService_types;
+const UNDER_WAY = new Set([TOperationState.INITIALIZED_STATE, TOperationState.PENDING_STATE, TOperationState.RUNNING_STATE]);
+const FIRST_POLL_MS = 5;
+const LONGEST_POLL_MS = 250;
+/** Rows that are asked for at once; the server may send fewer. */
+const PAGE_ROWS = 20_000;
+
+/** What the driver is asked to run. */
+export interface BoundStatement {
+  sql: string;
+  parameters: DBSQLParameter[];
+}
+
+/** Values as the driver sends them. Throws `errors.internal` on a list, which no statement of this dialect has. */
+export const bindStatement = ({ sql, values }: Statement): BoundStatement => ({ sql, parameters: values.map(parameter) });
+
+/** Statements cast every marker themselves, so that text is enough, but for a limit, which must be a whole number. */
+function parameter({ value, type }: BoundValue): DBSQLParameter {
+  if (typeof value === 'object' && value !== null) throw errors.internal().with({ cause: new Error('A list cannot be bound here.') });
+  if (value === null) return new DBSQLParameter({ type: DBSQLParameterType.VOID, value });
+  if (typeof value === 'bigint') return new DBSQLParameter({ type: DBSQLParameterType.BIGINT, value });
+  if (typeof value === 'boolean') return new DBSQLParameter({ type: DBSQLParameterType.BOOLEAN, value });
+  if (typeof value === 'string') return new DBSQLParameter({ type: DBSQLParameterType.STRING, value });
+  const whole = type.kind === 'int' && Number.isInteger(value);
+  return new DBSQLParameter({ type: whole ? DBSQLParameterType.INTEGER : DBSQLParameterType.DOUBLE, value });
+}
+
+export interface RunningStatement {
+  /** Pages of rows, in order. BIGINT comes as bigint, DECIMAL as text. Throws what the driver throws, or the signal's reason. */
+  pages(): AsyncGenerator<Row[]>;
+  /** Ends it and gives the lease up: closed when it was read to its end or failed, cancelled otherwise. Returns at once. */
+  end(how: 'read' | 'failed' | 'left' | 'in doubt'): void;
+}
+
+interface Started {
+  operation: Operation;
+  lease: Lease;
+  sessions: DatabricksSessions;
+  signal: AbortSignal;
+}
+
+async function finished(operation: Operation, signal: AbortSignal): Promise<void> {
+  for (let pause = FIRST_POLL_MS; ; pause = Math.min(2 * pause, LONGEST_POLL_MS)) {
+    const { operationState } = await awaitOrAbort(operation.status(false), signal);
+    // throws what the state says, unless it is the good one
+    if (operationState === undefined || !UNDER_WAY.has(operationState)) return operation.finished();
+    await sleep(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+async function* read({ operation, signal }: Started): AsyncGenerator<Row[]> {
+  await finished(operation, signal);
+  do {
+    const rows = await awaitOrAbort(operation.fetchChunk({ maxRows: PAGE_ROWS, disableBuffering: true }), signal);
+    if (rows.length > 0) yield rows as Row[];
+  } while (await awaitOrAbort(operation.hasMoreRows(), signal));
+}
+
+function end({ operation, lease, sessions }: Started, how: 'read' | 'failed' | 'left' | 'in doubt'): void {
+  const ended =
+    how === 'in doubt'
+      ? Promise.reject(new Error('the session is not trusted any more'))
+      : how === 'left'
+        ? operation.cancel()
+        : operation.close();
+  sessions.watch(
+    ended.then(
+      () => lease.release(how === 'left'),
+      () => lease.discard(),
+    ),
+  );
+}
+
+/**
+ * Sends a statement without waiting for its result, so that there is something to cancel at once. When the signal comes first, the statement is cancelled
+ * as soon as the server has named it. When no name comes, its session is closed, which ends it too.
+ */
+export async function startStatement(
+  sessions: DatabricksSessions,
+  lease: Lease,
+  { sql, parameters }: BoundStatement,
+  { signal, tag }: { signal: AbortSignal; tag?: string | undefined },
+): Promise<RunningStatement> {
+  const starting = lease.session.executeStatement(sql, {
+    ordinalParameters: parameters,
+    // no results in the first answer, which would not come before they do
+    maxRows: null,
+    useCloudFetch: false,
+    queryTags: tag === undefined ? undefined : { request: tag },
+  });
+  const of = (operation: Operation): Started => ({ operation, lease, sessions, signal });
+  let operation: Operation;
+  try {
+    operation = await awaitOrAbort(starting, signal);
+  } catch (error) {
+    sessions.watch(
+      starting.then(
+        (late) => end(of(late), 'left'),
+        () => lease.discard(),
+      ),
+    );
+    throw error;
+  }
+  return { pages: () => read(of(operation)), end: (how) => end(of(operation), how) };
+}

@@ -1,0 +1,82 @@
+/** Access tokens of a service principal: OAuth 2.0 client credentials at the workspace, the same for every cloud. */
+import { request } from 'node:https';
+import { errors } from '../../../errors.ts';
+import { readJson } from '../../../json.ts';
+
+export interface PrincipalOptions {
+  host: string;
+  port: number;
+  clientId: string;
+  clientSecret: string;
+  /** PEM, besides the authorities that Node trusts. */
+  authority?: readonly string[];
+}
+
+export interface AccessToken {
+  accessToken: string;
+  expiresAt: Date;
+}
+
+const MOST_BYTES = 64_000;
+const TIMEOUT_MS = 15_000;
+const HOUR = 3_600;
+
+interface Answer {
+  status: number;
+  body: string;
+}
+
+const post = ({ host, port, authority }: PrincipalOptions, headers: Record<string, string>, form: string): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const asked = request(
+      { host, port, path: '/oidc/v1/token', method: 'POST', headers, ca: authority && [...authority], timeout: TIMEOUT_MS },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        answer.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size > MOST_BYTES) asked.destroy(new Error('The token endpoint sent too much.'));
+          else chunks.push(chunk);
+        });
+        answer.on('error', reject);
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }));
+      },
+    );
+    asked.on('timeout', () => asked.destroy(new Error('The token endpoint timed out.')));
+    asked.on('error', reject);
+    asked.end(form);
+  });
+
+/**
+ * Asks the workspace for an access token of the service principal. Throws `warehouseRefused` when it says no, `warehouseUnavailable` when
+ * it cannot be asked; the secret is in neither.
+ */
+export async function requestToken(options: PrincipalOptions): Promise<AccessToken> {
+  const form = new URLSearchParams({ grant_type: 'client_credentials', scope: 'all-apis' }).toString();
+  const headers = {
+    authorization: `Basic ${Buffer.from(`${encodeURIComponent(options.clientId)}:${encodeURIComponent(options.clientSecret)}`).toString('base64')}`,
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+    'content-length': String(Buffer.byteLength(form)),
+  };
+  const { status, body } = await post(options, headers, form).catch((cause: unknown) => {
+    throw errors.warehouseUnavailable().with({ cause });
+  });
+  if (status >= 500 || status === 429)
+    throw errors.warehouseUnavailable().with({ cause: new Error(`The token endpoint answered ${status}.`) });
+  if (status !== 200) throw errors.warehouseRefused().with({ cause: new Error(`The token endpoint answered ${status}.`) });
+  const answer = parsed(body);
+  if (typeof answer.access_token !== 'string' || answer.access_token === '')
+    throw errors.warehouseRefused().with({ cause: new Error('The token endpoint gave no token.') });
+  const seconds = typeof answer.expires_in === 'number' && answer.expires_in > 0 ? answer.expires_in : HOUR;
+  return { accessToken: answer.access_token, expiresAt: new Date(Date.now() + seconds * 1000) };
+}
+
+function parsed(body: string): { access_token?: unknown; expires_in?: unknown } {
+  try {
+    const value = readJson(body);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,282 @@
+/** Databricks SQL through its own driver: the reading half of a warehouse whose tables are Delta. */
+import { tmpdir } from 'node:os';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DBSQLClient } from '@databricks/sql';
+import { stringify } from 'csv-stringify/sync';
+import { ApiError, errors } from '../../../errors.ts';
+import type { Dialect } from '../../terms/dialect.ts';
+import { makeDatabricks } from '../../compile/dialects/databricks.ts';
+import type {
+  NamedType,
+  RunOptions,
+  Staged,
+  Statement,
+  StreamFormat,
+  TypedFormat,
+  TypedOptions,
+  Warehouse,
+} from '../../terms/warehouse.ts';
+import { writeArrow, writeParquet } from './typed.ts';
+import { connect } from './client.ts';
+import type { DatabricksOptions } from './client.ts';
+import { translateFailure, classifyFailure } from './failures.ts';
+import { DatabricksSessions } from './sessions.ts';
+import type { Lease, OpenSession } from './sessions.ts';
+import { bindStatement, startStatement } from './statement.ts';
+import type { Row, RunningStatement } from './statement.ts';
+
+const LONGEST_PAUSE_MS = 30_000;
+const UNREACHABLE_PAUSE_MS = 200;
+/** How much later than its deadline an answer ends that nobody reads. */
+const UNREAD_MS = 100;
+
+/** Why a statement was stopped from here. */
+class Stop {
+  readonly signal: AbortSignal;
+  readonly #abort = new AbortController();
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #followed: AbortSignal | undefined;
+  readonly #follow = () => {
+    const reason: unknown = this.#followed?.reason;
+    this.#abort.abort(reason instanceof Error ? reason : new Error('The statement was cancelled.'));
+  };
+  /** The warehouse was starting when last heard of: what the deadline then says. */
+  starting = false;
+
+  constructor({ signal, timeoutMs }: RunOptions) {
+    this.signal = this.#abort.signal;
+    this.#followed = signal;
+    if (signal?.aborted) this.#follow();
+    signal?.addEventListener('abort', this.#follow, { once: true });
+    if (timeoutMs !== undefined)
+      this.#timer = setTimeout(
+        () => this.#abort.abort(this.starting ? translateFailure('starting', undefined) : errors.warehouseTimeout()),
+        timeoutMs,
+      );
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#followed?.removeEventListener('abort', this.#follow);
+  }
+}
+
+const exact = (row: Row): Row => {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value === 'bigint') row[name] = String(value);
+    else if (value instanceof Date)
+      throw errors.internal().with({ cause: new Error(`Column ${name} is a time; print it as text in SQL.`) });
+  }
+  return row;
+};
+
+/** As DuckDB writes it: an empty text is quoted, so that it is not taken for null. */
+const CSV = {
+  record_delimiter: '\n',
+  quoted_match: /\r/,
+  cast: { string: (value: string) => (value === '' ? { value, quoted_empty: true } : value) },
+} as const;
+
+const PRINTED: Record<StreamFormat, (rows: readonly Row[]) => string> = {
+  csv: (rows) =>
+    stringify(
+      rows.map((row) => Object.values(row)),
+      CSV,
+    ),
+  json: (rows) => rows.map((row) => `${String(row.line)}\n`).join(''),
+  ndjson: (rows) => rows.map((row) => `${String(row.line)}\n`).join(''),
+};
+
+export class DatabricksWarehouse implements Warehouse {
+  readonly name = 'databricks';
+  readonly dialect: Dialect;
+  readonly #client: DBSQLClient;
+  readonly #sessions: DatabricksSessions;
+  readonly #options: DatabricksOptions;
+  readonly #ownsClient: boolean;
+  readonly #startMs: number;
+  readonly #startPauseMs: number;
+
+  private constructor(client: DBSQLClient, options: DatabricksOptions, ownsClient: boolean) {
+    this.#options = options;
+    this.dialect = makeDatabricks(options.lakeUrl);
+    this.#ownsClient = ownsClient;
+    const { catalog, statements = 8, idleMs = 600_000, startMs = 300_000, startPauseMs = 1_000, longestStatementSeconds = 3_600 } = options;
+    const configuration = { TIMEZONE: 'UTC', ANSI_MODE: 'true', STATEMENT_TIMEOUT: String(longestStatementSeconds) };
+    const open: OpenSession = () => client.openSession({ initialCatalog: catalog, configuration, queryTags: { application: 'fieldlake' } });
+    this.#client = client;
+    this.#sessions = new DatabricksSessions(open, { most: statements, idleMs });
+    this.#startMs = startMs;
+    this.#startPauseMs = startPauseMs;
+  }
+
+  /** Prepares one client for a warehouse; nothing is sent before the first statement. */
+  static async open(options: DatabricksOptions): Promise<DatabricksWarehouse> {
+    return new DatabricksWarehouse(await connect(options), options, true);
+  }
+
+  /** A pool of its own over the same client, for statements that others must not wait behind. It is closed before this one. */
+  beside(statements: number): DatabricksWarehouse {
+    return new DatabricksWarehouse(this.#client, { ...this.#options, statements }, false);
+  }
+
+  get running(): number {
+    return this.#sessions.inUse;
+  }
+
+  async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
+    const all: Row[] = [];
+    for await (const rows of this.#pages(statement, options)) for (const row of rows) all.push(exact(row));
+    return all;
+  }
+
+  async stream(statement: Statement, format: StreamFormat, options: RunOptions = {}): Promise<Readable> {
+    const print = PRINTED[format];
+    const lines = async function* (pages: AsyncGenerator<Row[]>) {
+      for await (const rows of pages) yield Buffer.from(print(rows));
+    };
+    return this.#body(statement, options, lines);
+  }
+
+  async typed(
+    statement: Statement,
+    format: TypedFormat,
+    columns: readonly NamedType[],
+    { onRows, ...options }: TypedOptions = {},
+  ): Promise<Readable> {
+    const { temporaryFolder = tmpdir() } = this.#options;
+    const bytes = (pages: AsyncGenerator<Row[]>) =>
+      format === 'arrow' ? writeArrow(pages, columns, onRows) : writeParquet(pages, columns, { temporaryFolder, onRows });
+    return this.#body(statement, options, bytes);
+  }
+
+  /** What is made of the pages of a statement; one is asked for when the reader has room, and the next one not before. */
+  #body(statement: Statement, options: RunOptions, make: (pages: AsyncGenerator<Row[]>) => AsyncGenerator<Buffer>): Readable {
+    const gone = new AbortController();
+    const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
+    const made = make(this.#pages(statement, { ...options, signal }));
+    const { timeoutMs } = options;
+    const body = new Readable({
+      read() {
+        made.next().then(
+          ({ done, value }) => this.push(done ? null : value),
+          (error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))),
+        );
+      },
+      destroy(error, done) {
+        clearTimeout(late);
+        gone.abort(error ?? new Error('Nobody reads this any more.'));
+        made.return(undefined).then(
+          () => done(error),
+          () => done(error),
+        );
+      },
+    });
+    // what is full and not read asks for no page, and would hear of the deadline from none
+    const late = timeoutMs === undefined ? undefined : setTimeout(() => body.destroy(errors.warehouseTimeout()), timeoutMs + UNREAD_MS);
+    return body;
+  }
+
+  async stage(): Promise<Staged> {
+    throw errors.internal();
+  }
+
+  async close(): Promise<void> {
+    await this.#sessions.close();
+    // what a dead server does not confirm is not worth an error here
+    if (this.#ownsClient) await this.#client.close().catch(() => undefined);
+  }
+
+  /**
+   * The pages of a statement. Until the first page has been handed over a statement may be sent again: once when its session died or the connection broke,
+   * and for a bounded time while the warehouse starts. After that, never: no row comes twice.
+   */
+  async *#pages(statement: Statement, options: RunOptions): AsyncGenerator<Row[]> {
+    const bound = bindStatement(statement);
+    const stop = new Stop(options);
+    const again = new Again(this.#startMs, this.#startPauseMs);
+    try {
+      for (;;) {
+        let lease: Lease | undefined;
+        let running: RunningStatement | undefined;
+        let passed = false;
+        let how: Parameters<RunningStatement['end']>[0] = 'left';
+        try {
+          lease = await this.#sessions.acquire(stop.signal);
+          running = await startStatement(this.#sessions, lease, bound, { signal: stop.signal, tag: options.tag });
+          for await (const rows of running.pages()) {
+            passed = true;
+            yield rows;
+          }
+          how = 'read';
+          return;
+        } catch (error) {
+          if (stop.signal.aborted) throw stop.signal.reason;
+          if (error instanceof ApiError) throw error;
+          const failure = classifyFailure(error);
+          how = failure === 'session-lost' || failure === 'unreachable' || failure === 'starting' ? 'in doubt' : 'failed';
+          const pause = passed ? null : again.pauseAfter(failure, lease?.reused === true);
+          if (pause === null) throw translateFailure(passed ? failure : again.meaning(failure, lease), error);
+          if (failure === 'session-lost') this.#sessions.forget();
+          stop.starting = again.starting;
+          running?.end(how);
+          running = undefined;
+          await sleep(pause, undefined, { signal: stop.signal }).catch(() => stop.signal.throwIfAborted());
+        } finally {
+          running?.end(how);
+        }
+      }
+    } finally {
+      stop.clear();
+    }
+  }
+}
+
+/** How often, and after how long, a read is sent again. */
+class Again {
+  starting = false;
+  #reopened = false;
+  #reconnected = false;
+  #pause: number;
+  readonly #until: number;
+
+  constructor(startMs: number, pauseMs: number) {
+    this.#until = performance.now() + startMs;
+    this.#pause = pauseMs;
+  }
+
+  /** A session that was opened just now and is not known is how a stopped warehouse answers. */
+  meaning(failure: ReturnType<typeof classifyFailure>, lease: Pick<Lease, 'reused'> | undefined): ReturnType<typeof classifyFailure> {
+    return failure === 'session-lost' && lease?.reused === false ? 'starting' : failure;
+  }
+
+  /** Milliseconds to wait before it is sent again, or null when it is not. */
+  pauseAfter(failure: ReturnType<typeof classifyFailure>, reused: boolean): number | null {
+    switch (this.meaning(failure, { reused })) {
+      case 'session-lost': {
+        const first = !this.#reopened;
+        this.#reopened = true;
+        return first ? 0 : null;
+      }
+      case 'unreachable': {
+        const first = !this.#reconnected;
+        this.#reconnected = true;
+        return first ? UNREACHABLE_PAUSE_MS : null;
+      }
+      case 'starting': {
+        this.starting = true;
+        const pause = this.#pause;
+        this.#pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+        return performance.now() + pause > this.#until ? null : pause;
+      }
+      case 'busy':
+      case 'refused':
+      case 'timeout':
+      case 'stopped':
+      case 'missing':
+      case 'failed':
+        return null;
+    }
+  }
+}

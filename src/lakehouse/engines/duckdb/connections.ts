@@ -1,0 +1,141 @@
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { errors } from '../../../errors.ts';
+import type { RunOptions } from '../../terms/warehouse.ts';
+
+interface Waiter {
+  give: (connection: DuckDBConnection) => void;
+  refuse: (error: Error) => void;
+}
+
+type Running = Pick<RunOptions, 'onReading'> & { signal: AbortSignal };
+
+/** What is done with a connection while it is one's own. */
+export type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>;
+
+/** Milliseconds between two looks at how far a statement is. */
+const LOOK_MS = 500;
+
+/** Why a statement was stopped. */
+export const makeStopError = (signal: AbortSignal): Error =>
+  signal.reason instanceof Error ? signal.reason : new Error('The statement was cancelled.');
+
+/**
+ * Connections of one in-memory instance. A connection runs one statement at a time (a second would interrupt the first), and a statement
+ * ends only when the engine says so: `running` counts what the engine still works on, cancelled or not.
+ */
+export class DuckDbConnections {
+  #running = 0;
+  #closed = false;
+  readonly #idle: DuckDBConnection[];
+  readonly #waiting: Waiter[] = [];
+
+  private constructor(connections: DuckDBConnection[]) {
+    this.#idle = connections;
+  }
+
+  /** Opens `count` connections. Each runs `settings`: once the engine's configuration is locked, nobody can. */
+  static async open(instance: DuckDBInstance, count: number, settings: readonly string[] = []): Promise<DuckDbConnections> {
+    const connections: DuckDBConnection[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const connection = await instance.connect();
+      for (const setting of settings) await connection.run(setting);
+      connections.push(connection);
+    }
+    return new DuckDbConnections(connections);
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /**
+   * Runs `work` on a connection of its own. Aborting, or `timeoutMs` after the call, interrupts the engine until it lets go; `work` is handed the
+   * signal that says so, for what it waits for besides the engine.
+   * Throws `errors.warehouseTimeout` or the signal's reason; other failures as the engine gave them.
+   */
+  async use<T>({ signal, timeoutMs, onReading }: RunOptions, work: Work<T>): Promise<T> {
+    const stop = new AbortController();
+    const follow = () => stop.abort(signal && makeStopError(signal));
+    if (signal?.aborted) follow();
+    signal?.addEventListener('abort', follow, { once: true });
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop.abort(errors.warehouseTimeout()), timeoutMs);
+    try {
+      const connection = await this.#acquire(stop.signal);
+      try {
+        return await this.#run(connection, { signal: stop.signal, onReading }, work);
+      } finally {
+        this.#release(connection);
+      }
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', follow);
+    }
+  }
+
+  async #run<T>(connection: DuckDBConnection, { signal, onReading }: Running, work: Work<T>): Promise<T> {
+    const look = () => {
+      const { percentage } = connection.progress;
+      if (percentage >= 0) onReading?.(percentage / 100);
+    };
+    const looking = onReading && setInterval(look, LOOK_MS);
+    // an interrupt that arrives while a statement is being planned is forgotten by the engine: repeat it
+    let again: ReturnType<typeof setInterval> | undefined;
+    const interrupt = () => {
+      connection.interrupt();
+      again ??= setInterval(() => connection.interrupt(), 20);
+    };
+    this.#running += 1;
+    try {
+      if (signal.aborted) throw makeStopError(signal);
+      signal.addEventListener('abort', interrupt, { once: true });
+      return await work(connection, signal);
+    } catch (error) {
+      throw signal.aborted ? makeStopError(signal) : error;
+    } finally {
+      this.#running -= 1;
+      clearInterval(looking);
+      clearInterval(again);
+      signal.removeEventListener('abort', interrupt);
+    }
+  }
+
+  async #acquire(signal: AbortSignal): Promise<DuckDBConnection> {
+    if (this.#closed) throw errors.shuttingDown();
+    if (signal.aborted) throw makeStopError(signal);
+    const idle = this.#idle.pop();
+    if (idle) return idle;
+    return new Promise((give, refuse) => {
+      const leave = () => {
+        const at = this.#waiting.indexOf(waiter);
+        if (at >= 0) this.#waiting.splice(at, 1);
+        refuse(makeStopError(signal));
+      };
+      const waiter: Waiter = {
+        give: (connection) => {
+          signal.removeEventListener('abort', leave);
+          give(connection);
+        },
+        refuse,
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(waiter);
+    });
+  }
+
+  #release(connection: DuckDBConnection): void {
+    if (this.#closed) {
+      connection.closeSync();
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (next) next.give(connection);
+    else this.#idle.push(connection);
+  }
+
+  /** Refuses whoever waits and whoever comes; connections in use close when their statement ends. */
+  close(): void {
+    this.#closed = true;
+    for (const waiter of this.#waiting.splice(0)) waiter.refuse(errors.shuttingDown());
+    for (const connection of this.#idle.splice(0)) connection.closeSync();
+  }
+}

@@ -1,0 +1,73 @@
+/** Which file of the lake made a statement fail. Looked for only after the engine has failed: a read that succeeds pays nothing for it. */
+import { open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { LIST, VARCHAR, listValue, type DuckDBConnection } from '@duckdb/node-api';
+import { errors } from '../../../errors.ts';
+
+interface Damage {
+  path: string;
+  problem: string;
+}
+
+const MAGIC = 'PAR1';
+const LEAST_BYTES = 12;
+/** What the engine says of its own limits or of who stopped it, and the machine of its: the files are not asked. */
+const NOT_OF_FILES = /^(Out of Memory|INTERRUPT)|Too many open files|No space left on device|Disk quota exceeded|Cannot allocate memory/i;
+
+/** Each reads more of a file than the one before it: the footer, then every page. The engine leaves a column out that nothing is made of. */
+const READS = [
+  'select count(*) from parquet_file_metadata($1)',
+  'select bit_xor(hash(t)) from read_parquet($1, hive_partitioning = false) t',
+] as const;
+
+const firstLine = (error: unknown): string => (error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
+
+/** What is wrong with the ends of a file; undefined when it is there and begins and ends as a Parquet file does. */
+async function problemOfEnds(path: string): Promise<string | undefined> {
+  const handle = await open(path, 'r').catch((error: unknown) => firstLine(error));
+  if (typeof handle === 'string') return handle;
+  try {
+    const { size } = await handle.stat();
+    if (size < LEAST_BYTES) return `it has ${size} bytes`;
+    const ends = Buffer.alloc(8);
+    await handle.read(ends, 0, 4, 0);
+    await handle.read(ends, 4, 4, size - 4);
+    return ends.toString('latin1') === MAGIC + MAGIC ? undefined : 'it does not begin and end as a Parquet file does';
+  } catch (error) {
+    return firstLine(error);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function findDamage(connection: DuckDBConnection, files: readonly string[], failure: string): Promise<Damage | undefined> {
+  const named = files.find((path) => failure.includes(path));
+  if (named !== undefined) return { path: named, problem: failure };
+  for (const path of files) {
+    const problem = await problemOfEnds(path);
+    if (problem !== undefined) return { path, problem };
+  }
+  for (const sql of READS)
+    for (const path of files) {
+      const problem = await connection.run(sql, [listValue([path])], [LIST(VARCHAR)]).then(() => undefined, firstLine);
+      if (problem !== undefined && !NOT_OF_FILES.test(problem)) return { path, problem };
+    }
+  return undefined;
+}
+
+/**
+ * The failure of a statement over files of the lake: `errors.lakeFileUnreadable` where one of them is missing or damaged, with its path for the log alone; else
+ * what the engine gave. The caller is told `table`, or the id of the table whose file it is.
+ */
+export async function explainFailure(
+  connection: DuckDBConnection,
+  error: unknown,
+  { files, table }: { files: readonly string[]; table?: string },
+): Promise<unknown> {
+  const failure = firstLine(error);
+  if (files.length === 0 || !(error instanceof Error) || NOT_OF_FILES.test(failure)) return error;
+  const damage = await findDamage(connection, [...new Set(files)], failure);
+  if (!damage) return error;
+  const { path, problem } = damage;
+  return errors.lakeFileUnreadable(table ?? basename(dirname(path))).with({ facts: { file: path, problem } });
+}

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, open } from 'node:fs';
+import { mkdir, rename, unlink } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { basename, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const LET_GO_MS = 20;
+
+export interface Pipe {
+  path: string;
+  reader: Readable;
+  /** The writer is done: the reader ends after what is left in the pipe. */
+  finish(): void;
+  /** The writer failed: the reader is destroyed and never ends. */
+  fail(error: Error): void;
+}
+
+// a plain descriptor, since a FileHandle closes its own when it is collected
+const fdOf = promisify(open);
+
+const AT_ONCE = 8;
+
+/** Named pipes of a folder. They are made several at a time, by a program: each run of one costs as much as a small stream. */
+export class Pipes {
+  readonly #folder: string;
+  readonly #spare: string[] = [];
+  #making: Promise<unknown> | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Where those that wait for their use are. */
+  get #store(): string {
+    return join(this.#folder, 'pipes');
+  }
+
+  async #make(): Promise<void> {
+    await mkdir(this.#store, { recursive: true, mode: 0o700 });
+    const made = Array.from({ length: AT_ONCE }, () => join(this.#store, `${randomUUID()}.pipe`));
+    await run('mkfifo', ['-m', '600', ...made]);
+    this.#spare.push(...made);
+  }
+
+  async #take(): Promise<string> {
+    for (;;) {
+      const spare = this.#spare.pop();
+      if (spare !== undefined) {
+        const path = join(this.#folder, basename(spare));
+        await rename(spare, path);
+        return path;
+      }
+      this.#making ??= this.#make().finally(() => (this.#making = undefined));
+      await this.#making;
+    }
+  }
+
+  /**
+   * A named pipe that an engine writes as if it were a file, read without blocking a thread. A write end of ours stays open until `finish`. Without it the
+   * reader would take a writer that failed, or has not come yet, for the end.
+   */
+  async open(): Promise<Pipe> {
+    const path = await this.#take();
+    const reading = await fdOf(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    let holding: number | null = await fdOf(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    const release = () => {
+      if (holding !== null) closeSync(holding);
+      holding = null;
+    };
+    const reader = new Socket({ fd: reading, readable: true, writable: false });
+    let settled = false;
+    // A writer that opens a pipe without readers waits for one in the kernel, where nothing interrupts it. A reader that comes and goes lets it
+    // in, and its next write fails; so does one that it was waiting in already.
+    const letGo = async () => {
+      while (!settled) {
+        closeSync(await fdOf(path, constants.O_RDONLY | constants.O_NONBLOCK));
+        await sleep(LET_GO_MS);
+      }
+    };
+    const settle = () => {
+      settled = true;
+      release();
+      void unlink(path).catch(() => undefined);
+    };
+    reader.once('close', () => {
+      release();
+      void letGo().catch(() => undefined);
+    });
+    return {
+      path,
+      reader,
+      finish: settle,
+      fail: (error) => {
+        settle();
+        reader.destroy(error);
+      },
+    };
+  }
+}

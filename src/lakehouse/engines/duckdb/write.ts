@@ -1,0 +1,298 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import {
+  BIGINT,
+  BOOLEAN,
+  DOUBLE,
+  DuckDBInstance,
+  INTEGER,
+  LIST,
+  VARCHAR,
+  listValue,
+  type DuckDBConnection,
+  type DuckDBType,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+import { errors } from '../../../errors.ts';
+import { printTableFolder } from '../../tables/delta/places.ts';
+import type { Added, LakeFiles } from '../../tables/files/files.ts';
+import { openFolderFiles } from '../../tables/files/folder.ts';
+import { quoteName, quoteText } from '../../terms/quoting.ts';
+import type { ColumnValues, SessionOptions, StagingArea, StagingSession, ValuesAsked } from '../../tables/staging.ts';
+import { explainFailure } from './damage.ts';
+import { GIVE_BACK } from './engine.ts';
+import { countValues } from './values.ts';
+import { cutRowGroups, readSchema, type CutFile } from '../parquet/cut.ts';
+import type { ColumnRange, PhysicalColumn, Staged, StagedFile, StageRequest, Statement } from '../../terms/warehouse.ts';
+import type { BoundValue } from '../../terms/dialect.ts';
+
+interface WriterOptions {
+  /** Holds `tables/<experiment id>/<table id>/<file id>.parquet`. */
+  lakeFolder: string;
+  /** The files in it; when not given, they are of this machine alone. */
+  files?: LakeFiles;
+  /** Source files and spill; emptied of what a crash left by `sweepWorkFolder`. */
+  workFolder: string;
+  threads?: number;
+  /** In DuckDB's own words, e.g. `400MB`; what does not fit is spilled to the work folder. */
+  memoryLimit?: string;
+}
+
+const ROWS_PER_FILE = 100_352;
+const VECTOR = 2_048;
+const WHOLE = 'whole.parquet';
+
+function bound({ type, value }: BoundValue): { value: DuckDBValue; type: DuckDBType } {
+  const one = (each: string | number | bigint | boolean | null): DuckDBValue =>
+    each !== null && type.kind === 'bigint' ? BigInt(each) : each !== null && type.kind === 'double' ? Number(each) : each;
+  const kind =
+    type.kind === 'bigint'
+      ? BIGINT
+      : type.kind === 'int'
+        ? INTEGER
+        : type.kind === 'double'
+          ? DOUBLE
+          : type.kind === 'boolean'
+            ? BOOLEAN
+            : VARCHAR;
+  return Array.isArray(value)
+    ? { value: listValue((value as readonly (string | number | bigint | boolean | null)[]).map(one)), type: LIST(kind) }
+    : { value: one(value as string | number | bigint | boolean | null), type: kind };
+}
+
+class DuckdbSession implements StagingSession {
+  readonly #connection: DuckDBConnection;
+  readonly #lake: LakeFiles;
+  readonly #signal: AbortSignal | undefined;
+  /** Files of the lake in the lists that were bound, by the statement that bound them: the last of a variable is what it is. */
+  readonly #files = new Map<string, { paths: string[]; release: () => void }>();
+  readonly #onAbort = () => this.#connection.interrupt();
+
+  constructor(connection: DuckDBConnection, lake: LakeFiles, signal: AbortSignal | undefined) {
+    this.#connection = connection;
+    this.#lake = lake;
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  async #run({ sql, values }: Statement) {
+    this.#signal?.throwIfAborted();
+    const all = values.map(bound);
+    const lists = values.flatMap(({ value }) => (Array.isArray(value) ? (value as readonly unknown[]) : []));
+    if (lists.length > 0)
+      await this.#hold(
+        sql,
+        lists.filter((each): each is string => typeof each === 'string' && each.startsWith(`${this.#lake.folder}/`)),
+      );
+    try {
+      return await this.#connection.runAndReadAll(
+        sql,
+        all.map(({ value }) => value),
+        all.map(({ type }) => type),
+      );
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      throw await explainFailure(this.#connection, error, { files: [...this.#files.values()].flatMap(({ paths }) => paths) });
+    }
+  }
+
+  /** Keeps the files that a statement bound, instead of those that it bound before. */
+  async #hold(sql: string, paths: string[]): Promise<void> {
+    this.#files.get(sql)?.release();
+    this.#files.delete(sql);
+    this.#files.set(sql, { paths, release: await this.#lake.hold(paths, { signal: this.#signal }) });
+  }
+
+  async prepare(statements: readonly Statement[]): Promise<void> {
+    for (const statement of statements) await this.#run(statement);
+  }
+
+  async rows(statement: Statement): Promise<Record<string, unknown>[]> {
+    return (await this.#run(statement)).getRowObjectsJson();
+  }
+
+  async stage(request: StageRequest & { sorted?: boolean }): Promise<Staged> {
+    const { tableId, experimentId, select, sortColumn, sorted = false, rowsPerFile = ROWS_PER_FILE, rowsPerGroup = rowsPerFile } = request;
+    await this.prepare(request.prepare ?? []);
+    const table = printTableFolder(experimentId, tableId);
+    const temporary = join(this.#lake.folder, '.staging', randomUUID());
+    await mkdir(temporary, { recursive: true });
+    try {
+      const vectors = (rows: number) => Math.max(VECTOR, Math.round(rows / VECTOR) * VECTOR);
+      // Every thread writes, in order, into one file only: several at once would each get rows from anywhere. So that one is cut afterwards.
+      const ordered = sorted ? select.sql : `select * from (${select.sql}) order by ${quoteName(sortColumn)} nulls last, id`;
+      const options = `format parquet, compression zstd, row_group_size ${vectors(rowsPerGroup)}, preserve_order true`;
+      await this.#run({ sql: `copy (${ordered}) to ${quoteText(join(temporary, WHOLE))} (${options})`, values: select.values });
+      const cut = await cutRowGroups(temporary, WHOLE, { rowsPerFile: vectors(rowsPerFile), sortColumn });
+      const parts = (await this.#describe(temporary, cut, { sortColumn, sorted })).map((part) => ({
+        ...part,
+        written: join(temporary, part.file),
+        path: `${table}/${randomUUID()}.parquet`,
+      }));
+      const stored = await this.#lake.add(parts);
+      const staged = parts.map((part, index): StagedFile => ({
+        path: part.path,
+        rowCount: part.rows,
+        ...(stored[index] as Added),
+        minKey: part.min,
+        maxKey: part.max,
+        minId: part.minId,
+        maxId: part.maxId,
+        nullKeys: part.nulls,
+        ranges: part.ranges,
+        nullCounts: part.nullCounts,
+        columns: part.columns,
+      }));
+      return { tableId, files: staged, rowCount: staged.reduce((sum, { rowCount }) => sum + rowCount, 0) };
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+  }
+
+  /** `planSort`: by whoever asked, who may have taken what has no order for sorted. */
+  async #describe(folder: string, cut: readonly CutFile[], { sortColumn, sorted }: { sortColumn: string; sorted: boolean }) {
+    const sorting = quoteName(sortColumn);
+    const key = (aggregate: string) =>
+      `strftime((${aggregate}(${quoteName(sortColumn)})::timestamptz at time zone 'UTC'), '%Y-%m-%dT%H:%M:%S.%fZ')`;
+    const parts: {
+      file: string;
+      rows: number;
+      min: string | null;
+      max: string | null;
+      minId: string | null;
+      maxId: string | null;
+      nulls: number;
+      ranges: readonly ColumnRange[];
+      nullCounts: ReadonlyMap<string, number>;
+      columns: readonly PhysicalColumn[];
+    }[] = [];
+    for (const { name: file, ranges, nullCounts, columns, edges } of cut) {
+      if (edges && !sorted) {
+        const { rows, low: min, high: max, nulls, firstId: minId, lastId: maxId } = edges;
+        parts.push({ file, rows, min, max, minId, maxId, nulls, ranges, nullCounts, columns });
+        continue;
+      }
+      const result = await this.#run({
+        sql: `select count(*) as rows, ${key('min')} as low, ${key('max')} as high, count(*) - count(${sorting}) as nulls,
+            min(id) as first_id, max(id) as last_id,
+            coalesce(bool_and(coalesce(case when ${sorting} is not distinct from before then id > id_before else ${sorting} > before or ${sorting} is null end, false))
+              filter (where place > 1), true) as in_order
+          from (select ${sorting}, id, lag(${sorting}) over () as before, lag(id) over () as id_before, row_number() over () as place
+            from (select null::varchar as id where false union all by name select * from read_parquet(${quoteText(join(folder, file))})))`,
+        values: [],
+      });
+      const [row] = result.getRowObjectsJson();
+      if (row && Number(row.rows) > 0)
+        parts.push({
+          file,
+          rows: Number(row.rows),
+          min: row.low as string | null,
+          max: row.high as string | null,
+          // a file whose rows are in no order says nothing of what lies where
+          minId: row.in_order === true ? (row.first_id as string | null) : null,
+          maxId: row.in_order === true ? (row.last_id as string | null) : null,
+          nulls: Number(row.nulls),
+          ranges,
+          nullCounts,
+          columns,
+        });
+    }
+    return parts;
+  }
+
+  async values(asked: ValuesAsked): Promise<ColumnValues[]> {
+    return countValues(this, asked);
+  }
+
+  close(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#connection.closeSync();
+    for (const { release } of this.#files.values()) release();
+    this.#files.clear();
+  }
+}
+
+/** An engine that sees the lake folder and the work folder and nothing else. */
+async function openEngine(
+  threads: number,
+  { lake, work, memoryLimit }: { lake: string; work: string; memoryLimit: string },
+): Promise<DuckDBInstance> {
+  const spill = join(work, 'spill');
+  await mkdir(spill, { recursive: true });
+  const instance = await DuckDBInstance.create(':memory:', { threads: String(threads), memory_limit: memoryLimit, temp_directory: spill });
+  const setup = await instance.connect();
+  const settings = [
+    `set timezone = 'UTC'`,
+    // to ask for the names of all zones takes as long as thousands of rows that name one
+    `create table time_zones as select distinct name from pg_timezone_names()`,
+    `set preserve_insertion_order = true`,
+    `set autoinstall_known_extensions = false`,
+    `set autoload_known_extensions = false`,
+    // a 5 GB CSV file took 1,042 MB otherwise
+    ...GIVE_BACK,
+    // what it writes it reads once or twice and never again: kept, every file would stay in memory until the limit is reached
+    `set enable_external_file_cache = false`,
+    `set allowed_directories = [${quoteText(`${lake}/`)}, ${quoteText(`${work}/`)}]`,
+    `set enable_external_access = false`,
+    `set lock_configuration = true`,
+  ];
+  for (const setting of settings) await setup.run(setting);
+  setup.closeSync();
+  return instance;
+}
+
+/** Opens the engines that write tables on one machine. */
+export async function openDuckdbWriter({
+  lakeFolder,
+  files = openFolderFiles(lakeFolder),
+  workFolder,
+  threads = 2,
+  memoryLimit = '400MB',
+}: WriterOptions): Promise<StagingArea> {
+  const lake = resolve(lakeFolder);
+  const work = resolve(workFolder);
+  await mkdir(join(lake, '.staging'), { recursive: true });
+  const folders = { lake, work, memoryLimit };
+  const whole = await openEngine(threads, folders);
+  let small: Promise<DuckDBInstance> | undefined;
+  const openSmall = () =>
+    (small ??= openEngine(1, folders).catch((error: unknown) => {
+      small = undefined;
+      throw error;
+    }));
+
+  let closed = false;
+  const session = async (options: SessionOptions = {}): Promise<StagingSession> => {
+    if (closed) throw errors.shuttingDown();
+    const instance = options.small === true ? await openSmall() : whole;
+    return new DuckdbSession(await instance.connect(), files, options.signal);
+  };
+  return {
+    workFolder: work,
+    lakeFolder: lake,
+    session,
+    stage: async (request, options) => {
+      const one = await session(options);
+      try {
+        return await one.stage(request);
+      } finally {
+        one.close();
+      }
+    },
+    readColumns: async (path) => {
+      const release = await files.hold([join(lake, path)]);
+      try {
+        return await readSchema(join(lake, path));
+      } finally {
+        release();
+      }
+    },
+    remove: (paths) => files.remove(paths),
+    close: async () => {
+      closed = true;
+      whole.closeSync();
+      (await small)?.closeSync();
+    },
+  };
+}

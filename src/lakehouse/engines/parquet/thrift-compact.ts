@@ -1,0 +1,157 @@
+/** Thrift's compact protocol, as far as footers of Parquet files use it: read into fields by number, and written again. */
+
+const [TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, STRUCT] = [1, 2, 3, 7, 8, 9, 10, 12];
+
+export interface ThriftList {
+  type: number;
+  items: ThriftValue[];
+}
+
+/** Integers of any width, bytes of texts and doubles, truths, lists, and structs as their fields. */
+export type ThriftValue = bigint | boolean | Buffer | ThriftList | ThriftStruct;
+
+export interface ThriftField {
+  id: number;
+  type: number;
+  value: ThriftValue;
+}
+
+/** Fields in the order in which they stand. */
+export type ThriftStruct = ThriftField[];
+
+export const findField = (of: ThriftStruct, id: number): ThriftField | undefined => of.find((each) => each.id === id);
+
+/** The structs of a list field; none where there is no such field. */
+export const listStructs = (of: ThriftStruct, id: number): ThriftStruct[] => {
+  const value = findField(of, id)?.value;
+  if (typeof value !== 'object' || !('items' in value)) return [];
+  return value.items.filter((item) => Array.isArray(item));
+};
+
+/** Reads from the beginning of a buffer. Throws on what the protocol has and footers do not use. */
+export class CompactReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined) throw new Error('The footer ends too early.');
+    this.#at += 1;
+    return byte;
+  }
+
+  #take(length: number): Buffer {
+    if (this.#at + length > this.#bytes.length) throw new Error('The footer ends too early.');
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  #varint(): bigint {
+    let [value, shift] = [0n, 0n];
+    for (;;) {
+      const byte = this.#byte();
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+      shift += 7n;
+    }
+  }
+
+  #integer(): bigint {
+    const value = this.#varint();
+    return (value & 1n) === 1n ? -((value + 1n) >> 1n) : value >> 1n;
+  }
+
+  #list(): ThriftList {
+    const head = this.#byte();
+    const size = head >> 4 === 15 ? Number(this.#varint()) : head >> 4;
+    const type = head & 0x0f;
+    return { type, items: Array.from({ length: size }, () => (type <= FALSE ? this.#byte() === TRUE : this.#value(type))) };
+  }
+
+  #value(type: number): ThriftValue {
+    if (type === TRUE || type === FALSE) return type === TRUE;
+    if (type === BYTE) return BigInt(this.#byte());
+    if (type > BYTE && type < DOUBLE) return this.#integer();
+    if (type === DOUBLE) return this.#take(8);
+    if (type === BINARY) return this.#take(Number(this.#varint()));
+    if (type === LIST || type === SET) return this.#list();
+    if (type === STRUCT) return this.struct();
+    throw new Error(`The footer holds a value of type ${type}.`);
+  }
+
+  struct(): ThriftStruct {
+    const fields: ThriftStruct = [];
+    let id = 0;
+    for (;;) {
+      const head = this.#byte();
+      if (head === 0) return fields;
+      id = head >> 4 === 0 ? Number(this.#integer()) : id + (head >> 4);
+      const type = head & 0x0f;
+      fields.push({ id, type, value: this.#value(type) });
+    }
+  }
+}
+
+export class CompactWriter {
+  readonly #parts: Buffer[] = [];
+
+  #byte(byte: number): void {
+    this.#parts.push(Buffer.from([byte]));
+  }
+
+  #varint(value: bigint): void {
+    const bytes: number[] = [];
+    let rest = value;
+    for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+    bytes.push(Number(rest));
+    this.#parts.push(Buffer.from(bytes));
+  }
+
+  #integer(value: bigint): void {
+    this.#varint(value < 0n ? -value * 2n - 1n : value * 2n);
+  }
+
+  #list({ type, items }: ThriftList): void {
+    this.#byte((Math.min(items.length, 15) << 4) | type);
+    if (items.length >= 15) this.#varint(BigInt(items.length));
+    for (const item of items)
+      if (typeof item === 'boolean') this.#byte(item ? TRUE : FALSE);
+      else this.#value(type, item);
+  }
+
+  #value(type: number, value: ThriftValue): void {
+    if (typeof value === 'bigint') {
+      if (type === BYTE) this.#byte(Number(value));
+      else this.#integer(value);
+    } else if (Buffer.isBuffer(value)) {
+      if (type === BINARY) this.#varint(BigInt(value.length));
+      this.#parts.push(value);
+    } else if (Array.isArray(value)) this.struct(value);
+    else if (typeof value === 'object') this.#list(value);
+  }
+
+  struct(fields: ThriftStruct): this {
+    let last = 0;
+    for (const { id, type, value } of fields) {
+      const step = id - last;
+      const kind = typeof value === 'boolean' ? (value ? TRUE : FALSE) : type;
+      if (step > 0 && step <= 15) this.#byte((step << 4) | kind);
+      else {
+        this.#byte(kind);
+        this.#integer(BigInt(id));
+      }
+      this.#value(type, value);
+      last = id;
+    }
+    this.#byte(0);
+    return this;
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+}

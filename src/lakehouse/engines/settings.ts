@@ -1,0 +1,102 @@
+/** Which engines answer reads: the variables of the environment, and what they mean together. */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { StartError } from '../../errors.ts';
+import type { LakePlace } from '../tables/files/lake-settings.ts';
+
+export const ENGINE_ENVIRONMENT = {
+  /** Of the workspace, such as `dbc-0123.cloud.databricks.com`; unset: DuckDB over the lake folder. */
+  DATABRICKS_HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.-]+(:\d{1,5})?$/, 'it must be a host name without https:// and without a path')
+    .optional(),
+  DATABRICKS_HTTP_PATH: z
+    .string()
+    .regex(/^\/sql\/[\w./?=&-]+$/, 'it must be the HTTP path of a SQL warehouse, such as /sql/1.0/warehouses/0123456789abcdef')
+    .optional(),
+  /** Unity Catalog catalog in which `npm run lake -- register` names the tables. */
+  DATABRICKS_CATALOG: z.string().min(1).max(255).optional(),
+  /** A personal access token, or instead of it the client id and secret of a service principal. */
+  DATABRICKS_TOKEN: z.string().min(1).optional(),
+  DATABRICKS_CLIENT_ID: z.string().min(1).optional(),
+  DATABRICKS_CLIENT_SECRET: z.string().min(1).optional(),
+  /** File with the PEM of an authority that is trusted besides the usual ones, such as that of a proxy which looks inside TLS. */
+  DATABRICKS_CA_FILE: z.string().min(1).optional(),
+  /** URL under which Databricks finds the lake, where it is not that of the bucket: such as `abfss://lake@account.dfs.core.windows.net`. */
+  DATABRICKS_LAKE: z
+    .string()
+    .regex(/^[a-z][a-z0-9+.-]*:\/\/[^\s`?#]+$/, 'it must be a URL without a query, such as s3://field-lake')
+    .optional(),
+  /** Which engine answers reads; `auto`: by the bytes that a read has to look at. */
+  ENGINE: z.enum(['duckdb', 'databricks', 'auto']).optional(),
+  /** With `auto`: DuckDB reads what lies in so many MiB of files at most. */
+  ENGINE_DUCKDB_MB: z.coerce.number().int().min(0).max(100_000_000).default(4_096),
+};
+
+/** A personal access token, or the client id and secret of a service principal. */
+export type DatabricksCredentials = { token: string } | { clientId: string; clientSecret: string };
+
+export interface DatabricksSettings {
+  host: string;
+  port: number;
+  /** HTTP path of the SQL warehouse. */
+  path: string;
+  catalog: string | undefined;
+  /** URL of the lake, without a slash at its end. */
+  lakeUrl: string;
+  credentials: DatabricksCredentials;
+  /** PEM. */
+  authority: string | undefined;
+}
+
+type Variables = z.infer<z.ZodObject<typeof ENGINE_ENVIRONMENT>>;
+
+/** Undefined when nothing is set. Throws StartError with one sentence when it is half set, or nothing says where Databricks finds the lake. */
+function databricksSettings(env: Variables, place: LakePlace): DatabricksSettings | undefined {
+  const { DATABRICKS_HOST: address, DATABRICKS_HTTP_PATH: path, DATABRICKS_CATALOG: catalog, DATABRICKS_LAKE: url } = env;
+  const { DATABRICKS_TOKEN: token, DATABRICKS_CLIENT_ID: clientId, DATABRICKS_CLIENT_SECRET: clientSecret } = env;
+  const caFile = env.DATABRICKS_CA_FILE;
+  if ([caFile, address, path, catalog, url, token, clientId, clientSecret].every((value) => value === undefined)) return undefined;
+  if (address === undefined || path === undefined) throw new StartError('DATABRICKS_HOST and DATABRICKS_HTTP_PATH must be given together.');
+  if ((clientId === undefined) !== (clientSecret === undefined))
+    throw new StartError('DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET must be given together.');
+  if ((token === undefined) === (clientId === undefined))
+    throw new StartError('Databricks needs either DATABRICKS_TOKEN or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET.');
+  const lakeUrl = url ?? (place === 'folder' ? undefined : place);
+  if (lakeUrl === undefined)
+    throw new StartError(
+      'Databricks reads the lake from a bucket: set S3_BUCKET and S3_REGION, or DATABRICKS_LAKE to the URL of the lake.',
+    );
+  const [host = '', port = '443'] = address.split(':');
+  const credentials = clientId !== undefined && clientSecret !== undefined ? { clientId, clientSecret } : { token: token ?? '' };
+  const authority = caFile === undefined ? undefined : authorityOf(caFile);
+  return { host, port: Number(port), path, catalog, lakeUrl: lakeUrl.replace(/\/+$/, ''), credentials, authority };
+}
+
+/** Which engines answer reads. */
+export interface EngineSettings {
+  choice: 'duckdb' | 'databricks' | 'auto';
+  databricks: DatabricksSettings | undefined;
+  /** Of files that DuckDB looks at for one read, with `auto`. */
+  mostBytes: number;
+}
+
+/** Databricks where it is set up and nothing else is said. Throws StartError where it is asked for and not set up. */
+export function readEngineSettings(env: Variables, place: LakePlace): EngineSettings {
+  const { ENGINE, ENGINE_DUCKDB_MB } = env;
+  const databricks = databricksSettings(env, place);
+  const choice = ENGINE ?? (databricks ? 'databricks' : 'duckdb');
+  if (choice !== 'duckdb' && !databricks)
+    throw new StartError(`ENGINE=${choice} needs DATABRICKS_HOST, DATABRICKS_HTTP_PATH and credentials.`);
+  return { choice, databricks, mostBytes: ENGINE_DUCKDB_MB * 1_048_576 };
+}
+
+function authorityOf(file: string): string {
+  try {
+    const pem = readFileSync(file, 'utf8');
+    if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+  } catch {
+    // the sentence below says all that is known
+  }
+  throw new StartError(`DATABRICKS_CA_FILE names ${file}, which cannot be read as a PEM certificate.`);
+}

@@ -1,0 +1,209 @@
+import { readJson } from '../../json.ts';
+/**
+ * What people wrote about rows. The log of an experiment only grows: each change is a row with the whole annotation as it was from then on.
+ * The last change of an annotation is what it is, and a deleted one stays deleted whatever comes after.
+ */
+import { ANNOTATIONS, BIGINT, BOOLEAN, STRING, TIMESTAMP, makeArray, listFixedColumns, makeStruct } from '../terms/catalog.ts';
+import type { ColumnType } from '../terms/catalog.ts';
+import { compile } from '../compile/compile.ts';
+import { planDimension } from './identity.ts';
+import type { Expr, Output, Plan, ScanColumn, TableRows, ValueExpr } from '../terms/plan.ts';
+import type { TableSource } from '../terms/source.ts';
+import { scanColumns } from './scan-columns.ts';
+import type { ExperimentScope } from '../terms/scope.ts';
+import type { RunOptions, Warehouse } from '../terms/warehouse.ts';
+
+const column = (name: string, type: ColumnType = STRING): Expr => ({ kind: 'column', name, type });
+const value = (of: string): ValueExpr => ({ kind: 'value', value: of, type: STRING });
+const as = (name: string, expr: Expr): Output => ({ as: name, name, expr });
+const among = (name: string, values: readonly string[]): Expr => ({
+  kind: 'in',
+  of: column(name),
+  values: values.map(value),
+  negated: false,
+});
+
+const STATE = makeStruct({
+  table_id: STRING,
+  row_id: STRING,
+  type: STRING,
+  content_text: STRING,
+  flag_type: STRING,
+  created_by: STRING,
+  created_at: TIMESTAMP,
+  updated_at: TIMESTAMP,
+});
+const FIELDS = STATE.kind === 'struct' ? STATE.fields : [];
+const ENTRY = ANNOTATIONS.kind === 'array' ? ANNOTATIONS.element : ANNOTATIONS;
+const CONTENT = makeStruct({ text: STRING, flagType: STRING });
+
+const log = (scope: ExperimentScope, rows: TableRows): Plan => {
+  const columns = listFixedColumns('annotation').map((each): ScanColumn => ({ kind: 'column', name: each.name, type: each.type }));
+  return {
+    kind: 'scan',
+    scope,
+    table: { kind: 'annotation', identifier: 'annotation' },
+    columns,
+    needed: columns.map(({ name }) => name).filter((name) => name !== 'experiment_id'),
+    rows,
+  };
+};
+
+/** The annotations that stand: one row each, with `id` and the fields of its last change. `where` sees the columns that never change. */
+const standing = (scope: ExperimentScope, rows: TableRows, where: Expr): Plan => {
+  const packed: Expr = {
+    kind: 'struct',
+    fields: FIELDS.map(({ name, type }) => ({ name, expr: column(name, type) })),
+    unless: column('id'),
+    type: STATE,
+  };
+  const last: Expr = {
+    kind: 'aggregate',
+    how: 'first',
+    of: packed,
+    order: [{ expr: column('sequence', BIGINT), descending: true }],
+    type: STATE,
+  };
+  const ended: Expr = { kind: 'aggregate', how: 'max', of: column('deleted', BOOLEAN), type: BOOLEAN };
+  const changes: Plan = { kind: 'filter', from: log(scope, rows), where };
+  const latest: Plan = { kind: 'group', from: changes, keys: [as('id', column('id'))], measures: [as('last', last), as('ended', ended)] };
+  const stands: Expr = {
+    kind: 'compare',
+    how: 'equals',
+    left: column('ended', BOOLEAN),
+    right: { kind: 'value', value: false, type: BOOLEAN },
+  };
+  const fields = FIELDS.map(({ name, type }) => as(name, { kind: 'field', of: column('last', STATE), name, type }));
+  return {
+    kind: 'project',
+    from: { kind: 'filter', from: latest, where: stands },
+    outputs: [as('id', column('id')), ...fields],
+    keep: false,
+  };
+};
+
+/** Adds `annotations` to `left`: what stands for each row of the table, oldest first; the empty array where nothing does. */
+export const joinAnnotations = (left: Plan, source: TableSource, inOrder = false): Plan => {
+  const shown = (of: Expr | null): Output => as('annotations', { kind: 'list', of, type: ANNOTATIONS });
+  if (!source.annotations) return { kind: 'project', from: left, outputs: [shown(null)], keep: true };
+  const of: Expr = { kind: 'compare', how: 'equals', left: column('table_id'), right: value(source.table.identifier) };
+  // the author's id is read from the dimension too, so that the rewrite of an anonymised experiment reaches it
+  const named: Plan = {
+    kind: 'join',
+    left: standing(source.scope, source.annotations, of),
+    right: planDimension(source.scope, 'identity', source.identity, 'user_id', ['name']),
+    leftKey: 'created_by',
+    rightKey: 'user_id',
+    adds: [as('author_id', column('user_id')), as('author_name', column('name'))],
+  };
+  const content: Expr = {
+    kind: 'struct',
+    fields: [
+      { name: 'text', expr: column('content_text') },
+      { name: 'flagType', expr: column('flag_type') },
+    ],
+    unless: column('id'),
+    type: CONTENT,
+  };
+  const entry: Expr = {
+    kind: 'struct',
+    fields: [
+      { name: 'id', expr: column('id') },
+      { name: 'rowId', expr: column('row_id') },
+      { name: 'type', expr: column('type') },
+      { name: 'content', expr: content },
+      { name: 'createdBy', expr: column('author_id') },
+      { name: 'createdByName', expr: column('author_name') },
+      { name: 'createdAt', expr: column('created_at', TIMESTAMP) },
+      { name: 'updatedAt', expr: column('updated_at', TIMESTAMP) },
+    ],
+    unless: column('id'),
+    type: ENTRY,
+  };
+  const order = [column('created_at', TIMESTAMP), column('id')].map((expr) => ({ expr, descending: false }));
+  const perRow: Plan = {
+    kind: 'group',
+    from: named,
+    keys: [as('row_id', column('row_id'))],
+    measures: [as('written', { kind: 'aggregate', how: 'collect', of: entry, order, type: makeArray(ENTRY) })],
+  };
+  const taken = new Set(source.columns.map(({ name }) => name.toLowerCase()));
+  let beside = 'written';
+  while (taken.has(beside)) beside += '_';
+  const joined: Plan = {
+    kind: 'join',
+    left,
+    right: perRow,
+    leftKey: 'id',
+    rightKey: 'row_id',
+    adds: [as(beside, column('written', ANNOTATIONS))],
+    ...(inOrder ? { inOrder } : {}),
+  };
+  return { kind: 'project', from: joined, outputs: [shown(column(beside, ANNOTATIONS))], keep: true };
+};
+
+/** One annotation as it stands. */
+export interface StandingAnnotation {
+  id: string;
+  /** Identifier of the table. */
+  table_id: string;
+  row_id: string;
+  type: string;
+  content_text: string | null;
+  flag_type: string | null;
+  /** A user's id, whatever the experiment shows of people: for decisions only, never for an answer. */
+  created_by: string;
+  /** ISO 8601. */
+  created_at: string;
+  updated_at: string;
+}
+
+/** Which annotations: one by its id, or those of one type on these rows of a table. */
+export type AnnotationsAsked = { id: string } | { tableId: string; rowIds: readonly string[]; type: string };
+
+const PART = 1_000;
+const parts = (values: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(values.length / PART) }, (_, at) => values.slice(at * PART, (at + 1) * PART));
+
+/** Annotations that stand now, as the service needs them to decide about a change. */
+export async function findAnnotations(
+  warehouse: Warehouse,
+  log: { scope: ExperimentScope; rows: TableRows },
+  asked: AnnotationsAsked,
+  options: RunOptions = {},
+): Promise<StandingAnnotation[]> {
+  const wheres: Expr[] =
+    'id' in asked
+      ? [among('id', [asked.id])]
+      : parts(asked.rowIds).map((rowIds) => ({
+          kind: 'every',
+          of: [among('table_id', [asked.tableId]), among('type', [asked.type]), among('row_id', rowIds)],
+        }));
+  const found: StandingAnnotation[] = [];
+  for (const where of wheres) {
+    const outputs = [as('id', column('id')), ...FIELDS.map(({ name, type }) => as(name, column(name, type)))];
+    const plan: Plan = { kind: 'print', from: standing(log.scope, log.rows, where), format: 'json', outputs, guard: false };
+    for (const { line } of await warehouse.rows(compile(plan, warehouse.dialect), options))
+      found.push(readJson(String(line)) as StandingAnnotation);
+  }
+  return found;
+}
+
+/** Of these row ids, those that the table does not have. */
+export async function findMissingRows(
+  warehouse: Warehouse,
+  source: TableSource,
+  rowIds: readonly string[],
+  options: RunOptions = {},
+): Promise<string[]> {
+  const there = new Set<string>();
+  for (const some of parts(rowIds)) {
+    const { scope, table, files, live } = source;
+    const rows = { files, ...(live ? { live } : {}) };
+    const scan: Plan = { kind: 'scan', scope, table, columns: scanColumns(source.columns), needed: ['id'], rows };
+    const plan: Plan = { kind: 'filter', from: scan, where: among('id', some) };
+    for (const { id } of await warehouse.rows(compile(plan, warehouse.dialect), { ...options, table: table.identifier }))
+      there.add(String(id));
+  }
+  return rowIds.filter((id) => !there.has(id));
+}

@@ -1,0 +1,96 @@
+/** Relations over one table, from the columns that expressions name. */
+import { DEFAULT_SORT, listPhysicalColumns } from '../terms/catalog.ts';
+import { scanColumns } from './scan-columns.ts';
+import type { Column } from '../terms/catalog.ts';
+import { addDerived } from './derived.ts';
+import type { Expr, Places, Plan, Sort } from '../terms/plan.ts';
+import type { TableSource } from '../terms/source.ts';
+import { makeColumnExpr, makeResolver } from '../ask/resolve.ts';
+import type { Resolve } from '../ask/resolve.ts';
+import type { Resolved } from '../ask/members.ts';
+
+const scan = ({ scope, table, columns, files, live }: TableSource, used: ReadonlySet<string>, places?: Places): Plan => ({
+  kind: 'scan',
+  scope,
+  table,
+  columns: scanColumns(columns),
+  needed: listPhysicalColumns(columns)
+    .map((column) => column.name)
+    .filter((name) => used.has(name)),
+  rows: { files, ...(live ? { live } : {}) },
+  ...(places ? { places } : {}),
+});
+
+/** Builds relations over one table and remembers which of its columns were used. */
+export class Builder {
+  readonly source: TableSource;
+  readonly resolve: Resolve;
+  readonly #columns: ReadonlyMap<string, Column>;
+
+  constructor(source: TableSource) {
+    this.source = source;
+    this.#columns = new Map(source.columns.map((column) => [column.name, column]));
+    this.resolve = makeResolver(source.columns);
+  }
+
+  /** A name that no column of the table has. */
+  unused(name: string): string {
+    const taken = this.source.columns.some((column) => column.name.toLowerCase() === name);
+    return taken ? this.unused(`${name}_`) : name;
+  }
+
+  visible(): Resolved[] {
+    return this.source.columns
+      .filter((column) => !column.hidden)
+      .map((column) => ({ name: column.name, type: column.type, expr: makeColumnExpr(column), column }));
+  }
+
+  /** The default sort, then the row id. */
+  defaultOrder(): Sort[] {
+    const names = [DEFAULT_SORT[this.source.table.kind], 'id'];
+    return names.flatMap((name) => this.#columns.get(name) ?? []).map((column) => ({ expr: makeColumnExpr(column), descending: false }));
+  }
+
+  /** The same table read from some of its files. */
+  over(files: readonly string[]): Builder {
+    return new Builder({ ...this.source, files });
+  }
+
+  /** Whether any of these columns is in no file and has to be looked up elsewhere, those of these kinds apart. */
+  derives(exprs: readonly Expr[], but: readonly Column['derived'][] = []): boolean {
+    const isElsewhere = (derived: Column['derived']) =>
+      derived !== undefined && !but.includes(derived) && (derived !== 'annotations' || this.source.annotations !== undefined);
+    return [...listColumnNames(exprs)].some((name) => isElsewhere(this.#columns.get(name)?.derived));
+  }
+
+  /** The rows at some places of the one file, with what of the files' own columns these expressions read. */
+  at(places: Places, exprs: readonly Expr[]): Plan {
+    return scan(this.source, listColumnNames(exprs), places);
+  }
+
+  /** Scan, the derived columns that `early` uses, and the filter; `late` columns are only made available by the scan; `inOrder` keeps the order of files and of rows in them. */
+  from(where: Expr | null, early: readonly Expr[], late: readonly Expr[] = [], inOrder = false): { from: Plan; pending: Set<string> } {
+    const derivedOf = (exprs: readonly Expr[]) => new Set([...listColumnNames(exprs)].filter((name) => this.#columns.get(name)?.derived));
+    const wanted = [...early, ...late, ...(where ? [where] : [])];
+    const first = derivedOf([...early, ...(where ? [where] : [])]);
+    const all = derivedOf(wanted);
+    const used = new Set([...listColumnNames(wanted), ...[...all].flatMap((name) => addDerived.needs(this.#columns.get(name)))]);
+    let from = addDerived(scan(this.source, used), this.source, first, inOrder);
+    if (where) from = { kind: 'filter', from, where };
+    return { from, pending: new Set([...all].filter((name) => !first.has(name))) };
+  }
+}
+
+/** Names of the columns that expressions read. */
+export const listColumnNames = (exprs: readonly Expr[]): Set<string> => {
+  const names = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    else if (typeof value === 'object' && value !== null) {
+      if ('kind' in value && value.kind === 'column' && 'name' in value) names.add(String(value.name));
+      Object.values(value).forEach(visit);
+    }
+  };
+  visit(exprs);
+  return names;
+};

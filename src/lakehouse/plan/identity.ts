@@ -1,0 +1,130 @@
+/**
+ * People in measurement rows. Rows hold user ids only; names come from the experiment's identity dimension when a plan asks for them.
+ * Anonymisation is a rewrite of the plan, so that every user expression above it can only see pseudonyms.
+ */
+import { CONTRIBUTOR, DEVICE, STRING, listFixedColumns } from '../terms/catalog.ts';
+import type { ColumnType, TableKind } from '../terms/catalog.ts';
+import type { Expr, Output, Plan, ScanColumn, TableRows } from '../terms/plan.ts';
+import type { TableSource } from '../terms/source.ts';
+import type { ExperimentScope } from '../terms/scope.ts';
+
+const text = (name: string): Expr => ({ kind: 'column', name, type: STRING });
+const greatest = (name: string): Output => ({ as: name, name, expr: { kind: 'aggregate', how: 'max', of: text(name), type: STRING } });
+
+const NO_ROWS: TableRows = { files: [] };
+const hasRows = (rows: TableRows | undefined) => rows !== undefined && rows.files.length > 0;
+
+/** Every dimension row once per key, whatever its files hold: a join with it never multiplies rows. */
+export const planDimension = (
+  scope: ExperimentScope,
+  kind: TableKind,
+  rows: TableRows | undefined,
+  key: string,
+  columns: readonly string[],
+): Plan => ({
+  kind: 'group',
+  from: {
+    kind: 'scan',
+    scope,
+    table: { kind, identifier: kind },
+    columns: listFixedColumns(kind).map((column): ScanColumn => ({ kind: 'column', name: column.name, type: column.type })),
+    needed: [key, ...columns],
+    rows: rows ?? NO_ROWS,
+  },
+  keys: [{ as: key, name: key, expr: text(key) }],
+  measures: columns.map(greatest),
+});
+
+/** `left` with a column that is null in every row. */
+const withNothing = (left: Plan, name: string, type: ColumnType): Plan => ({
+  kind: 'project',
+  from: left,
+  outputs: [{ as: name, name, expr: { kind: 'value', value: null, type } }],
+  keep: true,
+});
+
+/** Adds `contributor`, a struct of id, name and avatar, or null where the id is unknown to the dimension. */
+export const joinContributor = (left: Plan, source: TableSource, inOrder = false): Plan => {
+  if (!hasRows(source.identity)) return withNothing(left, 'contributor', CONTRIBUTOR);
+  const fields = ['id', 'name', 'avatar'].map((name) => ({ name, expr: text(name === 'id' ? 'user_id' : name) }));
+  const contributor: Output = {
+    as: 'contributor',
+    name: 'contributor',
+    expr: { kind: 'struct', fields, unless: text('user_id'), type: CONTRIBUTOR },
+  };
+  return {
+    kind: 'join',
+    left,
+    right: planDimension(source.scope, 'identity', source.identity, 'user_id', ['name', 'avatar']),
+    leftKey: 'contributor_id',
+    rightKey: 'user_id',
+    adds: [contributor],
+    ...(inOrder ? { inOrder } : {}),
+  };
+};
+
+/** Adds `device`: what the registry says of the client that sent a row, or null. Its owner is a person, and shown as one may be. */
+export const joinDevice = (left: Plan, source: TableSource, inOrder = false): Plan => {
+  if (!hasRows(source.registry)) return withNothing(left, 'device', DEVICE);
+  const { scope } = source;
+  const facts = planDimension(scope, 'registry', source.registry, 'client_id', [
+    'id',
+    'serial_number',
+    'owner_id',
+    'status',
+    'device_type',
+  ]);
+  const owners = planDimension(scope, 'identity', source.identity, 'user_id', ['pseudonym']);
+  const shown = { as: 'owner_pseudonym', name: 'owner_pseudonym', expr: text('pseudonym') };
+  const right: Plan = scope.anonymised
+    ? { kind: 'join', left: facts, right: owners, leftKey: 'owner_id', rightKey: 'user_id', adds: [shown] }
+    : facts;
+  const fields = [
+    { name: 'id', expr: text('id') },
+    { name: 'serial_number', expr: text('serial_number') },
+    { name: 'owner', expr: text(scope.anonymised ? shown.as : 'owner_id') },
+    { name: 'status', expr: text('status') },
+    { name: 'device_type', expr: text('device_type') },
+  ];
+  const device: Output = { as: 'device', name: 'device', expr: { kind: 'struct', fields, unless: text('client_id'), type: DEVICE } };
+  return { kind: 'join', left, right, leftKey: 'client_id', rightKey: 'client_id', adds: [device], ...(inOrder ? { inOrder } : {}) };
+};
+
+const NOBODY: Expr = { kind: 'value', value: null, type: STRING };
+const PSEUDONYM: Record<string, Expr> = {
+  pseudonym: text('pseudonym'),
+  id: text('pseudonym'),
+  name: text('pseudonym'),
+  avatar: NOBODY,
+  user_id: text('pseudonym'),
+};
+
+const pseudonymous = (expr: Expr): Expr => {
+  if (expr.kind === 'struct') {
+    return {
+      ...expr,
+      fields: expr.fields.map((field) => ({ name: field.name, expr: PSEUDONYM[field.name] ?? NOBODY })),
+      unless: text('pseudonym'),
+    };
+  }
+  return expr.kind === 'column' ? (PSEUDONYM[expr.name] ?? NOBODY) : NOBODY;
+};
+
+const scanOf = (plan: Plan): Extract<Plan, { kind: 'scan' }> =>
+  plan.kind === 'scan' ? plan : scanOf('left' in plan ? plan.left : plan.from);
+
+/** The same plan, in which every join with the identity dimension of an anonymised experiment reads pseudonyms and nothing else of it. */
+export const anonymise = (plan: Plan): Plan => {
+  if (plan.kind === 'scan') return plan;
+  if (plan.kind === 'among') return { ...plan, left: anonymise(plan.left), right: anonymise(plan.right) };
+  if (plan.kind !== 'join') return { ...plan, from: anonymise(plan.from) };
+  const left = anonymise(plan.left);
+  const { scope, table, rows } = scanOf(plan.right);
+  if (table.kind !== 'identity' || !scope.anonymised) return { ...plan, left, right: anonymise(plan.right) };
+  return {
+    ...plan,
+    left,
+    right: planDimension(scope, 'identity', rows, plan.rightKey, ['pseudonym']),
+    adds: plan.adds.map((output) => ({ ...output, expr: pseudonymous(output.expr) })),
+  };
+};

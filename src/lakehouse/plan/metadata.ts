@@ -1,0 +1,111 @@
+/**
+ * What people have said of plots, plants and devices: tables whose rows meet the measurements that answer a question, or come from a device, with
+ * their key. The dimension holds one row for each matched column and key, with a typed column for each name. A read joins it only for the names it uses.
+ */
+import { STRING, listFixedColumns, listPhysicalColumns } from '../terms/catalog.ts';
+import type { Column, ColumnType } from '../terms/catalog.ts';
+import type { Expr, Output, Plan, ScanColumn, TableRows } from '../terms/plan.ts';
+import type { MetadataColumn, MetadataSource, TableSource } from '../terms/source.ts';
+import { scanColumns } from './scan-columns.ts';
+import type { ExperimentScope } from '../terms/scope.ts';
+
+const RAW_ID = 'raw_id';
+
+const rowsOf = ({ files, live }: TableRows): TableRows => ({ files, ...(live ? { live } : {}) });
+
+/** What the dimension adds to a table that has these columns. A name that the table has already is told apart by `metadata_` before it. */
+export function listMetadataColumns(
+  { columns: described, answers }: MetadataSource,
+  table: readonly Column[],
+): { columns: Column[]; described: MetadataColumn[] } {
+  const taken = new Set(table.map(({ name }) => name.toLowerCase()));
+  const has = new Set(listPhysicalColumns(table).map(({ name }) => name));
+  const free = (name: string): string => (taken.has(name.toLowerCase()) ? free(`metadata_${name}`) : name);
+  const renamed = described.map((column) => {
+    const name = free(column.name);
+    taken.add(name.toLowerCase());
+    return { ...column, name };
+  });
+  const columns = renamed.map(({ name, type, matchedBy }): Column => {
+    const own = matchedBy.filter((matched) => has.has(matched));
+    const madeFrom = answers && own.length < matchedBy.length ? [...own, RAW_ID] : own;
+    return { name, type, nullable: true, origin: 'metadata', derived: 'metadata', madeFrom };
+  });
+  return { columns, described: renamed };
+}
+
+const column = (name: string, type: ColumnType = STRING): Expr => ({ kind: 'column', name, type });
+const as = (name: string, expr: Expr): Output => ({ as: name, name, expr });
+
+/** The dimension's rows for one matched column, each key once. */
+function entries(scope: ExperimentScope, source: MetadataSource, matched: string, wanted: readonly MetadataColumn[]): Plan {
+  const scan: Plan = {
+    kind: 'scan',
+    scope,
+    table: { kind: 'metadata_record', identifier: 'metadata_record' },
+    columns: [
+      ...listFixedColumns('metadata_record').map(({ name, type }): ScanColumn => ({ kind: 'column', name, type })),
+      ...wanted.map(({ stored, type }): ScanColumn => ({ kind: 'column', name: stored, type })),
+    ],
+    needed: ['matched_column', 'key', ...wanted.map(({ stored }) => stored)],
+    rows: rowsOf(source),
+  };
+  const where: Expr = {
+    kind: 'compare',
+    how: 'equals',
+    left: column('matched_column'),
+    right: { kind: 'value', value: matched, type: STRING },
+  };
+  const measures = wanted.map(({ stored, type }): Output => as(stored, { kind: 'aggregate', how: 'max', of: column(stored, type), type }));
+  return { kind: 'group', from: { kind: 'filter', from: scan, where }, keys: [as('key', column('key'))], measures };
+}
+
+/** Joins the answers to a question, under a name of ours, to rows that were made from measurements. */
+function withAnswer(
+  left: Plan,
+  { scope }: TableSource,
+  answers: NonNullable<MetadataSource['answers']>,
+  matched: string,
+  name: string,
+): Plan {
+  const columns = scanColumns(answers.columns);
+  const table = { kind: 'raw_data', identifier: 'raw_data' } as const;
+  const right: Plan = { kind: 'scan', scope, table, columns, needed: ['id', matched], rows: rowsOf(answers) };
+  return { kind: 'join', left, right, leftKey: RAW_ID, rightKey: 'id', adds: [as(name, column(matched))] };
+}
+
+/** Adds those of the named columns that metadata gives; `from` as it is when there are none. */
+export function joinMetadata(from: Plan, source: TableSource, names: ReadonlySet<string>): Plan {
+  const { metadata, scope } = source;
+  const wanted = metadata?.columns.filter(({ name }) => names.has(name)) ?? [];
+  if (!metadata || wanted.length === 0) return from;
+  const taken = new Set(source.columns.map(({ name }) => name.toLowerCase()));
+  const unused = (name: string): string => (taken.has(name) ? unused(`${name}_`) : name);
+  // a read may add some columns before its cut and others after it: each time under names of their own
+  const turn = metadata.columns.findIndex(({ name }) => names.has(name));
+  const own = new Set(listPhysicalColumns(source.columns).map(({ name }) => name));
+  const asked = new Set(metadata.answers && listPhysicalColumns(metadata.answers.columns).map(({ name }) => name));
+  const found = new Map<string, Expr[]>();
+  let plan = from;
+  [...new Set(wanted.flatMap(({ matchedBy }) => matchedBy))].forEach((matched, place) => {
+    const matching = wanted.filter(({ matchedBy }) => matchedBy.includes(matched));
+    const key = own.has(matched) ? matched : unused(`answer${turn}_${place}`);
+    if (!own.has(matched)) {
+      // nobody has answered this question yet
+      if (!metadata.answers || !asked.has(matched)) return;
+      plan = withAnswer(plan, source, metadata.answers, matched, key);
+    }
+    const adds = matching.map(({ stored, type }, index) => as(unused(`described${turn}_${place}_${index}`), column(stored, type)));
+    plan = { kind: 'join', left: plan, right: entries(scope, metadata, matched, matching), leftKey: key, rightKey: 'key', adds };
+    matching.forEach(({ name, type }, index) => {
+      found.set(`${name}\0${matched}`, [column(adds[index]?.as ?? '', type)]);
+    });
+  });
+  const outputs = wanted.map(({ name, type, matchedBy }): Output => {
+    const given = matchedBy.flatMap((matched) => found.get(`${name}\0${matched}`) ?? []);
+    const [first, ...others] = given;
+    if (!first) return as(name, { kind: 'value', value: null, type });
+    return as(name, others.length === 0 ? first : { kind: 'coalesce', of: given, type });
+  });
+  return { kind: 'project', from: plan, outputs, keep: true };
+}

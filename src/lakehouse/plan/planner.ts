@@ -1,0 +1,280 @@
+/** ReadRequest + one version of a table → Plan. Every refusal of a read is thrown from here or from what this file calls, as a 400 that names the column. */
+import { Builder } from './builder.ts';
+import { BIGINT } from '../terms/catalog.ts';
+import type { ColumnType } from '../terms/catalog.ts';
+import { groupKeys, planKey, buildMeasures } from '../ask/aggregates.ts';
+import type { Measure } from '../ask/aggregates.ts';
+import { anonymise } from './identity.ts';
+import { findKeptRanges } from '../terms/kept-ranges.ts';
+import { findKeptValues } from '../terms/kept-values.ts';
+import { suggestNames } from '../terms/near.ts';
+import { isComparable } from '../ask/operands.ts';
+import type { Beyond, Expr, Output, Plan, Sort } from '../terms/plan.ts';
+import type { Kept, TableSource } from '../terms/source.ts';
+import { buildPredicate } from '../ask/predicates.ts';
+import type { ReadRequest } from '../ask/request.ts';
+import { refuseParameter, shortenName } from '../terms/refusal.ts';
+import { buildSeek, reverseSort } from './seek.ts';
+import type { Resolved } from '../ask/members.ts';
+import { inferExprType, printType } from '../terms/types.ts';
+import { splitByParts, planSort, makeWindow, planWindow } from './window.ts';
+import type { Asked, Window } from './window.ts';
+
+export interface ReadPlan {
+  /** What goes out, in order; its columns are those of `columns`. */
+  rows: Plan;
+  /** The same of parts of the table whose rows follow each other, where the first few are likely to fill the page. */
+  parts?: readonly Plan[];
+  /** One row with one BIGINT `c0`: the rows that match. */
+  count: Plan;
+  /** Nothing was filtered or grouped: the manifest's own count is the answer. */
+  countsEveryRow: boolean;
+  /** What the filter keeps, where the manifest may know how many rows that is. */
+  kept?: Kept | null;
+  columns: readonly { as: string; name: string; type: ColumnType }[];
+  /** What the rows are ordered by, where it was asked for: columns of `rows` that do not go out. */
+  keys?: readonly Output[];
+  /** Set where `rows` say where each stands, and how many there are: the row beyond the window is read for that. */
+  beyond?: Beyond;
+  window: Window;
+}
+
+const counted = (from: Plan): Plan => ({
+  kind: 'group',
+  from,
+  keys: [],
+  measures: [{ as: 'c0', name: 'count', expr: { kind: 'aggregate', how: 'count', of: null, type: BIGINT } }],
+});
+
+const number = (outputs: readonly { name: string; expr: Expr }[]): Output[] =>
+  outputs.map(({ name, expr }, index) => ({ as: `c${index}`, name, expr }));
+const columnsOf = (outputs: readonly Output[]) => outputs.map(({ as, name, expr }) => ({ as, name, type: inferExprType(expr) }));
+
+const refuseRepeats = (names: readonly string[], where: string) => {
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const before = seen.get(name.toLowerCase());
+    if (before !== undefined)
+      throw refuseParameter(where, `The answer would have two columns named '${shortenName(before)}'; give one of them another alias.`);
+    seen.set(name.toLowerCase(), name);
+  }
+};
+
+const sortOf = (builder: Builder, request: ReadRequest): Sort[] => {
+  const descending = request.orderDirection === 'DESC';
+  const rest = builder.defaultOrder();
+  if (request.orderBy === undefined) return rest.map((sort, index) => (index === 0 ? { ...sort, descending } : sort));
+  const { name, type, expr } = builder.resolve(request.orderBy, 'orderBy');
+  if (!isComparable(type))
+    throw refuseParameter(
+      'orderBy',
+      `Cannot order by '${shortenName(name)}', whose type is ${printType(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
+    );
+  const same = (sort: Sort) => expr.kind === 'column' && sort.expr.kind === 'column' && sort.expr.name === expr.name;
+  return [{ expr, descending }, ...rest.filter((sort) => !same(sort))];
+};
+
+const chosen = (builder: Builder, request: ReadRequest): Resolved[] => {
+  if (!request.columns || request.columns.length === 0) return builder.visible();
+  const picked = request.columns.map((asked, index) => builder.resolve(asked, `columns/${index}`));
+  return picked.filter((one, index) => picked.findIndex((other) => other.name === one.name) === index);
+};
+
+const keptOfRows = (where: Expr | null, { columns }: TableSource): Kept | null => {
+  const [values, ranges] = [findKeptValues(where, columns), findKeptRanges(where, columns)];
+  return values || ranges ? { values, ranges } : null;
+};
+
+/** What the filter of a read keeps, where the manifest may know how many rows that is. Throws the 400s of filters. */
+export const findKept = (source: TableSource, { filters = [] }: ReadRequest): Kept | null =>
+  keptOfRows(buildPredicate(filters, new Builder(source).resolve), source);
+
+const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadPlan => {
+  const where = buildPredicate(request.filters ?? [], builder.resolve);
+  const outputs = number(chosen(builder, request));
+  const forward = sortOf(builder, request);
+  const seek = window.kind === 'page' ? window.seek : undefined;
+  const by = seek?.back ? reverseSort(forward) : forward;
+  const keys =
+    window.kind === 'page' && window.peek ? by.map(({ expr }, index): Output => ({ as: `k${index}`, name: `k${index}`, expr })) : [];
+  const printed = [...outputs, ...keys].map((output) => output.expr);
+  const asked: Asked = { where, by, printed, window, beyond: seek ? buildSeek(by, seek.keys) : null };
+  const rowsOf = (part: Builder) =>
+    anonymise({ kind: 'project', from: planWindow(part, asked), outputs: [...outputs, ...keys], keep: false });
+  const parts = splitByParts(builder, asked);
+  return {
+    rows: rowsOf(builder),
+    ...(parts ? { parts: parts.map(rowsOf) } : {}),
+    ...(keys.length === 0
+      ? {}
+      : { keys: keys.map((key) => ({ ...key, expr: { kind: 'column', name: key.as, type: inferExprType(key.expr) } as const })) }),
+    count: anonymise(counted(builder.from(where, []).from)),
+    countsEveryRow: !where,
+    kept: keptOfRows(where, builder.source),
+    columns: columnsOf(outputs),
+    window,
+  };
+};
+
+/** `cumsum` without groups and without other functions: every row, with its running total beside it. */
+const planRunning = (builder: Builder, request: ReadRequest, functions: readonly Measure[], window: Window): ReadPlan => {
+  const where = buildPredicate(request.filters ?? [], builder.resolve);
+  const by = sortOf(builder, request);
+  const picked = chosen(builder, request);
+  const totals = functions.map(({ name, expr }, index): Output => {
+    const of = expr.kind === 'aggregate' ? expr.of : null;
+    return {
+      as: builder.unused(`running${index}`),
+      name,
+      expr: { kind: 'running', of, partition: [], order: by, type: inferExprType(expr) },
+    };
+  });
+  refuseRepeats(
+    [...picked, ...totals].map((output) => output.name),
+    'aggregation/functions',
+  );
+  const used = [...picked.map((one) => one.expr), ...by.map((sort) => sort.expr), ...totals.map((total) => total.expr)];
+  const outputs = number([
+    ...picked,
+    ...totals.map(({ as, name, expr }) => ({ name, expr: { kind: 'column', name: as, type: inferExprType(expr) } as const })),
+  ]);
+  const summed: Plan = { kind: 'project', from: builder.from(where, used).from, outputs: totals, keep: true };
+  const rows: Plan = { kind: 'project', from: planSort(summed, by, window), outputs, keep: false };
+  return {
+    rows: anonymise(rows),
+    count: anonymise(counted(builder.from(where, []).from)),
+    countsEveryRow: !where,
+    columns: columnsOf(outputs),
+    window,
+  };
+};
+
+const aggregateOrder = (request: ReadRequest, outputs: readonly Output[], keys: readonly Output[]): Sort[] => {
+  const reference = (output: Output): Expr => ({ kind: 'column', name: output.as, type: inferExprType(output.expr) });
+  const descending = request.orderDirection === 'DESC';
+  if (request.orderBy === undefined) return keys.map((key, index) => ({ expr: reference(key), descending: descending && index === 0 }));
+  const asked = outputs.find((output) => output.name === request.orderBy);
+  if (!asked) {
+    throw refuseParameter(
+      'orderBy',
+      `An aggregated read is ordered by one of its own columns, and '${shortenName(request.orderBy)}' is none.${suggestNames(
+        request.orderBy,
+        outputs.map((output) => output.name),
+      )}`,
+    );
+  }
+  if (!isComparable(inferExprType(asked.expr)))
+    throw refuseParameter(
+      'orderBy',
+      `Cannot order by '${shortenName(asked.name)}', whose type is ${printType(inferExprType(asked.expr))}.`,
+    );
+  return [
+    { expr: reference(asked), descending },
+    ...keys.filter((key) => key !== asked).map((key) => ({ expr: reference(key), descending: false })),
+  ];
+};
+
+/** Rows of a table of which a second pass, to count groups that do not fit into an answer, takes longer than to number all groups. */
+const MANY = 10_000_000;
+
+const beyondLast = ({ source }: Builder, window: Window): Beyond | null =>
+  window.kind === 'limit' && window.peek && window.limit !== null && (source.rowCount ?? 0) >= MANY
+    ? { place: 'place', limit: window.limit, total: 'total' }
+    : null;
+
+const withNumbers = (from: Plan, by: readonly Sort[], { place, total }: Beyond): Plan => {
+  const counting = { kind: 'running', of: null, partition: [], type: BIGINT } as const;
+  const outputs: Output[] = [
+    { as: place, name: place, expr: { ...counting, order: by } },
+    { as: total, name: total, expr: { ...counting, order: [], whole: true } },
+  ];
+  return { kind: 'project', from, outputs, keep: true };
+};
+
+const planGroups = (builder: Builder, request: ReadRequest, functions: readonly Measure[], window: Window): ReadPlan => {
+  const where = buildPredicate(request.filters ?? [], builder.resolve);
+  const keys = groupKeys(request.aggregation?.groupBy ?? [], builder.resolve);
+  const values = functions.map(({ name, expr }, index): Output => ({ as: `c${keys.length + index}`, name, expr }));
+  const outputs = [...keys, ...values];
+  refuseRepeats(
+    outputs.map((output) => output.name),
+    'aggregation',
+  );
+  const { from } = builder.from(
+    where,
+    outputs.map((output) => output.expr),
+  );
+  const groups: Plan = { kind: 'group', from, keys, measures: values };
+  const reference = (output: Output): Expr => ({ kind: 'column', name: output.as, type: inferExprType(output.expr) });
+  const [first, ...others] = keys.map(reference);
+  const finished = outputs.map((output, index): Output => {
+    const running = functions[index - keys.length]?.running === true;
+    const order = first ? [{ expr: first, descending: false }] : [];
+    const expr: Expr = running
+      ? { kind: 'running', of: reference(output), partition: others, order, type: inferExprType(output.expr) }
+      : planKey(output, reference(output));
+    return { ...output, expr };
+  });
+  const whole: Plan = finished.some(({ expr }) => expr.kind !== 'column')
+    ? { kind: 'project', from: groups, outputs: finished, keep: false }
+    : groups;
+  const by = aggregateOrder(request, finished, finished.slice(0, keys.length));
+  const last = beyondLast(builder, window);
+  const all = last ? withNumbers(whole, by, last) : whole;
+  return {
+    rows: anonymise(planSort(all, by, window)),
+    count: anonymise(counted(groups)),
+    countsEveryRow: false,
+    columns: columnsOf(finished),
+    window,
+    ...(last ? { beyond: last } : {}),
+  };
+};
+
+/**
+ * Plans a read. `cap` is the most rows an answer may hold (100,000 for JSON), or null for streams. Every 400 of a read comes from here:
+ * unknown columns with near matches, operators and functions that a type does not have, values of the wrong type. `keyed` pages of plain rows carry what
+ * they are ordered by, and one row more.
+ */
+export const planRead = (source: TableSource, request: ReadRequest, cap: number | null, keyed = false): ReadPlan => {
+  const builder = new Builder(source);
+  const window = makeWindow(request, cap, keyed && !request.aggregation);
+  if (!request.aggregation) return planRows(builder, request, window);
+  if (request.seek) throw refuseParameter('cursor', 'An aggregated read is paged by number; leave the cursor out.');
+  const functions = buildMeasures(request.aggregation.functions, builder.resolve, builder.defaultOrder());
+  const running = functions.some((measure) => measure.running);
+  if (request.aggregation.groupBy.length > 0 || !running) return planGroups(builder, request, functions, window);
+  if (functions.every((measure) => measure.running)) return planRunning(builder, request, functions, window);
+  throw refuseParameter(
+    'aggregation/functions',
+    "'cumsum' without groupBy keeps every row and cannot stand beside functions that need one row; add a groupBy.",
+  );
+};
+
+/** Distinct values of one column, ascending, without nulls and empty text; one more than `limit`, so that a cut is seen. */
+export const planDistinct = (source: TableSource, asked: string, limit: number): { rows: Plan; type: ColumnType } => {
+  const builder = new Builder(source);
+  const { name, type, expr } = builder.resolve(asked, 'column');
+  if (!isComparable(type))
+    throw refuseParameter(
+      'column',
+      `'${shortenName(name)}' has no distinct values: its type is ${printType(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
+    );
+  // text beyond the empty one is neither null nor empty, and the engine can ask the files for that
+  const present: Expr =
+    type.kind === 'string'
+      ? { kind: 'compare', how: 'greater', left: expr, right: { kind: 'value', value: '', type } }
+      : { kind: 'missing', of: expr, negated: true };
+  const { from } = builder.from(present, [expr]);
+  const groups: Plan = { kind: 'group', from, keys: [{ as: 'c0', name, expr }], measures: [] };
+  return {
+    rows: anonymise({
+      kind: 'sort',
+      from: groups,
+      by: [{ expr: { kind: 'column', name: 'c0', type }, descending: false }],
+      limit: limit + 1,
+      offset: 0,
+    }),
+    type,
+  };
+};

@@ -1,0 +1,79 @@
+/** Which engine answers a read: DuckDB opens the files of a version, Databricks the same version of the Delta table. */
+import { findKnownRows, dropEmptyFiles } from './count.ts';
+import type { LiveTable, TableRows } from '../terms/plan.ts';
+import type { TableSource } from '../terms/source.ts';
+import { findKept } from '../plan/planner.ts';
+import type { ReadRequest } from '../ask/request.ts';
+import type { Warehouse } from '../terms/warehouse.ts';
+
+interface EnginesOptions {
+  /** Opens files; undefined where it is not to be asked. */
+  files: Warehouse | undefined;
+  /** Opens tables; undefined where there is none. */
+  tables: Warehouse | undefined;
+  /** With both: what lies in more bytes of files than this is read from tables. */
+  mostBytes: number;
+  /** Settles when the logs of these tables have these versions. Throws `errors.lakeNotPublished`. */
+  published: (tables: readonly LiveTable[]) => Promise<void>;
+}
+
+/** A read's engine, and what it reads as that engine knows it. */
+export interface Chosen {
+  warehouse: Warehouse;
+  source: TableSource;
+}
+
+const isThere = (rows: TableRows | undefined): rows is TableRows => rows !== undefined && rows.files.length > 0;
+
+/** Every table that a read may open. */
+const tablesOf = (source: TableSource): LiveTable[] =>
+  [source, source.identity, source.registry, source.annotations, source.metadata, source.metadata?.answers]
+    .filter(isThere)
+    .flatMap(({ live }) => live ?? []);
+
+/** Bytes of the files that may hold a row of the read. Throws the planner's 400s of filters. */
+async function bytesOf(source: TableSource, request: ReadRequest): Promise<number> {
+  const { extents = [] } = dropEmptyFiles(source, await findKnownRows(source, findKept(source, request)));
+  return extents.reduce((sum, { byteCount = 0 }) => sum + byteCount, 0);
+}
+
+const NO_ENGINE = 'No engine is left to read with.';
+
+export class Engines {
+  readonly #options: EnginesOptions;
+  readonly #all: readonly Warehouse[];
+
+  constructor(options: EnginesOptions) {
+    this.#options = options;
+    this.#all = [options.files, options.tables].filter((each) => each !== undefined);
+    if (this.#all.length === 0) throw new TypeError(NO_ENGINE);
+  }
+
+  /** Statements running now. */
+  get running(): number {
+    return this.#all.reduce((sum, { running }) => sum + running, 0);
+  }
+
+  /** The engine for a read, once it can see what is read. Throws the planner's 400s of filters and `lakeNotPublished`. */
+  async choose(source: TableSource, request: ReadRequest = {}): Promise<Chosen> {
+    const { files, tables, mostBytes, published } = this.#options;
+    if (files && (!tables || (await bytesOf(source, request)) <= mostBytes)) return { warehouse: files, source };
+    if (!tables) throw new TypeError(NO_ENGINE);
+    await published(tablesOf(source));
+    // where a row lies in the files is of no use to an engine that opens tables
+    return { warehouse: tables, source: { ...source, extents: undefined, keptRows: undefined } };
+  }
+
+  /** The engine for a small table of the service's own. Throws `lakeNotPublished`. */
+  async forSmall({ live }: TableRows): Promise<Warehouse> {
+    const { files, tables, published } = this.#options;
+    if (files) return files;
+    if (!tables) throw new TypeError(NO_ENGINE);
+    await published(live ? [live] : []);
+    return tables;
+  }
+
+  async close(): Promise<void> {
+    for (const each of this.#all) await each.close();
+  }
+}

@@ -1,0 +1,341 @@
+/** The door to reading: plan, compile, run, frame. */
+import { Readable } from 'node:stream';
+import { readJson } from '../../json.ts';
+import { compile } from '../compile/compile.ts';
+import { countMatches, findKnownRows, dropEmptyFiles } from './count.ts';
+import type { Counted, KnownRows } from './count.ts';
+import type { Dialect } from '../terms/dialect.ts';
+import { countRecords, printCsvHeader, addHeader, joinLines, wrapJsonArray } from './frame.ts';
+import type { LineCount } from './frame.ts';
+import type { Output, Plan } from '../terms/plan.ts';
+import type { TableSource } from '../terms/source.ts';
+import { findKept, planDistinct, planRead } from '../plan/planner.ts';
+import type { ReadPlan } from '../plan/planner.ts';
+import { MAX_LIMIT } from '../ask/request.ts';
+import type { ReadRequest, Seek } from '../ask/request.ts';
+import type { Window } from '../plan/window.ts';
+import { printAsOne, printRows, streamRows } from './printing.ts';
+import { writeSpreadsheet } from './spreadsheet.ts';
+import { nameType, printType } from '../terms/types.ts';
+import type { RunOptions, StreamFormat, Warehouse } from '../terms/warehouse.ts';
+
+export interface ColumnInfo {
+  name: string;
+  type_name: string;
+  type_text: string;
+}
+
+/** What a page holds beside its rows. */
+export interface PageCounts {
+  /** Rows of this answer. */
+  rows: number;
+  /** Rows that match. */
+  totalRows: number;
+  /** Matching rows exist beyond those sent; false on a paged read, where `totalPages` says what remains. */
+  truncated: boolean;
+  page: number;
+  pageSize: number;
+  totalPages: number;
+}
+
+/** Where a page begins and ends in the order of its read; the places from which the pages beside it are read. */
+export interface PageEdges {
+  previous: Seek | null;
+  next: Seek | null;
+}
+
+/** A JSON answer whose rows were printed by the engine. */
+export interface Page {
+  columns: readonly ColumnInfo[];
+  /** The rows' JSON objects, joined by commas, without the brackets. Destroying it frees the engine. */
+  rows: Readable;
+  /** Known once `rows` has ended. */
+  counts: () => PageCounts;
+  /** Of a page of plain rows; null where pages are numbered, or everything is one page. */
+  edges: PageEdges | null;
+}
+
+/** Bytes of a whole result, printed by the engine; destroyed, never ended, when the engine fails midway. */
+export interface Download {
+  columns: readonly ColumnInfo[];
+  contentType: string;
+  body: Readable;
+  /** True when the request's limit left rows behind; settled before `body` ends. */
+  truncated: Promise<boolean>;
+}
+
+export const DOWNLOAD_TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+  json: 'application/json',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const;
+
+export interface DownloadOptions extends RunOptions {
+  format: keyof typeof DOWNLOAD_TYPES;
+  /** Leaves out the apostrophe that keeps spreadsheet programs from running text as a formula. */
+  raw?: boolean;
+  /** Counts the rows as they pass; of Parquet those that the engine has read, until it is written. */
+  seen?: LineCount;
+}
+
+export interface Distinct {
+  values: (string | number | boolean)[];
+  truncated: boolean;
+}
+
+/** A read as text, without running it and without its values: `application/vnd.fieldlake.plan+json`. */
+export interface Description {
+  plan: Plan;
+  statement: string;
+  parameters: readonly { type: string }[];
+  columns: readonly ColumnInfo[];
+}
+
+/** Above this many rows an answer is streamed from the engine; below, one round trip is quicker. */
+const SMALL = 1000;
+
+const columnInfo = ({ columns }: Pick<ReadPlan, 'columns'>): ColumnInfo[] =>
+  columns.map(({ name, type }) => ({ name, type_name: nameType(type), type_text: printType(type) }));
+
+interface Lines {
+  body: Readable;
+  seen: LineCount;
+}
+
+/** `waits`: the line beyond the last is read too. */
+const runLines = async (
+  warehouse: Warehouse,
+  plan: ReadPlan,
+  { limit, waits }: { limit: number; waits: boolean },
+  options: RunOptions,
+): Promise<Lines> => {
+  const statement = compile(printRows(plan, 'json'), warehouse.dialect);
+  if (limit > SMALL) {
+    const seen: LineCount = { rows: 0, cut: false };
+    const source = await streamRows(warehouse, plan, { statement, format: 'json' }, options);
+    const body = Readable.from(joinLines(source, limit, seen, waits), { objectMode: false });
+    body.once('close', () => source.destroy());
+    return { body, seen };
+  }
+  const lines = await warehouse.rows(statement, options);
+  return {
+    body: printAsOne(
+      plan,
+      lines.slice(0, limit).map(({ line }) => line),
+    ),
+    seen: { rows: Math.min(limit, lines.length), cut: lines.length > limit, ...(waits ? { beyond: String(lines[limit]?.line) } : {}) },
+  };
+};
+
+/** Ends `body` only after `after` has settled; fails it when that fails. */
+const thenAwait = (body: Readable, after: () => Promise<void>): Readable => {
+  const chunks = async function* () {
+    for await (const chunk of body) yield chunk as Buffer;
+    await after();
+  };
+  const whole = Readable.from(chunks(), { objectMode: false });
+  whole.once('close', () => body.destroy());
+  return whole;
+};
+
+type PageWindow = Extract<Window, { kind: 'page' }>;
+
+/** Rows of a page, in order, each with its keys where they were asked for; and whether there was one more. */
+const pageLines = async (warehouse: Warehouse, plan: ReadPlan, { pageSize, seek }: PageWindow, options: RunOptions) => {
+  const found: Record<string, unknown>[] = [];
+  const { timeoutMs, ...others } = options;
+  const until = performance.now() + (timeoutMs ?? 0);
+  for (const rows of plan.parts ?? [plan.rows]) {
+    const left = timeoutMs === undefined ? {} : { timeoutMs: Math.max(1, until - performance.now()) };
+    found.push(...(await warehouse.rows(compile(printRows({ ...plan, rows }, 'json'), warehouse.dialect), { ...others, ...left })));
+    if (found.length > pageSize) break;
+  }
+  const lines = found.slice(0, pageSize).map(({ line, key }) => ({ line: String(line), keys: key as string | undefined }));
+  return { lines: seek?.back ? lines.reverse() : lines, more: found.length > pageSize };
+};
+
+const edgesOf = (
+  lines: readonly { keys: string | undefined }[],
+  { seek, position, more, total }: { seek: Seek | undefined; position: number; more: boolean; total: number },
+): PageEdges | null => {
+  const place = (row: { keys: string | undefined } | undefined, back: boolean): Seek | null =>
+    row?.keys === undefined
+      ? null
+      : { keys: readJson(row.keys) as (string | null)[], back, position: position + (back ? 0 : lines.length), total };
+  const [earlier, later] = seek?.back ? [more, true] : [seek !== undefined || position > 0, more];
+  return { previous: earlier ? place(lines[0], true) : null, next: later ? place(lines.at(-1), false) : null };
+};
+
+const numberedPage = async (
+  warehouse: Warehouse,
+  counted: Counted,
+  plan: ReadPlan & { window: PageWindow },
+  options: RunOptions,
+): Promise<Page> => {
+  const { seek, page, pageSize } = plan.window;
+  const [{ lines, more }, total] = await Promise.all([
+    pageLines(warehouse, plan, plan.window, options),
+    // the table is the same version on every page, and so is the count
+    seek ? seek.total : countMatches(warehouse, counted, options),
+  ]);
+  const position = seek ? Math.max(0, seek.position - (seek.back ? lines.length : 0)) : (page - 1) * pageSize;
+  return {
+    columns: columnInfo(plan),
+    rows: printAsOne(
+      plan,
+      lines.map(({ line }) => line),
+    ),
+    counts: () => ({
+      rows: lines.length,
+      totalRows: total,
+      truncated: false,
+      page: seek ? Math.floor(position / pageSize) + 1 : page,
+      pageSize,
+      totalPages: Math.ceil(total / pageSize),
+    }),
+    edges: plan.keys ? edgesOf(lines, { seek, position, more, total }) : null,
+  };
+};
+
+/** With the table's name as the caller gives it. */
+const named = <O extends RunOptions>({ table }: TableSource, options: O): O => ({ ...options, table: table.identifier });
+
+/** The files that can hold a row of a read, with what is known of their rows where rows are what is counted. Throws the planner's 400s of filters. */
+const narrowed = async (source: TableSource, request: ReadRequest): Promise<{ near: TableSource; known?: KnownRows }> => {
+  const known = await findKnownRows(source, findKept(source, request));
+  return { near: known.size === 0 ? source : dropEmptyFiles(source, known), ...(request.aggregation ? {} : { known }) };
+};
+
+/**
+ * One page, or the one-page answer of an aggregated or limited read. Throws the planner's 400s, `warehouseTimeout` and `warehouseBusy`;
+ * after rows have begun to flow a failure destroys `rows`.
+ */
+export const readPage = async (warehouse: Warehouse, source: TableSource, request: ReadRequest, given: RunOptions = {}): Promise<Page> => {
+  const options = named(source, given);
+  const { near, known } = await narrowed(source, request);
+  const plan = planRead(near, request, MAX_LIMIT, true);
+  const { window } = plan;
+  const counted: Counted = { source, request, plan, known };
+  if (window.kind === 'page') return numberedPage(warehouse, counted, { ...plan, window }, options);
+  const lines = { limit: window.limit ?? MAX_LIMIT, waits: plan.beyond !== undefined };
+  const { body, seen } = await runLines(warehouse, plan, lines, options);
+  let total = 0;
+  const rows = thenAwait(body, async () => {
+    if (!seen.cut) total = seen.rows;
+    else total = seen.beyond === undefined ? await countMatches(warehouse, counted, options) : Number(seen.beyond);
+  });
+  const counts = () => ({ rows: seen.rows, totalRows: total, truncated: seen.cut, page: 1, pageSize: seen.rows, totalPages: 1 });
+  return { columns: columnInfo(plan), rows, counts, edges: null };
+};
+
+const counting = (source: Readable, format: StreamFormat, seen: LineCount | undefined): Readable => {
+  if (format !== 'json' && !seen) return source;
+  const counted = seen ?? { rows: 0, cut: false };
+  const body = Readable.from(format === 'json' ? wrapJsonArray(source, counted) : countRecords(source, format, counted), {
+    objectMode: false,
+  });
+  body.once('close', () => source.destroy());
+  return body;
+};
+
+/** Rows that `readStream` gives for the same request. Throws the planner's 400s. */
+export const countDownload = async (
+  warehouse: Warehouse,
+  source: TableSource,
+  request: ReadRequest,
+  given: RunOptions = {},
+): Promise<number> => {
+  const options = named(source, given);
+  const { near, known } = await narrowed(source, request);
+  const plan = planRead(near, request, null);
+  const { window } = plan;
+  const total = await countMatches(warehouse, { source, request, plan, known }, options);
+  if (window.kind === 'limit') return Math.min(total, window.limit ?? total);
+  return Math.max(0, Math.min(window.pageSize, total - (window.page - 1) * window.pageSize));
+};
+
+/** Every matching row, or the page or limit that was asked, as bytes. Throws the planner's 400s; a failure midway destroys `body`. */
+export const readStream = async (
+  warehouse: Warehouse,
+  source: TableSource,
+  request: ReadRequest,
+  options: DownloadOptions,
+): Promise<Download> => {
+  const { format, raw = false, seen, ...run } = named(source, options);
+  const { near, known } = await narrowed(source, request);
+  const plan = planRead(near, request, null);
+  const { window } = plan;
+  const columns = columnInfo(plan);
+  const truncated =
+    window.kind === 'limit' && window.limit !== null
+      ? countMatches(warehouse, { source, request, plan, known }, run).then((total) => total > (window.limit ?? total))
+      : Promise.resolve(false);
+  truncated.catch(() => undefined);
+  const download = { columns, contentType: DOWNLOAD_TYPES[format], truncated };
+  if (format === 'arrow' || format === 'parquet') {
+    const onRows = (rows: number) => {
+      if (seen) seen.rows = rows;
+    };
+    const statement = compile(printRows(plan, 'typed'), warehouse.dialect);
+    return { ...download, body: await warehouse.typed(statement, format, plan.columns, { ...run, onRows }) };
+  }
+  if (format === 'xlsx') {
+    // a cell with text is never a formula, so nothing is kept from being run
+    const csv = await warehouse.stream(compile(printRows(plan, 'csv'), warehouse.dialect), 'csv', run);
+    return { ...download, body: writeSpreadsheet(csv, plan.columns, seen ?? { rows: 0, cut: false }) };
+  }
+  const statement = compile(printRows(plan, format === 'csv' ? 'csv' : 'json', !raw), warehouse.dialect);
+  const bytes = counting(await streamRows(warehouse, plan, { statement, format }, run), format, seen);
+  const header =
+    format === 'csv'
+      ? printCsvHeader(
+          columns.map((column) => column.name),
+          !raw,
+        )
+      : null;
+  return { ...download, body: header === null ? bytes : addHeader(header, bytes) };
+};
+
+/** Distinct values of a column, ascending, without nulls and empty text. Numbers where the column is numeric and a number is exact. */
+export const readDistinct = async (
+  warehouse: Warehouse,
+  source: TableSource,
+  column: string,
+  limit: number,
+  given: RunOptions = {},
+): Promise<Distinct> => {
+  const options = named(source, given);
+  const { rows, type } = planDistinct(source, column, limit);
+  const outputs: Output[] = [{ as: 'c0', name: 'value', expr: { kind: 'column', name: 'c0', type } }];
+  const lines = await warehouse.rows(
+    compile({ kind: 'print', from: rows, format: 'json', outputs, guard: false }, warehouse.dialect),
+    options,
+  );
+  const members = readJson(`[${lines.map(({ line }) => String(line)).join(',')}]`) as { value: string | number | boolean | null }[];
+  const values = members.map(({ value }) => value);
+  return { values: values.slice(0, limit).filter((value) => value !== null), truncated: values.length > limit };
+};
+
+/** The plan and statement of a read, and the types of its parameters. Values are left out of the plan too. */
+export const describePlan = (dialect: Dialect, source: TableSource, request: ReadRequest): Description => {
+  const plan = planRead(source, request, MAX_LIMIT);
+  const { sql, values } = compile(printRows(plan, 'json'), dialect);
+  return {
+    plan: withoutValues(plan.rows),
+    statement: sql,
+    parameters: values.map(({ type }) => ({ type: printType(type) })),
+    columns: columnInfo(plan),
+  };
+};
+
+const withoutValues = (plan: Plan): Plan =>
+  readJson(
+    JSON.stringify(plan, (key, value: unknown) => {
+      if (key === 'files') return undefined;
+      if (typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'value') return { ...value, value: undefined };
+      return typeof value === 'bigint' ? String(value) : value;
+    }),
+  ) as Plan;

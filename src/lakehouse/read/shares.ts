@@ -1,0 +1,114 @@
+import { errors } from '../../errors.ts';
+
+interface ShareLimits {
+  /** Statements of one caller that run at once. */
+  perCaller: number;
+  /** Statements on data of one owning organization that run at once. */
+  perOwner: number;
+  /** Statements of one caller that may wait. */
+  waiting: number;
+  /** Milliseconds that one may wait. */
+  waitMs: number;
+}
+
+interface Waiter {
+  caller: string;
+  owner: string;
+  start: () => void;
+}
+
+const subtract = (counts: Map<string, number>, key: string) => {
+  const left = (counts.get(key) ?? 1) - 1;
+  if (left === 0) counts.delete(key);
+  else counts.set(key, left);
+};
+
+/**
+ * Fair shares of the engine in this process: nobody's statements crowd out another's. First come, first served among those whose own share is free.
+ * Errors: callerBusy (429) when a caller has too many waiting or waits too long for their own share, warehouseBusy (503) when the owner's is the full one.
+ */
+export class FairShares {
+  readonly #limits: ShareLimits;
+  readonly #byCaller = new Map<string, number>();
+  readonly #byOwner = new Map<string, number>();
+  readonly #inside = new Map<string, number>();
+  #queue: Waiter[] = [];
+
+  constructor(limits: ShareLimits) {
+    this.#limits = limits;
+  }
+
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /**
+   * A place for a request before anything is known of it but its caller: as many as may run and wait. The answer gives the place back, and does nothing
+   * more when it is called twice. Throws callerBusy (429) when there is none, so that what would be refused anyway costs nothing before.
+   */
+  enter(caller: string): () => void {
+    const { perCaller, waiting, waitMs } = this.#limits;
+    if ((this.#inside.get(caller) ?? 0) >= perCaller + waiting) throw errors.callerBusy().with({ retryAfter: waitMs / 1000 });
+    this.#inside.set(caller, (this.#inside.get(caller) ?? 0) + 1);
+    let isInside = true;
+    return () => {
+      if (!isInside) return;
+      isInside = false;
+      subtract(this.#inside, caller);
+    };
+  }
+
+  /** Waits for a share and answers the function that gives it back; calling that twice does nothing more. */
+  async acquire(caller: string, owner: string, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
+    const { waiting, waitMs } = this.#limits;
+    const isFirst = !this.#queue.some((waiter) => waiter.caller === caller || waiter.owner === owner);
+    if (!(isFirst && this.#hasRoom(caller, owner))) {
+      if (this.#queue.filter((waiter) => waiter.caller === caller).length >= waiting)
+        throw errors.callerBusy().with({ retryAfter: waitMs / 1000 });
+      await new Promise<void>((resolve, reject) => {
+        const waiter: Waiter = { caller, owner, start: () => settle(resolve) };
+        const timer = setTimeout(() => settle(() => reject(this.#refusal(caller))), waitMs);
+        const leave = () => settle(() => reject(signal?.reason instanceof Error ? signal.reason : new Error('the caller went away')));
+        const settle = (then: () => void) => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', leave);
+          this.#queue = this.#queue.filter((other) => other !== waiter);
+          then();
+        };
+        signal?.addEventListener('abort', leave, { once: true });
+        this.#queue.push(waiter);
+      });
+    } else this.#take(caller, owner);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#give(caller, owner);
+    };
+  }
+
+  #refusal(caller: string) {
+    const own = (this.#byCaller.get(caller) ?? 0) >= this.#limits.perCaller;
+    return (own ? errors.callerBusy() : errors.warehouseBusy()).with({ retryAfter: 1 });
+  }
+
+  #hasRoom(caller: string, owner: string): boolean {
+    return (this.#byCaller.get(caller) ?? 0) < this.#limits.perCaller && (this.#byOwner.get(owner) ?? 0) < this.#limits.perOwner;
+  }
+
+  #take(caller: string, owner: string): void {
+    this.#byCaller.set(caller, (this.#byCaller.get(caller) ?? 0) + 1);
+    this.#byOwner.set(owner, (this.#byOwner.get(owner) ?? 0) + 1);
+  }
+
+  #give(caller: string, owner: string): void {
+    subtract(this.#byCaller, caller);
+    subtract(this.#byOwner, owner);
+    for (const waiter of [...this.#queue])
+      if (this.#hasRoom(waiter.caller, waiter.owner)) {
+        this.#take(waiter.caller, waiter.owner);
+        waiter.start();
+      }
+  }
+}

@@ -1,7 +1,0 @@
-import { errors } from '../errors.ts';
-
-export const shown = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}…` : name);
-
-/** A 400 that names the place and says one sentence. */
-export const refusal = (where: string, sentence: string) =>
-  errors.queryRefused(sentence).with({ problems: [{ path: `?${where}`, message: sentence }] });

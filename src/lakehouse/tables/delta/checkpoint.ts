@@ -1,0 +1,82 @@
+/** A table's log up to a version as one Parquet file, so that a reader need not read every entry. */
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { errors } from '../../../errors.ts';
+import type { ObjectStore } from '../../../storage/objects.ts';
+import type { Queryable } from '../../../database/database.ts';
+import type { StagingArea } from '../staging.ts';
+import { quoteText } from '../../terms/quoting.ts';
+import { addOf, makeMetaData, removeOf } from './entry.ts';
+import { findLogged, listLoggedFiles, listRetired } from './log.queries.ts';
+import { printCheckpointKey, printHintKey, printTableFolder } from './places.ts';
+import { describeState, listTypes, type LogState } from './schema.ts';
+
+interface CheckpointDeps {
+  db: Queryable;
+  lake: ObjectStore;
+  staging: StagingArea;
+}
+
+const MAP = 'map(varchar, varchar)';
+/** The columns of a checkpoint, as the protocol has them; every row fills one. */
+const COLUMNS = {
+  protocol: 'struct(minReaderVersion integer, minWriterVersion integer, readerFeatures varchar[], writerFeatures varchar[])',
+  metaData: `struct(id varchar, name varchar, description varchar, format struct(provider varchar, options ${MAP}), schemaString varchar, partitionColumns varchar[], configuration ${MAP}, createdTime bigint)`,
+  add: `struct(path varchar, partitionValues ${MAP}, size bigint, modificationTime bigint, dataChange boolean, stats varchar)`,
+  remove: `struct(path varchar, deletionTimestamp bigint, dataChange boolean, extendedFileMetadata boolean, partitionValues ${MAP}, size bigint)`,
+  txn: 'struct(appId varchar, version bigint, lastUpdated bigint)',
+};
+
+/** What a reader needs of the log up to a version. */
+export async function listActions(
+  db: Queryable,
+  { tableId, version, state }: { tableId: string; version: number; state: LogState },
+): Promise<object[]> {
+  const table = await findLogged(db, tableId);
+  if (!table) return [];
+  const types = listTypes(state);
+  const files = await listLoggedFiles(db, tableId, version);
+  const retired = await listRetired(db, tableId, version);
+  const described = { id: table.id, name: table.name ?? table.identifier, createdAt: table.createdAt.getTime() };
+  return [
+    { protocol: describeState(state).protocol },
+    { metaData: makeMetaData(described, state) },
+    ...retired.map(({ path, byteCount, retiredAt }) => ({
+      remove: removeOf({ name: basename(path), byteCount }, { at: retiredAt, changesRows: false }),
+    })),
+    ...files.map(({ path, createdAt, ...file }) => ({
+      add: addOf({ ...file, name: basename(path), modifiedAt: createdAt }, types, false),
+    })),
+  ];
+}
+
+/** Writes the checkpoint of a version and points readers to it. One that is there already is left as it is. */
+export async function writeCheckpoint(
+  { db, lake, staging }: CheckpointDeps,
+  { tableId, version, state }: { tableId: string; version: number; state: LogState },
+): Promise<void> {
+  const table = await findLogged(db, tableId);
+  if (!table) return;
+  const actions = await listActions(db, { tableId, version, state });
+  const folder = printTableFolder(table.experimentId, tableId);
+  const work = join(staging.workFolder, randomUUID());
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  const session = await staging.session({ small: true });
+  try {
+    const [given, made] = [join(work, 'actions.json'), join(work, 'checkpoint.parquet')];
+    await writeFile(given, actions.map((action) => `${JSON.stringify(action)}\n`).join(''));
+    const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: ${quoteText(type)}`);
+    const read = `read_json(${quoteText(given)}, format = 'newline_delimited', columns = {${columns.join(', ')}})`;
+    await session.prepare([{ sql: `copy (select * from ${read}) to ${quoteText(made)} (format parquet, compression snappy)`, values: [] }]);
+    await lake.put(printCheckpointKey(folder, version), createReadStream(made)).catch((error: unknown) => {
+      if ((error as { code?: unknown }).code !== errors.objectExists().code) throw error;
+    });
+  } finally {
+    session.close();
+    await rm(work, { recursive: true, force: true });
+  }
+  // a hint: the only object of a log that changes
+  await lake.replace(printHintKey(folder), Buffer.from(JSON.stringify({ version, size: actions.length })));
+}

@@ -1,0 +1,60 @@
+/** What a version adds to its table's Delta log: the bytes of the entry, fixed in the transaction that makes the version. */
+import { basename } from 'node:path';
+import type { TableKind } from '../../terms/catalog.ts';
+import type { LockedTable } from '../manifest-rows.ts';
+import type { StagedFile } from '../../terms/warehouse.ts';
+import type { Transaction } from '../../../database/database.ts';
+import { printEntry, printNothing } from './entry.ts';
+import { insertEntries, hasOlderFiles, updateState, type NewEntry } from './log.queries.ts';
+import { CHECKPOINT_EVERY, makeFirstState, makeNextState } from './schema.ts';
+
+interface LoggedVersion {
+  version: number;
+  /** Why it was made: a `CommitCause`. */
+  cause: string;
+  added: readonly StagedFile[];
+  retired: readonly { path: string; byteCount: number }[];
+  /** Names, in lower case, of columns whose type has changed. */
+  retyped: ReadonlySet<string>;
+}
+
+/**
+ * Adds the entry of a version, in the transaction that makes it. A log begins with the first file of its table, and then has the versions before it too,
+ * without rows. A table that has rows and no log is older than logs: it gets none until `startLogs`.
+ */
+export async function writeLogVersion(
+  tx: Transaction,
+  table: LockedTable,
+  { version, cause, added, retired, retyped }: LoggedVersion,
+): Promise<void> {
+  const begins = table.logState === null;
+  if (begins && (added.length === 0 || table.rowCount > 0)) return;
+  const at = Date.now();
+  const files = retired.length === 0 || (await hasOlderFiles(tx, table.id, version));
+  const after = makeNextState(
+    table.logState ?? makeFirstState(table.kind as TableKind),
+    added.map(({ columns }) => columns),
+    { files, retyped },
+  );
+  const described = { id: table.id, name: table.name ?? table.identifier, createdAt: table.createdAt.getTime() };
+  const none = { added: [], retired: [], changesRows: true };
+  const entry = printEntry({
+    table: described,
+    before: begins ? after : table.logState,
+    after,
+    cause,
+    at,
+    added: added.map((file) => ({ ...file, name: basename(file.path), modifiedAt: at })),
+    retired: retired.map(({ path, byteCount }) => ({ name: basename(path), byteCount })),
+    changesRows: cause !== 'compact',
+  });
+  const entries: NewEntry[] = [];
+  if (begins) {
+    entries.push({ version: 0, entry: printEntry({ table: described, before: null, after, cause: 'create', at, ...none }), state: null });
+    for (let earlier = 1; earlier < version; earlier += 1)
+      entries.push({ version: earlier, entry: printNothing('nothing', at), state: null });
+  }
+  entries.push({ version, entry, state: version % CHECKPOINT_EVERY === 0 ? after : null });
+  await insertEntries(tx, table.id, entries);
+  if (JSON.stringify(after) !== JSON.stringify(table.logState)) await updateState(tx, table.id, after);
+}

@@ -1,0 +1,113 @@
+/** A lake of before there were logs: its files go where they belong, have one type for each column, and a log begins with the version that there is. */
+import { link, mkdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Database } from '../../../database/database.ts';
+import { listFixedColumns, listPhysicalColumns, type TableKind } from '../../terms/catalog.ts';
+import { listColumnsAt, commit, listFilesAt, findTableById, lockTable } from '../manifest.ts';
+import { setFilesVariable, writeSelect } from '../rewriting.ts';
+import type { StagingArea } from '../staging.ts';
+import { printType } from '../../terms/types.ts';
+import { printEntry } from './entry.ts';
+import { insertEntries, listLoggedFiles, listMisplaced, listWithoutLog, movePath, setLogFrom, updateState } from './log.queries.ts';
+import { printTableFolder } from './places.ts';
+import { makeFirstState, makeNextState } from './schema.ts';
+
+interface StartDeps {
+  db: Database;
+  staging: StagingArea;
+}
+
+/** Puts the files of a table into its folder. The other name stays for readers that know it, until the nightly sweep finds that nothing names it. */
+async function moveFiles({ db, staging }: StartDeps, { id, experimentId }: { id: string; experimentId: string }): Promise<number> {
+  const folder = printTableFolder(experimentId, id);
+  const misplaced = await listMisplaced(db, id, folder);
+  for (const file of misplaced) {
+    const path = `${folder}/${file.id}.parquet`;
+    const [from, to] = [join(staging.lakeFolder, file.path), join(staging.lakeFolder, path)];
+    await mkdir(dirname(to), { recursive: true });
+    await link(from, to).catch((error: unknown) => {
+      // an earlier run was ended between this step and the next
+      if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
+    });
+    await movePath(db, file.id, path);
+  }
+  return misplaced.length;
+}
+
+/** Writes the files anew that hold an older type of a column; how many. */
+async function rewriteOlder({ db, staging }: StartDeps, tableId: string, sortColumn: string): Promise<number> {
+  const table = await findTableById(db, tableId);
+  if (!table) return 0;
+  const columns = await listColumnsAt(db, tableId, table.version);
+  const fixed = listPhysicalColumns(listFixedColumns(table.kind as TableKind)).map((column) => ({
+    ...column,
+    hasValues: true,
+    exactDouble: true,
+  }));
+  const known = [...fixed, ...columns.filter(({ hasValues }) => hasValues)];
+  const types = new Map(known.map(({ name, type }) => [name, printType(type)]));
+  const older: { id: string; path: string }[] = [];
+  for (const file of await listFilesAt(db, tableId, table.version)) {
+    const held = await staging.readColumns(file.path);
+    if (held.some(({ name, type }) => (types.get(name) ?? printType(type)) !== printType(type))) older.push(file);
+  }
+  if (older.length === 0) return 0;
+  const session = await staging.session();
+  const staged = await session
+    .stage({
+      tableId,
+      experimentId: table.experimentId,
+      prepare: [setFilesVariable(older.map(({ path }) => join(staging.lakeFolder, path)))],
+      select: { sql: writeSelect(known), values: [] },
+      sortColumn,
+    })
+    .finally(() => session.close());
+  await db.transaction((tx) =>
+    commit(tx, { tableId, cause: 'compact', files: staged.files, retire: older.map(({ id }) => id), basedOn: table.version }),
+  );
+  return older.length;
+}
+
+/** Begins the log of a table at its present version: one entry that says all of it, and a checkpoint, since there are no earlier entries. */
+async function startLog({ db, staging }: StartDeps, tableId: string): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const table = await lockTable(tx, tableId);
+    if (!table || table.logState !== null || table.rowCount === 0) return false;
+    const files = await listLoggedFiles(tx, tableId, table.version);
+    const schemas = await Promise.all(files.map(({ path }) => staging.readColumns(path)));
+    const after = makeNextState(makeFirstState(table.kind as TableKind), schemas, { files: true, retyped: new Set() });
+    const entry = printEntry({
+      table: { id: table.id, name: table.name ?? table.identifier, createdAt: table.createdAt.getTime() },
+      before: null,
+      after,
+      cause: 'start',
+      at: Date.now(),
+      added: files.map(({ path, createdAt, ...file }) => ({ ...file, name: basename(path), modifiedAt: createdAt })),
+      retired: [],
+      changesRows: true,
+    });
+    await insertEntries(tx, tableId, [{ version: table.version, entry, state: after }]);
+    await updateState(tx, tableId, after);
+    await setLogFrom(tx, tableId, table.version);
+    return true;
+  });
+}
+
+export interface Started {
+  tables: number;
+  moved: number;
+  rewritten: number;
+}
+
+/** Gives every table with rows that has no log one. It may be stopped at any moment and run again, beside a service that runs. `sortColumns`: by kind. */
+export async function startLogs(deps: StartDeps, sortColumns: Readonly<Record<string, string>>): Promise<Started> {
+  const started: Started = { tables: 0, moved: 0, rewritten: 0 };
+  for (const { id, experimentId, kind } of await listWithoutLog(deps.db)) {
+    started.moved += await moveFiles(deps, { id, experimentId });
+    const sortColumn = sortColumns[kind];
+    // other kinds are replaced as a whole, so that their files are all of one making
+    if (sortColumn !== undefined) started.rewritten += await rewriteOlder(deps, id, sortColumn);
+    if (await startLog(deps, id)) started.tables += 1;
+  }
+  return started;
+}

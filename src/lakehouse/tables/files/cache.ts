@@ -1,0 +1,191 @@
+/** Copies of whole files that never change, in a folder of this process: so many bytes at most, the least lately read go first. */
+import { EventEmitter, once } from 'node:events';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { errors } from '../../../errors.ts';
+import { requireInside } from './files.ts';
+
+/** A file as the manifest has it. */
+export interface FileFacts {
+  /** Relative to the lake folder. */
+  path: string;
+  byteCount: number;
+  /** 64 lower-case hex digits; null where it was not noted. */
+  sha256: string | null;
+}
+
+interface Entry {
+  bytes: number;
+  /** Undefined: found at the start, and not compared with the manifest yet. */
+  facts: FileFacts | undefined;
+  /** Holds that are not over. */
+  pins: number;
+  /** The download under way. */
+  coming: Promise<void> | undefined;
+}
+
+const DOWNLOADS = 8;
+/** Milliseconds that a hold waits for others to let go of the room that it needs. */
+const ROOM_MS = 30_000;
+
+const mebibytes = (bytes: number) => Math.ceil(bytes / 1_048_576);
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
+
+/** The promise, or the signal's reason if that comes first. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', leave, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
+
+export class FileCache {
+  readonly folder: string;
+  readonly #most: number;
+  /** In the order of use. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+  #pinned = 0;
+  /** Says `left` when a hold is over. */
+  readonly #holds = new EventEmitter().setMaxListeners(0);
+
+  /** Counts what lies in the folder, by when it was last used. */
+  constructor(folder: string, most: number) {
+    this.folder = folder;
+    this.#most = most;
+    rmSync(join(folder, '.staging'), { recursive: true, force: true });
+    mkdirSync(join(folder, '.staging'), { recursive: true, mode: 0o700 });
+    mkdirSync(join(folder, 'tables'), { recursive: true, mode: 0o700 });
+    const found = readdirSync(join(folder, 'tables'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => {
+        const full = join(entry.parentPath, entry.name);
+        const { size, atimeMs, mtimeMs } = statSync(full);
+        return { path: full.slice(folder.length + 1), bytes: size, usedAt: Math.max(atimeMs, mtimeMs) };
+      });
+    for (const { path, bytes } of found.sort((a, b) => a.usedAt - b.usedAt)) this.#enter(path, bytes);
+    this.#shrink();
+  }
+
+  /** Bytes of all copies. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** What the manifest says of a file, where it was asked before. */
+  factsOf(path: string): FileFacts | undefined {
+    return this.#entries.get(path)?.facts;
+  }
+
+  /** Where a file lies, or would. */
+  pathOf(path: string): string {
+    return requireInside(this.folder, path);
+  }
+
+  /** Sees to it that files are here, whole, and stay until the answer is called; `fetch` brings one. Each is brought once, whoever asks. */
+  async hold(files: readonly FileFacts[], fetch: (file: FileFacts) => Promise<void>, signal: AbortSignal): Promise<() => void> {
+    const needed = files.reduce((sum, { byteCount }) => sum + byteCount, 0);
+    if (needed > this.#most) throw errors.lakeCacheTooSmall(mebibytes(needed), mebibytes(this.#most));
+    await this.#waitForRoom(files, signal);
+    const pinned = files.map((file) => [file, this.#pin(file)] as const);
+    let isHeld = true;
+    const release = () => {
+      if (!isHeld) return;
+      isHeld = false;
+      for (const [{ path }, entry] of pinned) this.#unpin(path, entry);
+      this.#holds.emit('left');
+    };
+    try {
+      this.#shrink();
+      const missing = pinned.filter(([{ path, byteCount }, { coming }]) => coming !== undefined || sizeOf(this.pathOf(path)) !== byteCount);
+      const bring = async () => {
+        for (let next = missing.pop(); next; next = missing.pop()) await orAborted(this.#bring(next[0], next[1], fetch), signal);
+      };
+      await Promise.all(Array.from({ length: DOWNLOADS }, bring));
+      return release;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** Takes a file that was written here, if there is room for it beside what is held. */
+  keep(file: FileFacts, written: string): void {
+    if (this.#pinned + file.byteCount > this.#most) return rmSync(written, { force: true });
+    const full = this.pathOf(file.path);
+    mkdirSync(dirname(full), { recursive: true, mode: 0o700 });
+    renameSync(written, full);
+    this.#enter(file.path, file.byteCount).facts = file;
+    this.#shrink();
+  }
+
+  remove(path: string): void {
+    rmSync(this.pathOf(path), { force: true });
+    const entry = this.#entries.get(path);
+    if (!entry) return;
+    this.#entries.delete(path);
+    this.#bytes -= entry.bytes;
+    if (entry.pins > 0) this.#pinned -= entry.bytes;
+  }
+
+  removeExperiment(id: string): void {
+    for (const path of [...this.#entries.keys()]) if (path.startsWith(`tables/${id}/`)) this.remove(path);
+    rmSync(join(this.folder, 'tables', id), { recursive: true, force: true });
+  }
+
+  #enter(path: string, bytes: number): Entry {
+    const entry: Entry = this.#entries.get(path) ?? { bytes: 0, facts: undefined, pins: 0, coming: undefined };
+    this.#entries.delete(path);
+    this.#entries.set(path, entry);
+    this.#bytes += bytes - entry.bytes;
+    if (entry.pins > 0) this.#pinned += bytes - entry.bytes;
+    entry.bytes = bytes;
+    return entry;
+  }
+
+  #pin(file: FileFacts): Entry {
+    const entry = this.#enter(file.path, file.byteCount);
+    entry.facts = file;
+    if (entry.pins === 0) this.#pinned += entry.bytes;
+    entry.pins += 1;
+    return entry;
+  }
+
+  #unpin(path: string, entry: Entry): void {
+    entry.pins -= 1;
+    // what was removed meanwhile counts no more
+    if (entry.pins > 0 || this.#entries.get(path) !== entry) return;
+    this.#pinned -= entry.bytes;
+    if (entry.coming === undefined && sizeOf(this.pathOf(path)) === undefined) this.remove(path);
+  }
+
+  #bring(file: FileFacts, entry: Entry, fetch: (file: FileFacts) => Promise<void>): Promise<void> {
+    entry.coming ??= fetch(file).finally(() => (entry.coming = undefined));
+    // whoever waited may have gone
+    entry.coming.catch(() => undefined);
+    return entry.coming;
+  }
+
+  /** Bytes that these files take beside what others hold. */
+  #more(files: readonly FileFacts[]): number {
+    return files.reduce((sum, { path, byteCount }) => sum + ((this.#entries.get(path)?.pins ?? 0) > 0 ? 0 : byteCount), 0);
+  }
+
+  async #waitForRoom(files: readonly FileFacts[], signal: AbortSignal): Promise<void> {
+    const patience = AbortSignal.timeout(ROOM_MS);
+    while (this.#pinned + this.#more(files) > this.#most) {
+      await once(this.#holds, 'left', { signal: AbortSignal.any([signal, patience]) }).catch(() => {
+        throw signal.aborted ? signal.reason : errors.warehouseBusy();
+      });
+    }
+  }
+
+  #shrink(): void {
+    for (const [path, { pins, coming }] of this.#entries) {
+      if (this.#bytes <= this.#most) return;
+      if (pins === 0 && coming === undefined) this.remove(path);
+    }
+  }
+}

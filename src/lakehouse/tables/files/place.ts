@@ -1,0 +1,69 @@
+/** Where the lake of a database lies: written down once, so that no process looks for it elsewhere. */
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../../database/database.ts';
+import { StartError } from '../../../errors.ts';
+import { printObjectKey, type ObjectStore } from '../../../storage/objects.ts';
+import { LOG_FOLDER } from '../delta/places.ts';
+import { findPlace } from './files.queries.ts';
+import type { LakePlace } from './lake-settings.ts';
+
+export { findPlace, setPlace } from './files.queries.ts';
+
+const NAMED = { folder: 'the folder lake in DATA_DIR' } as Readonly<Record<string, string>>;
+const say = (place: LakePlace) => NAMED[place] ?? place;
+
+/** Refuses a place that is not the noted one. Errors: StartError. */
+export async function requirePlace(db: Database, wanted: LakePlace): Promise<void> {
+  const noted = await findPlace(db, wanted);
+  if (noted === wanted) return;
+  const other = noted === 'folder' ? 'set LAKE=folder' : `set S3_BUCKET=${noted.slice('s3://'.length)} without LAKE=folder`;
+  throw new StartError(
+    `The lake of this database lies in ${say(noted)}, and the settings name ${say(wanted)}: stop every process and run npm run lake -- migrate to move it, or ${other} to leave it there.`,
+  );
+}
+
+/** Proves that a bucket makes an object only where there is none, which the logs of tables rest on. Errors: StartError. */
+export async function requireConditionalPuts(store: ObjectStore): Promise<void> {
+  const key = printObjectKey('conditional-puts', randomUUID());
+  const twice = async () => {
+    await store.create(key, Buffer.from('1'));
+    const isRefused = !(await store.create(key, Buffer.from('2')));
+    await store.delete(key);
+    return isRefused;
+  };
+  const isRefused = await twice().catch((error: unknown) => {
+    throw new StartError(`The bucket of the lake cannot be written: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  });
+  if (!isRefused)
+    throw new StartError(
+      'The bucket writes over an object in spite of If-None-Match: *, so that the log of a table would not be safe in it: use another S3-compatible server, or set LAKE=folder.',
+    );
+}
+
+const isLog = (key: string) => key.includes(`/${LOG_FOLDER}/`);
+const isHint = (key: string) => key.endsWith('/_last_checkpoint');
+
+/** Copies the tables and logs that are missing there, and answers how many objects. Logs go after files, so that no version is seen before its files. */
+export async function copyLake(from: ObjectStore, to: ObjectStore): Promise<number> {
+  const there = new Set<string>();
+  for await (const { key } of to.list('tables/')) there.add(key);
+  const steps: string[][] = [[], [], []];
+  for await (const { key } of from.list('tables/')) steps[isHint(key) ? 2 : isLog(key) ? 1 : 0]?.push(key);
+  let copied = 0;
+  for (const key of steps.flatMap((keys) => keys.sort())) {
+    if (isHint(key)) {
+      const bytes: Uint8Array[] = [];
+      for await (const chunk of await from.get(key)) bytes.push(chunk);
+      await to.replace(key, Buffer.concat(bytes));
+    } else if (there.has(key)) continue;
+    else {
+      const facts = await from.head(key);
+      if (!facts) continue;
+      await to.put(key, await from.get(key), { contentLength: facts.byteCount });
+    }
+    copied += 1;
+  }
+  return copied;
+}

@@ -1,0 +1,206 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ObjectStore } from '../../storage/objects.ts';
+import { LOG_FOLDER } from './delta/places.ts';
+import { trimLogs } from './delta/trimming.ts';
+import { listColumnsAt, commit, printFingerprint } from './manifest.ts';
+import * as queries from './manifest.queries.ts';
+import type { Database } from './manifest.queries.ts';
+import type { LakeFile } from './manifest-rows.ts';
+import { setFilesVariable, writeSelect } from './rewriting.ts';
+import type { StagingArea } from './staging.ts';
+import { noteValues } from './value-notes.ts';
+
+interface MaintenanceDeps {
+  db: Database;
+  staging: StagingArea;
+}
+
+const ROWS_PER_FILE = 100_352;
+/** A quarter of a file: what a page of neighbours costs to read. Smaller ones cost whoever reads everything. */
+const ROWS_PER_GROUP = 25_088;
+const BATCH = 500;
+
+/** Column by which the files of a kind of table are sorted, and its other columns that are not in the catalogue. */
+export interface TableLayout {
+  sortColumn: string;
+}
+
+/**
+ * Groups of files that are worth writing anew: small neighbours, and files whose key ranges overlap. Files are given by sort key; a shared bound is no overlap,
+ * because within one key rows are told apart by their id.
+ */
+export function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_FILE): LakeFile[][] {
+  const groups: LakeFile[][] = [];
+  let group: LakeFile[] = [];
+  let rows = 0;
+  let high: string | null = null;
+  for (const file of files) {
+    const overlaps = group.length > 0 && high !== null && file.minKey !== null && file.minKey < high;
+    const small = group.length > 0 && rows < rowsPerFile / 2 && file.rowCount < rowsPerFile / 2;
+    if (!overlaps && !small) {
+      groups.push(group);
+      group = [];
+      rows = 0;
+      high = null;
+    }
+    group.push(file);
+    rows += file.rowCount;
+    if (file.maxKey !== null && (high === null || file.maxKey > high)) high = file.maxKey;
+  }
+  groups.push(group);
+  return groups.filter(({ length }) => length > 1);
+}
+
+/**
+ * Writes small and overlapping files of one table anew as files of about 100,000 rows that do not overlap; rows stay what they are. Each group is a version of its own;
+ * a group that another writer changed meanwhile is left for the next time. Of the files that then are, the values of columns with few are noted. Answers how many
+ * files became how many.
+ */
+export async function compactTable(
+  { db, staging }: MaintenanceDeps,
+  tableId: string,
+  { sortColumn }: TableLayout,
+  signal?: AbortSignal,
+): Promise<{ before: number; after: number }> {
+  const table = await queries.findTableById(db, tableId);
+  let before = 0;
+  let after = 0;
+  if (!table) return { before, after };
+  const columns = await listColumnsAt(db, tableId, table.version);
+  for (const group of chooseGroups(await queries.listFiles(db, tableId, table.version))) {
+    const session = await staging.session({ signal });
+    const staged = await session
+      .stage({
+        tableId,
+        experimentId: table.experimentId,
+        prepare: [setFilesVariable(group.map(({ path }) => join(staging.lakeFolder, path)))],
+        select: { sql: writeSelect(columns), values: [] },
+        sortColumn,
+        rowsPerGroup: ROWS_PER_GROUP,
+      })
+      .finally(() => session.close());
+    try {
+      await db.transaction((tx) =>
+        commit(tx, {
+          tableId,
+          cause: 'compact',
+          files: staged.files,
+          retire: group.map(({ id }) => id),
+          typedBy: printFingerprint(columns),
+        }),
+      );
+      before += group.length;
+      after += staged.files.length;
+    } catch (error) {
+      const known = new Set(
+        (
+          await queries.listKnownPaths(
+            db,
+            staged.files.map(({ path }) => path),
+          )
+        ).map(({ path }) => path),
+      );
+      await staging.remove(staged.files.map(({ path }) => path).filter((path) => !known.has(path)));
+      if ((error as { code?: unknown }).code === 'TABLE_DELETED') return { before, after };
+      if ((error as { code?: unknown }).code !== 'SOURCE_CHANGED') throw error;
+    }
+  }
+  if (after > 0) await noteValues({ db, staging }, tableId, signal);
+  return { before, after };
+}
+
+/** Notes the values of large files that compaction leaves as they are; how many files. */
+export async function noteLargeFiles({ db, staging }: MaintenanceDeps, { limit, signal }: { limit: number; signal?: AbortSignal }) {
+  let files = 0;
+  for (const { id } of await queries.listTablesWithoutNotes(db, { atLeast: ROWS_PER_FILE / 2, limit }))
+    files += await noteValues({ db, staging }, id, signal);
+  return files;
+}
+
+/** Tables that compaction should look at, the most fragmented first. */
+export const listFragmentedTables = (
+  db: Database,
+  { atLeast = 8, limit = 20 }: { atLeast?: number; limit?: number } = {},
+): Promise<{ id: string; kind: string; smallFiles: number }[]> =>
+  queries.listFragmentedTables(db, { smallRows: ROWS_PER_FILE / 2, atLeast, limit });
+
+export interface Swept {
+  versions: number;
+  /** Objects of logs. */
+  entries: number;
+  retired: number;
+  orphans: number;
+  bytes: number;
+}
+
+interface SweepOptions {
+  /** How long old versions and retired files are kept. */
+  retentionMs: number;
+  /** How many versions of a table are kept at most. */
+  mostVersions?: number;
+  /** How old a file that nothing names must be before it counts as left behind; longer than any write takes. */
+  graceMs: number;
+  now?: number;
+}
+
+/** Files with rows that are older than `before`, by their paths; those of logs are none. In a folder they may lie where they did before tables had logs. */
+async function* oldFiles(lake: ObjectStore, before: number): AsyncGenerator<string> {
+  for await (const { key, modifiedAt } of lake.list(lake.kind === 'folder' ? '' : 'tables/'))
+    if (!key.includes(`/${LOG_FOLDER}/`) && modifiedAt.getTime() < before) yield key;
+}
+
+/** Forgets old versions and their entries in logs, deletes files that no kept version reads, and removes what crashes left in the lake and work folders. */
+export async function sweepLake(
+  { db, staging, lake }: MaintenanceDeps & { lake: ObjectStore },
+  { retentionMs, mostVersions = 10_000, graceMs, now = Date.now() }: SweepOptions,
+): Promise<Swept> {
+  const before = new Date(now - retentionMs);
+  const swept: Swept = {
+    versions: await queries.deleteOldVersions(db, { before, most: mostVersions }),
+    entries: await trimLogs(db, lake),
+    retired: 0,
+    orphans: 0,
+    bytes: 0,
+  };
+  for (;;) {
+    const files = await queries.listDeletableFiles(db, before, BATCH);
+    if (files.length === 0) break;
+    // the file first: a crash in between leaves a row that is tried again
+    const { bytes } = await staging.remove(files.map(({ path }) => path));
+    const deleted = await queries.deleteFiles(
+      db,
+      files.map(({ id }) => id),
+    );
+    swept.retired += deleted;
+    swept.bytes += bytes;
+    if (deleted === 0) break;
+  }
+  const isOld = async (path: string) => {
+    const facts = await stat(path).catch(() => undefined);
+    return facts !== undefined && now - facts.mtimeMs > graceMs;
+  };
+  let batch: string[] = [];
+  const removeUnknown = async () => {
+    const known = new Set((await queries.listKnownPaths(db, batch)).map(({ path }) => path));
+    for (const path of batch) {
+      if (known.has(path)) continue;
+      swept.bytes += (await staging.remove([path])).bytes;
+      swept.orphans += 1;
+    }
+    batch = [];
+  };
+  for await (const path of oldFiles(lake, now - graceMs)) {
+    batch.push(path);
+    if (batch.length === BATCH) await removeUnknown();
+  }
+  await removeUnknown();
+  for (const parent of [join(staging.lakeFolder, '.staging'), join(staging.workFolder, 'ingest')]) {
+    for (const name of await readdir(parent).catch(() => [])) {
+      if (!(await isOld(join(parent, name)))) continue;
+      await rm(join(parent, name), { recursive: true, force: true });
+      swept.orphans += 1;
+    }
+  }
+  return swept;
+}

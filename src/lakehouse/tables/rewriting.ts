@@ -1,0 +1,114 @@
+/** Files never change: what they hold is written anew, with the types that the table has. */
+import { join } from 'node:path';
+import type { Database } from './manifest.queries.ts';
+import { listFilesAt, type ColumnState } from './manifest.ts';
+import type { LakeFile } from './manifest-rows.ts';
+import { printPhysicalType, type StagingArea, type StagingSession } from './staging.ts';
+import { quoteName } from '../terms/quoting.ts';
+import { printType } from '../terms/types.ts';
+import type { Staged, Statement } from '../terms/warehouse.ts';
+
+/** Names the files that `writeSelect` reads, as absolute paths. */
+export const setFilesVariable = (paths: readonly string[]): Statement => ({
+  sql: 'set variable files = $1',
+  values: [{ type: { kind: 'string' }, value: paths }],
+});
+
+/** Every row of the files of `setFilesVariable`, with the types that these columns have; columns that are not named keep theirs. */
+export function writeSelect(columns: readonly ColumnState[], where?: string): string {
+  // the id is text, and named first
+  const typed = columns.filter(({ name, hasValues }) => hasValues && name !== 'id');
+  const empty = ['null::varchar as id', ...typed.map(({ name, type }) => `null::${printPhysicalType(type)} as ${quoteName(name)}`)].join(
+    ', ',
+  );
+  const casts = typed.map(({ name, type }) => `cast(${quoteName(name)} as ${printPhysicalType(type)}) as ${quoteName(name)}`).join(', ');
+  const source = `select ${empty} where false union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false)`;
+  return `select *${casts === '' ? '' : ` replace (${casts})`} from (${source})${where === undefined ? '' : ` where ${where}`}`;
+}
+
+/** Files to retire, and what stands in their place. */
+export interface Rewritten {
+  /** Ids. */
+  retire: readonly string[];
+  staged?: Staged;
+}
+
+interface RewriteDeps {
+  db: Database;
+  staging: StagingArea;
+  session: StagingSession;
+}
+
+interface KnownTable {
+  id: string;
+  version: number;
+  /** The columns of that version. */
+  known: readonly ColumnState[];
+}
+
+/** The columns of a table once these have come. */
+export const joinColumns = (known: readonly ColumnState[], columns: readonly ColumnState[]): ColumnState[] => [
+  ...new Map([...known, ...columns].map((column) => [column.name, column])).values(),
+];
+
+/** The files that hold a column whose type is another from now on: their ids, by absolute path. */
+export async function findWidened(
+  { db, staging, session }: RewriteDeps,
+  { id, version, known }: KnownTable,
+  columns: readonly ColumnState[],
+): Promise<ReadonlyMap<string, string>> {
+  const before = new Map(known.filter(({ hasValues }) => hasValues).map(({ name, type }) => [name, printType(type)]));
+  const widened = columns.filter(({ name, type }) => (before.get(name) ?? printType(type)) !== printType(type));
+  const holding = await findHolding(
+    { db, staging, session },
+    { id, version },
+    widened.map(({ name }) => name),
+  );
+  return new Map([...holding].map(([path, file]) => [path, file.id]));
+}
+
+/** The files that hold one of these columns, by absolute path, in their order. */
+export async function findHolding(
+  { db, staging, session }: RewriteDeps,
+  { id, version }: Omit<KnownTable, 'known'>,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, LakeFile>> {
+  const files = names.length === 0 ? [] : await listFilesAt(db, id, version);
+  if (files.length === 0) return new Map();
+  const all = new Map(files.map((file) => [join(staging.lakeFolder, file.path), file]));
+  await session.prepare([setFilesVariable([...all.keys()])]);
+  const holding = await session.rows({
+    sql: `select distinct file_name as path from parquet_schema(getvariable('files')) where list_contains($1, name)`,
+    values: [{ type: { kind: 'string' }, value: names }],
+  });
+  const paths = new Set(holding.map(({ path }) => String(path)));
+  return new Map([...all].filter(([path]) => paths.has(path)));
+}
+
+/**
+ * Stages anew the files that hold a column whose type is another from now on, so that a column has one type in all files of a version. Nothing where no type changes.
+ * Committed based on the table's version (`changeWith`): a file that came between would be of the former type.
+ */
+export async function widenFiles(
+  deps: RewriteDeps,
+  table: KnownTable & { experimentId: string; sortColumn: string },
+  columns: readonly ColumnState[],
+): Promise<Rewritten> {
+  const files = await findWidened(deps, table, columns);
+  if (files.size === 0) return { retire: [] };
+  await deps.session.prepare([setFilesVariable([...files.keys()])]);
+  const staged = await deps.session.stage({
+    tableId: table.id,
+    experimentId: table.experimentId,
+    select: { sql: writeSelect(joinColumns(table.known, columns)), values: [] },
+    sortColumn: table.sortColumn,
+  });
+  return { retire: [...files.values()], staged };
+}
+
+/** What a commit of new rows adds and retires; one that writes files anew is based on the version in which they were found. */
+export const changeWith = (rows: Staged, { retire, staged }: Rewritten, version: number) => ({
+  files: [...rows.files, ...(staged?.files ?? [])],
+  retire,
+  ...(retire.length === 0 ? {} : { basedOn: version }),
+});

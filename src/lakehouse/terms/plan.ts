@@ -1,0 +1,152 @@
+/**
+ * A read as plain data: relations over relations, expressions over columns. Made by `planner.ts`, printed by `compile.ts`.
+ * Nothing in a plan is SQL text; whatever a caller sent is in a `value` node or was found in the catalogue.
+ */
+import type { ColumnType, TableKind } from './catalog.ts';
+import type { ExperimentScope } from './scope.ts';
+
+/** A version of a table as its Delta log has it, for engines that open tables. */
+export interface LiveTable {
+  tableId: string;
+  /** Relative to the lake folder. */
+  folder: string;
+  version: number;
+}
+
+/** The rows of one version of a table. */
+export interface TableRows {
+  /** Paths that an engine can open which opens files, newest first. No files, no rows. */
+  files: readonly string[];
+  live?: LiveTable;
+  /** Rows in those files, when the manifest knows; saves the count of an unfiltered read. */
+  rowCount?: number;
+}
+
+export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
+export type Bucket = (typeof BUCKETS)[number];
+
+/** Whether a bucket follows the zone's calendar; hours and minutes are cut on the instant, shifted by the offset that it has. */
+export const isCalendar = (unit: Bucket): boolean => unit !== 'hour' && unit !== 'minute';
+
+/** Aggregates as engines know them; `median`, `p05` and `p95` are all `quantile`, `cumsum` is a `running` expression. */
+export type AggregateFunction =
+  'sum' | 'avg' | 'count' | 'min' | 'max' | 'std' | 'var' | 'sem' | 'ci95' | 'quantile' | 'first' | 'corr' | 'count_distinct' | 'collect';
+
+/** What a member of a document can be read as. */
+export type MemberType = { kind: 'string' | 'double' | 'bigint' | 'boolean' | 'date' | 'timestamp' };
+
+export type Scalar = string | number | bigint | boolean;
+export type ValueExpr = { kind: 'value'; value: Scalar | null; type: ColumnType };
+
+/** Nulls are last in both directions, but in a read that looks back, whose rows are turned round before they go out. */
+export interface Sort {
+  expr: Expr;
+  descending: boolean;
+  nullsFirst?: boolean;
+}
+
+export type Expr =
+  | { kind: 'column'; name: string; type: ColumnType }
+  | { kind: 'field'; of: Expr; name: string; type: ColumnType }
+  | ValueExpr
+  /** What a JSON document has at a path of keys, read as a type; null where it cannot be. */
+  | { kind: 'member'; of: Expr; keys: readonly string[]; type: MemberType }
+  /** Null as a whole when `unless` is null. */
+  | { kind: 'struct'; fields: readonly { name: string; expr: Expr }[]; unless: Expr; type: ColumnType }
+  /** `differs` is true when exactly one side is null; the others are null when a side is. NaN equals NaN and is the greatest number. */
+  /** `of`, or the empty array where it is null or absent. */
+  | { kind: 'list'; of: Expr | null; type: ColumnType }
+  /** The first that is not null. */
+  | { kind: 'coalesce'; of: readonly Expr[]; type: ColumnType }
+  | { kind: 'compare'; how: 'equals' | 'differs' | 'less' | 'at_most' | 'greater' | 'at_least'; left: Expr; right: Expr }
+  /** `negated` keeps nulls. */
+  | { kind: 'in'; of: Expr; values: readonly ValueExpr[]; negated: boolean }
+  /** Literal and case-sensitive. */
+  | { kind: 'text'; how: 'contains' | 'starts_with'; of: Expr; text: ValueExpr }
+  | { kind: 'missing'; of: Expr; negated: boolean }
+  /** Whether a struct of the array has one of these values at a path of fields; false where the array is null. */
+  | { kind: 'holds'; of: Expr; path: readonly string[]; values: readonly ValueExpr[]; negated: boolean }
+  | { kind: 'every'; of: readonly Expr[] }
+  | { kind: 'some'; of: readonly Expr[] }
+  /** The start of the bucket, of the type of `of`; with a zone, for a day or longer, the local time at which it starts (see `instant`). */
+  | { kind: 'bucket'; of: Expr; unit: Bucket; zone: string | null }
+  /** The first instant at which clocks in the zone show this local time. Asked once a group, since conversions are dear. */
+  | { kind: 'instant'; of: Expr; zone: string }
+  /** Nulls are left out. `of` null counts rows; `second` is for `corr`; `order` for `first` and `collect`; `fraction` for `quantile`. */
+  | {
+      kind: 'aggregate';
+      how: AggregateFunction;
+      of: Expr | null;
+      second?: Expr;
+      order?: readonly Sort[];
+      fraction?: number;
+      type: ColumnType;
+    }
+  /** Sum (or, without `of`, count) of the rows up to and with this one, or of all with `whole`. */
+  | { kind: 'running'; of: Expr | null; partition: readonly Expr[]; order: readonly Sort[]; whole?: true; type: ColumnType };
+
+/** One column of a relation: `as` is our name for it inside the statement, `name` the caller's. */
+export interface Output {
+  as: string;
+  name: string;
+  expr: Expr;
+}
+
+/** Rows of a file from one place up to another, counted from 0. */
+export interface Places {
+  from: number;
+  to: number;
+}
+
+/** A column of a table; `isEmpty`: null in every row, and perhaps in no file. */
+export type ScanColumn = Extract<Expr, { kind: 'column' }> & { isEmpty?: true };
+
+export type Plan =
+  /** Rows of one experiment in one table: only its files are read, and a predicate on the hidden experiment column holds all the same. */
+  | {
+      kind: 'scan';
+      scope: ExperimentScope;
+      table: { kind: TableKind; identifier: string };
+      /** Every physical column that the catalogue knows; types the files where they lack a column. */
+      columns: readonly ScanColumn[];
+      /** The names that are read. */
+      needed: readonly string[];
+      rows: TableRows;
+      /** Of the one file: rows elsewhere are of no use, whether they are read or not. */
+      places?: Places;
+    }
+  /**
+   * Each row of `left` once, with the columns `adds` of the row of `right` that has its key, or nulls. `right` has each key once. With `inOrder` the rows
+   * are in the order of `left`, where the engine of the files keeps it.
+   */
+  | { kind: 'join'; left: Plan; right: Plan; leftKey: string; rightKey: string; adds: readonly Output[]; inOrder?: true }
+  /** The rows of `left` whose key, which is never null, is among those of `right`. */
+  | { kind: 'among'; left: Plan; right: Plan; key: string }
+  | { kind: 'filter'; from: Plan; where: Expr }
+  | { kind: 'project'; from: Plan; outputs: readonly Output[]; /** Columns of `from` are kept beside the outputs. */ keep: boolean }
+  | { kind: 'group'; from: Plan; keys: readonly Output[]; measures: readonly Output[] }
+  | { kind: 'sort'; from: Plan; by: readonly Sort[]; limit: number | null; offset: number }
+  /**
+   * One text column `line` with a JSON object (`json`), every output as text ready for a CSV writer (`csv`), or as a value
+   * with its type (`typed`). Beside a JSON object, `keys` are a JSON array `key` of the exact texts of values, or null where there are none.
+   * The row beyond the last that goes out may be printed as the number of all rows instead.
+   */
+  | {
+      kind: 'print';
+      from: Plan;
+      format: 'json' | 'csv' | 'typed';
+      outputs: readonly Output[];
+      guard: boolean;
+      keys?: readonly Output[];
+      beyond?: Beyond;
+    };
+
+/** A row whose `place` is beyond `limit` stands for the `total` of all of them: both are BIGINT columns, counted from 1. */
+export interface Beyond {
+  place: string;
+  limit: number;
+  total: string;
+}
+
+export type PlanKind = Plan['kind'];
+export type ExprKind = Expr['kind'];

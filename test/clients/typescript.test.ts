@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bodyOf, connect, type Fieldlake } from '../../clients/typescript/src/client.ts';
+import { eachOf } from '../../clients/typescript/src/paging.ts';
+import { changesOf, type Change } from '../../clients/typescript/src/changes.ts';
+import { ProblemError, retryAfter, UnreachableError } from '../../clients/typescript/src/problem.ts';
+import { batchesOf, readPage, readPages, rowsOf } from '../../clients/typescript/src/rows.ts';
+import { uploadFiles } from '../../clients/typescript/src/uploads.ts';
+import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { appendTo, uploadTable } from '../support/uploads.ts';
+
+const ROWS = 250;
+const asked = { tableName: 'leaves' };
+
+let site: TestServer;
+let proxy: FaultProxy;
+let client: Fieldlake;
+let id: string;
+beforeAll(async () => {
+  site = await startTestServer();
+  proxy = await startFaultProxy({ port: Number(new URL(site.server.baseUrl).port), host: '127.0.0.1' });
+  client = connect({ baseUrl: `http://127.0.0.1:${proxy.port}`, apiKey: site.cast.owner.apiKey });
+  ({ id } = await bodyOf(client.POST('/api/v1/experiments', { body: { name: 'By client', organizationId: site.cast.leafLab } })));
+  const lines = Array.from({ length: ROWS }, (_, row) => `${row},${row % 2 === 0 ? 'control' : 'drought'}`);
+  await uploadTable(site.as(site.cast.owner), id, 'leaves', ['plot,treatment', ...lines].join('\n'));
+});
+afterAll(async () => {
+  await proxy.close();
+  await site.stop();
+});
+
+const busy = (seconds: string) =>
+  `HTTP/1.1 503 Service Unavailable\r\nretry-after: ${seconds}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`;
+
+/** Lets a fault stand until it was met `times` times. */
+async function during<T>(fault: Parameters<FaultProxy['set']>[0], times: number, work: () => Promise<T>): Promise<T> {
+  const before = proxy.met.get(fault.kind) ?? 0;
+  await proxy.set(fault);
+  const working = work();
+  const settled = working.then(
+    () => true,
+    () => true,
+  );
+  while ((proxy.met.get(fault.kind) ?? 0) < before + times && !(await Promise.race([settled, sleep(5, false)])));
+  await proxy.set({ kind: 'none' });
+  return working;
+}
+
+describe('pages', () => {
+  test('every row comes once and in order, by cursor and whatever the page size', async () => {
+    const plots: unknown[] = [];
+    let pages = 0;
+    const versions = new Set<number>();
+    const query = { ...asked, columns: 'plot', orderBy: 'plot', orderDirection: 'ASC' as const, pageSize: 100 };
+    for await (const { page, version, next } of readPages(client, id, query)) {
+      pages += 1;
+      versions.add(version);
+      plots.push(...page.data.rows.map((row) => row['plot']));
+      expect(next === null || next.cursor !== undefined).toBe(true);
+    }
+    expect(pages).toBe(3);
+    expect([...versions]).toEqual([1]);
+    expect(plots).toEqual(Array.from({ length: ROWS }, (_, row) => row));
+  });
+
+  test('lists that are paged by number are followed too', async () => {
+    for (let made = 0; made < 3; made += 1)
+      await client.POST('/api/v1/experiments', { body: { name: `Listed ${made}`, organizationId: site.cast.leafLab } });
+    const names: string[] = [];
+    for await (const { name } of eachOf((place) =>
+      client.GET('/api/v1/experiments', { params: { query: { search: 'Listed', pageSize: 2, ...place } } }),
+    ))
+      names.push(name);
+    expect(names.sort()).toEqual(['Listed 0', 'Listed 1', 'Listed 2']);
+  });
+});
+
+describe('streams', () => {
+  test('NDJSON and Arrow give the rows that a page gives', async () => {
+    const query = { ...asked, columns: 'plot,treatment', orderBy: 'plot', orderDirection: 'ASC' as const };
+    const { page } = await readPage(client, id, { ...query, limit: 1_000 });
+    expect(page.data.rows).toHaveLength(ROWS);
+    const lines: unknown[] = [];
+    for await (const row of rowsOf(client, id, query)) lines.push(row);
+    expect(lines).toEqual(page.data.rows);
+    const columns: unknown[] = [];
+    for await (const batch of batchesOf(client, id, query))
+      for (const row of batch) columns.push({ plot: Number(row['plot']), treatment: row['treatment'] });
+    expect(columns).toEqual(page.data.rows);
+  });
+
+  test('a stream that is cut is an error, not a shorter answer', async () => {
+    const read = async () => {
+      let rows = 0;
+      for await (const _row of rowsOf(client, id, asked)) rows += 1;
+      return rows;
+    };
+    expect(await read()).toBe(ROWS);
+    await expect(during({ kind: 'cut', bytes: 4_000 }, 1, read)).rejects.toThrow();
+  });
+});
+
+describe('refusals', () => {
+  test('are thrown with the sentence, the code, the places and the id of the request', async () => {
+    const asking = (query: { pageSize?: number }) => client.GET('/api/v1/experiments', { params: { query } });
+    expect((await asking({ pageSize: 1 })).response.status).toBe(200);
+    const error = await asking({ pageSize: 0 }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ProblemError);
+    expect(error).toMatchObject({ status: 400, code: 'INVALID_INPUT', complaints: [{ path: '?pageSize' }] });
+    expect((error as ProblemError).requestId).toMatch(/\S/);
+    expect((error as ProblemError).message).toMatch(/\.$/);
+  });
+
+  test('a pause that is asked for is read as seconds or as a date', () => {
+    const at = Date.UTC(2026, 5, 1, 12);
+    expect(retryAfter(new Headers({ 'retry-after': '7' }))).toBe(7);
+    expect(retryAfter(new Headers({ 'retry-after': new Date(at + 9_000).toUTCString() }), at)).toBe(9);
+    expect(retryAfter(new Headers({ 'retry-after': 'soon' }))).toBeNull();
+    expect(retryAfter(new Headers())).toBeNull();
+  });
+});
+
+describe('repeats', () => {
+  const read = () => client.GET('/api/v1/experiments/{id}', { params: { path: { id } } });
+
+  test('a read waits as long as it is told and is asked again', async () => {
+    const start = performance.now();
+    const { data } = await during({ kind: 'answers', text: busy('1') }, 1, read);
+    expect(data?.name).toBe('By client');
+    expect(performance.now() - start).toBeGreaterThan(950);
+  });
+
+  test('a read survives connections that are reset', async () => {
+    expect((await during({ kind: 'reset' }, 1, read)).data?.id).toBe(id);
+  });
+
+  test('a creation whose answer was lost makes one thing', async () => {
+    const create = () => client.POST('/api/v1/experiments', { body: { name: 'Only once', organizationId: site.cast.leafLab } });
+    const { data } = await during({ kind: 'cut', bytes: 1 }, 1, create);
+    const found = await bodyOf(client.GET('/api/v1/experiments', { params: { query: { search: 'Only once' } } }));
+    expect(found.map((each) => each.id)).toEqual([data?.id]);
+  });
+
+  test('files whose answer was lost are taken once, and a name that is taken is refused', async () => {
+    const files = (text: string) => [new File([text], 'sent.csv')];
+    const fields = { sourceKind: 'csv', missing: '-9' } as const;
+    const toNew = () => uploadFiles(client, id, { ...fields, targetKind: 'new', targetName: 'sent' }, files('a,b\n1,-9\n'));
+    const { uploadTableId, files: sent } = await toNew();
+    expect(sent.map(({ fileName }) => fileName)).toEqual(['sent.csv']);
+    const asked = { ...fields, targetKind: 'existing', uploadTableId: uploadTableId! } as const;
+    const again = await during({ kind: 'cut', bytes: 1 }, 1, () => uploadFiles(client, id, asked, files('a,b\n2,3\n')));
+    const query = { uploadTableId: uploadTableId! };
+    const { uploads } = await bodyOf(client.GET('/api/v1/experiments/{id}/data/uploads', { params: { path: { id }, query } }));
+    expect(uploads.map(({ uploadId }) => uploadId)).toContain(again.uploadId);
+    expect(uploads).toHaveLength(2);
+    await expect(toNew()).rejects.toMatchObject({ status: 409, code: 'TABLE_NAME_TAKEN' });
+  });
+
+  test('a pause that is too long is handed on, and so is a service that stays away', async () => {
+    const hasty = connect({
+      baseUrl: `http://127.0.0.1:${proxy.port}`,
+      apiKey: site.cast.owner.apiKey,
+      retries: { tries: 2, longestPauseSeconds: 2 },
+    });
+    const hurried = () => hasty.GET('/api/v1/experiments/{id}', { params: { path: { id } } });
+    expect((await hurried()).data?.id).toBe(id);
+    await expect(during({ kind: 'answers', text: busy('3600') }, 1, hurried)).rejects.toMatchObject({ status: 503, retryAfter: 3_600 });
+    await expect(during({ kind: 'reset' }, 2, hurried)).rejects.toBeInstanceOf(UnreachableError);
+  });
+
+  test('what the caller takes back ends at once', async () => {
+    const controller = new AbortController();
+    const asking = () => client.GET('/api/v1/experiments/{id}', { params: { path: { id } }, signal: controller.signal });
+    expect((await asking()).response.status).toBe(200);
+    await proxy.set({ kind: 'answers', text: busy('20') });
+    const waiting = asking();
+    setTimeout(() => controller.abort(), 200);
+    const start = performance.now();
+    await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+    expect(performance.now() - start).toBeLessThan(3_000);
+    await proxy.set({ kind: 'none' });
+  });
+});
+
+describe('changes', () => {
+  /** Listens until something heard fits; answers all that was heard. */
+  async function hear(experimentId: string, fits: (change: Change) => boolean, after?: string): Promise<Change[]> {
+    const heard: Change[] = [];
+    for await (const change of changesOf(client, experimentId, { signal: AbortSignal.timeout(60_000), after })) {
+      heard.push(change);
+      if (fits(change)) break;
+    }
+    return heard;
+  }
+  const isTable = ({ kind }: Change) => kind === 'table';
+
+  test('what happens is heard once, over a cut and a pause that was asked for, and none of it is missed', async () => {
+    const owner = site.as(site.cast.owner);
+    const table = await uploadTable(owner, id, 'heard', 'a\n1\n');
+    const heard: Change[] = [];
+    const controller = new AbortController();
+    const listening = (async () => {
+      for await (const change of changesOf(client, id, { signal: controller.signal })) heard.push(change);
+    })();
+    const versions = () => heard.flatMap(({ kind, data }) => (kind === 'table' && data.identifier === table ? [data.version] : []));
+    await expect.poll(() => heard.map(({ kind }) => kind), { timeout: 20_000 }).toEqual(['reset']);
+    await appendTo(owner, id, table, 'a\n2\n');
+    await expect.poll(() => versions().length, { timeout: 60_000 }).toBe(1);
+    // the stream breaks with the next event, and there is no place for a while
+    await proxy.set({ kind: 'cut', bytes: 1 });
+    await appendTo(owner, id, table, 'a\n3\n');
+    await expect.poll(() => proxy.met.get('cut') ?? 0, { timeout: 60_000 }).toBeGreaterThan(0);
+    await proxy.set({ kind: 'answers', text: busy('1') });
+    await appendTo(owner, id, table, 'a\n4\n');
+    await proxy.set({ kind: 'none' });
+    await expect.poll(() => versions().length, { timeout: 60_000 }).toBe(3);
+    expect(new Set(versions()).size).toBe(3);
+    expect(heard.filter(({ kind }) => kind === 'reset')).toHaveLength(1);
+    controller.abort();
+    await expect(listening).rejects.toMatchObject({ name: 'AbortError' });
+
+    // whoever names the event that they know hears what came after it
+    const first = heard.find(isTable)!;
+    expect((await hear(id, isTable, first.id)).some(({ kind }) => kind === 'reset')).toBe(false);
+    expect((await hear(id, () => true)).map(({ kind }) => kind)).toEqual(['reset']);
+  });
+
+  test('a refusal for good ends it', async () => {
+    expect((await hear(id, () => true)).map(({ kind }) => kind)).toEqual(['reset']);
+    await expect(hear(crypto.randomUUID(), () => true)).rejects.toMatchObject({ status: 404 });
+  });
+});

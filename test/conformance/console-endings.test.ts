@@ -1,0 +1,134 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium, looksRight, openVisitor } from '../support/chromium.ts';
+import { startConsoleSite, type ConsoleSite } from '../support/console-site.ts';
+
+const HOSTILE = '<img src=x onerror=alert(1)>';
+const EXPECTED = /404 \(Not Found\) \S+\/flow$|40[0349] \([A-Z]|ERR_/;
+
+let browser: Browser;
+let site: ConsoleSite;
+beforeAll(async () => {
+  browser = await launchChromium();
+  site = await startConsoleSite();
+});
+afterAll(async () => {
+  await browser.close();
+  await site.stop();
+});
+
+const makeExperiment = async (name: string): Promise<string> =>
+  (await site.owner('POST', '/api/v1/experiments', { body: { name, organizationId: site.organizationId } })).body.id as string;
+
+test('places of an experiment are found by name, added and removed', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Places');
+  const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
+  await site.signIn(page, 'owner@leaf-lab.example');
+  await page.goto(`${site.server.baseUrl}/experiments/${id}/settings`);
+  await page.getByText('No places yet.').waitFor();
+  await page.getByLabel('Find a place by its name').fill('Wageningen');
+  const add = page.getByRole('list', { name: 'Places that were found' }).getByRole('button').first();
+  await add.waitFor();
+  await context.setOffline(true);
+  await add.click();
+  await page
+    .getByRole('alert')
+    .getByText(/cannot be reached/)
+    .waitFor();
+  expect(await page.getByLabel('Find a place by its name').inputValue()).toBe('Wageningen');
+  await context.setOffline(false);
+  await add.focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('The place is added.').waitFor();
+  await page.getByLabel('Find a place by its name').fill('nowhere at all');
+  await page.getByText('No place has that name.').waitFor();
+  await looksRight(page, 'places-phone');
+  const read = async () => (await site.owner('GET', `/api/v1/experiments/${id}/locations`)).body as { name: string }[];
+  expect(await read()).toMatchObject([{ name: 'Wageningen' }]);
+  await site.owner('POST', `/api/v1/experiments/${id}/locations`, {
+    body: { locations: [{ name: HOSTILE, latitude: 1, longitude: 2 }] },
+  });
+  await page.reload();
+  await page.getByRole('button', { name: 'Remove the place Wageningen' }).click();
+  await page.getByText('The place is removed.').waitFor();
+  expect(await read()).toMatchObject([{ name: HOSTILE, latitude: 1, longitude: 2 }]);
+  await page.getByText(HOSTILE).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test('a table is deleted after a question, by those who may', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Tables');
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: 'yields' })) form.append(name, value);
+  form.append('files', new Blob(['n\n1\n']), 'n.csv');
+  const { uploadTableId } = (await site.owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form })).body as {
+    uploadTableId: string;
+  };
+  const read = () => site.owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: uploadTableId } });
+  await expect.poll(async () => (await read()).body[0].data.totalRows as number, { timeout: 30_000 }).toBe(1);
+  const address = `${site.server.baseUrl}/experiments/${id}/tables/${uploadTableId}`;
+
+  const member = await openVisitor(browser, 'desk', EXPECTED);
+  await site.signIn(member.page, 'member@leaf-lab.example');
+  await member.page.goto(address);
+  await member.page.getByRole('gridcell').first().waitFor();
+  expect(await member.page.getByRole('button', { name: 'Delete the table' }).count()).toBe(0);
+
+  const { page, complaints } = await openVisitor(browser, 'desk', EXPECTED);
+  await site.signIn(page, 'owner@leaf-lab.example');
+  await page.goto(address);
+  const ask = page.getByRole('button', { name: 'Delete the table' });
+  await ask.click();
+  const question = page.getByRole('alertdialog');
+  await question.getByText(`Delete the table yields?`).waitFor();
+  await looksRight(page, 'table-delete-desk');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+
+  // archived meanwhile: the refusal is a sentence where it was asked
+  const setStatus = (status: string) => site.owner('PATCH', `/api/v1/experiments/${id}`, { body: { status } });
+  await setStatus('archived');
+  await ask.click();
+  await question.getByRole('button', { name: 'Delete the table' }).click();
+  await question.getByRole('alert').waitFor();
+  await setStatus('active');
+  await question.getByRole('button', { name: 'Delete the table' }).click();
+  await page.getByText('The table is deleted.').waitFor();
+  await page.waitForURL(`${site.server.baseUrl}/experiments/${id}`);
+  expect((await read()).status).toBe(404);
+  expect([...complaints, ...member.complaints]).toEqual([]);
+});
+
+test('an account is deleted by its own person, and what keeps it is named', { timeout: 120_000 }, async () => {
+  const { page, complaints } = await openVisitor(browser, 'desk', EXPECTED);
+  const address = 'leaving@example.com';
+  await site.signIn(page, address);
+  const send = (path: string, body: object) =>
+    page.evaluate(
+      async ([where, what]) =>
+        (await fetch(`/api/v1${where}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: what })).status,
+      [path, JSON.stringify(body)] as const,
+    );
+  expect(await send('/experiments', { name: 'Mine alone' })).toBe(201);
+  await page.goto(`${site.server.baseUrl}/account`);
+  const panel = page.getByRole('region', { name: 'Delete your account' });
+  await panel.getByText('Mine alone').waitFor();
+  await panel.getByRole('button', { name: 'Delete my account' }).click();
+  const question = page.getByRole('alertdialog');
+  await question.getByRole('button', { name: 'Delete my account' }).click();
+  await question
+    .getByRole('alert')
+    .getByText(/cannot be deleted yet/)
+    .waitFor();
+  await looksRight(page, 'account-delete-desk');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await panel.getByLabel(/Delete with it what is private/).check();
+  await panel.getByRole('button', { name: 'Delete my account' }).click();
+  await question.getByText(/Private resources that only you can reach/).waitFor();
+  await question.getByRole('button', { name: 'Delete my account' }).click();
+  await page.waitForURL(`${site.server.baseUrl}/sign-in`);
+  // the session is over
+  await page.goto(`${site.server.baseUrl}/account`);
+  await page.getByLabel('Email address').waitFor();
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { makeClone, ROOT, type Clone, type Ran } from './clone.ts';
+import { readRecipe, recipeNames } from './recipe.ts';
+
+const recipes = recipeNames().map(readRecipe);
+
+let clone: Clone;
+/** What the tests of all patches said before any of the product was changed. */
+let before: Ran;
+
+/** Applies a part of a recipe; one that does not fit any more is named. */
+function apply(name: string, patch: string): void {
+  try {
+    execFileSync('git', ['-C', clone.folder, 'apply', '-C1', '-'], { input: patch, stdio: ['pipe', 'pipe', 'pipe'] });
+  } catch (error) {
+    throw new Error(`docs/contributing/${name} does not fit the code any more:\n${String((error as { stderr: Buffer }).stderr)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Throws away what a recipe has changed, and what was generated from it. */
+function throwAway(): void {
+  clone.git('checkout', '--quiet', '.');
+  clone.git('clean', '--quiet', '--force', 'src', 'sql', 'test');
+}
+
+beforeAll(() => {
+  clone = makeClone();
+  for (const { name, tests } of recipes) apply(name, tests);
+  before = clone.test(recipes.flatMap(({ added }) => added));
+  throwAway();
+}, 600_000);
+afterEach(() => throwAway());
+afterAll(() => clone.remove());
+
+test('the five are there, and name only files that exist', () => {
+  expect(recipes.map(({ name }) => name)).toEqual(['a-job.md', 'a-migration.md', 'a-table-kind.md', 'an-endpoint.md', 'an-expression.md']);
+  for (const { name, room } of recipes) {
+    const text = readFileSync(join(ROOT, 'docs', 'contributing', name), 'utf8').replace(/^```diff$.*?^```$/gms, '');
+    const named = [...text.matchAll(/`((?:src|sql|test|docs|fixtures)\/[\w./-]+\.\w+)`/g)].map(([, path = '']) => path);
+    expect(named.length, name).toBeGreaterThan(2);
+    expect(
+      named.filter((path) => !existsSync(join(ROOT, path))),
+      name,
+    ).toEqual([]);
+    expect(room.length, name).toBeGreaterThan(0);
+  }
+});
+
+describe.each(recipes)('$name', ({ name, change, tests, added, room }) => {
+  test('its tests fail without it, pass with it, and so does its room', () => {
+    const began = performance.now();
+    expect(
+      added.filter((file) => !before.failed.some((each) => each.startsWith(file))),
+      `${name}: tests that pass without the change`,
+    ).toEqual([]);
+    apply(name, change + tests);
+    const made = [...(change + tests).matchAll(/^--- \/dev\/null\n\+\+\+ b\/(.+\.ts)$/gm)].map(([, path = '']) => path);
+    execFileSync('npx', ['prettier', '--check', ...made], { cwd: clone.folder, stdio: 'pipe' });
+    const built = clone.run('build');
+    expect(built.status, `${name} does not build:\n${built.said}`).toBe(0);
+    const { passed, failed } = clone.test([...added, ...room]);
+    expect(failed, name).toEqual([]);
+    expect(passed, name).toBeGreaterThan(1);
+    process.stdout.write(`${name}: ${passed} tests, ${((performance.now() - began) / 1_000).toFixed(0)} s\n`);
+  });
+});

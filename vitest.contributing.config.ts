@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+import { asNpm } from './test/support/as-npm.ts';
+
+/** What docs/contributing says, followed in a fresh clone; needs git. */
+export default defineConfig({
+  test: {
+    ...asNpm,
+    include: ['test/contributing/**/*.test.ts'],
+    maxWorkers: 1,
+    testTimeout: 600_000,
+    hookTimeout: 120_000,
+  },
+});

@@ -1,0 +1,49 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../api.ts';
+import { Problem } from '../shell/problem.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
+import { words } from '../words.ts';
+import { closingQuery } from './queries.ts';
+
+const said = words.account.closing;
+
+/** The end of an account: what keeps it, and a question before it is gone. */
+export function ClosingPanel({ userId }: { userId: string }) {
+  const blockers = useQuery(closingQuery(userId));
+  const [withOwned, setWithOwned] = useState(false);
+  const held = [...(blockers.data?.organizations ?? []), ...(blockers.data?.resources ?? [])];
+  return (
+    <section className="panel" aria-labelledby="closing-title">
+      <h2 id="closing-title">{said.title}</h2>
+      <p>{said.text}</p>
+      <Problem error={blockers.error} />
+      {held.length === 0 ? null : (
+        <>
+          <p>{said.held}</p>
+          <ul>
+            {held.map(({ id, name }) => (
+              <li key={id}>{name}</li>
+            ))}
+          </ul>
+          <label className="check">
+            <input type="checkbox" checked={withOwned} onChange={(event) => setWithOwned(event.target.checked)} />
+            {said.withOwned}
+          </label>
+        </>
+      )}
+      <p>
+        <AskFirst
+          action={said.action}
+          question={said.question}
+          consequence={withOwned ? said.consequenceOwned : said.consequence}
+          perform={async () => {
+            await api.DELETE('/api/v1/users/{id}', { params: { path: { id: userId }, query: { deleteOwned: withOwned } } });
+            // the session is over, so that the whole page begins anew
+            location.assign('/sign-in');
+          }}
+        />
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,72 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { api, queryClient } from '../api.ts';
+import { momentText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { words } from '../words.ts';
+import { invitationsQuery } from './queries.ts';
+
+const said = words.invitations;
+
+interface Answer {
+  id: string;
+  organizationName: string;
+  accepts: boolean;
+}
+
+/** Invitations to organizations, which wait for an answer. */
+export function InvitationsPage() {
+  const { data, error, refetch } = useQuery(invitationsQuery);
+  const answer = useMutation({
+    mutationFn: async ({ id, accepts }: Answer) =>
+      accepts
+        ? api.POST('/api/v1/auth/organization/accept-invitation', { body: { invitationId: id } })
+        : api.POST('/api/v1/auth/organization/reject-invitation', { body: { invitationId: id } }),
+    onSuccess: async (_, { accepts, organizationName }) => {
+      // what was accepted opens experiments too
+      await queryClient.invalidateQueries();
+      sayDone(accepts ? said.accepted(organizationName) : said.declined);
+    },
+  });
+  return (
+    <div className="page narrow stack">
+      <title>{`${said.title} · ${words.name}`}</title>
+      <header className="page-head">
+        <h1>{said.title}</h1>
+        <p className="quiet">{said.lead}</p>
+      </header>
+      <Problem error={error} retry={() => void refetch()} />
+      <Problem error={answer.error} />
+      {data?.length === 0 ? <p className="panel quiet">{said.none}</p> : null}
+      {data === undefined || data.length === 0 ? null : (
+        <ul className="rows panel" id="invitations" aria-label={said.list}>
+          {data.map(({ id, organizationName, role, expiresAt }) => (
+            <li key={id}>
+              <div>
+                <h2>{organizationName}</h2>
+                <p className="small quiet">{said.facts(role, momentText(expiresAt))}</p>
+              </div>
+              <div className="inline">
+                {([true, false] as const).map((accepts) => {
+                  const action = accepts ? said.accept : said.decline;
+                  return (
+                    <button
+                      key={action}
+                      type="button"
+                      className={`button ${accepts ? 'primary' : ''}`}
+                      aria-label={said.actionLabel(action, organizationName)}
+                      disabled={answer.isPending}
+                      onClick={() => answer.mutate({ id, organizationName, accepts })}
+                    >
+                      {action}
+                    </button>
+                  );
+                })}
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

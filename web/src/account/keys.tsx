@@ -1,0 +1,101 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { SubmitEvent } from 'react';
+import { bodyOf } from '../../../clients/typescript/src/client.ts';
+import { api } from '../api.ts';
+import { momentText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone, sayFailed } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { keysQuery, renewAccount, type Key } from './queries.ts';
+
+const said = words.account.keys;
+
+function stateOf({ revokedAt, expiresAt, enabled }: Key): keyof typeof said.states {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt !== null && Date.parse(expiresAt) < Date.now()) return 'expired';
+  return enabled ? 'active' : 'off';
+}
+
+const atOr = (at: string | null) => (at === null ? said.never : momentText(at));
+
+/** API keys: make, see once, revoke. */
+export function KeysPanel() {
+  const keys = useQuery(keysQuery);
+  const make = useMutation({
+    mutationFn: async ({ name = '', expiresIn = '' }: Record<string, string | undefined>) =>
+      bodyOf(api.POST('/api/v1/auth/api-key/create', { body: { name, expiresIn: expiresIn === '' ? null : Number(expiresIn) } })),
+    onSuccess: renewAccount,
+  });
+  const revoke = useMutation({
+    mutationFn: async (keyId: string) => api.POST('/api/v1/auth/api-key/delete', { body: { keyId } }),
+    onSuccess: async () => {
+      await renewAccount();
+      sayDone(said.revoked);
+    },
+    onError: sayFailed,
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    make.mutate(fieldsOf(form), { onSuccess: () => form.reset() });
+  };
+  return (
+    <section className="panel" aria-labelledby="keys-title">
+      <h2 id="keys-title">{said.title}</h2>
+      <Problem error={keys.error} />
+      {keys.data?.length === 0 ? <p className="quiet">{said.none}</p> : null}
+      <ul className="rows" id="keys">
+        {keys.data?.map((key) => (
+          <li key={key.id}>
+            <div>
+              <h3>
+                {key.name}{' '}
+                <code>
+                  {key.start}…{key.lastFour}
+                </code>{' '}
+                <span className={`tag ${stateOf(key) === 'active' ? 'good' : ''}`}>{said.states[stateOf(key)]}</span>
+              </h3>
+              <p className="small quiet">{said.facts(momentText(key.createdAt), atOr(key.lastRequest), atOr(key.expiresAt))}</p>
+            </div>
+            {key.revokedAt === null ? (
+              <button type="button" className="button danger" aria-label={said.revokeLabel(key.name)} onClick={() => revoke.mutate(key.id)}>
+                {said.revoke}
+              </button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      <form className="inline" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="key-name">{said.newName}</label>
+          <input id="key-name" className="input" name="name" required maxLength={32} />
+        </div>
+        <div className="field">
+          <label htmlFor="key-expiry">{said.ends}</label>
+          <select id="key-expiry" className="input" name="expiresIn" defaultValue="2592000">
+            {Object.entries(said.endings).map(([seconds, text]) => (
+              <option key={seconds} value={seconds}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </div>
+        <button type="submit" className="button primary" disabled={make.isPending}>
+          {said.make}
+        </button>
+      </form>
+      <Problem error={make.error} />
+      {make.data === undefined ? null : (
+        <div className="notice good" role="status">
+          <p>{said.made}</p>
+          <p>
+            <code id="new-key-value" tabIndex={-1} ref={(shown) => shown?.focus()}>
+              {make.data.key}
+            </code>
+          </p>
+        </div>
+      )}
+    </section>
+  );
+}

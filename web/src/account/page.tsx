@@ -1,0 +1,235 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
+import { api } from '../api.ts';
+import { agoText, momentText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { auth, answerOf } from '../shell/session.ts';
+import { sayDone, sayFailed } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { ClosingPanel } from './closing.tsx';
+import { KeysPanel } from './keys.tsx';
+import { PasskeysPanel } from './passkeys.tsx';
+import { activityQuery, linkedQuery, profileQuery, renewAccount, sessionsQuery } from './queries.ts';
+
+const route = getRouteApi('/guarded/account');
+const said = words.account;
+
+function ProfilePanel() {
+  const { session } = route.useRouteContext();
+  const { user } = session;
+  const profile = useQuery({ ...profileQuery(user.id), enabled: user.registered });
+  const save = useMutation({
+    mutationFn: async ({ firstName = '', lastName = '', bio = '' }: Record<string, string | undefined>) =>
+      api.POST('/api/v1/users/profile', { body: { firstName, lastName, bio } }),
+    onSuccess: async () => {
+      await renewAccount();
+      sayDone(said.profile.saved);
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    save.mutate(fieldsOf(event.currentTarget));
+  };
+  const isMissing = profile.error instanceof ProblemError && profile.error.status === 404;
+  if (user.registered && profile.isPending) return <section className="panel quiet">{words.waiting}</section>;
+  const name = user.email ?? (user.name === '' ? said.noAddress : user.name);
+  return (
+    <section className="panel" aria-labelledby="profile-title">
+      <h2 id="profile-title">{said.profile.title}</h2>
+      <p>{said.signedInAs(name)}</p>
+      {isMissing ? null : <Problem error={profile.error} />}
+      <form className="stack" onSubmit={submit}>
+        <div className="inline">
+          <div className="field">
+            <label htmlFor="first-name">{said.profile.firstName}</label>
+            <input
+              id="first-name"
+              className="input"
+              name="firstName"
+              autoComplete="given-name"
+              required
+              maxLength={100}
+              defaultValue={profile.data?.firstName}
+            />
+          </div>
+          <div className="field">
+            <label htmlFor="last-name">{said.profile.lastName}</label>
+            <input
+              id="last-name"
+              className="input"
+              name="lastName"
+              autoComplete="family-name"
+              required
+              maxLength={100}
+              defaultValue={profile.data?.lastName}
+            />
+          </div>
+        </div>
+        <div className="field">
+          <label htmlFor="bio">{said.profile.bio}</label>
+          <textarea id="bio" className="input" name="bio" rows={3} defaultValue={profile.data?.bio ?? ''} />
+        </div>
+        <Problem error={save.error} />
+        <div>
+          <button type="submit" className="button primary" disabled={save.isPending}>
+            {said.profile.save}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+function SessionsPanel() {
+  const { session: own } = route.useRouteContext().session;
+  const sessions = useQuery(sessionsQuery);
+  const end = useMutation({
+    mutationFn: async (token: string) => api.POST('/api/v1/auth/revoke-session', { body: { token } }),
+    onSuccess: async () => {
+      await renewAccount();
+      sayDone(said.sessions.ended);
+    },
+    onError: sayFailed,
+  });
+  const endOthers = useMutation({
+    mutationFn: async () => api.POST('/api/v1/auth/revoke-other-sessions'),
+    onSuccess: async () => {
+      await renewAccount();
+      sayDone(said.sessions.othersEnded);
+    },
+    onError: sayFailed,
+  });
+  return (
+    <section className="panel" aria-labelledby="sessions-title">
+      <h2 id="sessions-title">{said.sessions.title}</h2>
+      <Problem error={sessions.error} />
+      <ul className="rows" id="sessions">
+        {sessions.data?.map(({ id, token, userAgent, ipAddress, createdAt }) => (
+          <li key={id}>
+            <div>
+              <h3>{id === own.id ? said.sessions.own : (userAgent ?? said.sessions.unknown)}</h3>
+              <p className="small quiet">{said.sessions.from(ipAddress ?? said.sessions.unknownPlace, momentText(createdAt))}</p>
+            </div>
+            {id === own.id ? null : (
+              <button
+                type="button"
+                className="button danger"
+                aria-label={said.sessions.endLabel(momentText(createdAt))}
+                onClick={() => end.mutate(token)}
+              >
+                {said.sessions.end}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <div>
+        <button type="button" className="button" disabled={endOthers.isPending} onClick={() => endOthers.mutate()}>
+          {said.sessions.endOthers}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function ProvidersPanel() {
+  const linked = useQuery(linkedQuery);
+  const offered = useQuery({
+    queryKey: ['providers'],
+    queryFn: async () => (await api.GET('/api/v1/auth/providers')).data?.providers ?? [],
+  });
+  const unlink = useMutation({
+    mutationFn: async (providerId: string) => api.POST('/api/v1/auth/unlink-account', { body: { providerId } }),
+    onSuccess: async () => {
+      await renewAccount();
+      sayDone(said.providers.unlinked);
+    },
+    onError: sayFailed,
+  });
+  const link = useMutation({
+    mutationFn: async (providerId: string) =>
+      answerOf(auth.oauth2.link({ providerId, callbackURL: '/account', errorCallbackURL: '/sign-in' })),
+    onSuccess: ({ url }) => location.assign(url),
+    onError: sayFailed,
+  });
+  const nameOf = (provider: string) => words.signIn.providers[provider] ?? provider;
+  const open = offered.data?.filter((each) => !linked.data?.some(({ providerId }) => providerId === each)) ?? [];
+  return (
+    <section className="panel" aria-labelledby="linked-title">
+      <h2 id="linked-title">{said.providers.title}</h2>
+      <Problem error={linked.error} />
+      {linked.data?.length === 0 ? <p className="quiet">{said.providers.none}</p> : null}
+      <ul className="rows">
+        {linked.data?.map(({ id, providerId, createdAt }) => (
+          <li key={id}>
+            <div>
+              <h3>{nameOf(providerId)}</h3>
+              <p className="small quiet">{said.providers.since(momentText(createdAt))}</p>
+            </div>
+            <button
+              type="button"
+              className="button danger"
+              aria-label={said.providers.unlinkLabel(nameOf(providerId))}
+              onClick={() => unlink.mutate(providerId)}
+            >
+              {said.providers.unlink}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {open.length === 0 ? null : (
+        <div className="inline">
+          {open.map((each) => (
+            <button key={each} type="button" className="button" onClick={() => link.mutate(each)}>
+              {said.providers.link(nameOf(each))}
+            </button>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function ActivityPanel() {
+  const activity = useQuery(activityQuery);
+  return (
+    <section className="panel" aria-labelledby="activity-title">
+      <h2 id="activity-title">{said.activity.title}</h2>
+      <Problem error={activity.error} />
+      {activity.data?.length === 0 ? <p className="quiet">{said.activity.none}</p> : null}
+      <ul className="rows tight">
+        {activity.data?.map(({ id, action, at }) => (
+          <li key={id}>
+            <code>{action}</code>
+            <time className="small quiet" dateTime={at} title={momentText(at)}>
+              {agoText(at)}
+            </time>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Everything that is one's own: profile, sessions, passkeys, keys, providers. */
+export function AccountPage() {
+  const { id } = route.useRouteContext().session.user;
+  return (
+    <div className="page narrow stack">
+      <title>{`${said.title} · ${words.name}`}</title>
+      <header className="page-head">
+        <h1>{said.title}</h1>
+      </header>
+      <ProfilePanel />
+      <SessionsPanel />
+      <PasskeysPanel />
+      <KeysPanel />
+      <ProvidersPanel />
+      <ActivityPanel />
+      <ClosingPanel userId={id} />
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { SubmitEvent } from 'react';
+import { api } from '../api.ts';
+import { dayText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { answerOf, auth } from '../shell/session.ts';
+import { sayDone, sayFailed } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { passkeysQuery, renewAccount, type Passkey } from './queries.ts';
+
+const said = words.account.passkeys;
+
+function PasskeyRow({ passkey: { id, name, createdAt } }: { passkey: Passkey }) {
+  const rename = useMutation({
+    mutationFn: async (next: string) => api.POST('/api/v1/auth/passkey/update-passkey', { body: { id, name: next } }),
+    onSuccess: async () => {
+      await renewAccount();
+      sayDone(said.renamed);
+    },
+  });
+  const remove = useMutation({
+    mutationFn: async () => api.POST('/api/v1/auth/passkey/delete-passkey', { body: { id } }),
+    onSuccess: async () => {
+      await renewAccount();
+      sayDone(said.removed);
+    },
+    onError: sayFailed,
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    rename.mutate(fieldsOf(event.currentTarget)['name'] ?? '');
+  };
+  return (
+    <li>
+      <form className="inline" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor={`name-${id}`}>{said.nameOf(dayText(createdAt))}</label>
+          <input id={`name-${id}`} className="input" name="name" required maxLength={255} defaultValue={name ?? ''} />
+        </div>
+        <button type="submit" className="button" disabled={rename.isPending}>
+          {said.rename}
+        </button>
+        <button
+          type="button"
+          className="button danger"
+          aria-label={said.removeLabel(name ?? said.nameless)}
+          onClick={() => remove.mutate()}
+        >
+          {said.remove}
+        </button>
+      </form>
+      <Problem error={rename.error} />
+    </li>
+  );
+}
+
+/** Passkeys: add, rename, delete. */
+export function PasskeysPanel() {
+  const passkeys = useQuery(passkeysQuery);
+  const add = useMutation({
+    mutationFn: async (name: string) => answerOf(auth.passkey.addPasskey({ name })),
+    onSuccess: async () => {
+      await renewAccount();
+      sayDone(said.added);
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    add.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: () => form.reset() });
+  };
+  return (
+    <section className="panel" aria-labelledby="passkeys-title">
+      <h2 id="passkeys-title">{said.title}</h2>
+      <Problem error={passkeys.error} />
+      {passkeys.data?.length === 0 ? <p className="quiet">{said.none}</p> : null}
+      <ul className="rows" id="passkeys">
+        {passkeys.data?.map((passkey) => (
+          <PasskeyRow key={passkey.id} passkey={passkey} />
+        ))}
+      </ul>
+      <form className="inline" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="passkey-name">{said.newName}</label>
+          <input id="passkey-name" className="input" name="name" required maxLength={255} placeholder={said.newExample} />
+        </div>
+        <button type="submit" className="button primary" disabled={add.isPending}>
+          {said.add}
+        </button>
+      </form>
+      <Problem error={add.error} />
+    </section>
+  );
+}

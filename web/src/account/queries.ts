@@ -1,0 +1,52 @@
+import { queryOptions } from '@tanstack/react-query';
+import { bodyOf } from '../../../clients/typescript/src/client.ts';
+import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
+import { api, queryClient } from '../api.ts';
+
+const ALL = ['account'];
+
+export const sessionsQuery = queryOptions({
+  queryKey: [...ALL, 'sessions'],
+  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/auth/list-sessions', { signal })),
+});
+export const passkeysQuery = queryOptions({
+  queryKey: [...ALL, 'passkeys'],
+  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/auth/passkey/list-user-passkeys', { signal })),
+});
+export const keysQuery = queryOptions({
+  queryKey: [...ALL, 'keys'],
+  queryFn: async ({ signal }) => (await bodyOf(api.GET('/api/v1/auth/api-key/list', { signal }))).apiKeys,
+});
+export const linkedQuery = queryOptions({
+  queryKey: [...ALL, 'linked'],
+  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/auth/list-accounts', { signal })),
+});
+export const activityQuery = queryOptions({
+  queryKey: [...ALL, 'activity'],
+  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/me/audit', { params: { query: { pageSize: 10 } }, signal })),
+});
+export const profileQuery = (userId: string) =>
+  queryOptions({
+    queryKey: [...ALL, 'profile', userId],
+    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/{id}/profile', { params: { path: { id: userId } }, signal })),
+  });
+/** What keeps an account from being deleted. */
+export const closingQuery = (userId: string) =>
+  queryOptions({
+    queryKey: [...ALL, 'closing', userId],
+    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/{id}/deletion-blockers', { params: { path: { id: userId } }, signal })),
+  });
+/** Invitations that can still be accepted. */
+export const invitationsQuery = queryOptions({
+  queryKey: ['invitations'],
+  queryFn: async ({ signal }) => {
+    const all = await bodyOf(api.GET('/api/v1/auth/organization/list-user-invitations', { signal }));
+    return all.filter(({ expiresAt }) => Date.parse(expiresAt) > Date.now());
+  },
+});
+
+export type Key = AnswerTo<'/api/v1/auth/api-key/list', 'get'>['apiKeys'][number];
+export type Passkey = AnswerTo<'/api/v1/auth/passkey/list-user-passkeys', 'get'>[number];
+
+/** After a change of the account: what is shown of it is asked for anew. */
+export const renewAccount = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ALL });

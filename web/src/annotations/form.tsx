@@ -1,0 +1,71 @@
+import { useMutation } from '@tanstack/react-query';
+import { useId, useState, type SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { annotateRows, FLAGS, renewRows, type RowsNamed, type Saying } from './writes.ts';
+
+const said = words.annotations;
+const LONGEST_TEXT = 255;
+
+/** Flags rows or comments on them. What was typed stays until the service has it. */
+export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => void }) {
+  const id = useId();
+  const [kind, setKind] = useState('comment');
+  const flag = FLAGS.find((each) => each === kind) ?? null;
+  const write = useMutation({
+    mutationFn: (saying: Saying) => annotateRows(rows, saying),
+    onSuccess: async (count) => {
+      await renewRows(rows.experimentId);
+      sayDone(said.done(count));
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const text = (fieldsOf(form)['text'] ?? '').trim();
+    write.mutate(
+      { flag, text },
+      {
+        onSuccess: () => {
+          form.reset();
+          done?.();
+        },
+      },
+    );
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <div className="inline annotate">
+        <div className="field annotate-kind">
+          <label htmlFor={`${id}-kind`}>{said.kind}</label>
+          <select id={`${id}-kind`} className="input" value={kind} onChange={(event) => setKind(event.target.value)}>
+            <option value="comment">{said.comment}</option>
+            {FLAGS.map((each) => (
+              <option key={each} value={each}>
+                {said.flags[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor={`${id}-text`}>{flag === null ? said.text : said.textIfAny}</label>
+          <input
+            id={`${id}-text`}
+            className="input"
+            name="text"
+            required={flag === null}
+            pattern=".*\S.*"
+            maxLength={LONGEST_TEXT}
+            autoComplete="off"
+          />
+        </div>
+        <button type="submit" className="button primary" disabled={write.isPending}>
+          {said.submit(rows.rowIds.length)}
+        </button>
+      </div>
+      <Problem error={write.error} />
+    </form>
+  );
+}

@@ -1,0 +1,73 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import type { Result, VisualizationSpec } from 'vega-embed';
+import type { Region } from './search.ts';
+import { startBrush, type Brush } from './brush.ts';
+import { Problem } from '../shell/problem.tsx';
+import './drawing.css';
+
+/** Loaded with the first chart. Expressions are interpreted, since the policy of the page lets no text become code. */
+async function draw(place: HTMLElement, spec: VisualizationSpec): Promise<Result> {
+  const [{ default: embed }, { expressionInterpreter }] = await Promise.all([import('vega-embed'), import('vega-interpreter')]);
+  return embed(place, spec, {
+    actions: false,
+    ast: true,
+    defaultStyle: false,
+    expr: expressionInterpreter,
+    renderer: 'svg',
+    tooltip: false,
+  });
+}
+
+interface DrawingProps {
+  spec: VisualizationSpec;
+  name: string;
+  /** A region of it; absent where none can be chosen. */
+  region?: { shown: Region | undefined; choose: (region: Region) => void } | undefined;
+}
+
+/** Draws a specification. The picture before stays until the next one stands. */
+export function Drawing({ spec, name, region }: DrawingProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const [drawn, setDrawn] = useState<{ place: HTMLElement; view: Result['view'] }>();
+  const brush = useRef<Brush>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    const place = document.createElement('div');
+    // the name of the chart stands for its hundreds of marks
+    place.ariaHidden = 'true';
+    let isGone = false;
+    let end = () => {};
+    draw(place, spec).then(
+      ({ view, finalize }) => {
+        if (isGone) {
+          finalize();
+          return;
+        }
+        end = finalize;
+        setError(null);
+        holder.current?.replaceChildren(place);
+        setDrawn({ place, view });
+      },
+      (problem: unknown) => {
+        if (!isGone) setError(problem);
+      },
+    );
+    return () => {
+      isGone = true;
+      end();
+    };
+  }, [spec]);
+  const isBrushed = region !== undefined;
+  const choose = useEffectEvent((chosen: Region) => region?.choose(chosen));
+  useEffect(() => {
+    brush.current = isBrushed && drawn !== undefined ? startBrush(drawn.place, drawn.view, choose) : null;
+  }, [drawn, isBrushed]);
+  const shown = region?.shown;
+  useEffect(() => brush.current?.show(shown ?? null), [drawn, isBrushed, shown]);
+  return (
+    <>
+      <Problem error={error} />
+      <div ref={holder} className="drawing" role="img" aria-label={name} />
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import { findAxisKind, type Kind } from '../../../src/api/visualizations/roles.ts';
+import type { TableSearch } from '../table/search.ts';
+import type { ChartSearch, Source } from './search.ts';
+
+interface Column {
+  name: string;
+  type: string;
+}
+
+/** Columns that every table has, which nobody draws first. */
+const GIVEN: ReadonlySet<string> = new Set(['id', 'uploaded_at', 'contributor', 'annotations']);
+/** Numbers that name something: a mean of them says nothing. */
+const NAMES = /(^|_)(id|plot|row|rep|replicate|block|number|index)$/i;
+
+/** The chart that a table is seen as first: its aggregate, or means over time, or a number against another, or how often values are. */
+export function firstChart(
+  columns: readonly Column[],
+  { filters, aggregation }: Pick<TableSearch, 'filters' | 'aggregation'>,
+): ChartSearch {
+  const kept = filters === undefined ? {} : { filters };
+  const [computed] = aggregation?.functions ?? [];
+  if (aggregation !== undefined && computed !== undefined) {
+    const roles = ['x', 'color', 'facet'] as const;
+    const keys = aggregation.groupBy.flatMap(({ column }, index): Source[] =>
+      roles[index] === undefined ? [] : [{ role: roles[index], columnName: column }],
+    );
+    const counted = computed.column === '*' ? (aggregation.groupBy[0]?.column ?? 'id') : computed.column;
+    const y: Source = { role: 'y', columnName: counted, aggregate: computed.function };
+    const buckets = aggregation.groupBy.filter(({ timeBucket }) => timeBucket !== undefined);
+    return { type: 'bar', sources: [...keys, y], ...kept, ...(buckets.length === 0 ? {} : { aggregation: { groupBy: buckets } }) };
+  }
+  const own = columns.filter(({ name }) => !GIVEN.has(name));
+  const ofKind = (kind: Kind) => own.filter(({ type }) => findAxisKind(type) === kind).map(({ name }) => name);
+  const [time] = ofKind('temporal');
+  const all = ofKind('numeric');
+  const [first, second] = [...all.filter((name) => !NAMES.test(name)), ...all.filter((name) => NAMES.test(name))];
+  if (first === undefined) {
+    const [category] = ofKind('categorical');
+    return { type: 'pie', sources: category === undefined ? [] : [{ role: 'labels', columnName: category }], ...kept };
+  }
+  if (time !== undefined)
+    return {
+      type: 'line',
+      sources: [
+        { role: 'x', columnName: time },
+        { role: 'y', columnName: first, aggregate: 'avg', error: 'sem' },
+      ],
+      aggregation: { groupBy: [{ column: time, timeBucket: 'day' }] },
+      ...kept,
+    };
+  if (second === undefined) return { type: 'histogram', sources: [{ role: 'y', columnName: first }], ...kept };
+  return {
+    type: 'scatter',
+    sources: [
+      { role: 'x', columnName: first },
+      { role: 'y', columnName: second },
+    ],
+    ...kept,
+  };
+}

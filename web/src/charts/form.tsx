@@ -1,0 +1,212 @@
+import { isAdjusted } from '../../../src/charts/adjusted.ts';
+import { findAxisKind, MEASURES, WITH_ERRORS } from '../../../src/api/visualizations/roles.ts';
+import { CHART_ERRORS, type ChartType, type SourceRole } from '../../../src/api/visualizations/visualizations.model.ts';
+import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
+import { words } from '../words.ts';
+import type { ChartSearch, Look, Source } from './search.ts';
+import { drawnSources, FAMILY, rolesOf, sumsUp, type Family } from './types.ts';
+
+const said = words.charts;
+
+interface Choice {
+  value: string;
+  text: string;
+}
+
+/** A list to choose one of. */
+function Choose({
+  id,
+  label,
+  value,
+  choices,
+  onChange,
+}: {
+  id: string;
+  label: string;
+  value: string;
+  choices: readonly Choice[];
+  onChange: (value: string) => void;
+}) {
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select id={id} className="input" value={value} onChange={(event) => onChange(event.target.value)}>
+        {choices.map(({ value: each, text }) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+const choicesOf = (texts: Readonly<Record<string, string>>): Choice[] => Object.entries(texts).map(([value, text]) => ({ value, text }));
+
+/** A text that is taken when it is left, or by Enter. */
+function Text({ id, label, value, onChange }: { id: string; label: string; value: string; onChange: (value: string | undefined) => void }) {
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        key={value}
+        id={id}
+        className="input"
+        maxLength={255}
+        defaultValue={value}
+        onBlur={(event) => {
+          if (event.target.value !== value) onChange(event.target.value || undefined);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') event.currentTarget.blur();
+        }}
+      />
+    </div>
+  );
+}
+
+interface FormProps {
+  search: ChartSearch & { type: ChartType };
+  columns: readonly { name: string; type: string }[];
+  change: (next: Partial<ChartSearch>) => void;
+}
+
+/** The type of a chart, its columns, and how it looks. What is chosen is drawn at once. */
+export function ChartForm({ search, columns, change }: FormProps) {
+  const { type, sources = [], aggregation, look = {} } = search;
+  const drawn = drawnSources(type, sources);
+  const measures = drawn.filter(({ role }) => MEASURES.has(role));
+  const summary = measures.find(({ aggregate }) => aggregate !== undefined)?.aggregate;
+  const kindOfColumn = (name: string) => findAxisKind(columns.find((column) => column.name === name)?.type ?? '');
+  const moment = drawn.find(({ role, columnName }) => role === 'x' && kindOfColumn(columnName) === 'temporal')?.columnName;
+  const bucket = aggregation?.groupBy?.find(({ column }) => column === moment)?.timeBucket;
+  const error = drawn.find((one) => one.error !== undefined)?.error;
+
+  const setMeasures = (next: (source: Source) => Source) =>
+    change({ sources: sources.map((source) => (MEASURES.has(source.role) ? next(source) : source)) });
+  const setRole = (role: SourceRole, at: number, columnName: string) => {
+    const playing = sources.filter((source) => source.role === role);
+    const more =
+      MEASURES.has(role) && summary !== undefined ? { aggregate: summary, ...(role === 'y' && error !== undefined ? { error } : {}) } : {};
+    const next = columnName === '' ? [] : [{ ...more, ...playing[at], role, columnName }];
+    change({ sources: [...sources.filter((source) => source.role !== role), ...playing.slice(0, at), ...next, ...playing.slice(at + 1)] });
+  };
+  const setBucket = (value: string) => {
+    const others = (aggregation?.groupBy ?? []).filter(({ column }) => column !== moment);
+    const timeBucket = BUCKETS.find((each) => each === value);
+    change({
+      aggregation: {
+        ...aggregation,
+        groupBy: moment === undefined || timeBucket === undefined ? others : [...others, { column: moment, timeBucket }],
+      },
+    });
+  };
+  const setLook = (next: Partial<Look>) => change({ look: { ...look, ...next } });
+  return (
+    <form className="panel chart-form" aria-label={said.form} onSubmit={(event) => event.preventDefault()}>
+      <div className="field">
+        <label htmlFor="chart-type">{said.type}</label>
+        <select id="chart-type" className="input" value={type} onChange={(event) => change({ type: event.target.value as ChartType })}>
+          {(Object.keys(said.families) as Family[]).map((family) => (
+            <optgroup key={family} label={said.families[family]}>
+              {(Object.keys(FAMILY) as ChartType[])
+                .filter((each) => FAMILY[each] === family)
+                .map((each) => (
+                  <option key={each}>{each}</option>
+                ))}
+            </optgroup>
+          ))}
+        </select>
+      </div>
+      {rolesOf(type).flatMap(([role, { required, many, kinds }]) => {
+        const playing = drawn.filter((source) => source.role === role);
+        const fitting = columns.filter(
+          ({ type: of }) => kinds === undefined || kinds.includes('categorical') || kinds.includes(findAxisKind(of)),
+        );
+        const slots = many === true ? [...playing, undefined] : [playing[0]];
+        return slots.map((source, at) => (
+          <Choose
+            key={`${role} ${at}`}
+            id={`role-${role}-${at}`}
+            label={at === 0 ? said.roles[role] : said.another(said.roles[role])}
+            value={source?.columnName ?? ''}
+            choices={[
+              { value: '', text: required === true && at === 0 ? said.choose : said.nothing },
+              ...fitting.map(({ name }) => ({ value: name, text: name })),
+              // members of a column and names that are gone stay as they are
+              ...(source === undefined || fitting.some(({ name }) => name === source.columnName)
+                ? []
+                : [{ value: source.columnName, text: source.columnName }]),
+            ]}
+            onChange={(value) => setRole(role, at, value)}
+          />
+        ));
+      })}
+      {measures.length === 0 || !sumsUp(type) ? null : (
+        <Choose
+          id="chart-summary"
+          label={said.summary}
+          value={summary ?? ''}
+          choices={[
+            ...choicesOf(said.summaries),
+            ...(summary === undefined || summary in said.summaries ? [] : [{ value: summary, text: summary }]),
+          ]}
+          onChange={(value) => {
+            const aggregate = FUNCTIONS.find((each) => each === value);
+            setMeasures(({ aggregate: _before, error: bars, ...source }) => ({
+              ...source,
+              ...(aggregate === undefined ? {} : { aggregate }),
+              ...(aggregate === 'avg' && bars !== undefined ? { error: bars } : {}),
+            }));
+          }}
+        />
+      )}
+      {summary === undefined || moment === undefined ? null : (
+        <Choose
+          id="chart-bucket"
+          label={said.bucket}
+          value={bucket ?? ''}
+          choices={[{ value: '', text: said.anyTime }, ...BUCKETS.map((each) => ({ value: each, text: each }))]}
+          onChange={setBucket}
+        />
+      )}
+      {summary === 'avg' && WITH_ERRORS.has(type) ? (
+        <Choose
+          id="chart-error"
+          label={said.error}
+          value={error ?? ''}
+          choices={choicesOf(said.errors)}
+          onChange={(value) => {
+            const bars = CHART_ERRORS.find((each) => each === value);
+            setMeasures(({ error: _before, ...source }) => ({
+              ...source,
+              ...(bars === undefined || source.role !== 'y' ? {} : { error: bars }),
+            }));
+          }}
+        />
+      ) : null}
+      <h3 className="chart-look">{said.look}</h3>
+      <Text id="chart-title" label={said.chartTitle} value={look.title ?? ''} onChange={(title) => setLook({ title })} />
+      <Text id="chart-x" label={said.axis.x} value={look.x?.title ?? ''} onChange={(title) => setLook({ x: { ...look.x, title } })} />
+      <Text id="chart-y" label={said.axis.y} value={look.y?.title ?? ''} onChange={(title) => setLook({ y: { ...look.y, title } })} />
+      {isAdjusted(type, 'log', 'y') ? (
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={look.y?.scale === 'log'}
+            onChange={(event) => setLook({ y: { ...look.y, scale: event.target.checked ? 'log' : undefined } })}
+          />
+          {said.log}
+        </label>
+      ) : null}
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={look.theme === 'dark'}
+          onChange={(event) => setLook({ theme: event.target.checked ? 'dark' : undefined })}
+        />
+        {said.dark}
+      </label>
+    </form>
+  );
+}

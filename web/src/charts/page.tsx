@@ -1,0 +1,167 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { MEASURES } from '../../../src/api/visualizations/roles.ts';
+import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sentenceOf } from '../table/operators.ts';
+import { keepFile } from '../ui/download.ts';
+import { words } from '../words.ts';
+import { Drawing } from './drawing.tsx';
+import { firstChart } from './first.ts';
+import { ChartForm } from './form.tsx';
+import { pictureOf, savedQuery, specQuery } from './queries.ts';
+import { axesOf } from './region.ts';
+import { RegionPanel } from './region-panel.tsx';
+import { SavePanel } from './save.tsx';
+import type { ChartSearch, Source } from './search.ts';
+import { chartBody, drawnSources, missingOf } from './types.ts';
+import '../table/table.css';
+import './charts.css';
+
+const route = getRouteApi('/guarded/experiments/$id/tables/$table/chart');
+const said = words.charts;
+
+/** Narrower pages have a smaller chart, whose words are read without a lens; files are as large as ever. */
+const NARROW = 640;
+const SMALL = { width: 260, height: 240 };
+
+/** What a chart is called unless somebody names it: `spad by genotype, treatment`. */
+function usualName(sources: readonly Source[]): string {
+  const [drawn, places] = [true, false].map((isMeasure) =>
+    sources.filter(({ role }) => MEASURES.has(role) === isMeasure).map(({ columnName }) => columnName),
+  );
+  return [drawn, places].flatMap((names = []) => (names.length === 0 ? [] : [names.join(', ')])).join(said.by);
+}
+
+/** A chart of a table, as the address says it. */
+export function ChartPage() {
+  const { id, table } = route.useParams();
+  const asked = route.useSearch();
+  const navigate = route.useNavigate();
+  const { isAdmin, experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const tables = useSuspenseQuery(tablesQuery(id)).data;
+  const described = tables.find(({ identifier, displayName }) => identifier === table || displayName === table);
+  const columns = described?.columns ?? [];
+  const search: ChartSearch & { type: NonNullable<ChartSearch['type']> } = {
+    ...(asked.sources === undefined ? firstChart(columns, { filters: asked.filters }) : {}),
+    ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)),
+    type: asked.type ?? (asked.sources === undefined ? (firstChart(columns, {}).type ?? 'line') : 'line'),
+  };
+  // a region is one of the columns that were drawn when it was chosen
+  const change = (next: Partial<ChartSearch>) => {
+    const region = next.sources === undefined && next.type === undefined ? {} : { region: undefined };
+    void navigate({ search: { ...search, ...region, ...next }, replace: next.saved !== undefined, resetScroll: false });
+  };
+
+  const stored = useQuery({ ...savedQuery(id, search.saved ?? ''), enabled: search.saved !== undefined });
+  const displayName = described?.displayName ?? table;
+  const measured = drawnSources(search.type, search.sources ?? []);
+  const axes = axesOf(search.type, measured, columns);
+  const maySay = capabilities.canContribute && experiment.status !== 'archived' && columns.some((column) => column.name === 'annotations');
+  const missing = missingOf(search.type, measured);
+  const usual = usualName(measured);
+  const name = stored.data?.name ?? usual;
+  const chart = chartBody(table, search, name.slice(0, 255));
+  const { data, error, refetch, isFetching } = useQuery({
+    ...specQuery(id, chart, globalThis.innerWidth < NARROW ? SMALL : {}),
+    enabled: missing.length === 0,
+  });
+  const download = useMutation({
+    mutationFn: async (format: 'png' | 'svg') => keepFile(await pictureOf(id, chart, format), `${name || displayName}.${format}`),
+  });
+  return (
+    <div>
+      <title>{`${said.chartOf(displayName)} · ${words.name}`}</title>
+      <div className="table-head">
+        <h2>{said.chartOf(displayName)}</h2>
+        <Link
+          className="small"
+          to="/experiments/$id/tables/$table"
+          params={{ id, table }}
+          search={search.filters === undefined ? {} : { filters: search.filters }}
+        >
+          {said.rows}
+        </Link>
+      </div>
+      <div className="chart-page">
+        <ChartForm search={search} columns={columns} change={change} />
+        <div className="stack">
+          <section className="panel chart-panel" aria-label={said.drawing(name)} aria-busy={isFetching}>
+            {(search.filters ?? []).length === 0 ? null : (
+              <p className="small chart-filters">
+                {search.filters?.map((filter, index) => {
+                  const sentence = sentenceOf(filter);
+                  return (
+                    <span key={sentence} className="filter">
+                      {sentence}
+                      <button
+                        type="button"
+                        aria-label={words.table.filters.remove(sentence)}
+                        onClick={() => change({ filters: search.filters?.filter((_, at) => at !== index) })}
+                      >
+                        ×
+                      </button>
+                    </span>
+                  );
+                })}
+              </p>
+            )}
+            {missing.length > 0 ? (
+              <p className="notice" role="status">
+                {said.missing(missing.map((role) => said.roles[role]).join(', '))}
+              </p>
+            ) : error !== null ? (
+              <Problem error={error} retry={() => void refetch()} />
+            ) : data === undefined ? (
+              <p className="quiet" role="status">
+                {words.waiting}
+              </p>
+            ) : (
+              <Drawing
+                spec={data}
+                name={said.drawing(name)}
+                region={axes !== null && maySay ? { shown: search.region, choose: (region) => change({ region }) } : undefined}
+              />
+            )}
+            <div className="inline">
+              {(['png', 'svg'] as const).map((format) => (
+                <button
+                  key={format}
+                  type="button"
+                  className="button"
+                  disabled={missing.length > 0 || download.isPending}
+                  onClick={() => download.mutate(format)}
+                >
+                  {said.download(format.toUpperCase())}
+                </button>
+              ))}
+            </div>
+            <Problem error={download.error} />
+          </section>
+          {axes !== null && maySay && missing.length === 0 ? (
+            <RegionPanel
+              experimentId={id}
+              table={table}
+              axes={axes}
+              filters={search.filters ?? []}
+              region={search.region}
+              change={(region) => change({ region })}
+            />
+          ) : null}
+          {isAdmin && experiment.status !== 'archived' && missing.length === 0 ? (
+            <SavePanel
+              key={`${search.saved} ${stored.data?.name}`}
+              id={id}
+              chart={chart}
+              usual={usual}
+              saved={search.saved}
+              stored={stored.data}
+              error={stored.error}
+              change={change}
+            />
+          ) : null}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { VisualizationSpec } from 'vega-embed';
+import { bodyOf } from '../../../clients/typescript/src/client.ts';
+import { eachOf } from '../../../clients/typescript/src/paging.ts';
+import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
+import { api, queryClient } from '../api.ts';
+
+const CHARTS = '/api/v1/experiments/{id}/visualizations';
+const CHART = '/api/v1/experiments/{id}/visualizations/{visualizationId}';
+const DRAFT = '/api/v1/experiments/{id}/chart';
+
+export type NewChart = BodyOf<typeof CHARTS, 'post'>;
+export type ChartListed = AnswerTo<typeof CHARTS, 'get'>[number];
+
+/** Pixels of the plotted area; as the API has it when absent. */
+interface Size {
+  width?: number;
+  height?: number;
+}
+
+/** What of a chart is drawn. */
+interface Drawn {
+  /** Stands above the chart where its look has no title. */
+  name?: string;
+  chartType: NewChart['chartType'];
+  config?: unknown;
+  dataConfig: unknown;
+}
+
+/** A chart as the picture route reads it. */
+const draftText = ({ name, chartType, config, dataConfig }: Drawn) => JSON.stringify({ name, chartType, config, dataConfig });
+
+/** The specification of a chart, with its data: the same that its PNG and SVG are drawn from. */
+export const specQuery = (id: string, chart: Drawn, size: Size) =>
+  queryOptions({
+    queryKey: ['chart-spec', id, draftText(chart), size],
+    queryFn: async ({ signal }) => {
+      const query = { chart: draftText(chart), format: 'vega-lite', ...size } as const;
+      const { data } = await api.GET(DRAFT, { params: { path: { id }, query }, signal });
+      // the document says of formats besides JSON only that they are text
+      return data as unknown as VisualizationSpec;
+    },
+    // the chart before stays until the next one is drawn
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+
+/** The picture of a chart as a file. */
+export async function pictureOf(id: string, chart: NewChart, format: 'png' | 'svg'): Promise<Blob> {
+  const { data } = await api.GET(DRAFT, { params: { path: { id }, query: { chart: draftText(chart), format } }, parseAs: 'blob' });
+  return data as unknown as Blob;
+}
+
+export const chartsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['charts', id],
+    queryFn: async ({ signal }) => Array.fromAsync(eachOf((place) => api.GET(CHARTS, { params: { path: { id }, query: place }, signal }))),
+  });
+
+/** A stored chart, and the tag of its version for a change. */
+export const savedQuery = (id: string, visualizationId: string) =>
+  queryOptions({
+    queryKey: ['chart', id, visualizationId],
+    queryFn: async ({ signal }) => {
+      const { data, response } = await api.GET(CHART, { params: { path: { id, visualizationId } }, signal });
+      if (data === undefined) throw new Error('The answer holds no chart.');
+      return { name: data.name, tag: response.headers.get('etag') ?? '*' };
+    },
+  });
+
+const renew = async (id: string) => {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: ['charts', id] }),
+    queryClient.invalidateQueries({ queryKey: ['chart', id] }),
+  ]);
+};
+
+/** Stores a chart and answers its id. */
+export async function makeChart(id: string, chart: NewChart): Promise<string> {
+  const made = await bodyOf(api.POST(CHARTS, { params: { path: { id } }, body: chart }));
+  await renew(id);
+  return made.id;
+}
+
+const target = (id: string, visualizationId: string, tag: string) => ({
+  params: { path: { id, visualizationId } },
+  headers: { 'if-match': tag },
+});
+
+/** Changes a stored chart, unless somebody else did so since its tag was read. */
+export async function changeChart(id: string, visualizationId: string, tag: string, chart: NewChart): Promise<void> {
+  await api.PATCH(CHART, { ...target(id, visualizationId, tag), body: chart });
+  await renew(id);
+}
+
+export async function removeChart(id: string, visualizationId: string, tag: string): Promise<void> {
+  await api.DELETE(CHART, target(id, visualizationId, tag));
+  queryClient.removeQueries({ queryKey: ['chart', id, visualizationId] });
+  await queryClient.invalidateQueries({ queryKey: ['charts', id] });
+}

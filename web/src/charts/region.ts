@@ -1,0 +1,58 @@
+import { queryOptions } from '@tanstack/react-query';
+import { findAxisKind } from '../../../src/api/visualizations/roles.ts';
+import type { ChartType } from '../../../src/api/visualizations/visualizations.model.ts';
+import { readPage } from '../../../clients/typescript/src/rows.ts';
+import { api } from '../api.ts';
+import type { Filter } from '../table/search.ts';
+import type { Region, Source } from './search.ts';
+
+/** The most rows of which the same can be said at once. */
+export const MOST_ROWS = 10_000;
+
+/** Types of which a mark is a row, as long as nothing is summed up. */
+const MARKS_ARE_ROWS: ReadonlySet<ChartType> = new Set(['scatter', 'bubble', 'line']);
+
+/** A column along an edge of the chart. */
+export interface Axis {
+  column: string;
+  isTime: boolean;
+}
+
+export interface Axes {
+  x: Axis;
+  y: Axis;
+}
+
+/** The edges of a chart of which a region is a filter over its rows; null when a mark is more than a row, or an edge has no order. */
+export function axesOf(type: ChartType, sources: readonly Source[], columns: readonly { name: string; type: string }[]): Axes | null {
+  if (!MARKS_ARE_ROWS.has(type) || sources.some(({ aggregate, role }) => aggregate !== undefined || role === 'facet')) return null;
+  const along = (role: 'x' | 'y'): Axis | null => {
+    const [first, second] = sources.filter((source) => source.role === role);
+    const found = columns.find(({ name }) => name === first?.columnName);
+    if (found === undefined || second !== undefined) return null;
+    const kind = findAxisKind(found.type);
+    return kind === 'numeric' || kind === 'temporal' ? { column: found.name, isTime: kind === 'temporal' } : null;
+  };
+  const [x, y] = [along('x'), along('y')];
+  return x === null || y === null ? null : { x, y };
+}
+
+/** A region as conditions on its two columns, both ends included. */
+export const filtersOf = (axes: Axes, region: Region): Filter[] =>
+  (['x', 'y'] as const).map((name) => {
+    const { column, isTime } = axes[name];
+    const [from, to] = region[name];
+    const ends = [Math.min(from, to), Math.max(from, to)];
+    return { column, operator: 'between', value: isTime ? ends.map((end) => new Date(end).toISOString()) : ends };
+  });
+
+/** How many rows a region holds, and the ids of at most as many as something can be said of. */
+export const regionQuery = (experimentId: string, table: string, filters: readonly Filter[]) =>
+  queryOptions({
+    queryKey: ['rows', experimentId, 'region', table, filters],
+    queryFn: async ({ signal }) => {
+      const asked = { tableName: table, columns: JSON.stringify(['id']), filters: JSON.stringify(filters), limit: MOST_ROWS };
+      const { page } = await readPage(api, experimentId, asked, { signal });
+      return { total: page.totalRows, rowIds: page.data.rows.map((row) => String(row['id'])) };
+    },
+  });

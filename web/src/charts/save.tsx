@@ -1,0 +1,86 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { words } from '../words.ts';
+import { changeChart, makeChart, removeChart, type NewChart } from './queries.ts';
+import type { ChartSearch } from './search.ts';
+
+const said = words.charts;
+
+interface SaveProps {
+  id: string;
+  chart: NewChart;
+  /** The name that a new chart is offered. */
+  usual: string;
+  /** The stored chart that is shown; undefined for one that is not stored. */
+  saved: string | undefined;
+  stored: { name: string; tag: string } | undefined;
+  error: unknown;
+  change: (next: Partial<ChartSearch>) => void;
+}
+
+/** Stores a chart, changes the stored one, or deletes it. */
+export function SavePanel({ id, chart, usual, saved, stored, error, change }: SaveProps) {
+  const [typed, setTyped] = useState<string>();
+  const navigate = useNavigate();
+  const named = { ...chart, name: (typed ?? stored?.name ?? usual).slice(0, 255) };
+  const make = useMutation({
+    mutationFn: async () => makeChart(id, named),
+    onSuccess: (made) => {
+      sayDone(said.saved);
+      change({ saved: made });
+    },
+  });
+  const update = useMutation({
+    mutationFn: async ({ visualizationId, tag }: { visualizationId: string; tag: string }) => changeChart(id, visualizationId, tag, named),
+    onSuccess: () => sayDone(said.saved),
+  });
+  const remove = useMutation({
+    mutationFn: async ({ visualizationId, tag }: { visualizationId: string; tag: string }) => removeChart(id, visualizationId, tag),
+    onSuccess: async () => {
+      sayDone(said.removed);
+      await navigate({ to: '/experiments/$id/charts', params: { id } });
+    },
+  });
+  const isBusy = make.isPending || update.isPending || remove.isPending;
+  const target = saved === undefined || stored === undefined ? null : { visualizationId: saved, tag: stored.tag };
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (target === null) make.mutate();
+    else update.mutate(target);
+  };
+  return (
+    <section className="panel" aria-labelledby="save-title">
+      <h3 id="save-title">{said.saveTitle}</h3>
+      <form className="inline" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="chart-name">{said.name}</label>
+          <input
+            id="chart-name"
+            className="input"
+            required
+            maxLength={255}
+            value={named.name}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </div>
+        <button type="submit" className="button primary" disabled={isBusy}>
+          {target === null ? said.save : said.change}
+        </button>
+        {target === null ? null : (
+          <>
+            <button type="button" className="button" disabled={isBusy} onClick={() => make.mutate()}>
+              {said.another_}
+            </button>
+            <button type="button" className="button danger" disabled={isBusy} onClick={() => remove.mutate(target)}>
+              {said.remove}
+            </button>
+          </>
+        )}
+      </form>
+      <Problem error={make.error ?? update.error ?? remove.error ?? error} />
+    </section>
+  );
+}

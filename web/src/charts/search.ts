@@ -1,0 +1,45 @@
+import { z } from 'zod/mini';
+import { CHART_ERRORS, CHART_TYPES, SOURCE_ROLES } from '../../../src/api/visualizations/visualizations.model.ts';
+import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
+import { filter, name } from '../table/search.ts';
+
+/** A column and its part. Members that only other programs set are carried along. */
+const source = z.looseObject({
+  role: z.enum(SOURCE_ROLES),
+  columnName: name,
+  aggregate: z.optional(z.enum(FUNCTIONS)),
+  error: z.optional(z.enum(CHART_ERRORS)),
+});
+const aggregation = z.looseObject({
+  groupBy: z.optional(z.array(z.looseObject({ column: name, timeBucket: z.optional(z.enum(BUCKETS)) }))),
+});
+const axis = z.looseObject({ title: z.optional(z.string()), scale: z.optional(z.enum(['linear', 'log'])) });
+const look = z.looseObject({
+  title: z.optional(z.string()),
+  theme: z.optional(z.enum(['light', 'dark'])),
+  x: z.optional(axis),
+  y: z.optional(axis),
+});
+
+// moments are milliseconds since 1970, and end where dates do
+const end = z.number().check(z.minimum(-8.64e15), z.maximum(8.64e15));
+const span = z.tuple([end, end]);
+/** A part of the plot by its least and greatest values; moments as milliseconds. */
+const region = z.object({ x: span, y: span });
+
+/** A chart as the address says it. What cannot be read is left out. */
+export const chartSearch = z.object({
+  type: z.catch(z.optional(z.enum(CHART_TYPES)), undefined),
+  sources: z.catch(z.optional(z.array(source).check(z.maxLength(50))), undefined),
+  filters: z.catch(z.optional(z.array(filter)), undefined),
+  aggregation: z.catch(z.optional(aggregation), undefined),
+  look: z.catch(z.optional(look), undefined),
+  region: z.catch(z.optional(region), undefined),
+  /** The stored chart that this one was read from. */
+  saved: z.catch(z.optional(z.uuid()), undefined),
+});
+
+export type ChartSearch = z.infer<typeof chartSearch>;
+export type Source = z.infer<typeof source>;
+export type Region = z.infer<typeof region>;
+export type Look = z.infer<typeof look>;

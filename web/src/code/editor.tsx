@@ -1,0 +1,91 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+import type { OpenEditor } from './codemirror.ts';
+import type { CodeLanguage, CodeProblem } from './language.ts';
+import './code.css';
+
+/** The shadow root of a place, made when it is first asked for. */
+export const rootOf = (place: HTMLElement): ShadowRoot => place.shadowRoot ?? place.attachShadow({ mode: 'open' });
+
+interface EditorProps {
+  label: string;
+  text: string;
+  language: CodeLanguage;
+  isReadOnly?: boolean;
+  problems?: readonly CodeProblem[];
+  /** The place to go to; another object goes there again. */
+  goTo?: CodeProblem | undefined;
+  onChange?: (text: string) => void;
+  onRun?: (text: string) => void;
+  onSave?: (text: string) => void;
+}
+
+const NONE: readonly CodeProblem[] = [];
+const ignore = () => {};
+
+/** A text with line numbers and colours, to read or to write. */
+export function CodeEditor({
+  label,
+  text,
+  language,
+  isReadOnly = false,
+  problems = NONE,
+  goTo,
+  onChange = ignore,
+  onRun = ignore,
+  onSave = ignore,
+}: EditorProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const [editor, setEditor] = useState<OpenEditor>();
+  const [error, setError] = useState<unknown>(null);
+  const firstText = useEffectEvent(() => text);
+  const tell = useEffectEvent(onChange);
+  const run = useEffectEvent(onRun);
+  const save = useEffectEvent(onSave);
+  useEffect(() => {
+    let isGone = false;
+    let close = ignore;
+    import('./codemirror.ts').then(
+      ({ openEditor }) => {
+        if (isGone || holder.current === null) return;
+        const opened = openEditor({
+          root: rootOf(holder.current),
+          label,
+          text: firstText(),
+          language,
+          isReadOnly,
+          tell: (next) => tell(next),
+          run: (now) => run(now),
+          save: (now) => save(now),
+        });
+        close = opened.close;
+        setEditor(opened);
+      },
+      (problem: unknown) => {
+        if (!isGone) setError(problem);
+      },
+    );
+    return () => {
+      isGone = true;
+      setEditor(undefined);
+      close();
+    };
+  }, [label, language, isReadOnly]);
+  useEffect(() => editor?.setText(text), [editor, text]);
+  useEffect(() => editor?.showProblems(problems), [editor, problems]);
+  useEffect(() => {
+    if (goTo !== undefined) editor?.goTo(goTo);
+  }, [editor, goTo]);
+  return (
+    <>
+      <Problem error={error} />
+      {editor === undefined && error === null ? (
+        <p className="quiet" role="status">
+          {words.waiting}
+        </p>
+      ) : null}
+      <div ref={holder} className="code" />
+    </>
+  );
+}

@@ -1,0 +1,166 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
+import { useState, type SubmitEvent } from 'react';
+import { Dialog } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
+import { queryClient } from '../api.ts';
+import { chartsQuery } from '../charts/queries.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { words } from '../words.ts';
+import { AddParts } from './add-parts.tsx';
+import { inOrder, placeInOrder } from './arrange.ts';
+import { Board } from './board.tsx';
+import { PartList } from './part-list.tsx';
+import type { BoardShown } from './part.tsx';
+import { changeDashboard, dashboardQuery, type Read } from './queries.ts';
+
+const said = words.dashboards.form;
+
+interface EditProps {
+  /** As it was when editing began: what is read meanwhile changes nothing of what is typed. */
+  begun: Read;
+  board: Omit<BoardShown, 'widgets'>;
+  stop: () => void;
+}
+
+/** Asks before a page is left on which something is not saved. */
+function LeaveQuestion({ isDirty }: { isDirty: boolean }) {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
+    enableBeforeUnload: isDirty,
+    withResolver: true,
+  });
+  return (
+    <ModalOverlay className="overlay middle" isOpen={status === 'blocked'} isDismissable onOpenChange={() => reset?.()}>
+      <Modal className="asked">
+        <Dialog role="alertdialog">
+          <div className="stack">
+            <Heading slot="title">{said.leaveTitle}</Heading>
+            <p>{said.leaveAsk}</p>
+            <div className="inline">
+              <button type="button" className="button danger" onClick={proceed}>
+                {said.leave}
+              </button>
+              <button type="button" className="button" onClick={reset}>
+                {words.cancel}
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+/** Changes the name, the parts and their places. What is done stays until it is saved or dropped. */
+export function EditDashboard({ begun, board, stop }: EditProps) {
+  const { id, tables } = board;
+  const [base, setBase] = useState(begun);
+  const [draft, setDraft] = useState(begun.dashboard);
+  const { id: dashboardId, layout } = base.dashboard;
+  const charts = useQuery(chartsQuery(id)).data ?? [];
+  const isDirty = draft !== base.dashboard;
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: ({ tag, sent }: { tag: string; sent: typeof draft }) => {
+      const { name, description, widgets } = sent;
+      return changeDashboard({ id, dashboardId, tag }, { name, description, widgets });
+    },
+    onSuccess: (read, { sent }) => {
+      setBase(read);
+      // what was done while it was saved stays
+      setDraft((now) => (now === sent ? read.dashboard : now));
+      sayDone(said.saved);
+    },
+  });
+  const isConflict = error instanceof ProblemError && error.status === 412;
+  const readAgain = () => queryClient.query({ ...dashboardQuery(id, dashboardId), staleTime: 0 });
+  const saveOver = async () => mutate({ tag: (await readAgain()).tag, sent: draft });
+  const takeTheirs = async () => {
+    const read = await readAgain();
+    reset();
+    setBase(read);
+    setDraft(read.dashboard);
+  };
+  const change = (next: Partial<typeof draft>) => setDraft((before) => ({ ...before, ...next }));
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    mutate({ tag: base.tag, sent: draft });
+  };
+  return (
+    <>
+      <LeaveQuestion isDirty={isDirty} />
+      <form className="panel dashboard-form" aria-label={said.title} onSubmit={submit}>
+        <div className="inline">
+          <div className="field">
+            <label htmlFor="dashboard-name">{said.name}</label>
+            <input
+              id="dashboard-name"
+              className="input"
+              required
+              maxLength={255}
+              value={draft.name}
+              onChange={({ target }) => change({ name: target.value })}
+            />
+          </div>
+          <div className="field">
+            <label htmlFor="dashboard-description">{said.description}</label>
+            <input
+              id="dashboard-description"
+              className="input"
+              maxLength={10_000}
+              value={draft.description ?? ''}
+              onChange={({ target }) => change({ description: target.value === '' ? null : target.value })}
+            />
+          </div>
+        </div>
+        <AddParts
+          columns={layout.columns}
+          charts={charts}
+          tables={tables}
+          add={(widget) => change({ widgets: placeInOrder([...inOrder(draft.widgets), widget], layout.columns) })}
+        />
+        {draft.widgets.length === 0 ? null : (
+          <div>
+            <h3>{said.parts}</h3>
+            <PartList
+              widgets={draft.widgets}
+              columns={layout.columns}
+              charts={charts}
+              tables={tables}
+              change={(widgets) => change({ widgets })}
+            />
+          </div>
+        )}
+        {isConflict ? (
+          <div className="notice problem" role="alert">
+            <p>{said.conflict}</p>
+            <div className="inline">
+              <button type="button" className="button" disabled={isPending} onClick={() => void saveOver()}>
+                {said.mine}
+              </button>
+              <button type="button" className="button" disabled={isPending} onClick={() => void takeTheirs()}>
+                {said.theirs}
+              </button>
+            </div>
+          </div>
+        ) : (
+          <Problem error={error} />
+        )}
+        <div className="inline">
+          <button type="submit" className="button primary" disabled={isPending || !isDirty}>
+            {said.save}
+          </button>
+          {isDirty ? null : (
+            <button type="button" className="button" onClick={stop}>
+              {said.stop}
+            </button>
+          )}
+        </div>
+      </form>
+      <Board layout={layout} board={{ ...board, widgets: draft.widgets }} />
+    </>
+  );
+}

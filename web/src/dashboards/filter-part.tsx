@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type SubmitEvent } from 'react';
+import { factsOf } from '../table/operators.ts';
+import { valuesQuery } from '../table/queries.ts';
+import { words } from '../words.ts';
+import { tableOf, typedOf } from './filters.ts';
+import { Framed, type PartProps } from './part.tsx';
+import type { WidgetOf } from './queries.ts';
+
+const said = words.dashboards;
+
+/** Narrows every chart and table of the dashboard that is about the same table. What is typed is in the address. */
+export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
+  const { id, tables, typed, type: change } = board;
+  const { tableName, column, operator = 'equals' } = widget.config;
+  const table = tableOf(tables, tableName);
+  const found = table?.columns.find(({ name }) => name === column);
+  const { takes, says } = factsOf(operator);
+  const held = typedOf(widget, typed);
+  const [texts, setTexts] = useState(held);
+  const values = useQuery({
+    ...valuesQuery(id, table?.identifier ?? '', column ?? ''),
+    enabled: found?.type === 'STRING' && takes !== 'none' && table?.canRead === true,
+  });
+  if (table === undefined || found === undefined)
+    return (
+      <Framed config={widget.config} fallback={said.filter}>
+        <p className="quiet">{said.noTable}</p>
+      </Framed>
+    );
+  const label = said.only(`${found.name} ${says}`);
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    change(widget.id, texts);
+  };
+  const field = (at: 0 | 1, name: string) => (
+    <input
+      className="input"
+      aria-label={name}
+      list={values.data === undefined ? undefined : `values-${widget.id}`}
+      placeholder={said.any}
+      value={texts[at] ?? ''}
+      maxLength={1_024}
+      onChange={({ target }) => setTexts((before) => (at === 0 ? [target.value, ...before.slice(1)] : [before[0] ?? '', target.value]))}
+      onBlur={() => change(widget.id, texts)}
+    />
+  );
+  return (
+    <Framed config={widget.config} fallback={said.filterOf(found.name)}>
+      {takes === 'none' ? (
+        <label className="check">
+          <input type="checkbox" checked={held[0] === 'on'} onChange={({ target }) => change(widget.id, target.checked ? ['on'] : [''])} />
+          {label}
+        </label>
+      ) : takes === 'one' && values.data !== undefined && !values.data.truncated ? (
+        <select className="input" aria-label={label} value={held[0] ?? ''} onChange={({ target }) => change(widget.id, [target.value])}>
+          <option value="">{said.any}</option>
+          {values.data.values.map((value) => (
+            <option key={value}>{value}</option>
+          ))}
+        </select>
+      ) : (
+        <form className="inline" onSubmit={submit}>
+          {field(0, takes === 'two' ? `${label}: ${said.from}` : label)}
+          {takes === 'two' ? field(1, `${label}: ${said.to}`) : null}
+          {values.data === undefined ? null : (
+            <datalist id={`values-${widget.id}`}>
+              {values.data.values.map((value) => (
+                <option key={value} value={value} />
+              ))}
+            </datalist>
+          )}
+        </form>
+      )}
+    </Framed>
+  );
+}

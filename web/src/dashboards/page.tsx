@@ -1,0 +1,100 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
+import { words } from '../words.ts';
+import { Board } from './board.tsx';
+import { dashboardQuery, removeDashboard } from './queries.ts';
+import type { TypedFilters } from './search.ts';
+import '../table/table.css';
+import '../charts/charts.css';
+
+const route = getRouteApi('/guarded/experiments/$id/dashboards/$dashboard');
+const said = words.dashboards;
+
+// what moves and edits parts is half of the page's code
+const EditDashboard = lazy(async () => ({ default: (await import('./edit.tsx')).EditDashboard }));
+
+/** A dashboard, to be read or edited. */
+export function DashboardPage() {
+  const { id, dashboard: dashboardId } = route.useParams();
+  const { edit = false, filters: typed = {} } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { isAdmin, experiment } = useSuspenseQuery(experimentQuery(id)).data;
+  const tables = useSuspenseQuery(tablesQuery(id)).data;
+  const { data: read, error, refetch } = useQuery(dashboardQuery(id, dashboardId));
+  const remove = useMutation({
+    mutationFn: (tag: string) => removeDashboard({ id, dashboardId, tag }),
+    onSuccess: async () => {
+      sayDone(said.removed);
+      await navigate({ to: '/experiments/$id/dashboards', params: { id }, search: {} });
+    },
+  });
+  if (read === undefined)
+    return error === null ? (
+      <p className="waiting" role="status">
+        {words.waiting}
+      </p>
+    ) : (
+      <Problem error={error} retry={() => void refetch()} />
+    );
+  const { name, description, layout, widgets } = read.dashboard;
+  const mayEdit = isAdmin && experiment.status !== 'archived';
+  const type = (widget: string, texts: string[] | undefined) => {
+    const { [widget]: _before, ...others } = typed as TypedFilters;
+    const filters = texts === undefined ? others : { ...others, [widget]: texts };
+    void navigate({ search: (before) => ({ ...before, filters }), replace: true, resetScroll: false });
+  };
+  const board = { id, tables, typed, type };
+  const show = (isEdited: boolean) => void navigate({ search: (before) => ({ ...before, edit: isEdited ? true : undefined }) });
+  const copy = async () => {
+    const address = new URL(location.href);
+    address.searchParams.delete('edit');
+    await navigator.clipboard.writeText(address.href);
+    sayDone(said.copied);
+  };
+  return (
+    <div className="stack dashboard">
+      <title>{`${name} · ${words.name}`}</title>
+      <div className="table-head">
+        <h2>{name}</h2>
+        <Link className="small" to="/experiments/$id/dashboards" params={{ id }}>
+          {said.back}
+        </Link>
+        <button type="button" className="button" onClick={() => void copy()}>
+          {said.copyLink}
+        </button>
+        {mayEdit && !edit ? (
+          <button type="button" className="button" onClick={() => show(true)}>
+            {said.edit}
+          </button>
+        ) : null}
+        {mayEdit ? (
+          <AskFirst
+            action={said.remove}
+            label={said.removeOf(name)}
+            question={said.removeOf(name)}
+            consequence={said.removeAsk}
+            perform={() => remove.mutateAsync(read.tag)}
+          />
+        ) : null}
+      </div>
+      {description === null || description === '' || edit ? null : <p className="quiet">{description}</p>}
+      {mayEdit && edit ? (
+        <Suspense fallback={<p role="status">{words.waiting}</p>}>
+          <EditDashboard key={dashboardId} begun={read} board={board} stop={() => show(false)} />
+        </Suspense>
+      ) : widgets.length === 0 ? (
+        <div className="panel empty">
+          <h3>{said.empty}</h3>
+          <p>{mayEdit ? said.emptyMay : said.emptyText}</p>
+        </div>
+      ) : (
+        <Board layout={layout} board={{ ...board, widgets }} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+import { useMutation } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Dialog } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
+import { keepFile } from '../ui/download.ts';
+import { words } from '../words.ts';
+import type { DeviceDetail } from './queries.ts';
+import { issueCertificate, revokeCertificate, rotateCertificate, type Bundle } from './writes.ts';
+
+const said = words.devices.certificate;
+
+/** Who leaves the page before what is shown once was downloaded is asked. */
+export function LeaveGuard({ isKept }: { isKept: boolean }) {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => !isKept && current.pathname !== next.pathname,
+    enableBeforeUnload: !isKept,
+    withResolver: true,
+  });
+  if (blocker.status !== 'blocked') return null;
+  const { proceed, reset } = blocker;
+  return (
+    <ModalOverlay className="overlay middle" isOpen onOpenChange={(isOpen) => (isOpen ? undefined : reset())}>
+      <Modal className="question">
+        <Dialog role="alertdialog">
+          <Heading slot="title">{said.leaveAsk}</Heading>
+          <p>{said.leaveText}</p>
+          <div className="inline">
+            <button type="button" className="button primary" onClick={reset}>
+              {said.stay}
+            </button>
+            <button type="button" className="button danger" onClick={proceed}>
+              {said.leave}
+            </button>
+          </div>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+const textFile = (text: string) => new Blob([text], { type: 'application/x-pem-file' });
+
+function BundleNotice({ bundle, name }: { bundle: Bundle; name: string }) {
+  const [isKept, setKept] = useState(false);
+  const save = (file: Blob, ending: string) => {
+    keepFile(file, `${name}.${ending}`);
+    setKept(true);
+  };
+  return (
+    <div className="notice good" role="status">
+      <LeaveGuard isKept={isKept} />
+      <p>{said.once}</p>
+      <p className="inline">
+        <button
+          type="button"
+          className="button primary"
+          onClick={() => save(new Blob([JSON.stringify(bundle, null, 2)], { type: 'application/json' }), 'bundle.json')}
+        >
+          {said.all}
+        </button>
+        <button type="button" className="button" onClick={() => save(textFile(bundle.certificatePem), 'pem')}>
+          {said.certificate}
+        </button>
+        <button type="button" className="button" onClick={() => save(textFile(bundle.privateKey), 'key')}>
+          {said.key}
+        </button>
+      </p>
+    </div>
+  );
+}
+
+/** The certificate of a device: get, replace, revoke. A new one is shown once. */
+export function CertificatePanel({ device }: { device: DeviceDetail }) {
+  const { id, status, certificateId, thingName, capabilities } = device;
+  const [bundle, setBundle] = useState<Bundle>();
+  const issue = useMutation({ mutationFn: () => issueCertificate(id), onSuccess: setBundle });
+  return (
+    <section className="panel" aria-labelledby="certificate">
+      <h2 id="certificate">{said.title}</h2>
+      <p>{said.state[status]}</p>
+      {certificateId === null ? null : (
+        <p className="small quiet">
+          <code>{said.id(certificateId)}</code>
+        </p>
+      )}
+      {bundle === undefined ? null : <BundleNotice key={bundle.certificateId} bundle={bundle} name={thingName} />}
+      {capabilities.canManage ? (
+        <div className="inline">
+          {status === 'pending' || status === 'revoked' ? (
+            <button type="button" className="button primary" disabled={issue.isPending} onClick={() => issue.mutate()}>
+              {said.issue}
+            </button>
+          ) : null}
+          {status === 'active' ? (
+            <>
+              <AskFirst
+                action={said.rotate}
+                question={said.rotateAsk}
+                consequence={said.rotateText}
+                isDangerous={false}
+                perform={async () => setBundle(await rotateCertificate(id))}
+              />
+              <AskFirst
+                action={said.revoke}
+                question={said.revokeAsk}
+                consequence={said.revokeText}
+                perform={async () => {
+                  await revokeCertificate(id);
+                  setBundle(undefined);
+                  sayDone(said.revoked);
+                }}
+              />
+            </>
+          ) : null}
+        </div>
+      ) : null}
+      <Problem error={issue.error} />
+    </section>
+  );
+}

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query';
+import type { SubmitEvent } from 'react';
+import { experimentsQuery } from '../home/queries.ts';
+import { Problem } from '../shell/problem.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+
+const said = words.devices.device;
+
+interface ExperimentChoiceProps {
+  /** Experiments that are not offered. */
+  without: readonly string[];
+  action: string;
+  isBusy: boolean;
+  error: unknown;
+  choose: (experimentId: string) => void;
+}
+
+/** Chooses one of the experiments that changed last and are one's own or shared. The service says whether a device may be bound to it. */
+export function ExperimentChoice({ without, action, isBusy, error, choose }: ExperimentChoiceProps) {
+  const asked = useQuery(experimentsQuery({}));
+  const open = asked.data?.experiments.filter(({ id }) => !without.includes(id)) ?? [];
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    choose(fieldsOf(event.currentTarget)['experiment'] ?? '');
+  };
+  if (asked.data !== undefined && open.length === 0) return <p className="small quiet">{said.nowhere}</p>;
+  return (
+    <form className="stack" onSubmit={submit}>
+      <div className="inline">
+        <div className="field">
+          <label htmlFor="bind-experiment">{said.choose}</label>
+          <select id="bind-experiment" className="input" name="experiment" required>
+            {open.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </div>
+        <button type="submit" className="button" disabled={isBusy || open.length === 0}>
+          {action}
+        </button>
+      </div>
+      <Problem error={asked.error ?? error} />
+    </form>
+  );
+}

@@ -1,0 +1,74 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { renewDevices, type GroupDetail } from './queries.ts';
+import { changeGroup, removeGroup } from './writes.ts';
+
+const said = words.devices.group;
+
+/** Changes what a group is called and is for, or deletes it. */
+export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: string }) {
+  const navigate = useNavigate();
+  const change = useMutation({
+    mutationFn: (body: { name: string; description: string | null }) => changeGroup(group.id, tag, body),
+    onSuccess: () => sayDone(said.saved),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { name = '', description = '' } = fieldsOf(event.currentTarget);
+    change.mutate({ name, description: description.trim() === '' ? null : description.trim() });
+  };
+  return (
+    <section className="panel" aria-labelledby="group-settings">
+      <h2 id="group-settings">{said.change}</h2>
+      <form className="stack" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="group-name">{said.name}</label>
+          <input
+            id="group-name"
+            className="input"
+            name="name"
+            required
+            maxLength={255}
+            pattern=".*\S.*"
+            defaultValue={group.name}
+            autoComplete="off"
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="group-description">{said.description}</label>
+          <input
+            id="group-description"
+            className="input"
+            name="description"
+            maxLength={2000}
+            defaultValue={group.description ?? ''}
+            autoComplete="off"
+          />
+        </div>
+        <Problem error={change.error} />
+        <div className="inline">
+          <button type="submit" className="button" disabled={change.isPending}>
+            {said.save}
+          </button>
+          <AskFirst
+            action={said.remove}
+            question={said.removeAsk(group.name)}
+            consequence={said.removeText}
+            perform={async () => {
+              await removeGroup(group.id);
+              await navigate({ to: '/devices/groups' });
+              await renewDevices();
+              sayDone(said.removed);
+            }}
+          />
+        </div>
+      </form>
+    </section>
+  );
+}

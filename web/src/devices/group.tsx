@@ -1,0 +1,144 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { countText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone, sayFailed } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { Section } from '../ui/section.tsx';
+import { words } from '../words.ts';
+import { GroupActionsPanel } from './group-actions.tsx';
+import { GroupSettingsPanel } from './group-settings.tsx';
+import { fleetQuery, groupMonitoringQuery, groupQuery, membersQuery, type Member } from './queries.ts';
+import { CertificateTag, Connection, nameOf, When } from './state.tsx';
+import { addMember, removeMember } from './writes.ts';
+import './devices.css';
+
+const route = getRouteApi('/guarded/devices/groups/$group');
+const said = words.devices.group;
+
+function MemberRow({ groupId, member, mayChange }: { groupId: string; member: Member; mayChange: boolean }) {
+  const { deviceId, name, serialNumber, deviceType, status, connected } = member;
+  const monitored = useQuery(groupMonitoringQuery(groupId)).data;
+  const lastData = monitored?.members.find((each) => each.deviceId === deviceId)?.lastDataAt;
+  const measured = monitored?.throughput.filter((each) => each.deviceId === deviceId).reduce((sum, { count }) => sum + count, 0);
+  const remove = useMutation({ mutationFn: () => removeMember(groupId, deviceId), onError: sayFailed });
+  const called = name ?? serialNumber ?? said.hidden;
+  return (
+    <li>
+      <div>
+        <h3>
+          {serialNumber === null ? (
+            said.hidden
+          ) : (
+            <Link to="/devices/$device" params={{ device: deviceId }}>
+              {called}
+            </Link>
+          )}
+        </h3>
+        <p className="small quiet facts">
+          {deviceType === null ? null : <span>{words.devices.types[deviceType]}</span>}
+          <When at={lastData} says={words.devices.lastData} never={words.devices.noData} />
+          {measured === undefined ? null : <span className="number">{words.devices.week(countText(measured))}</span>}
+        </p>
+      </div>
+      <p className="facts">
+        {status === null || deviceType === null ? null : <CertificateTag device={{ status, deviceType }} />}
+        <Connection connected={connected} />
+      </p>
+      {mayChange ? (
+        <button
+          type="button"
+          className="button"
+          aria-label={said.takeOutLabel(called)}
+          disabled={remove.isPending}
+          onClick={() => remove.mutate()}
+        >
+          {said.takeOut}
+        </button>
+      ) : null}
+    </li>
+  );
+}
+
+function AddForm({ groupId, members }: { groupId: string; members: readonly Member[] }) {
+  const fleet = useQuery(fleetQuery({}));
+  const isIn = new Set(members.map(({ deviceId }) => deviceId));
+  const open = fleet.data?.devices.filter(({ id }) => !isIn.has(id)) ?? [];
+  const add = useMutation({ mutationFn: (deviceId: string) => addMember(groupId, deviceId), onSuccess: () => sayDone(said.added) });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    add.mutate(fieldsOf(event.currentTarget)['device'] ?? '');
+  };
+  if (fleet.data !== undefined && open.length === 0) return <p className="small quiet">{said.addNone}</p>;
+  return (
+    <form className="stack" onSubmit={submit}>
+      <div className="inline">
+        <div className="field">
+          <label htmlFor="add-device">{said.addLabel}</label>
+          <select id="add-device" className="input" name="device" required>
+            {open.map((device) => (
+              <option key={device.id} value={device.id}>
+                {nameOf(device)}
+              </option>
+            ))}
+          </select>
+        </div>
+        <button type="submit" className="button" disabled={add.isPending || open.length === 0}>
+          {said.add}
+        </button>
+      </div>
+      <Problem error={fleet.error ?? add.error} />
+    </form>
+  );
+}
+
+/** A group: its devices, and what is done to all of them at once. */
+export function GroupPage() {
+  const { group: groupId } = route.useParams();
+  const { group, tag } = useSuspenseQuery(groupQuery(groupId)).data;
+  const members = useQuery(membersQuery(groupId));
+  const { name, description, memberCount, capabilities } = group;
+  return (
+    <div className="page">
+      <title>{`${name} · ${words.name}`}</title>
+      <header className="page-head">
+        <p className="small">
+          <Link to="/devices/groups">{said.back}</Link>
+        </p>
+        <h1 className="serial">{name}</h1>
+        {description === null ? null : <p className="quiet">{description}</p>}
+        <p className="small quiet facts">
+          <span className="number">{said.facts(memberCount)}</span>
+          <Link to="/devices/groups/$group/sharing" params={{ group: groupId }}>
+            {words.sharing.title}
+          </Link>
+        </p>
+      </header>
+      <div className="device">
+        <div className="stack">
+          <Section id="members" title={said.members} asked={members} empty={(list) => (list.length === 0 ? said.membersNone : undefined)}>
+            {(list) => (
+              <ul className="rows">
+                {list.map((member) => (
+                  <MemberRow key={member.deviceId} groupId={groupId} member={member} mayChange={capabilities.canManage} />
+                ))}
+              </ul>
+            )}
+          </Section>
+          {capabilities.canManage && members.data !== undefined ? (
+            <section className="panel" aria-label={said.add}>
+              <AddForm groupId={groupId} members={members.data} />
+            </section>
+          ) : null}
+        </div>
+        {capabilities.canManage ? (
+          <div className="stack">
+            {memberCount === 0 ? null : <GroupActionsPanel group={group} members={members.data ?? []} />}
+            <GroupSettingsPanel group={group} tag={tag} />
+          </div>
+        ) : null}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { groupsQuery, organizationsQuery, PAGE_SIZE } from './queries.ts';
+import { makeGroup } from './writes.ts';
+import './devices.css';
+
+const route = getRouteApi('/guarded/devices/groups');
+const said = words.devices.group;
+
+function NewGroupPanel() {
+  const organizations = useQuery(organizationsQuery);
+  const make = useMutation({ mutationFn: makeGroup, onSuccess: () => sayDone(said.made) });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const { name = '', description = '', organization = '' } = fieldsOf(form);
+    make.mutate(
+      {
+        name,
+        ...(description.trim() === '' ? {} : { description: description.trim() }),
+        ...(organization === '' ? {} : { organizationId: organization }),
+      },
+      { onSuccess: () => form.reset() },
+    );
+  };
+  return (
+    <section className="panel" aria-labelledby="new-group-title">
+      <h2 id="new-group-title">{said.new}</h2>
+      <form className="stack" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="group-name">{said.name}</label>
+          <input id="group-name" className="input" name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
+        </div>
+        <div className="field">
+          <label htmlFor="group-description">{said.description}</label>
+          <input id="group-description" className="input" name="description" maxLength={2000} autoComplete="off" />
+        </div>
+        <div className="field">
+          <label htmlFor="group-organization">{words.devices.new.organization}</label>
+          <select id="group-organization" className="input" name="organization">
+            <option value="">{words.devices.new.personal}</option>
+            {organizations.data
+              ?.filter(({ isPersonal }) => !isPersonal)
+              .map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+          </select>
+        </div>
+        <Problem error={make.error} />
+        <p>
+          <button type="submit" className="button primary" disabled={make.isPending}>
+            {said.submit}
+          </button>
+        </p>
+      </form>
+    </section>
+  );
+}
+
+/** Groups of devices that are one's own or shared. */
+export function GroupsPage() {
+  const asked = route.useSearch();
+  const { groups, total } = useSuspenseQuery(groupsQuery(asked)).data;
+  const page = asked.page ?? 1;
+  return (
+    <div className="page">
+      <title>{`${said.title} · ${words.name}`}</title>
+      <header className="page-head">
+        <p className="small">
+          <Link to="/devices">{words.devices.device.back}</Link>
+        </p>
+        <h1>{said.title}</h1>
+        <p className="quiet">{said.lead}</p>
+      </header>
+      <div className="device">
+        <div className="stack">
+          {groups.length === 0 ? (
+            <p className="panel quiet">{said.none}</p>
+          ) : (
+            <ul className="rows panel" aria-label={said.title}>
+              {groups.map(({ id, name, description, memberCount }) => (
+                <li key={id}>
+                  <div>
+                    <h2 className="device-name">
+                      <Link to="/devices/groups/$group" params={{ group: id }}>
+                        {name}
+                      </Link>
+                    </h2>
+                    <p className="small quiet">{description}</p>
+                  </div>
+                  <span className="small quiet number">{said.facts(memberCount)}</span>
+                </li>
+              ))}
+            </ul>
+          )}
+          <nav className="inline" aria-label={words.home.pages}>
+            {page > 1 ? (
+              <Link className="button" to="/devices/groups" search={{ ...asked, page: page - 1 }}>
+                {words.home.previous}
+              </Link>
+            ) : null}
+            {page * PAGE_SIZE < total ? (
+              <Link className="button" to="/devices/groups" search={{ ...asked, page: page + 1 }}>
+                {words.home.next}
+              </Link>
+            ) : null}
+          </nav>
+        </div>
+        <NewGroupPanel />
+      </div>
+    </div>
+  );
+}

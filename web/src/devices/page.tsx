@@ -1,0 +1,194 @@
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { countText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { FleetMap } from './fleet-map.tsx';
+import { fleetMonitoringQuery, fleetQuery, PAGE_SIZE, type DeviceListed } from './queries.ts';
+import { fleetSearch, TYPES } from './search.ts';
+import { CertificateTag, Connection, nameOf, When } from './state.tsx';
+import './devices.css';
+
+const route = getRouteApi('/guarded/devices');
+const said = words.devices;
+
+interface Activity {
+  counts: ReadonlyMap<string, number>;
+  lastData: ReadonlyMap<string, string | null>;
+}
+
+function DeviceRow({ device, activity }: { device: DeviceListed; activity: Activity | undefined }) {
+  const { id, deviceType, serialNumber, connectivity } = device;
+  return (
+    <li>
+      <div>
+        <h2 className="device-name">
+          <Link to="/devices/$device" params={{ device: id }}>
+            {nameOf(device)}
+          </Link>
+        </h2>
+        <p className="small quiet facts">
+          <span>{said.types[deviceType]}</span>
+          <span className="serial">{serialNumber}</span>
+          <When at={connectivity?.lastSeenAt} says={said.seen} never={said.neverSeen} />
+          {activity === undefined ? null : (
+            <>
+              <When at={activity.lastData.get(id)} says={said.lastData} never={said.noData} />
+              <span className="number">{said.week(countText(activity.counts.get(id) ?? 0))}</span>
+            </>
+          )}
+        </p>
+      </div>
+      <p className="facts">
+        <CertificateTag device={device} />
+        <Connection connected={connectivity?.connected ?? null} />
+      </p>
+    </li>
+  );
+}
+
+function Filters() {
+  const asked = route.useSearch();
+  const navigate = route.useNavigate();
+  const { scope = 'related', view = 'list' } = asked;
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { search = '', type = '' } = fieldsOf(event.currentTarget);
+    void navigate({
+      search: fleetSearch.parse({ ...asked, page: undefined, search: search.trim() === '' ? undefined : search.trim(), type }),
+    });
+  };
+  return (
+    <div className="stack">
+      <form role="search" aria-label={words.devices.title} className="inline" onSubmit={submit} key={`${asked.search} ${asked.type}`}>
+        <div className="field">
+          <label htmlFor="device-search">{said.searchLabel}</label>
+          <input id="device-search" className="input" type="search" name="search" maxLength={200} defaultValue={asked.search} />
+        </div>
+        <div className="field">
+          <label htmlFor="device-type">{said.type}</label>
+          <select id="device-type" className="input" name="type" defaultValue={asked.type ?? ''}>
+            <option value="">{said.anyType}</option>
+            {TYPES.map((type) => (
+              <option key={type} value={type}>
+                {said.types[type]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <button type="submit" className="button">
+          {said.search}
+        </button>
+      </form>
+      <div className="choices spread">
+        <nav className="choices" aria-label={said.scope}>
+          {(['related', 'all'] as const).map((each) => (
+            <Link
+              key={each}
+              to="/devices"
+              search={{ ...asked, scope: each, page: undefined }}
+              className="choice"
+              aria-current={each === scope ? 'true' : undefined}
+            >
+              {said.scopes[each]}
+            </Link>
+          ))}
+        </nav>
+        <nav className="choices" aria-label={said.view}>
+          {(['list', 'map'] as const).map((each) => (
+            <Link
+              key={each}
+              to="/devices"
+              search={{ ...asked, view: each }}
+              className="choice"
+              aria-current={each === view ? 'true' : undefined}
+            >
+              {said.views[each]}
+            </Link>
+          ))}
+        </nav>
+      </div>
+    </div>
+  );
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <div className="panel empty">
+      <h2>{isFiltered ? said.noneFound : said.none}</h2>
+      <p>{isFiltered ? said.noneFoundText : said.noneText}</p>
+      {isFiltered ? null : (
+        <Link className="button primary" to="/devices/new">
+          {said.register}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function Pages({ total }: { total: number }) {
+  const asked = route.useSearch();
+  const { page = 1 } = asked;
+  const last = Math.max(1, Math.ceil(total / PAGE_SIZE));
+  if (last === 1 && page === 1) return null;
+  return (
+    <nav className="inline" aria-label={words.home.pages}>
+      {page > 1 ? (
+        <Link className="button" to="/devices" search={{ ...asked, page: page - 1 }}>
+          {words.home.previous}
+        </Link>
+      ) : null}
+      {page < last ? (
+        <Link className="button" to="/devices" search={{ ...asked, page: page + 1 }}>
+          {words.home.next}
+        </Link>
+      ) : null}
+    </nav>
+  );
+}
+
+/** The devices that one may read: how they are, and what they measured lately. */
+export function DevicesPage() {
+  const asked = route.useSearch();
+  const { data } = useSuspenseQuery(fleetQuery(asked));
+  const monitoring = useQuery(fleetMonitoringQuery);
+  return (
+    <div className="page">
+      <title>{`${said.title} · ${words.name}`}</title>
+      <header className="page-head">
+        <div className="choices spread">
+          <h1>{said.title}</h1>
+          <p className="inline">
+            <Link className="button" to="/devices/groups">
+              {said.groups}
+            </Link>
+            <Link className="button primary" to="/devices/new">
+              {said.register}
+            </Link>
+          </p>
+        </div>
+        <Filters />
+        <p className="small quiet" role="status">
+          {said.found(countText(data.total))}
+        </p>
+      </header>
+      <div className="stack">
+        <Problem error={monitoring.error} retry={() => void monitoring.refetch()} />
+        {data.devices.length === 0 ? (
+          <Nothing isFiltered={asked.search !== undefined || asked.type !== undefined || asked.page !== undefined} />
+        ) : asked.view === 'map' ? (
+          <FleetMap devices={data.devices} />
+        ) : (
+          <ul className="rows panel" aria-label={said.title}>
+            {data.devices.map((device) => (
+              <DeviceRow key={device.id} device={device} activity={monitoring.data} />
+            ))}
+          </ul>
+        )}
+        <Pages total={data.total} />
+      </div>
+    </div>
+  );
+}

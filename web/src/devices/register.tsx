@@ -1,0 +1,153 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState, type SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { organizationsQuery } from './queries.ts';
+import { TYPES } from './search.ts';
+import { registerDevice, registerDevices, type InstrumentType, type Registered } from './writes.ts';
+
+const said = words.devices.new;
+
+const INSTRUMENTS = TYPES.filter((type) => type !== 'mobile');
+const MOST_AT_ONCE = 100;
+
+const serialsOf = (text: string) => [...new Set(text.split('\n').map((line) => line.trim()))].filter((line) => line !== '');
+
+interface Typed {
+  serials: string[];
+  deviceType: InstrumentType;
+  name: string;
+  organizationId: string;
+  group: string;
+}
+
+/** Registers one device, or many of a type; answers those that were refused, and where to go on. */
+async function register({ serials, deviceType, name, organizationId, group }: Typed) {
+  const owner = organizationId === '' ? {} : { organizationId };
+  const [serialNumber = ''] = serials;
+  if (serials.length > 1) {
+    const named = group.trim() === '' ? {} : { group: { name: group.trim() } };
+    const answer = await registerDevices({ devices: serials.map((each) => ({ serialNumber: each })), deviceType, ...owner, ...named });
+    return { deviceId: null, answer };
+  }
+  const called = name.trim() === '' ? {} : { name: name.trim() };
+  return { deviceId: (await registerDevice({ serialNumber, deviceType, ...called, ...owner })).id, answer: null };
+}
+
+function Refused({ answer: { devices, groupError } }: { answer: Registered }) {
+  const refused = devices.filter(({ error }) => error !== null);
+  if (refused.length === 0 && groupError === null) return null;
+  return (
+    <div className="notice problem" role="alert">
+      {refused.length === 0 ? null : <p>{said.refused}</p>}
+      <ul className="small">
+        {refused.map(({ serialNumber, error }) => (
+          <li key={serialNumber}>{words.devices.group.refusal(serialNumber, error ?? '')}</li>
+        ))}
+        {groupError === null ? null : <li>{groupError}</li>}
+      </ul>
+    </div>
+  );
+}
+
+/** Registers devices. What was typed stays until they are there. */
+export function RegisterPage() {
+  const navigate = useNavigate();
+  const [text, setText] = useState('');
+  const serials = serialsOf(text);
+  const organizations = useQuery(organizationsQuery);
+  const { mutate, isPending, error, data } = useMutation({
+    mutationFn: register,
+    onSuccess: async ({ deviceId, answer }) => {
+      const good = answer === null ? 1 : answer.devices.filter((each) => each.device !== null).length;
+      if (good > 0) sayDone(said.done(good));
+      if (deviceId !== null) await navigate({ to: '/devices/$device', params: { device: deviceId } });
+      else if (answer?.devices.every((each) => each.error === null) && answer.groupError === null)
+        await navigate(answer.groupId === null ? { to: '/devices' } : { to: '/devices/groups/$group', params: { group: answer.groupId } });
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { type = 'generic', name = '', organization = '', group = '' } = fieldsOf(event.currentTarget);
+    mutate({ serials, deviceType: INSTRUMENTS.find((each) => each === type) ?? 'generic', name, organizationId: organization, group });
+  };
+  return (
+    <div className="page narrow stack">
+      <title>{`${said.title} · ${words.name}`}</title>
+      <header className="page-head">
+        <p className="small">
+          <Link to="/devices">{words.devices.device.back}</Link>
+        </p>
+        <h1>{said.title}</h1>
+        <p className="quiet">{said.lead}</p>
+      </header>
+      <form className="panel" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="new-type">{words.devices.type}</label>
+          <select id="new-type" className="input" name="type">
+            {INSTRUMENTS.map((type) => (
+              <option key={type} value={type}>
+                {words.devices.types[type]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor="new-serials">{said.serials}</label>
+          <textarea
+            id="new-serials"
+            className="input"
+            required
+            rows={Math.min(8, Math.max(1, text.split('\n').length))}
+            aria-describedby="new-serials-hint"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+          <p id="new-serials-hint" className="hint">
+            {said.serialsHint}
+          </p>
+        </div>
+        {serials.length > 1 ? (
+          <div className="field">
+            <label htmlFor="new-group">{said.group}</label>
+            <input id="new-group" className="input" name="group" maxLength={255} aria-describedby="new-group-hint" autoComplete="off" />
+            <p id="new-group-hint" className="hint">
+              {said.groupHint}
+            </p>
+          </div>
+        ) : (
+          <div className="field">
+            <label htmlFor="new-name">{said.name}</label>
+            <input id="new-name" className="input" name="name" maxLength={255} aria-describedby="new-name-hint" autoComplete="off" />
+            <p id="new-name-hint" className="hint">
+              {said.nameHint}
+            </p>
+          </div>
+        )}
+        <div className="field">
+          <label htmlFor="new-organization">{said.organization}</label>
+          <select id="new-organization" className="input" name="organization">
+            <option value="">{said.personal}</option>
+            {organizations.data
+              ?.filter(({ isPersonal }) => !isPersonal)
+              .map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+          </select>
+        </div>
+        <Problem error={error} />
+        {data?.answer ? <Refused answer={data.answer} /> : null}
+        <p>
+          <button type="submit" className="button primary" disabled={isPending || serials.length === 0 || serials.length > MOST_AT_ONCE}>
+            {said.submit(serials.length)}
+          </button>
+        </p>
+      </form>
+    </div>
+  );
+}

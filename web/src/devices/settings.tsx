@@ -1,0 +1,62 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { renewDevices, type DeviceDetail } from './queries.ts';
+import { nameOf } from './state.tsx';
+import { removeDevice, renameDevice } from './writes.ts';
+
+const said = words.devices.device;
+
+/** Renames a device, or removes it. */
+export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: string }) {
+  const navigate = useNavigate();
+  const rename = useMutation({
+    mutationFn: (name: string) => renameDevice(device.id, tag, name),
+    onSuccess: () => sayDone(said.renamed),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    rename.mutate(fieldsOf(event.currentTarget)['name']?.trim() ?? '');
+  };
+  return (
+    <section className="panel" aria-labelledby="settings">
+      <h2 id="settings">{said.settings}</h2>
+      <form className="inline" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="device-name">{words.devices.new.name}</label>
+          <input
+            id="device-name"
+            className="input"
+            name="name"
+            maxLength={255}
+            defaultValue={device.name ?? ''}
+            placeholder={device.serialNumber}
+            autoComplete="off"
+          />
+        </div>
+        <button type="submit" className="button" disabled={rename.isPending}>
+          {said.rename}
+        </button>
+      </form>
+      <Problem error={rename.error} />
+      <div>
+        <AskFirst
+          action={said.remove}
+          question={said.removeAsk(nameOf(device))}
+          consequence={said.removeText}
+          perform={async () => {
+            await removeDevice(device.id);
+            await navigate({ to: '/devices' });
+            await renewDevices();
+            sayDone(said.removed);
+          }}
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
+import { dayText } from '../shell/format.ts';
+import { words } from '../words.ts';
+import { experimentQuery } from './queries.ts';
+import './experiments.css';
+
+const route = getRouteApi('/guarded/experiments/$id');
+
+/** What stands above every page of an experiment. */
+export function ExperimentLayout() {
+  const { id } = route.useParams();
+  const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const { name, status, visibility, organizationName, ownerFirstName, ownerLastName, createdAt, embargoUntil } = experiment;
+  return (
+    <div className="page experiment">
+      <title>{`${name} · ${words.name}`}</title>
+      <header className="page-head">
+        <h1>
+          <Link to="/experiments/$id" params={{ id }}>
+            {name}
+          </Link>
+        </h1>
+        <p className="small quiet facts">
+          <span>{organizationName ?? words.home.personal}</span>
+          <span>{words.experiment.made(`${ownerFirstName} ${ownerLastName}`.trim(), dayText(createdAt))}</span>
+          <span className={`tag ${visibility === 'public' ? 'good' : ''}`}>{words.experiment.visibility[visibility]}</span>
+          <span className={`tag ${status === 'active' ? 'good' : ''}`}>{words.experiment.status[status]}</span>
+          {embargoUntil === null ? null : <span className="tag warn">{words.experiment.embargo(dayText(embargoUntil))}</span>}
+          <Link to="/experiments/$id/charts" params={{ id }}>
+            {words.charts.title}
+          </Link>
+          <Link to="/experiments/$id/dashboards" params={{ id }}>
+            {words.dashboards.title}
+          </Link>
+          <Link to="/experiments/$id/exports" params={{ id }}>
+            {words.exports.title}
+          </Link>
+          <Link to="/experiments/$id/macros" params={{ id }}>
+            {words.macros.past.title}
+          </Link>
+          <Link to="/experiments/$id/workbook" params={{ id }}>
+            {words.workbooks.attached.title}
+          </Link>
+          <Link to="/experiments/$id/sharing" params={{ id }}>
+            {words.sharing.title}
+          </Link>
+          {capabilities.canManage ? (
+            <Link to="/experiments/$id/settings" params={{ id }}>
+              {words.sharing.settings}
+            </Link>
+          ) : null}
+        </p>
+      </header>
+      <Outlet />
+    </div>
+  );
+}

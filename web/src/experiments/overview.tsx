@@ -1,0 +1,179 @@
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { agoText, countText, momentText } from '../shell/format.ts';
+import { Section } from '../ui/section.tsx';
+import { StatusTag } from '../upload/status-tag.tsx';
+import { words } from '../words.ts';
+import { PeopleSection } from './people.tsx';
+import { devicesQuery, experimentQuery, flowQuery, tablesQuery, uploadsQuery, type TableListed } from './queries.ts';
+
+const route = getRouteApi('/guarded/experiments/$id');
+const said = words.experiment;
+
+/** Columns that every table has say nothing of this one. */
+const GIVEN = new Set(['id', 'uploaded_at', 'contributor', 'annotations']);
+
+function TableRow({ id, table }: { id: string; table: TableListed }) {
+  const { identifier, displayName, tableType, totalRows, columns, canRead } = table;
+  return (
+    <li>
+      <div>
+        <h3>
+          {canRead ? (
+            <Link to="/experiments/$id/tables/$table" params={{ id, table: identifier }}>
+              {displayName}
+            </Link>
+          ) : (
+            displayName
+          )}
+        </h3>
+        <p className="small quiet column-names">
+          {columns
+            .map(({ name }) => name)
+            .filter((name) => !GIVEN.has(name))
+            .slice(0, 8)
+            .join(', ')}
+          {columns.length > 8 ? `, … ${said.columns(columns.length)}` : ''}
+        </p>
+        {canRead ? null : <p className="small quiet">{said.unreadable}</p>}
+      </div>
+      <p className="small table-size">
+        <span className="number">{said.rows(countText(totalRows))}</span> <span className="tag">{said.kinds[tableType]}</span>
+      </p>
+    </li>
+  );
+}
+
+/** An experiment at one look. */
+export function OverviewPage() {
+  const { id } = route.useParams();
+  const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const tables = useQuery(tablesQuery(id));
+  const devices = useQuery(devicesQuery(id));
+  const flow = useQuery(flowQuery(id));
+  const uploads = useQuery({ ...uploadsQuery(id, 5), enabled: capabilities.canContribute });
+  const locations = experiment.locations ?? [];
+  const description = experiment.description ?? '';
+  return (
+    <div className="overview">
+      <div className="stack">
+        <div className="lead stack">
+          <p className={description === '' ? 'quiet' : ''}>{description === '' ? said.noDescription : description}</p>
+          {experiment.anonymizeContributors ? <p className="small quiet">{said.anonymized}</p> : null}
+        </div>
+        <Section
+          id="tables"
+          title={said.tables}
+          asked={tables}
+          empty={(list) => (list.length === 0 ? said.tablesNone : undefined)}
+          action={
+            capabilities.canContribute && experiment.status !== 'archived' ? (
+              <Link className="button primary" to="/experiments/$id/uploads" params={{ id }}>
+                {said.upload}
+              </Link>
+            ) : null
+          }
+        >
+          {(list) => (
+            <ul className="rows">
+              {list.map((table) => (
+                <TableRow key={table.identifier} id={id} table={table} />
+              ))}
+            </ul>
+          )}
+        </Section>
+        {capabilities.canContribute ? (
+          <Section
+            id="ingestion"
+            title={said.ingestion}
+            asked={uploads}
+            empty={(list) => (list.length === 0 ? said.ingestionNone : undefined)}
+            action={
+              <Link className="small" to="/experiments/$id/uploads" params={{ id }}>
+                {said.uploads}
+              </Link>
+            }
+          >
+            {(list) => (
+              <ul className="rows">
+                {list.map(({ uploadId, uploadTableName, status, rowCount, quarantined, createdAt, errorMessage }) => (
+                  <li key={uploadId}>
+                    <div>
+                      <h3>{uploadTableName ?? words.upload.history.noTable}</h3>
+                      <p className="small quiet number">
+                        {errorMessage ?? said.stored(countText(rowCount), countText(quarantined))},{' '}
+                        <Link to="/experiments/$id/uploads/$upload" params={{ id, upload: uploadId }}>
+                          {said.report(agoText(createdAt))}
+                        </Link>
+                      </p>
+                    </div>
+                    <StatusTag status={status} />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Section>
+        ) : null}
+      </div>
+      <div className="stack">
+        <PeopleSection
+          id={id}
+          canShare={capabilities.canShare}
+          action={
+            <Link className="small" to="/experiments/$id/sharing" params={{ id }}>
+              {words.sharing.title}
+            </Link>
+          }
+        />
+        <section className="panel" aria-labelledby="places">
+          <h2 id="places">{said.places}</h2>
+          {locations.length === 0 ? (
+            <p className="quiet">{said.placesNone}</p>
+          ) : (
+            <ul className="rows tight">
+              {locations.map(({ id: place, name, municipality, country, latitude, longitude }) => (
+                <li key={place}>
+                  <div>
+                    <p>{name}</p>
+                    <p className="small quiet">{[municipality, country].filter((part) => part !== undefined).join(', ')}</p>
+                  </div>
+                  <span className="small quiet number">
+                    {latitude.toFixed(4)}, {longitude.toFixed(4)}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </section>
+        <Section id="protocol" title={said.protocol} asked={flow} empty={(found) => (found === null ? said.protocolNone : undefined)}>
+          {(found) => (
+            <ol className="steps">
+              {found?.graph.nodes.map(({ id: node, name, type }) => (
+                <li key={node}>
+                  {name} <span className="small quiet">{type}</span>
+                </li>
+              ))}
+            </ol>
+          )}
+        </Section>
+        <Section id="devices" title={said.devices} asked={devices} empty={(list) => (list.length === 0 ? said.devicesNone : undefined)}>
+          {(list) => (
+            <ul className="rows tight">
+              {list.slice(0, 10).map(({ device, addedAt }) => (
+                <li key={device.id}>
+                  <Link to="/devices/$device" params={{ device: device.id }}>
+                    {device.name ?? device.serialNumber}
+                  </Link>
+                  <span className="small quiet" title={momentText(addedAt)}>
+                    {device.deviceType}, {device.status}
+                  </span>
+                </li>
+              ))}
+              {list.length > 10 ? <li className="small quiet">{said.more(list.length - 10)}</li> : null}
+            </ul>
+          )}
+        </Section>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+import { queryOptions } from '@tanstack/react-query';
+import { bodyOf } from '../../../clients/typescript/src/client.ts';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
+import { eachOf } from '../../../clients/typescript/src/paging.ts';
+import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
+import { api } from '../api.ts';
+
+const byId = (id: string) => ({ params: { path: { id } } });
+
+export type TableListed = AnswerTo<'/api/v1/experiments/{id}/tables', 'get'>[number];
+export type CollaboratorListed = AnswerTo<'/api/v1/{resourceType}/{id}/collaborators', 'get'>[number];
+
+/** An experiment, what the caller may do with it, and the tag of its version for a change. */
+export const experimentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['experiment', id],
+    queryFn: async ({ signal }) => {
+      const { data, response } = await api.GET('/api/v1/experiments/{id}/access', { ...byId(id), signal });
+      if (data === undefined) throw new Error('The answer holds no experiment.');
+      return { ...data, tag: response.headers.get('etag') ?? '*' };
+    },
+  });
+
+export const tablesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['tables', id],
+    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/experiments/{id}/tables', { ...byId(id), signal })),
+  });
+
+export const collaboratorsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['collaborators', id],
+    queryFn: async ({ signal }) =>
+      bodyOf(api.GET('/api/v1/{resourceType}/{id}/collaborators', { params: { path: { resourceType: 'experiment', id } }, signal })),
+  });
+
+/** Who takes part in an experiment; pseudonyms where contributors are anonymous. */
+export const contributorsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['contributors', id],
+    queryFn: async ({ signal }) => (await bodyOf(api.GET('/api/v1/experiments/{id}/contributors', { ...byId(id), signal }))).contributors,
+  });
+
+export const devicesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['experiment-devices', id],
+    queryFn: async ({ signal }) =>
+      Array.fromAsync(eachOf((place) => api.GET('/api/v1/experiments/{id}/devices', { params: { path: { id }, query: place }, signal }))),
+  });
+
+/** The flow of questions and measurements; null without one. */
+export const flowQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['flow', id],
+    queryFn: async ({ signal }) =>
+      bodyOf(api.GET('/api/v1/experiments/{id}/flow', { ...byId(id), signal })).catch((error: unknown) => {
+        if (error instanceof ProblemError && error.code === 'FLOW_NOT_FOUND') return null;
+        throw error;
+      }),
+  });
+
+export type UploadListed = AnswerTo<'/api/v1/experiments/{id}/data/uploads', 'get'>['uploads'][number];
+
+/** The newest uploads into an experiment. */
+export const uploadsQuery = (id: string, pageSize: number) =>
+  queryOptions({
+    queryKey: ['uploads', id, pageSize],
+    queryFn: async ({ signal }): Promise<UploadListed[]> =>
+      (await bodyOf(api.GET('/api/v1/experiments/{id}/data/uploads', { params: { path: { id }, query: { pageSize } }, signal }))).uploads,
+  });

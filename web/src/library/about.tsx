@@ -1,0 +1,89 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { ConfirmButton } from '../ui/confirm.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import type { Kind } from './kinds.ts';
+import { publish, removeListed, type Shared } from './queries.ts';
+
+const said = words.library;
+
+interface AboutProps {
+  kind: Kind;
+  item: Shared;
+  /** The tag of its version, for a change. */
+  tag: string;
+  change: (patch: { name: string; description: string | null }) => Promise<unknown>;
+}
+
+/** What something is called and is for, who may read it, and its end. */
+export function AboutPanel({ kind, item, tag, change }: AboutProps) {
+  const { id, name, description, visibility, capabilities } = item;
+  const navigate = useNavigate();
+  const save = useMutation({ mutationFn: change, onSuccess: () => sayDone(said.saved) });
+  const open = useMutation({ mutationFn: () => publish(kind, id), onSuccess: () => sayDone(said.published) });
+  const remove = useMutation({
+    mutationFn: () => removeListed(kind, id, tag),
+    onSuccess: async () => {
+      sayDone(said.removed);
+      await navigate({ to: '/library/$kind', params: { kind }, ignoreBlocker: true });
+    },
+  });
+  const isBusy = save.isPending || open.isPending || remove.isPending;
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { name: wanted = '', description: text = '' } = fieldsOf(event.currentTarget);
+    save.mutate({ name: wanted, description: text === '' ? null : text });
+  };
+  return (
+    <section className="panel" aria-labelledby="about">
+      <h2 id="about">{said.about}</h2>
+      {capabilities?.canUpdate === true ? (
+        <form className="stack" onSubmit={submit}>
+          <div className="field">
+            <label htmlFor="about-name">{said.name}</label>
+            <input
+              id="about-name"
+              className="input"
+              name="name"
+              required
+              pattern=".*\S.*"
+              maxLength={255}
+              defaultValue={name}
+              autoComplete="off"
+            />
+          </div>
+          <div className="field">
+            <label htmlFor="about-text">{said.description}</label>
+            <textarea id="about-text" className="input" name="description" rows={3} maxLength={100_000} defaultValue={description ?? ''} />
+          </div>
+          <div>
+            <button type="submit" className="button" disabled={isBusy}>
+              {said.save}
+            </button>
+          </div>
+        </form>
+      ) : (
+        <p className={description === null ? 'quiet' : 'library-name'}>{description ?? said.noDescription}</p>
+      )}
+      {capabilities?.canManage === true ? (
+        <div className="inline">
+          {visibility === 'private' ? (
+            <ConfirmButton action={said.publish} consequence={said.publishAsk} isDisabled={isBusy} onConfirm={() => open.mutate()} />
+          ) : null}
+          <ConfirmButton
+            action={said.remove}
+            consequence={said.removeAsk}
+            isDangerous
+            isDisabled={isBusy}
+            onConfirm={() => remove.mutate()}
+          />
+        </div>
+      ) : null}
+      <Problem error={save.error ?? open.error ?? remove.error} />
+    </section>
+  );
+}

@@ -1,0 +1,30 @@
+import { useMutation } from '@tanstack/react-query';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { words } from '../words.ts';
+
+interface CopyProps {
+  /** Makes the copy under a name, and answers its id. */
+  copy: (name: string) => Promise<string>;
+  name: string;
+  open: (id: string) => Promise<void>;
+}
+
+/** Makes one's own of what one may not write. */
+export function CopyButton({ copy, name, open }: CopyProps) {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => copy(words.library.copyOf(name)),
+    onSuccess: async (id) => {
+      sayDone(words.library.copied);
+      await open(id);
+    },
+  });
+  return (
+    <div>
+      <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>
+        {words.library.copy}
+      </button>
+      <Problem error={error} />
+    </div>
+  );
+}

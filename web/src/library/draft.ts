@@ -1,0 +1,37 @@
+import { useBlocker } from '@tanstack/react-router';
+import { useState } from 'react';
+import { words } from '../words.ts';
+
+/** What is being written, and what it is a change of. */
+export interface Draft<T> {
+  value: T;
+  /** Whether it differs from what is stored. */
+  isChanged: boolean;
+  /** The tag of the version that was read before the first change. */
+  tag: string;
+  change: (value: T) => void;
+  /** What was saved is stored now; what was written meanwhile stays written. */
+  settle: (saved: T) => void;
+  /** Goes back to what is stored. */
+  drop: () => void;
+}
+
+const sameAs = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** Keeps what is written until it is stored; whoever leaves before is asked. */
+export function useDraft<T>(stored: T, tag: string): Draft<T> {
+  const [kept, setKept] = useState<{ value: T; tag: string | null }>();
+  const isChanged = kept !== undefined && !sameAs(kept.value, stored);
+  useBlocker({
+    shouldBlockFn: ({ current, next }) => isChanged && current.pathname !== next.pathname && !globalThis.confirm(words.library.leave),
+    enableBeforeUnload: () => isChanged,
+  });
+  return {
+    value: isChanged ? kept.value : stored,
+    isChanged,
+    tag: isChanged ? (kept.tag ?? tag) : tag,
+    change: (value) => setKept({ value, tag: isChanged ? (kept.tag ?? tag) : tag }),
+    settle: (saved) => setKept((now) => (now === undefined || sameAs(now.value, saved) ? undefined : { value: now.value, tag: null })),
+    drop: () => setKept(undefined),
+  };
+}

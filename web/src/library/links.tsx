@@ -1,0 +1,107 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState, type SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { words } from '../words.ts';
+import { choicesQuery } from './queries.ts';
+
+const said = words.library.links;
+
+/** What can be linked, and where one of it is read. */
+const PAGES = { protocols: '/library/protocols/$protocol', macros: '/library/macros/$macro' } as const;
+
+interface Linked {
+  id: string;
+  name: string;
+  /** Family or language, as words. */
+  trait: string;
+}
+
+interface LinksProps {
+  kind: keyof typeof PAGES;
+  links: readonly Linked[] | undefined;
+  error: unknown;
+  retry: () => void;
+  mayWrite: boolean;
+  link: (id: string) => Promise<void>;
+  unlink: (id: string) => Promise<void>;
+}
+
+function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' | 'link'>) {
+  const [chosen, setChosen] = useState('');
+  const choices = useQuery(choicesQuery(kind));
+  const linked = new Set(links.map(({ id }) => id));
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => link(chosen),
+    onSuccess: () => {
+      setChosen('');
+      sayDone(said.linked);
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    mutate();
+  };
+  return (
+    <form className="inline" onSubmit={submit}>
+      <div className="field">
+        <label htmlFor="link-one">{said[kind].add}</label>
+        <select id="link-one" className="input" required value={chosen} onChange={(event) => setChosen(event.target.value)}>
+          <option value="">{said.choose}</option>
+          {choices.data
+            ?.filter(({ id }) => !linked.has(id))
+            .map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+        </select>
+      </div>
+      <button type="submit" className="button" disabled={isPending}>
+        {said.link}
+      </button>
+      <Problem error={error ?? choices.error} />
+    </form>
+  );
+}
+
+/** Which macros read what which protocols measure, from either side. */
+export function LinksPanel({ kind, links, error, retry, mayWrite, link, unlink }: LinksProps) {
+  const remove = useMutation({ mutationFn: unlink, onSuccess: () => sayDone(said.unlinked) });
+  return (
+    <section className="panel" aria-labelledby="links">
+      <h2 id="links">{said[kind].title}</h2>
+      <p className="small quiet">{said[kind].lead}</p>
+      <Problem error={error} retry={retry} />
+      {links?.length === 0 ? <p className="quiet">{said.none}</p> : null}
+      <ul className="rows">
+        {links?.map(({ id, name, trait }) => (
+          <li key={id}>
+            <div>
+              <h3 className="library-name">
+                <Link to={PAGES[kind]} params={{ protocol: id, macro: id }}>
+                  {name}
+                </Link>
+              </h3>
+              <p className="small quiet">{trait}</p>
+            </div>
+            {mayWrite ? (
+              <button
+                type="button"
+                className="button"
+                aria-label={said.unlinkLabel(name)}
+                disabled={remove.isPending}
+                onClick={() => remove.mutate(id)}
+              >
+                {said.unlink}
+              </button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      <Problem error={remove.error} />
+      {mayWrite ? <LinkForm kind={kind} links={links} link={link} /> : null}
+    </section>
+  );
+}

@@ -1,0 +1,192 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, notFound } from '@tanstack/react-router';
+import { type SubmitEvent } from 'react';
+import { agoText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { isKind, KINDS, MACRO_LANGUAGES, type Family, type Kind, type MacroLanguage } from './kinds.ts';
+import { MakeTool } from './make.tsx';
+import { libraryQuery, PAGE_SIZE, type Listed } from './queries.ts';
+import '../home/home.css';
+import './library.css';
+
+const route = getRouteApi('/guarded/library/$kind');
+const said = words.library;
+
+/** What only its kind has, as a word. */
+function traitText(kind: Kind, trait: string): string {
+  if (kind === 'macros') return said.languages[trait as MacroLanguage];
+  return kind === 'protocols' ? said.families[trait as Family] : said.cells(Number(trait));
+}
+
+const PAGES = {
+  macros: '/library/macros/$macro',
+  protocols: '/library/protocols/$protocol',
+  workbooks: '/library/workbooks/$workbook',
+} as const;
+
+function Row({ kind, item }: { kind: Kind; item: Listed }) {
+  const { id, name, description, visibility, organizationName, createdByName, updatedAt, trait } = item;
+  return (
+    <li className="experiment-row">
+      <div>
+        <h2>
+          <Link to={PAGES[kind]} params={{ macro: id, protocol: id, workbook: id }}>
+            {name}
+          </Link>
+        </h2>
+        {description === null || description === '' ? null : <p className="quiet library-text">{description}</p>}
+      </div>
+      <p className="small quiet facts">
+        <span className="tag">{traitText(kind, trait)}</span>
+        <span>{organizationName ?? words.home.personal}</span>
+        <span>{said.facts(createdByName, agoText(updatedAt))}</span>
+        {visibility === 'public' ? <span className="tag good">{words.experiment.visibility.public}</span> : null}
+      </p>
+    </li>
+  );
+}
+
+function FindForm({ kind }: { kind: Kind }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { find = '', language } = fieldsOf(event.currentTarget);
+    void navigate({
+      search: {
+        ...search,
+        page: undefined,
+        find: find.trim() === '' ? undefined : find.trim(),
+        language: MACRO_LANGUAGES.find((each) => each === language),
+      },
+    });
+  };
+  return (
+    <form className="inline library-find" role="search" aria-label={said.find[kind]} onSubmit={submit} key={`${kind} ${search.find}`}>
+      <div className="field">
+        <label htmlFor="library-find">{said.find[kind]}</label>
+        <input id="library-find" className="input" type="search" name="find" maxLength={200} defaultValue={search.find ?? ''} />
+      </div>
+      {kind === 'macros' ? (
+        <div className="field">
+          <label htmlFor="library-language">{said.language}</label>
+          <select id="library-language" className="input" name="language" defaultValue={search.language ?? ''}>
+            <option value="">{said.anyLanguage}</option>
+            {MACRO_LANGUAGES.map((each) => (
+              <option key={each} value={each}>
+                {said.languages[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+      ) : null}
+      <button type="submit" className="button">
+        {said.findButton}
+      </button>
+    </form>
+  );
+}
+
+function Pages({ kind, total }: { kind: Kind; total: number }) {
+  const search = route.useSearch();
+  const { page = 1 } = search;
+  const last = Math.max(1, Math.ceil(total / PAGE_SIZE));
+  if (last === 1) return null;
+  const link = (to: number, text: string) => (
+    <Link className="button" to="/library/$kind" params={{ kind }} search={{ ...search, page: to }}>
+      {text}
+    </Link>
+  );
+  return (
+    <nav className="inline" aria-label={words.home.pages}>
+      {page > 1 ? link(page - 1, words.home.previous) : null}
+      {page < last ? link(page + 1, words.home.next) : null}
+    </nav>
+  );
+}
+
+/** Macros, protocols or workbooks. */
+export function LibraryPage() {
+  const { kind } = route.useParams();
+  const search = route.useSearch();
+  // eslint-disable-next-line @typescript-eslint/only-throw-error -- what the router takes for a page that is not there
+  if (!isKind(kind)) throw notFound();
+  const scope = search.scope ?? 'related';
+  return (
+    <div className="page">
+      <title>{`${said.kinds[kind]} · ${words.name}`}</title>
+      <header className="page-head">
+        <h1>{said.title}</h1>
+        <nav className="choices" aria-label={said.kindLabel}>
+          {KINDS.map((each) => (
+            <Link
+              key={each}
+              to="/library/$kind"
+              params={{ kind: each }}
+              search={{ scope: search.scope }}
+              aria-current={each === kind ? 'page' : undefined}
+              className="choice"
+            >
+              {said.kinds[each]}
+            </Link>
+          ))}
+        </nav>
+        <p className="quiet">{said.leads[kind]}</p>
+        <div className="library-tools">
+          <FindForm kind={kind} />
+          <MakeTool key={kind} kind={kind} />
+        </div>
+        <nav className="choices" aria-label={said.scopeLabel}>
+          {(['related', 'all'] as const).map((each) => (
+            <Link
+              key={each}
+              to="/library/$kind"
+              params={{ kind }}
+              search={{ ...search, scope: each, page: undefined }}
+              aria-current={each === scope ? 'true' : undefined}
+              className="choice"
+            >
+              {said.scopes[each]}
+            </Link>
+          ))}
+        </nav>
+      </header>
+      <List kind={kind} />
+    </div>
+  );
+}
+
+function List({ kind }: { kind: Kind }) {
+  const search = route.useSearch();
+  const { data, error, refetch } = useQuery(libraryQuery(kind, search));
+  if (data === undefined)
+    return error === null ? (
+      <p className="waiting" role="status">
+        {words.waiting}
+      </p>
+    ) : (
+      <Problem error={error} retry={() => void refetch()} />
+    );
+  return (
+    <div className="stack">
+      <p className="small quiet" role="status">
+        {said.found(data.total)}
+      </p>
+      {data.items.length === 0 ? (
+        <div className="panel empty">
+          <h2>{search.find === undefined ? said.none[kind] : said.noneFound(search.find)}</h2>
+          <p>{search.find === undefined ? said.noneText : said.noneFoundText}</p>
+        </div>
+      ) : (
+        <ul className="panel experiments">
+          {data.items.map((item) => (
+            <Row key={item.id} kind={kind} item={item} />
+          ))}
+        </ul>
+      )}
+      <Pages kind={kind} total={data.total} />
+    </div>
+  );
+}

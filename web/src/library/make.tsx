@@ -1,0 +1,88 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type SubmitEvent } from 'react';
+import { Button } from 'react-aria-components/Button';
+import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Popover } from 'react-aria-components/Popover';
+import { Problem } from '../shell/problem.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { FAMILIES, MACRO_LANGUAGES, type Kind } from './kinds.ts';
+import { makeListed } from './first.ts';
+import { homesQuery } from './queries.ts';
+
+const said = words.library;
+
+function Choose({ name, label, texts }: { name: string; label: string; texts: Readonly<Record<string, string>> }) {
+  return (
+    <div className="field">
+      <label htmlFor={`make-${name}`}>{label}</label>
+      <select id={`make-${name}`} className="input" name={name}>
+        {Object.entries(texts).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function MakeForm({ kind }: { kind: Kind }) {
+  const navigate = useNavigate();
+  const homes = useQuery(homesQuery).data ?? [];
+  const homeTexts: Record<string, string> = { '': said.ownHome };
+  for (const { id, name, isPersonal } of homes) if (!isPersonal) homeTexts[id] = name;
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (fields: Record<string, string | undefined>) => {
+      const { name = '', home = '', language, family } = fields;
+      return makeListed(kind, {
+        name,
+        ...(home === '' ? {} : { organizationId: home }),
+        language: MACRO_LANGUAGES.find((each) => each === language) ?? 'python',
+        family: FAMILIES.find((each) => each === family) ?? 'generic',
+      });
+    },
+    onSuccess: async (id) => {
+      const params = { macro: id, protocol: id, workbook: id };
+      if (kind === 'macros') await navigate({ to: '/library/macros/$macro', params });
+      else if (kind === 'protocols') await navigate({ to: '/library/protocols/$protocol', params });
+      else await navigate({ to: '/library/workbooks/$workbook', params });
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    mutate(fieldsOf(event.currentTarget));
+  };
+  return (
+    <form className="stack library-make" onSubmit={submit}>
+      <div className="field">
+        <label htmlFor="make-name">{said.name}</label>
+        <input id="make-name" className="input" name="name" required pattern=".*\S.*" maxLength={255} autoComplete="off" />
+      </div>
+      {kind === 'macros' ? <Choose name="language" label={said.language} texts={said.languages} /> : null}
+      {kind === 'protocols' ? <Choose name="family" label={said.family} texts={said.families} /> : null}
+      <Choose name="home" label={said.home} texts={homeTexts} />
+      <Problem error={error} />
+      <button type="submit" className="button primary" disabled={isPending}>
+        {said.makeIt}
+      </button>
+    </form>
+  );
+}
+
+/** Makes something new, with enough in it to begin. */
+export function MakeTool({ kind }: { kind: Kind }) {
+  return (
+    <DialogTrigger>
+      <Button className="button primary">{said.make[kind]}</Button>
+      <Popover className="popover" placement="bottom end">
+        <Dialog>
+          <Heading slot="title">{said.makeTitle[kind]}</Heading>
+          <MakeForm kind={kind} />
+        </Dialog>
+      </Popover>
+    </DialogTrigger>
+  );
+}

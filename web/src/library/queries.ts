@@ -1,0 +1,101 @@
+import { queryOptions } from '@tanstack/react-query';
+import { bodyOf } from '../../../clients/typescript/src/client.ts';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
+import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
+import { api, queryClient } from '../api.ts';
+import type { Kind } from './kinds.ts';
+import type { LibrarySearch } from './search.ts';
+
+export const PAGE_SIZE = 25;
+/** The most that one page of the API holds. */
+const MOST = 100;
+
+type Macro = AnswerTo<'/api/v1/macros', 'get'>[number];
+
+/** What the kinds have in common. */
+export type Shared = Pick<
+  Macro,
+  'id' | 'name' | 'description' | 'organizationName' | 'visibility' | 'createdByName' | 'updatedAt' | 'capabilities'
+>;
+/** Something of the library, with what only its kind has said as one word. */
+export type Listed = Shared & { trait: string };
+
+interface Asked {
+  page: number;
+  pageSize: number;
+  scope: 'related' | 'all';
+  search?: string;
+}
+
+const LISTS = {
+  macros: async (query: Asked, signal: AbortSignal, language?: LibrarySearch['language']) => {
+    const asked = { ...query, ...(language === undefined ? {} : { language }) };
+    const { data, response } = await api.GET('/api/v1/macros', { params: { query: asked }, signal });
+    return { items: (data ?? []).map((macro): Listed => ({ ...macro, trait: macro.language })), response };
+  },
+  protocols: async (query: Asked, signal: AbortSignal) => {
+    const { data, response } = await api.GET('/api/v1/protocols', { params: { query }, signal });
+    return { items: (data ?? []).map((protocol): Listed => ({ ...protocol, trait: protocol.family })), response };
+  },
+  workbooks: async (query: Asked, signal: AbortSignal) => {
+    const { data, response } = await api.GET('/api/v1/workbooks', { params: { query }, signal });
+    const cells = (counts: Record<string, number>) => Object.values(counts).reduce((sum, count) => sum + count, 0);
+    return { items: (data ?? []).map((book): Listed => ({ ...book, trait: String(cells(book.cellTypeCounts)) })), response };
+  },
+} as const satisfies Record<Kind, unknown>;
+
+/** A page of the library. */
+export const libraryQuery = (kind: Kind, { scope = 'related', find, language, page = 1 }: LibrarySearch) =>
+  queryOptions({
+    queryKey: ['library', kind, { scope, find, language, page }],
+    queryFn: async ({ signal }) => {
+      const query = { page, pageSize: PAGE_SIZE, scope, ...(find === undefined ? {} : { search: find }) };
+      const { items, response } = await LISTS[kind](query, signal, language);
+      return { items, total: Number(response.headers.get('x-total-count')) };
+    },
+  });
+
+/** What can be chosen from where something else names it: the first hundred by name. */
+export const choicesQuery = (kind: Kind) =>
+  queryOptions({
+    queryKey: ['library', kind, 'choices'],
+    queryFn: async ({ signal }) => (await LISTS[kind]({ page: 1, pageSize: MOST, scope: 'all' }, signal)).items,
+  });
+
+/** Organizations that something new can belong to. */
+export const homesQuery = queryOptions({
+  queryKey: ['my-organizations'],
+  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/me/organizations', { signal })),
+});
+
+const byId = (id: string) => ({ params: { path: { id } } });
+
+/** Makes something public, for good. */
+export async function publish(kind: Kind, id: string): Promise<void> {
+  const asked = { ...byId(id), body: { visibility: 'public' as const } };
+  if (kind === 'macros') await api.PATCH('/api/v1/macros/{id}/visibility', asked);
+  else if (kind === 'protocols') await api.PATCH('/api/v1/protocols/{id}/visibility', asked);
+  else await api.PATCH('/api/v1/workbooks/{id}/visibility', asked);
+  await renewLibrary(kind, id);
+}
+
+/** Deletes something, unless somebody else changed it since its tag was read. */
+export async function removeListed(kind: Kind, id: string, tag: string): Promise<void> {
+  const asked = { ...byId(id), headers: { 'if-match': tag } };
+  if (kind === 'macros') await api.DELETE('/api/v1/macros/{id}', asked);
+  else if (kind === 'protocols') await api.DELETE('/api/v1/protocols/{id}', asked);
+  else await api.DELETE('/api/v1/workbooks/{id}', asked);
+  // the list is shown next, and must not hold what is gone
+  await queryClient.invalidateQueries({ queryKey: ['library', kind], refetchType: 'all' });
+}
+
+/** The lists, and what is known of one thing, have changed. */
+export async function renewLibrary(kind: Kind, id: string): Promise<void> {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: ['library', kind] }),
+    queryClient.invalidateQueries({ queryKey: [kind, id] }),
+  ]);
+}
+
+/** Whether a change was refused since somebody else made one. */
+export const isOutdated = (error: unknown): boolean => error instanceof ProblemError && error.status === 412;

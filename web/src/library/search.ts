@@ -1,0 +1,11 @@
+import { z } from 'zod/mini';
+import { MACRO_LANGUAGES } from './kinds.ts';
+
+/** What of the library is listed, as the address says it. What cannot be read is left out. */
+export const librarySearch = z.object({
+  scope: z.catch(z.optional(z.enum(['related', 'all'])), undefined),
+  find: z.catch(z.optional(z.string().check(z.maxLength(200))), undefined),
+  language: z.catch(z.optional(z.enum(MACRO_LANGUAGES)), undefined),
+  page: z.catch(z.optional(z.int().check(z.minimum(1))), undefined),
+});
+export type LibrarySearch = z.infer<typeof librarySearch>;

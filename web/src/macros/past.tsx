@@ -1,0 +1,148 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
+import { countText, momentText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { ConfirmButton } from '../ui/confirm.tsx';
+import { words } from '../words.ts';
+import { Withheld } from './past-list.tsx';
+import { pastQuery, pastRunQuery, renewPast, startPast, stopOnNew, type PastRun, type Wanted } from './past-queries.ts';
+import { macroQuery } from './queries.ts';
+import '../charts/charts.css';
+import '../library/library.css';
+import '../upload/upload.css';
+
+const route = getRouteApi('/guarded/experiments/$id/macros/$macro');
+const said = words.macros.past;
+
+interface Place {
+  id: string;
+  macroId: string;
+}
+
+/** One run: how far it is, and what became of it. */
+function RunRow({ id, macroId, first }: Place & { first: PastRun }) {
+  const { data: run, error } = useQuery(pastRunQuery(id, macroId, first));
+  const { status, scope, codeVersion, createdAt, totalRows, doneRows, failedRows, note, filters } = run;
+  const hasEnded = status === 'completed';
+  useEffect(() => {
+    if (hasEnded) void renewPast(id);
+  }, [hasEnded, id]);
+  return (
+    <li>
+      <div className="stack">
+        <p role="status" className="number">
+          {note ?? `${said.progress(countText(doneRows), countText(totalRows))}, ${said.failedRows(countText(failedRows))}`}
+        </p>
+        {hasEnded ? null : <progress aria-label={said.progressLabel} max={Math.max(1, totalRows)} value={doneRows} />}
+        <p className="small quiet">
+          {said.fact(filters === undefined ? said.scopeFacts[scope] : said.someMatching, codeVersion, momentText(createdAt))}
+        </p>
+        <Problem error={error} />
+      </div>
+      <span className={`tag ${hasEnded ? 'good' : 'warn'}`}>{said.states[status]}</span>
+    </li>
+  );
+}
+
+function StartForm({ id, macroId, mayManage }: Place & { mayManage: boolean }) {
+  const [wanted, setWanted] = useState<Wanted>({ scope: mayManage ? 'naming' : 'matching', includeDelivered: false, onNew: false });
+  const start = useMutation({ mutationFn: () => startPast(id, macroId, wanted), onSuccess: () => sayDone(said.started) });
+  const stop = useMutation({ mutationFn: () => stopOnNew(id, macroId), onSuccess: () => sayDone(said.stopped) });
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        start.mutate();
+      }}
+    >
+      <fieldset className="choose-scope">
+        <legend className="label">{said.over}</legend>
+        {(mayManage ? (['naming', 'matching'] as const) : (['matching'] as const)).map((scope) => (
+          <label key={scope} className="check">
+            <input type="radio" name="scope" checked={wanted.scope === scope} onChange={() => setWanted({ ...wanted, scope })} />
+            {said.scopes[scope]}
+          </label>
+        ))}
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={wanted.includeDelivered}
+            onChange={(event) => setWanted({ ...wanted, includeDelivered: event.target.checked })}
+          />
+          {said.delivered}
+        </label>
+        {wanted.scope === 'matching' ? (
+          <label className="check">
+            <input type="checkbox" checked={wanted.onNew} onChange={(event) => setWanted({ ...wanted, onNew: event.target.checked })} />
+            {said.onNew}
+          </label>
+        ) : null}
+      </fieldset>
+      <div className="inline">
+        <button type="submit" className="button primary" disabled={start.isPending}>
+          {said.start}
+        </button>
+        <ConfirmButton action={said.stop} consequence={said.stopAsk} isDisabled={stop.isPending} onConfirm={() => stop.mutate()} />
+      </div>
+      <Problem error={start.error ?? stop.error} />
+    </form>
+  );
+}
+
+/** A macro over the measurements of an experiment: running it, how far it is, and what was withheld. */
+export function PastPage() {
+  const { id, macro: macroId } = route.useParams();
+  const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const tables = useQuery(tablesQuery(id));
+  const macro = useQuery(macroQuery(macroId));
+  const past = useQuery(pastQuery(id, macroId));
+  const table = tables.data?.find(({ identifier }) => identifier === macroId);
+  const name = macro.data?.macro.name ?? table?.displayName ?? words.waiting;
+  return (
+    <div className="stack">
+      <title>{`${said.titleOf(name)} · ${words.name}`}</title>
+      <section className="panel" aria-labelledby="past">
+        <header>
+          <h2 id="past" className="library-name">
+            {said.titleOf(name)}
+          </h2>
+          <p className="small facts">
+            {table?.canRead === true ? (
+              <Link to="/experiments/$id/tables/$table" params={{ id, table: macroId }}>
+                {said.table}
+              </Link>
+            ) : null}
+            {macro.data === undefined ? null : (
+              <Link to="/library/macros/$macro" params={{ macro: macroId }} search={{ experiment: id }}>
+                {said.macro}
+              </Link>
+            )}
+          </p>
+        </header>
+        <Problem error={macro.error ?? tables.error} />
+        {table?.withheld === undefined ? null : <Withheld withheld={table.withheld} />}
+        {experiment.status === 'archived' ? (
+          <p className="quiet">{said.archived}</p>
+        ) : capabilities.canContribute ? (
+          <StartForm id={id} macroId={macroId} mayManage={capabilities.canManage} />
+        ) : (
+          <p className="quiet">{said.forbidden}</p>
+        )}
+      </section>
+      <section className="panel" aria-labelledby="past-runs">
+        <h2 id="past-runs">{said.history}</h2>
+        <Problem error={past.error} retry={() => void past.refetch()} />
+        {past.data?.length === 0 ? <p className="quiet">{said.noHistory}</p> : null}
+        <ul className="rows">
+          {past.data?.map((run) => (
+            <RunRow key={run.id} id={id} macroId={macroId} first={run} />
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
+import { words } from '../words.ts';
+import { organizationQuery, type Organization } from './queries.ts';
+import './organizations.css';
+
+const route = getRouteApi('/guarded/organizations/$organization');
+const said = words.organizations;
+
+/** Whether somebody of a role changes who is in an organization and what it tells others. */
+export const isAdmin = ({ role }: Pick<Organization, 'role'>): boolean => role === 'owner' || role === 'admin';
+
+/** What stands above every page of an organization. */
+export function OrganizationLayout() {
+  const { organization: id } = route.useParams();
+  const organization = useSuspenseQuery(organizationQuery(id)).data;
+  const { name, description, role } = organization;
+  return (
+    <div className="page">
+      <title>{`${name} · ${words.name}`}</title>
+      <header className="page-head">
+        <p className="small">
+          <Link to="/organizations">{said.all}</Link>
+        </p>
+        <h1>{name}</h1>
+        {description === null || description === '' ? null : <p className="quiet">{description}</p>}
+        {role === null ? null : (
+          <nav className="choices" aria-label={said.sectionsLabel}>
+            <Link className="choice" to="/organizations/$organization" params={{ organization: id }} activeOptions={{ exact: true }}>
+              {said.sections.members}
+            </Link>
+            <Link className="choice" to="/organizations/$organization/teams" params={{ organization: id }}>
+              {said.sections.teams}
+            </Link>
+            {isAdmin(organization) ? (
+              <>
+                <Link className="choice" to="/organizations/$organization/webhooks" params={{ organization: id }}>
+                  {said.sections.webhooks}
+                </Link>
+                <Link className="choice" to="/organizations/$organization/audit" params={{ organization: id }}>
+                  {said.sections.audit}
+                </Link>
+              </>
+            ) : null}
+            {role === 'owner' ? (
+              <Link className="choice" to="/organizations/$organization/settings" params={{ organization: id }}>
+                {said.sections.settings}
+              </Link>
+            ) : null}
+          </nav>
+        )}
+      </header>
+      <Outlet />
+    </div>
+  );
+}

@@ -1,0 +1,172 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { organizationsQuery } from '../devices/queries.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { Section } from '../ui/section.tsx';
+import { words } from '../words.ts';
+import { foundQuery, renewOrganization } from './queries.ts';
+import { askToJoin, makeOrganization, withdrawRequest } from './writes.ts';
+import './organizations.css';
+
+const route = getRouteApi('/guarded/organizations');
+const said = words.organizations;
+const SLUG = '[a-z0-9]+(-[a-z0-9]+)*';
+
+function NewOrganizationPanel() {
+  const navigate = useNavigate();
+  const make = useMutation({
+    mutationFn: makeOrganization,
+    onSuccess: async ({ id }) => {
+      await renewOrganization(id);
+      await navigate({ to: '/organizations/$organization', params: { organization: id } });
+      sayDone(said.made);
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { name = '', slug = '' } = fieldsOf(event.currentTarget);
+    make.mutate({ name, slug });
+  };
+  return (
+    <section className="panel" aria-labelledby="new-organization">
+      <h2 id="new-organization">{said.new}</h2>
+      <form className="stack" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="organization-name">{said.name}</label>
+          <input id="organization-name" className="input" name="name" required maxLength={255} autoComplete="off" />
+        </div>
+        <div className="field">
+          <label htmlFor="organization-slug">{said.slug}</label>
+          <input
+            id="organization-slug"
+            className="input"
+            name="slug"
+            required
+            maxLength={63}
+            pattern={SLUG}
+            aria-describedby="organization-slug-hint"
+            autoComplete="off"
+          />
+          <p id="organization-slug-hint" className="hint">
+            {said.slugHint}
+          </p>
+        </div>
+        <Problem error={make.error} />
+        <p>
+          <button type="submit" className="button primary" disabled={make.isPending}>
+            {said.make}
+          </button>
+        </p>
+      </form>
+    </section>
+  );
+}
+
+function OthersPanel() {
+  const { search } = route.useSearch();
+  const navigate = route.useNavigate();
+  const found = useQuery(foundQuery(search));
+  const ask = useMutation({ mutationFn: askToJoin, onSuccess: () => sayDone(said.joinAsked) });
+  const withdraw = useMutation({ mutationFn: withdrawRequest, onSuccess: () => sayDone(said.withdrawn) });
+  const others = found.data?.filter(({ membershipStatus }) => membershipStatus !== 'member');
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const text = fieldsOf(event.currentTarget)['search']?.trim() ?? '';
+    void navigate({ search: text === '' ? {} : { search: text } });
+  };
+  return (
+    <Section id="others" title={said.others} asked={{ data: others, error: found.error, refetch: found.refetch }} empty={() => undefined}>
+      {(list) => (
+        <>
+          <form role="search" aria-label={said.others} className="inline" onSubmit={submit} key={search}>
+            <div className="field">
+              <label htmlFor="organization-search">{said.search}</label>
+              <input id="organization-search" className="input" type="search" name="search" maxLength={200} defaultValue={search} />
+            </div>
+            <button type="submit" className="button">
+              {said.find}
+            </button>
+          </form>
+          <Problem error={ask.error ?? withdraw.error} />
+          {list.length === 0 ? <p className="quiet">{said.othersNone}</p> : null}
+          <ul className="rows">
+            {list.map(({ id, name, description, membershipStatus }) => (
+              <li key={id}>
+                <div>
+                  <h3>{name}</h3>
+                  <p className="small quiet">{description}</p>
+                </div>
+                {membershipStatus === 'none' ? (
+                  <button
+                    type="button"
+                    className="button"
+                    aria-label={said.joinLabel(name)}
+                    disabled={ask.isPending}
+                    onClick={() => ask.mutate(id)}
+                  >
+                    {said.join}
+                  </button>
+                ) : (
+                  <button
+                    type="button"
+                    className="button"
+                    aria-label={said.joinWithdrawLabel(name)}
+                    disabled={withdraw.isPending}
+                    onClick={() => withdraw.mutate(id)}
+                  >
+                    {said.joinWithdraw}
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** One's own organizations, and public ones that one can ask to join. */
+export function OrganizationsPage() {
+  const mine = useQuery(organizationsQuery);
+  return (
+    <div className="page">
+      <title>{`${said.title} · ${words.name}`}</title>
+      <header className="page-head">
+        <h1>{said.title}</h1>
+        <p className="quiet">{said.lead}</p>
+      </header>
+      <div className="organization">
+        <div className="stack">
+          <Section id="mine" title={said.mine} asked={mine} empty={(list) => (list.length === 0 ? said.none : undefined)}>
+            {(list) => (
+              <ul className="rows">
+                {list.map(({ id, name, role, memberCount, isPersonal }) => (
+                  <li key={id}>
+                    <div>
+                      <h3>
+                        {isPersonal ? (
+                          said.personal
+                        ) : (
+                          <Link to="/organizations/$organization" params={{ organization: id }}>
+                            {name}
+                          </Link>
+                        )}
+                      </h3>
+                      <p className="small quiet">{said.facts(said.roles[role] ?? role, memberCount)}</p>
+                    </div>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Section>
+          <OthersPanel />
+        </div>
+        <NewOrganizationPanel />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,142 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { SubmitEvent } from 'react';
+import { momentText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { Section } from '../ui/section.tsx';
+import { words } from '../words.ts';
+import { invitationsQuery, requestsQuery, type Organization } from './queries.ts';
+import { cancelInvitation, decideRequest, inviteMember } from './writes.ts';
+
+const said = words.organizations.members;
+
+function InvitationsList({ id }: { id: string }) {
+  const asked = useQuery(invitationsQuery(id));
+  const cancel = useMutation({
+    mutationFn: (invitationId: string) => cancelInvitation(id, invitationId),
+    onSuccess: () => sayDone(said.cancelled),
+  });
+  return (
+    <Section
+      id="invitations"
+      title={said.invitations}
+      asked={asked}
+      empty={(list) => (list.length === 0 ? said.invitationsNone : undefined)}
+    >
+      {(list) => (
+        <>
+          <ul className="rows tight">
+            {list.map(({ id: invitationId, email, role, expiresAt }) => (
+              <li key={invitationId}>
+                <div>
+                  <p className="address">{email}</p>
+                  <p className="small quiet">{said.invitation(words.organizations.roles[role] ?? role, momentText(expiresAt))}</p>
+                </div>
+                <button
+                  type="button"
+                  className="button"
+                  aria-label={said.cancelLabel(email)}
+                  disabled={cancel.isPending}
+                  onClick={() => cancel.mutate(invitationId)}
+                >
+                  {said.cancel}
+                </button>
+              </li>
+            ))}
+          </ul>
+          <Problem error={cancel.error} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** Invites an address, and shows the invitations that wait. */
+export function InvitePanel({ organization: { id }, roles }: { organization: Organization; roles: readonly string[] }) {
+  const invite = useMutation({
+    mutationFn: ({ email, role }: { email: string; role: string }) => inviteMember(id, email, role),
+    onSuccess: (_, { email }) => sayDone(said.sent(email)),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const { email = '', role = 'member' } = fieldsOf(form);
+    invite.mutate({ email, role }, { onSuccess: () => form.reset() });
+  };
+  return (
+    <>
+      <section className="panel" aria-labelledby="invite">
+        <h2 id="invite">{said.invite}</h2>
+        <form className="stack" onSubmit={submit}>
+          <div className="field">
+            <label htmlFor="invite-address">{said.address}</label>
+            <input id="invite-address" className="input" type="email" name="email" required maxLength={320} autoComplete="off" />
+          </div>
+          <div className="field">
+            <label htmlFor="invite-role">{said.as}</label>
+            <select id="invite-role" className="input" name="role">
+              {roles.map((each) => (
+                <option key={each} value={each}>
+                  {words.organizations.roles[each]}
+                </option>
+              ))}
+            </select>
+          </div>
+          <Problem error={invite.error} />
+          <p>
+            <button type="submit" className="button primary" disabled={invite.isPending}>
+              {said.send}
+            </button>
+          </p>
+        </form>
+      </section>
+      <InvitationsList id={id} />
+    </>
+  );
+}
+
+/** People who ask to join, and the decision. */
+export function RequestsPanel({ id }: { id: string }) {
+  const asked = useQuery(requestsQuery(id));
+  const decide = useMutation({
+    mutationFn: ({ requestId, decision }: { requestId: string; decision: 'approve' | 'reject' }) => decideRequest(id, requestId, decision),
+    onSuccess: () => sayDone(said.decided),
+  });
+  return (
+    <Section id="requests" title={said.requests} asked={asked} empty={(list) => (list.length === 0 ? said.requestsNone : undefined)}>
+      {(list) => (
+        <>
+          <ul className="rows">
+            {list.map(({ id: requestId, user, message }) => {
+              const name = `${user.firstName} ${user.lastName}`.trim();
+              return (
+                <li key={requestId}>
+                  <div>
+                    <h3>{name}</h3>
+                    <p className="small quiet">{message ?? user.email}</p>
+                  </div>
+                  <div className="inline">
+                    {(['approve', 'reject'] as const).map((decision) => (
+                      <button
+                        key={decision}
+                        type="button"
+                        className={`button ${decision === 'approve' ? 'primary' : ''}`}
+                        aria-label={decision === 'approve' ? said.approveLabel(name) : said.rejectLabel(name)}
+                        disabled={decide.isPending}
+                        onClick={() => decide.mutate({ requestId, decision })}
+                      >
+                        {said[decision]}
+                      </button>
+                    ))}
+                  </div>
+                </li>
+              );
+            })}
+          </ul>
+          <Problem error={decide.error} />
+        </>
+      )}
+    </Section>
+  );
+}

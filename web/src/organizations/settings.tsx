@@ -1,0 +1,141 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { blockersQuery, organizationQuery, renewOrganization, type Organization } from './queries.ts';
+import { changeOrganization, removeOrganization, type OrganizationChanges } from './writes.ts';
+
+const route = getRouteApi('/guarded/organizations/$organization/settings');
+const said = words.organizations.settings;
+const TYPES = ['research_institute', 'non_profit', 'private_company', 'government_agency', 'university'] as const;
+
+const textOr = (text: string | undefined) => (text === undefined || text.trim() === '' ? null : text.trim());
+
+function TextForm({ organization }: { organization: Organization }) {
+  const { id, name, description, website, location, type, visibility } = organization;
+  const change = useMutation({
+    mutationFn: (data: OrganizationChanges) => changeOrganization(id, data),
+    onSuccess: () => sayDone(said.saved),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = fieldsOf(event.currentTarget);
+    change.mutate({
+      name: fields['name'] ?? name,
+      description: textOr(fields['description']),
+      website: textOr(fields['website']),
+      location: textOr(fields['location']),
+      type: TYPES.find((each) => each === fields['type']) ?? null,
+      visibility: fields['visibility'] === 'public' ? 'public' : 'private',
+    });
+  };
+  return (
+    <form className="panel" onSubmit={submit} aria-label={said.title}>
+      <div className="field">
+        <label htmlFor="organization-name">{words.organizations.name}</label>
+        <input id="organization-name" className="input" name="name" required maxLength={255} defaultValue={name} autoComplete="off" />
+      </div>
+      <div className="field">
+        <label htmlFor="organization-description">{said.description}</label>
+        <textarea
+          id="organization-description"
+          className="input"
+          name="description"
+          rows={3}
+          maxLength={10_000}
+          defaultValue={description ?? ''}
+        />
+      </div>
+      <div className="inline">
+        <div className="field">
+          <label htmlFor="organization-website">{said.website}</label>
+          <input id="organization-website" className="input" type="url" name="website" maxLength={255} defaultValue={website ?? ''} />
+        </div>
+        <div className="field">
+          <label htmlFor="organization-location">{said.location}</label>
+          <input id="organization-location" className="input" name="location" maxLength={1000} defaultValue={location ?? ''} />
+        </div>
+      </div>
+      <div className="inline">
+        <div className="field">
+          <label htmlFor="organization-type">{said.type}</label>
+          <select id="organization-type" className="input" name="type" defaultValue={type ?? ''}>
+            {(['', ...TYPES] as const).map((each) => (
+              <option key={each} value={each}>
+                {said.types[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor="organization-visibility">{said.visibility}</label>
+          <select id="organization-visibility" className="input" name="visibility" defaultValue={visibility}>
+            {(['private', 'public'] as const).map((each) => (
+              <option key={each} value={each}>
+                {said.visibilities[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <Problem error={change.error} />
+      <p>
+        <button type="submit" className="button primary" disabled={change.isPending}>
+          {words.organizations.settings.save}
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function RemovePanel({ organization: { id, name } }: { organization: Organization }) {
+  const navigate = useNavigate();
+  const blockers = useQuery(blockersQuery(id));
+  return (
+    <section className="panel" aria-labelledby="remove">
+      <h2 id="remove">{said.remove}</h2>
+      <Problem error={blockers.error} />
+      {blockers.data === undefined ? null : blockers.data.length > 0 ? (
+        <>
+          <p>{said.blocked}</p>
+          <ul>
+            {blockers.data.map(({ resourceType, count }) => (
+              <li key={resourceType}>{said.blocker(count, resourceType)}</li>
+            ))}
+          </ul>
+        </>
+      ) : (
+        <p>
+          <AskFirst
+            action={said.remove}
+            question={said.removeAsk(name)}
+            consequence={said.removeText}
+            perform={async () => {
+              await removeOrganization(id);
+              await navigate({ to: '/organizations' });
+              await renewOrganization(id);
+              sayDone(said.removed);
+            }}
+          />
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What an organization says of itself, and its end. */
+export function OrganizationSettingsPage() {
+  const { organization: id } = route.useParams();
+  const organization = useSuspenseQuery(organizationQuery(id)).data;
+  if (organization.role !== 'owner') return <p className="quiet">{words.organizations.onlyAdmins}</p>;
+  return (
+    <div className="organization">
+      <TextForm organization={organization} />
+      <RemovePanel organization={organization} />
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { isAdmin } from './layout.tsx';
+import { membersQuery, organizationQuery, teamGrantsQuery, teamsQuery, type Team } from './queries.ts';
+import { addTeamMember, makeTeam, removeTeam, removeTeamMember, renameTeam } from './writes.ts';
+
+const route = getRouteApi('/guarded/organizations/$organization/teams');
+const said = words.organizations.teams;
+
+const nameOf = ({ firstName, lastName }: { firstName: string; lastName: string }) => `${firstName} ${lastName}`.trim();
+
+function TeamTools({ id, team }: { id: string; team: Team }) {
+  const members = useQuery(membersQuery(id)).data ?? [];
+  const isIn = new Set(team.members.map(({ userId }) => userId));
+  const open = members.filter(({ userId }) => !isIn.has(userId));
+  const add = useMutation({ mutationFn: (userId: string) => addTeamMember(id, team.id, userId) });
+  const rename = useMutation({
+    mutationFn: (name: string) => renameTeam(id, team.id, name),
+    onSuccess: () => sayDone(said.renamed),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { member, name } = fieldsOf(event.currentTarget);
+    if (member !== undefined) add.mutate(member);
+    if (name !== undefined) rename.mutate(name);
+  };
+  return (
+    <div className="stack">
+      {open.length === 0 ? null : (
+        <form className="inline" onSubmit={submit}>
+          <div className="field">
+            <select className="input" name="member" required aria-label={said.addLabel(team.name)}>
+              {open.map(({ userId, user }) => (
+                <option key={userId} value={userId}>
+                  {user.name === '' ? user.email : user.name}
+                </option>
+              ))}
+            </select>
+          </div>
+          <button type="submit" className="button" disabled={add.isPending}>
+            {said.add}
+          </button>
+        </form>
+      )}
+      <form className="inline" onSubmit={submit} key={team.name}>
+        <div className="field">
+          <input className="input" name="name" required maxLength={255} defaultValue={team.name} aria-label={said.renameLabel(team.name)} />
+        </div>
+        <button type="submit" className="button" disabled={rename.isPending}>
+          {said.rename}
+        </button>
+        <AskFirst
+          action={said.remove}
+          label={said.removeLabel(team.name)}
+          question={said.removeAsk(team.name)}
+          consequence={said.removeText}
+          perform={async () => {
+            await removeTeam(id, team.id);
+            sayDone(said.removed);
+          }}
+        />
+      </form>
+      <Problem error={add.error ?? rename.error} />
+    </div>
+  );
+}
+
+function TeamPanel({ id, team, isChangeable }: { id: string; team: Team; isChangeable: boolean }) {
+  const grants = useQuery(teamGrantsQuery(id)).data?.filter(({ teamId }) => teamId === team.id) ?? [];
+  const takeOut = useMutation({ mutationFn: (userId: string) => removeTeamMember(id, team.id, userId) });
+  return (
+    <section className="panel" aria-labelledby={`team-${team.id}`}>
+      <h2 id={`team-${team.id}`}>{team.name}</h2>
+      {team.members.length === 0 ? <p className="quiet">{said.empty}</p> : null}
+      <ul className="rows tight">
+        {team.members.map((person) => (
+          <li key={person.userId}>
+            <div>
+              <p>{nameOf(person)}</p>
+            </div>
+            {isChangeable ? (
+              <button
+                type="button"
+                className="button"
+                aria-label={said.takeOutLabel(nameOf(person), team.name)}
+                disabled={takeOut.isPending}
+                onClick={() => takeOut.mutate(person.userId)}
+              >
+                {said.takeOut}
+              </button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      <Problem error={takeOut.error} />
+      <p className="small quiet">
+        {grants.length === 0
+          ? said.givenNone
+          : `${said.given}: ${grants.map(({ resourceName, role }) => said.grant(resourceName, words.sharing.roleNames[role])).join('; ')}`}
+      </p>
+      {isChangeable ? <TeamTools id={id} team={team} /> : null}
+    </section>
+  );
+}
+
+/** The teams of an organization: who is in them, and what was shared with them. */
+export function TeamsPage() {
+  const { organization: id } = route.useParams();
+  const organization = useSuspenseQuery(organizationQuery(id)).data;
+  const teams = useQuery(teamsQuery(id));
+  const make = useMutation({ mutationFn: (name: string) => makeTeam(id, name), onSuccess: () => sayDone(said.made) });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    make.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: () => form.reset() });
+  };
+  return (
+    <div className="stack">
+      <Problem error={teams.error} retry={() => void teams.refetch()} />
+      {teams.data?.length === 0 ? <p className="panel quiet">{said.none}</p> : null}
+      <div className="cards">
+        {teams.data?.map((team) => (
+          <TeamPanel key={team.id} id={id} team={team} isChangeable={isAdmin(organization)} />
+        ))}
+      </div>
+      {isAdmin(organization) ? (
+        <form className="panel" onSubmit={submit}>
+          <div className="inline">
+            <div className="field">
+              <label htmlFor="team-name">{said.new}</label>
+              <input id="team-name" className="input" name="name" required maxLength={255} autoComplete="off" />
+            </div>
+            <button type="submit" className="button primary" disabled={make.isPending}>
+              {said.make}
+            </button>
+          </div>
+          <Problem error={make.error} />
+        </form>
+      ) : null}
+    </div>
+  );
+}

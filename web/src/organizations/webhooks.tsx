@@ -1,0 +1,139 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { agoText, momentText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { Section } from '../ui/section.tsx';
+import { words } from '../words.ts';
+import { webhooksQuery, type Webhook } from './queries.ts';
+import { makeWebhook, type NewWebhook } from './writes.ts';
+
+const route = getRouteApi('/guarded/organizations/$organization/webhooks');
+const said = words.organizations.webhooks;
+
+const KINDS = [
+  'experiment.created',
+  'experiment.published',
+  'experiment.archived',
+  'experiment.deleted',
+  'upload.completed',
+  'upload.failed',
+  'export.completed',
+  'export.failed',
+] as const;
+
+/** A signing secret, which is shown once. */
+export function SecretNotice({ secret, note = null }: { secret: string; note?: string | null }) {
+  return (
+    <div className="notice good" role="status">
+      <p>{said.secret}</p>
+      <p>
+        <code id="webhook-secret" tabIndex={-1} ref={(shown) => shown?.focus()}>
+          {secret}
+        </code>
+      </p>
+      {note === null ? null : <p className="small">{note}</p>}
+    </div>
+  );
+}
+
+/** How a webhook fares, in a line. */
+export function WebhookFacts({ webhook: { enabled, disabledReason, failures, failingSince, lastSuccessAt } }: { webhook: Webhook }) {
+  return (
+    <p className="small quiet facts">
+      <span className={`tag ${enabled ? 'good' : 'warn'}`}>{enabled ? said.states.on : said.states.off}</span>
+      {disabledReason === null ? null : <span>{disabledReason}</span>}
+      {failures === 0 || failingSince === null ? null : <span>{said.failing(failures, momentText(failingSince))}</span>}
+      <span>{lastSuccessAt === null ? said.neverAccepted : said.success(agoText(lastSuccessAt))}</span>
+    </p>
+  );
+}
+
+function NewWebhookPanel({ id }: { id: string }) {
+  const make = useMutation({ mutationFn: (body: NewWebhook) => makeWebhook(id, body) });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const fields = fieldsOf(form);
+    const description = fields['description']?.trim() ?? '';
+    const kinds = KINDS.filter((kind) => fields[kind] !== undefined);
+    make.mutate({ url: fields['url'] ?? '', kinds, ...(description === '' ? {} : { description }) }, { onSuccess: () => form.reset() });
+  };
+  return (
+    <section className="panel" aria-labelledby="new-webhook">
+      <h2 id="new-webhook">{said.new}</h2>
+      <form className="stack" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="webhook-url">{said.url}</label>
+          <input
+            id="webhook-url"
+            className="input"
+            type="url"
+            name="url"
+            required
+            maxLength={2000}
+            aria-describedby="webhook-url-hint"
+            autoComplete="off"
+          />
+          <p id="webhook-url-hint" className="hint">
+            {said.urlHint}
+          </p>
+        </div>
+        <div className="field">
+          <label htmlFor="webhook-description">{said.description}</label>
+          <input id="webhook-description" className="input" name="description" maxLength={1000} autoComplete="off" />
+        </div>
+        <fieldset className="kinds">
+          <legend className="label">{said.kinds}</legend>
+          {KINDS.map((kind) => (
+            <label key={kind} className="check">
+              <input type="checkbox" name={kind} />
+              {said.kindNames[kind]}
+            </label>
+          ))}
+        </fieldset>
+        <Problem error={make.error} />
+        <p>
+          <button type="submit" className="button primary" disabled={make.isPending}>
+            {said.make}
+          </button>
+        </p>
+      </form>
+      {make.data === undefined ? null : <SecretNotice key={make.data.id} secret={make.data.secret} />}
+    </section>
+  );
+}
+
+/** The webhooks of an organization. */
+export function WebhooksPage() {
+  const { organization: id } = route.useParams();
+  const webhooks = useQuery(webhooksQuery(id));
+  return (
+    <div className="organization">
+      <Section id="webhooks" title={said.title} asked={webhooks} empty={(list) => (list.length === 0 ? said.none : undefined)}>
+        {(list) => (
+          <>
+            <p className="quiet">{said.lead}</p>
+            <ul className="rows">
+              {list.map((webhook) => (
+                <li key={webhook.id}>
+                  <div>
+                    <h3>
+                      <Link to="/organizations/$organization/webhooks/$webhook" params={{ organization: id, webhook: webhook.id }}>
+                        {webhook.url}
+                      </Link>
+                    </h3>
+                    <p className="small quiet">{webhook.description}</p>
+                    <WebhookFacts webhook={webhook} />
+                  </div>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Section>
+      {webhooks.error === null ? <NewWebhookPanel id={id} /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { queryClient } from './api.ts';
+import { experimentsQuery, homeSearch } from './home/queries.ts';
+import { sessionQuery } from './shell/session.ts';
+import { NotFoundPage, ProblemPage, WaitingPage } from './shell/shell.tsx';
+import { newsletterSearch, signInSearch } from './sign-in/search.ts';
+import { deviceRoutes } from './routes/devices.ts';
+import { experimentRoutes } from './routes/experiment.ts';
+import { libraryRoutes } from './routes/library.ts';
+import { organizationRoutes } from './routes/organizations.ts';
+import { guarded, root } from './routes/roots.ts';
+
+const home = createRoute({
+  getParentRoute: () => guarded,
+  path: '/',
+  validateSearch: homeSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => context.queryClient.query({ ...experimentsQuery(deps), staleTime: 'static' }),
+  component: lazyRouteComponent(() => import('./home/page.tsx'), 'HomePage'),
+});
+
+const newExperiment = createRoute({
+  getParentRoute: () => guarded,
+  path: '/experiments/new',
+  component: lazyRouteComponent(() => import('./sharing/new-experiment.tsx'), 'NewExperimentPage'),
+});
+
+const account = createRoute({
+  getParentRoute: () => guarded,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./account/page.tsx'), 'AccountPage'),
+});
+
+const invitations = createRoute({
+  getParentRoute: () => guarded,
+  path: '/account/invitations',
+  component: lazyRouteComponent(() => import('./account/invitations.tsx'), 'InvitationsPage'),
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: signInSearch,
+  beforeLoad: async ({ context, search }) => {
+    const session = await context.queryClient.query({ ...sessionQuery, staleTime: 'static' });
+    if (session !== null) throw redirect({ href: search.next ?? '/' });
+  },
+  component: lazyRouteComponent(() => import('./sign-in/page.tsx'), 'SignInPage'),
+});
+
+const link = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in/link',
+  component: lazyRouteComponent(() => import('./sign-in/link.tsx'), 'LinkPage'),
+});
+
+const newsletter = createRoute({
+  getParentRoute: () => root,
+  path: '/newsletter/$act',
+  validateSearch: newsletterSearch,
+  component: lazyRouteComponent(() => import('./sign-in/newsletter.tsx'), 'NewsletterPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    guarded.addChildren([
+      home,
+      newExperiment,
+      experimentRoutes,
+      ...deviceRoutes,
+      ...organizationRoutes,
+      ...libraryRoutes,
+      account,
+      invitations,
+    ]),
+    signIn,
+    link,
+    newsletter,
+  ]),
+  context: { queryClient },
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultErrorComponent: ProblemPage,
+  defaultNotFoundComponent: NotFoundPage,
+  defaultPendingComponent: WaitingPage,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

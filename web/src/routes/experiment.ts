@@ -1,0 +1,122 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { chartSearch } from '../charts/search.ts';
+import { dashboardSearch } from '../dashboards/search.ts';
+import { experimentQuery } from '../experiments/queries.ts';
+import { exportsSearch } from '../exports/search.ts';
+import { tableSearch } from '../table/search.ts';
+import { uploadsSearch } from '../upload/search.ts';
+import { guarded } from './roots.ts';
+
+const experiment = createRoute({
+  getParentRoute: () => guarded,
+  path: '/experiments/$id',
+  loader: ({ context, params }) => context.queryClient.query({ ...experimentQuery(params.id), staleTime: 'static' }),
+  component: lazyRouteComponent(() => import('../experiments/layout.tsx'), 'ExperimentLayout'),
+});
+
+const overview = createRoute({
+  getParentRoute: () => experiment,
+  path: '/',
+  component: lazyRouteComponent(() => import('../experiments/overview.tsx'), 'OverviewPage'),
+});
+
+const table = createRoute({
+  getParentRoute: () => experiment,
+  path: '/tables/$table',
+  validateSearch: tableSearch,
+  component: lazyRouteComponent(() => import('../table/page.tsx'), 'TablePage'),
+});
+
+const uploads = createRoute({
+  getParentRoute: () => experiment,
+  path: '/uploads',
+  validateSearch: uploadsSearch,
+  component: lazyRouteComponent(() => import('../upload/page.tsx'), 'UploadsPage'),
+});
+
+const upload = createRoute({
+  getParentRoute: () => experiment,
+  path: '/uploads/$upload',
+  component: lazyRouteComponent(() => import('../upload/report.tsx'), 'ReportPage'),
+});
+
+const chart = createRoute({
+  getParentRoute: () => experiment,
+  path: '/tables/$table/chart',
+  validateSearch: chartSearch,
+  component: lazyRouteComponent(() => import('../charts/page.tsx'), 'ChartPage'),
+});
+
+const charts = createRoute({
+  getParentRoute: () => experiment,
+  path: '/charts',
+  component: lazyRouteComponent(() => import('../charts/list.tsx'), 'ChartsPage'),
+});
+
+const dashboards = createRoute({
+  getParentRoute: () => experiment,
+  path: '/dashboards',
+  component: lazyRouteComponent(() => import('../dashboards/list.tsx'), 'DashboardsPage'),
+});
+
+const dashboard = createRoute({
+  getParentRoute: () => experiment,
+  path: '/dashboards/$dashboard',
+  validateSearch: dashboardSearch,
+  component: lazyRouteComponent(() => import('../dashboards/page.tsx'), 'DashboardPage'),
+});
+
+const tableExports = createRoute({
+  getParentRoute: () => experiment,
+  path: '/exports',
+  validateSearch: exportsSearch,
+  component: lazyRouteComponent(() => import('../exports/page.tsx'), 'ExportsPage'),
+});
+
+const experimentMacros = createRoute({
+  getParentRoute: () => experiment,
+  path: '/macros',
+  component: lazyRouteComponent(() => import('../macros/past-list.tsx'), 'PastListPage'),
+});
+
+const experimentMacro = createRoute({
+  getParentRoute: () => experiment,
+  path: '/macros/$macro',
+  component: lazyRouteComponent(() => import('../macros/past.tsx'), 'PastPage'),
+});
+
+const experimentWorkbook = createRoute({
+  getParentRoute: () => experiment,
+  path: '/workbook',
+  component: lazyRouteComponent(() => import('../workbooks/attached.tsx'), 'AttachedPage'),
+});
+
+const sharing = createRoute({
+  getParentRoute: () => experiment,
+  path: '/sharing',
+  component: lazyRouteComponent(() => import('../sharing/page.tsx'), 'SharingPage'),
+});
+
+const settings = createRoute({
+  getParentRoute: () => experiment,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../sharing/settings.tsx'), 'SettingsPage'),
+});
+
+/** An experiment and its pages. */
+export const experimentRoutes = experiment.addChildren([
+  overview,
+  table,
+  uploads,
+  upload,
+  chart,
+  charts,
+  dashboards,
+  dashboard,
+  tableExports,
+  experimentMacros,
+  experimentMacro,
+  experimentWorkbook,
+  sharing,
+  settings,
+]);

@@ -1,0 +1,54 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { librarySearch } from '../library/search.ts';
+import { macroSearch } from '../macros/search.ts';
+import { protocolSearch } from '../protocols/search.ts';
+import { workbookSearch } from '../workbooks/search.ts';
+import { guarded } from './roots.ts';
+
+const library = createRoute({
+  getParentRoute: () => guarded,
+  path: '/library/$kind',
+  validateSearch: librarySearch,
+  component: lazyRouteComponent(() => import('../library/list.tsx'), 'LibraryPage'),
+});
+
+const macro = createRoute({
+  getParentRoute: () => guarded,
+  path: '/library/macros/$macro',
+  validateSearch: macroSearch,
+  component: lazyRouteComponent(() => import('../macros/page.tsx'), 'MacroPage'),
+});
+
+const protocol = createRoute({
+  getParentRoute: () => guarded,
+  path: '/library/protocols/$protocol',
+  validateSearch: protocolSearch,
+  component: lazyRouteComponent(() => import('../protocols/page.tsx'), 'ProtocolPage'),
+});
+
+const workbook = createRoute({
+  getParentRoute: () => guarded,
+  path: '/library/workbooks/$workbook',
+  validateSearch: workbookSearch,
+  component: lazyRouteComponent(() => import('../workbooks/page.tsx'), 'WorkbookPage'),
+});
+
+const macroSharing = createRoute({
+  getParentRoute: () => guarded,
+  path: '/library/macros/$macro/sharing',
+  component: lazyRouteComponent(() => import('../sharing/listed.tsx'), 'MacroSharingPage'),
+});
+
+const protocolSharing = createRoute({
+  getParentRoute: () => guarded,
+  path: '/library/protocols/$protocol/sharing',
+  component: lazyRouteComponent(() => import('../sharing/listed.tsx'), 'ProtocolSharingPage'),
+});
+
+const workbookSharing = createRoute({
+  getParentRoute: () => guarded,
+  path: '/library/workbooks/$workbook/sharing',
+  component: lazyRouteComponent(() => import('../sharing/listed.tsx'), 'WorkbookSharingPage'),
+});
+
+export const libraryRoutes = [library, macro, macroSharing, protocol, protocolSharing, workbook, workbookSharing] as const;

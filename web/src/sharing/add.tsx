@@ -1,0 +1,185 @@
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useState } from 'react';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { words } from '../words.ts';
+import {
+  granteeOrganizationsQuery,
+  granteeTeamsQuery,
+  granteeUsersQuery,
+  ROLES,
+  type GranteeType,
+  type Role,
+  type Shared,
+} from './queries.ts';
+import { inviteAddress, isInvitable, share } from './writes.ts';
+
+const said = words.sharing.add;
+const KINDS = ['user', 'team', 'organization'] as const satisfies readonly GranteeType[];
+const ADDRESS = /^\S+@\S+\.\S+$/;
+
+/** Somebody, or some people, that a thing can be shared with. */
+interface Candidate {
+  id: string;
+  name: string;
+  about: string;
+  has: Role | null;
+}
+
+/** The candidates of a kind; undefined while they are asked for. */
+function useCandidates(shared: Shared, kind: GranteeType, search: string): { found: Candidate[] | undefined; error: unknown } {
+  const users = useQuery({
+    ...granteeUsersQuery(shared, search),
+    enabled: kind === 'user' && search !== '',
+    placeholderData: keepPreviousData,
+  });
+  const teams = useQuery({ ...granteeTeamsQuery(shared), enabled: kind === 'team' });
+  const organizations = useQuery({ ...granteeOrganizationsQuery, enabled: kind === 'organization' });
+  switch (kind) {
+    case 'user':
+      return {
+        error: users.error,
+        found:
+          search === ''
+            ? []
+            : users.data?.map(({ userId, firstName, lastName, email, existingGrantRole }) => ({
+                id: userId,
+                name: `${firstName} ${lastName}`.trim(),
+                about: email ?? '',
+                has: existingGrantRole,
+              })),
+      };
+    case 'team':
+      return {
+        error: teams.error,
+        found: teams.data?.map(({ id, name, memberCount }) => ({ id, name, about: words.sharing.people(memberCount), has: null })),
+      };
+    case 'organization':
+      return { error: organizations.error, found: organizations.data?.map(({ id, name, slug }) => ({ id, name, about: slug, has: null })) };
+  }
+}
+
+/** Shares a thing with people, teams and organizations, and invites addresses. */
+export function SharePanel({ shared }: { shared: Shared }) {
+  const [kind, setKind] = useState<GranteeType>('user');
+  const [typed, setTyped] = useState('');
+  const [role, setRole] = useState<Role>('viewer');
+  const search = useDeferredValue(typed.trim());
+  const { found, error } = useCandidates(shared, kind, search);
+  const give = useMutation({
+    mutationFn: ({ id }: Candidate) => share(shared, { granteeType: kind, granteeId: id, role }),
+    onSuccess: (_, { name }) => {
+      setTyped('');
+      sayDone(said.done(name));
+    },
+  });
+  const invite = useMutation({
+    mutationFn: async (address: string) => {
+      if (isInvitable(shared)) await inviteAddress(shared, address, role === 'viewer' ? 'viewer' : 'admin');
+    },
+    onSuccess: (_, address) => {
+      setTyped('');
+      sayDone(said.invited(address));
+    },
+  });
+  const isBusy = give.isPending || invite.isPending;
+  const isUnknown = kind === 'user' && found?.length === 0 && search !== '';
+  const mayInvite = isUnknown && ADDRESS.test(search) && isInvitable(shared);
+  return (
+    <section className="panel" aria-labelledby="share">
+      <h2 id="share">{said.title}</h2>
+      <div className="inline">
+        <div className="field">
+          <label htmlFor="share-kind">{said.kind}</label>
+          <select
+            id="share-kind"
+            className="input"
+            value={kind}
+            onChange={(event) => setKind(KINDS.find((each) => each === event.target.value) ?? 'user')}
+          >
+            {KINDS.map((each) => (
+              <option key={each} value={each}>
+                {said.kinds[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor="share-role">{said.role}</label>
+          <select
+            id="share-role"
+            className="input"
+            value={role}
+            onChange={(event) => setRole(ROLES.find((each) => each === event.target.value) ?? 'viewer')}
+          >
+            {ROLES.map((each) => (
+              <option key={each} value={each}>
+                {words.sharing.roleNames[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+      {kind === 'user' ? (
+        <div className="field">
+          <label htmlFor="share-search">{said.search}</label>
+          <input
+            id="share-search"
+            className="input"
+            type="search"
+            maxLength={200}
+            autoComplete="off"
+            aria-describedby="share-hint"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+          <p id="share-hint" className="hint">
+            {said.searchHint}
+          </p>
+        </div>
+      ) : null}
+      <Problem error={error ?? give.error ?? invite.error} />
+      {found === undefined || found.length === 0 ? null : (
+        <ul className="rows tight" aria-label={said.found}>
+          {found.map((each) => (
+            <li key={each.id}>
+              <div>
+                <p>{each.name}</p>
+                <p className="small quiet">
+                  {each.about} {each.has === null ? '' : said.has(words.sharing.roleNames[each.has])}
+                </p>
+              </div>
+              {each.has === null ? (
+                <button
+                  type="button"
+                  className="button"
+                  aria-label={said.shareWith(each.name)}
+                  disabled={isBusy}
+                  onClick={() => give.mutate(each)}
+                >
+                  {said.share}
+                </button>
+              ) : null}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div role="status" className="stack">
+        {mayInvite ? (
+          <>
+            <p className="small quiet">{said.inviteText}</p>
+            <p>
+              <button type="button" className="button primary" disabled={isBusy} onClick={() => invite.mutate(search)}>
+                {said.invite(search)}
+              </button>
+            </p>
+          </>
+        ) : isUnknown ? (
+          <p className="small quiet">{said.none}</p>
+        ) : found?.length === 0 && kind !== 'user' ? (
+          <p className="small quiet">{kind === 'team' ? said.teamsNone : said.organizationsNone}</p>
+        ) : null}
+      </div>
+    </section>
+  );
+}

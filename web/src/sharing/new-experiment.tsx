@@ -1,0 +1,74 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import { organizationsQuery } from '../devices/queries.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { makeExperiment } from './writes.ts';
+
+const said = words.sharing.experiment;
+
+/** Makes an experiment. */
+export function NewExperimentPage() {
+  const navigate = useNavigate();
+  const organizations = useQuery(organizationsQuery);
+  const make = useMutation({
+    mutationFn: makeExperiment,
+    onSuccess: async ({ id }) => {
+      await navigate({ to: '/experiments/$id', params: { id } });
+      sayDone(said.made);
+    },
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { name = '', description = '', organization = '' } = fieldsOf(event.currentTarget);
+    make.mutate({
+      name,
+      ...(description.trim() === '' ? {} : { description: description.trim() }),
+      ...(organization === '' ? {} : { organizationId: organization }),
+    });
+  };
+  return (
+    <div className="page narrow stack">
+      <title>{`${said.new} · ${words.name}`}</title>
+      <header className="page-head">
+        <h1>{said.new}</h1>
+        <p className="quiet">{said.newLead}</p>
+      </header>
+      <form className="panel" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="new-name">{said.name}</label>
+          <input id="new-name" className="input" name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
+        </div>
+        <div className="field">
+          <label htmlFor="new-description">{said.description}</label>
+          <textarea id="new-description" className="input" name="description" rows={4} maxLength={100_000} />
+        </div>
+        <div className="field">
+          <label htmlFor="new-organization">{said.organization}</label>
+          <select id="new-organization" className="input" name="organization" aria-describedby="new-organization-hint">
+            <option value="">{said.personal}</option>
+            {organizations.data
+              ?.filter(({ isPersonal }) => !isPersonal)
+              .map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+          </select>
+          <p id="new-organization-hint" className="hint">
+            {said.organizationHint}
+          </p>
+        </div>
+        <Problem error={make.error} />
+        <p>
+          <button type="submit" className="button primary" disabled={make.isPending}>
+            {said.make}
+          </button>
+        </p>
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+import { keepPreviousData, useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useDeferredValue, useState } from 'react';
+import { experimentQuery } from '../experiments/queries.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { words } from '../words.ts';
+import { placesQuery, type PlaceFound } from './queries.ts';
+import { addPlace, keepPlaces } from './writes.ts';
+
+const said = words.sharing.places;
+const FEWEST_LETTERS = 2;
+
+/** Places that were found by name, each with a button that adds it. */
+function Found({ places, isBusy, add }: { places: readonly PlaceFound[]; isBusy: boolean; add: (place: PlaceFound) => void }) {
+  return (
+    <ul className="rows tight" aria-label={said.found}>
+      {places.map((place) => (
+        <li key={`${place.label} ${place.latitude} ${place.longitude}`}>
+          <p>{place.label}</p>
+          <button type="button" className="button" aria-label={said.addLabel(place.label)} disabled={isBusy} onClick={() => add(place)}>
+            {said.add}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Where an experiment is: places that are there, and others to be found by name. */
+export function PlacesPanel({ id }: { id: string }) {
+  const places = useSuspenseQuery(experimentQuery(id)).data.experiment.locations ?? [];
+  const [typed, setTyped] = useState('');
+  const name = useDeferredValue(typed.trim());
+  const isAsked = name.length >= FEWEST_LETTERS;
+  const found = useQuery({ ...placesQuery(name), enabled: isAsked, placeholderData: keepPreviousData });
+  const add = useMutation({
+    mutationFn: (place: PlaceFound) => addPlace(id, place),
+    onSuccess: () => {
+      setTyped('');
+      sayDone(said.added);
+    },
+  });
+  const remove = useMutation({
+    mutationFn: (place: string) =>
+      keepPlaces(
+        id,
+        places.filter((each) => each.id !== place),
+      ),
+    onSuccess: () => sayDone(said.removed),
+  });
+  return (
+    <section className="panel" aria-labelledby="places">
+      <h2 id="places">{said.title}</h2>
+      {places.length === 0 ? <p className="quiet">{said.none}</p> : null}
+      <ul className="rows tight">
+        {places.map((place) => (
+          <li key={place.id}>
+            <div>
+              <p>{place.name}</p>
+              <p className="small quiet">{[place.municipality, place.country].filter((part) => part !== undefined).join(', ')}</p>
+            </div>
+            <button
+              type="button"
+              className="button"
+              aria-label={said.removeLabel(place.name)}
+              disabled={remove.isPending}
+              onClick={() => remove.mutate(place.id)}
+            >
+              {said.remove}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div className="field">
+        <label htmlFor="place-name">{said.search}</label>
+        <input
+          id="place-name"
+          className="input"
+          type="search"
+          maxLength={200}
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </div>
+      {isAsked && found.data !== undefined ? (
+        found.data.length === 0 ? (
+          <p className="quiet">{said.foundNone}</p>
+        ) : (
+          <Found places={found.data} isBusy={add.isPending} add={(place) => add.mutate(place)} />
+        )
+      ) : null}
+      <Problem error={found.error ?? add.error ?? remove.error} />
+    </section>
+  );
+}

@@ -1,0 +1,211 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useState, type SubmitEvent } from 'react';
+import { organizationsQuery } from '../devices/queries.ts';
+import { experimentQuery } from '../experiments/queries.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { PlacesPanel } from './places.tsx';
+import { changeExperiment, moveResource, openToAll, removeExperiment, renewExperiments, type ExperimentPatch } from './writes.ts';
+import './sharing.css';
+
+const route = getRouteApi('/guarded/experiments/$id/settings');
+const said = words.sharing.experiment;
+
+function TextPanel({ id }: { id: string }) {
+  const { experiment, tag } = useSuspenseQuery(experimentQuery(id)).data;
+  const change = useMutation({
+    mutationFn: (patch: ExperimentPatch) => changeExperiment(id, tag, patch),
+    onSuccess: () => sayDone(said.saved),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { name = '', description = '', anonymize } = fieldsOf(event.currentTarget);
+    change.mutate({
+      name,
+      description: description.trim() === '' ? null : description,
+      anonymizeContributors: anonymize !== undefined,
+    });
+  };
+  return (
+    <section className="panel" aria-labelledby="text">
+      <h2 id="text">{said.text}</h2>
+      <form className="stack" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="experiment-name">{said.name}</label>
+          <input
+            id="experiment-name"
+            className="input"
+            name="name"
+            required
+            maxLength={255}
+            pattern=".*\S.*"
+            autoComplete="off"
+            defaultValue={experiment.name}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="experiment-description">{said.description}</label>
+          <textarea
+            id="experiment-description"
+            className="input"
+            name="description"
+            rows={5}
+            maxLength={100_000}
+            defaultValue={experiment.description ?? ''}
+          />
+        </div>
+        <label className="check">
+          <input type="checkbox" name="anonymize" defaultChecked={experiment.anonymizeContributors} />
+          {said.anonymize}
+        </label>
+        <Problem error={change.error} />
+        <p>
+          <button type="submit" className="button primary" disabled={change.isPending}>
+            {said.save}
+          </button>
+        </p>
+      </form>
+    </section>
+  );
+}
+
+function VisibilityPanel({ id }: { id: string }) {
+  const { experiment } = useSuspenseQuery(experimentQuery(id)).data;
+  const isPublic = experiment.visibility === 'public';
+  return (
+    <section className="panel" aria-labelledby="visibility">
+      <h2 id="visibility">{said.visibility}</h2>
+      <p>{isPublic ? said.isPublic : said.isPrivate}</p>
+      {isPublic ? null : (
+        <p>
+          <AskFirst
+            action={said.open}
+            question={said.openAsk}
+            consequence={said.openText}
+            perform={async () => {
+              await openToAll(id);
+              sayDone(said.opened);
+            }}
+          />
+        </p>
+      )}
+    </section>
+  );
+}
+
+function StatePanel({ id }: { id: string }) {
+  const { experiment, tag } = useSuspenseQuery(experimentQuery(id)).data;
+  const navigate = useNavigate();
+  const isArchived = experiment.status === 'archived';
+  const reopen = useMutation({
+    mutationFn: () => changeExperiment(id, tag, { status: 'active' }),
+    onSuccess: () => sayDone(said.reopened),
+  });
+  return (
+    <section className="panel" aria-labelledby="state">
+      <h2 id="state">{said.state}</h2>
+      <p>{isArchived ? said.isArchived : said.isOpen}</p>
+      <div className="inline">
+        {isArchived ? (
+          <button type="button" className="button primary" disabled={reopen.isPending} onClick={() => reopen.mutate()}>
+            {said.reopen}
+          </button>
+        ) : (
+          <AskFirst
+            action={said.archive}
+            question={said.archiveAsk}
+            consequence={said.archiveText}
+            isDangerous={false}
+            perform={async () => {
+              await changeExperiment(id, tag, { status: 'archived' });
+              sayDone(said.archived);
+            }}
+          />
+        )}
+        <AskFirst
+          action={said.remove}
+          question={said.removeAsk(experiment.name)}
+          consequence={said.removeText}
+          perform={async () => {
+            await removeExperiment(id);
+            await navigate({ to: '/' });
+            await renewExperiments();
+            sayDone(said.removed);
+          }}
+        />
+      </div>
+      <Problem error={reopen.error} />
+    </section>
+  );
+}
+
+function MovePanel({ id }: { id: string }) {
+  const { experiment } = useSuspenseQuery(experimentQuery(id)).data;
+  const organizations = useQuery(organizationsQuery);
+  const [target, setTarget] = useState('');
+  const open = organizations.data?.filter((each) => each.id !== experiment.organizationId) ?? [];
+  const chosen = open.find((each) => each.id === target) ?? open[0];
+  return (
+    <section className="panel" aria-labelledby="move">
+      <h2 id="move">{said.move}</h2>
+      <Problem error={organizations.error} />
+      {chosen === undefined ? (
+        <p className="quiet">{organizations.isPending ? words.waiting : said.moveNone}</p>
+      ) : (
+        <div className="inline">
+          <div className="field">
+            <label htmlFor="move-to">{said.moveTo}</label>
+            <select id="move-to" className="input" value={chosen.id} onChange={(event) => setTarget(event.target.value)}>
+              {open.map((each) => (
+                <option key={each.id} value={each.id}>
+                  {each.isPersonal ? said.personal : each.name}
+                </option>
+              ))}
+            </select>
+          </div>
+          <AskFirst
+            action={said.move}
+            question={said.moveAsk(chosen.isPersonal ? said.personal : chosen.name)}
+            consequence={said.moveText}
+            perform={async () => {
+              await moveResource({ resourceType: 'experiment', id }, chosen.id);
+              sayDone(said.moved);
+            }}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** What an experiment is called, who finds it, its state, and where it belongs. */
+export function SettingsPage() {
+  const { id } = route.useParams();
+  const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const isOpen = experiment.status !== 'archived';
+  return (
+    <div className="sharing">
+      <title>{`${words.sharing.settings} · ${words.name}`}</title>
+      {capabilities.canManage ? (
+        <>
+          <div className="stack">
+            {isOpen ? <TextPanel key={experiment.updatedAt} id={id} /> : null}
+            {isOpen ? <PlacesPanel id={id} /> : null}
+            {isOpen ? <VisibilityPanel id={id} /> : null}
+            {isOpen ? null : <StatePanel id={id} />}
+          </div>
+          <div className="stack">
+            {isOpen ? <StatePanel id={id} /> : null}
+            {isOpen && capabilities.canTransfer ? <MovePanel id={id} /> : null}
+          </div>
+        </>
+      ) : (
+        <p className="quiet">{words.problem.advice[403]}</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { SubmitEvent } from 'react';
+import { dayText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { Section } from '../ui/section.tsx';
+import { words } from '../words.ts';
+import { invitationsQuery, ownRequestQuery, requestsQuery, type Shared } from './queries.ts';
+import { approveRequest, askToJoin, rejectRequest, revokeInvitation, withdrawRequest } from './writes.ts';
+
+const said = words.sharing;
+
+/** Invitations to a thing that wait for an answer. */
+export function InvitationsPanel({ shared }: { shared: Shared }) {
+  const asked = useQuery(invitationsQuery(shared));
+  const revoke = useMutation({
+    mutationFn: (invitationId: string) => revokeInvitation(shared, invitationId),
+    onSuccess: () => sayDone(said.invitations.revoked),
+  });
+  return (
+    <Section
+      id="invitations"
+      title={said.invitations.title}
+      asked={asked}
+      empty={(list) => (list.length === 0 ? said.invitations.none : undefined)}
+    >
+      {(list) => (
+        <>
+          <ul className="rows tight">
+            {list.map(({ id, email, tier, invitedByName, expiresAt }) => (
+              <li key={id}>
+                <div>
+                  <p className="address">{email}</p>
+                  <p className="small quiet">{said.invitations.facts(said.roleNames[tier], invitedByName, dayText(expiresAt))}</p>
+                </div>
+                <button
+                  type="button"
+                  className="button"
+                  aria-label={said.invitations.revokeLabel(email)}
+                  disabled={revoke.isPending}
+                  onClick={() => revoke.mutate(id)}
+                >
+                  {said.invitations.revoke}
+                </button>
+              </li>
+            ))}
+          </ul>
+          <Problem error={revoke.error} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** People who ask to take part in an experiment, and the decision. */
+export function RequestsPanel({ id }: { id: string }) {
+  const asked = useQuery(requestsQuery(id));
+  const decide = useMutation({
+    mutationFn: async ({ requestId, isIn }: { requestId: string; isIn: boolean }) => {
+      await (isIn ? approveRequest(id, requestId) : rejectRequest(id, requestId));
+    },
+    onSuccess: (_, { isIn }) => sayDone(isIn ? said.requests.approved : said.requests.rejected),
+  });
+  return (
+    <Section id="requests" title={said.requests.title} asked={asked} empty={(list) => (list.length === 0 ? said.requests.none : undefined)}>
+      {(list) => (
+        <>
+          <ul className="rows">
+            {list.map(({ id: requestId, user, message }) => {
+              const name = `${user.firstName} ${user.lastName}`.trim();
+              return (
+                <li key={requestId}>
+                  <div>
+                    <h3>{name}</h3>
+                    <p className="small quiet">{message ?? user.email}</p>
+                  </div>
+                  <div className="inline">
+                    <button
+                      type="button"
+                      className="button primary"
+                      aria-label={said.requests.approveLabel(name)}
+                      disabled={decide.isPending}
+                      onClick={() => decide.mutate({ requestId, isIn: true })}
+                    >
+                      {said.requests.approve}
+                    </button>
+                    <button
+                      type="button"
+                      className="button"
+                      aria-label={said.requests.rejectLabel(name)}
+                      disabled={decide.isPending}
+                      onClick={() => decide.mutate({ requestId, isIn: false })}
+                    >
+                      {said.requests.reject}
+                    </button>
+                  </div>
+                </li>
+              );
+            })}
+          </ul>
+          <Problem error={decide.error} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** Asks to take part in a public experiment, or takes the request back. */
+export function AskPanel({ id }: { id: string }) {
+  const own = useQuery(ownRequestQuery(id));
+  const ask = useMutation({ mutationFn: (message: string) => askToJoin(id, message) });
+  const withdraw = useMutation({
+    mutationFn: (requestId: string) => withdrawRequest(id, requestId),
+    onSuccess: () => sayDone(said.requests.withdrawn),
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    ask.mutate(fieldsOf(event.currentTarget)['message']?.trim() ?? '');
+  };
+  return (
+    <Section id="ask" title={said.requests.ask} asked={own} empty={() => undefined}>
+      {(request) =>
+        request === null ? (
+          <form className="stack" onSubmit={submit}>
+            <p>{said.requests.askText}</p>
+            <div className="field">
+              <label htmlFor="ask-message">{said.requests.message}</label>
+              <textarea id="ask-message" className="input" name="message" rows={2} maxLength={250} />
+            </div>
+            <Problem error={ask.error} />
+            <p>
+              <button type="submit" className="button primary" disabled={ask.isPending}>
+                {said.requests.ask}
+              </button>
+            </p>
+          </form>
+        ) : (
+          <>
+            <p role="status">{said.requests.asked}</p>
+            <Problem error={withdraw.error} />
+            <p>
+              <button type="button" className="button" disabled={withdraw.isPending} onClick={() => withdraw.mutate(request.id)}>
+                {said.requests.withdraw}
+              </button>
+            </p>
+          </>
+        )
+      }
+    </Section>
+  );
+}

@@ -1,0 +1,69 @@
+import { ProblemError, UnreachableError } from '../../../clients/typescript/src/problem.ts';
+import { words } from '../words.ts';
+import { AuthError } from './session.ts';
+
+/** A failure as a person reads it: what happened, and what to do. */
+interface Told {
+  sentence: string;
+  advice: string | null;
+  details: readonly string[];
+  requestId: string | null;
+}
+
+/** Puts any failure into sentences. */
+export function tellProblem(error: unknown): Told {
+  if (error instanceof ProblemError) {
+    const { status, message, complaints, requestId, retryAfter } = error;
+    const advice = retryAfter === null ? words.problem.advice[status] : words.problem.retryIn(Math.ceil(retryAfter));
+    return {
+      sentence: message,
+      advice: advice ?? null,
+      details: complaints.map(({ path, message: why }) => `${path}: ${why}`),
+      requestId: status >= 500 ? requestId : null,
+    };
+  }
+  if (error instanceof AuthError) return { sentence: error.message, advice: null, details: [], requestId: null };
+  if (error instanceof UnreachableError || (error instanceof TypeError && /fetch/i.test(error.message)))
+    return { sentence: words.problem.unreachable, advice: null, details: [], requestId: null };
+  if (error instanceof DOMException) return { sentence: words.signIn.passkeyFailed, advice: null, details: [], requestId: null };
+  return { sentence: words.problem.unexpected, advice: null, details: [], requestId: null };
+}
+
+interface ProblemProps {
+  error: unknown;
+  retry?: () => void;
+  /** What to do here after a refusal, by its code, where it is not the usual. */
+  adviceHere?: Readonly<Record<string, string>>;
+}
+
+/** Says a failure where it happened; nothing without one. */
+export function Problem({ error, retry, adviceHere = {} }: ProblemProps) {
+  if (error === null || error === undefined) return null;
+  const { sentence, advice: usual, details, requestId } = tellProblem(error);
+  const advice = (error instanceof ProblemError ? adviceHere[error.code] : undefined) ?? usual;
+  return (
+    <div className="notice problem" role="alert">
+      <p>{sentence}</p>
+      {details.length > 0 && (
+        <ul className="small">
+          {details.map((detail) => (
+            <li key={detail}>{detail}</li>
+          ))}
+        </ul>
+      )}
+      {advice !== null && <p className="small">{advice}</p>}
+      {requestId !== null && (
+        <p className="small">
+          <code>{words.problem.request(requestId)}</code>
+        </p>
+      )}
+      {retry !== undefined && (
+        <p>
+          <button type="button" className="button" onClick={retry}>
+            {words.retry}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

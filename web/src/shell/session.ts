@@ -1,0 +1,51 @@
+import { passkeyClient } from '@better-auth/passkey/client';
+import { queryOptions } from '@tanstack/react-query';
+import { createAuthClient } from 'better-auth/client';
+import { emailOTPClient, genericOAuthClient } from 'better-auth/client/plugins';
+import { bodyOf } from '../../../clients/typescript/src/client.ts';
+import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
+import { api, queryClient, SESSION_KEY } from '../api.ts';
+
+/** Signing in: codes, passkeys and providers. Who is signed in is kept by the query cache, and nowhere else. */
+export const auth = createAuthClient({
+  baseURL: `${location.origin}/api/v1/auth`,
+  plugins: [emailOTPClient(), passkeyClient(), genericOAuthClient()],
+});
+
+interface AuthFailure {
+  message?: string | undefined;
+  status?: number;
+  code?: string | undefined;
+}
+
+/** A refusal of the authentication layer, as its sentence. */
+export class AuthError extends Error {
+  override readonly name = 'AuthError';
+  readonly code: string | undefined;
+  constructor({ message, status, code }: AuthFailure) {
+    super(message ?? `The service answered ${String(status ?? 0)}.`);
+    this.code = code;
+  }
+}
+
+/** What the authentication layer answered. Errors: AuthError. */
+export async function answerOf<T>(asked: Promise<{ data: T | null; error: AuthFailure | null }>): Promise<T> {
+  const { data, error } = await asked;
+  if (error) throw new AuthError(error);
+  return data as T;
+}
+
+export type Session = NonNullable<AnswerTo<'/api/v1/auth/get-session', 'get'>>;
+
+/** Who is signed in; null for nobody. */
+export const sessionQuery = queryOptions({
+  queryKey: SESSION_KEY,
+  queryFn: async (): Promise<Session | null> => (await bodyOf(api.GET('/api/v1/auth/get-session'))) ?? null,
+  staleTime: 60_000,
+});
+
+/** Forgets all that the last person saw, and asks who is signed in now. */
+export async function renewSession(): Promise<Session | null> {
+  queryClient.clear();
+  return queryClient.query(sessionQuery);
+}

@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useRouter, useRouterState, type ErrorComponentProps } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { words } from '../words.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { Problem } from './problem.tsx';
+import { SearchField } from './search-field.tsx';
+import { sessionQuery } from './session.ts';
+import { ThemeMenu } from './theme-menu.tsx';
+import { Toasts } from './toasts.tsx';
+import './shell.css';
+
+/** Moves the focus to the top of a page that was gone to, as a browser does for a new document. */
+function useFocusOnArrival() {
+  const main = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  const arrived = useRef(path);
+  useEffect(() => {
+    if (arrived.current !== undefined && arrived.current !== path) main.current?.focus({ preventScroll: true });
+    arrived.current = path;
+  }, [path]);
+  return main;
+}
+
+/** Whether the browser has a network. */
+function useOnline(): boolean {
+  const [online, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const look = () => setOnline(navigator.onLine);
+    window.addEventListener('online', look);
+    window.addEventListener('offline', look);
+    return () => {
+      window.removeEventListener('online', look);
+      window.removeEventListener('offline', look);
+    };
+  }, []);
+  return online;
+}
+
+/** What is around every page. */
+export function Shell() {
+  const main = useFocusOnArrival();
+  const online = useOnline();
+  const { data: session } = useQuery(sessionQuery);
+  return (
+    <>
+      <a className="skip" href="#main">
+        {words.skip}
+      </a>
+      <header className="top">
+        <Link to="/" className="brand">
+          {words.name}
+        </Link>
+        <nav aria-label={words.nav.label}>
+          {session ? (
+            <>
+              <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
+                {words.nav.experiments}
+              </Link>
+              <Link to="/devices">{words.nav.devices}</Link>
+              <Link to="/library/$kind" params={{ kind: 'macros' }}>
+                {words.nav.library}
+              </Link>
+            </>
+          ) : (
+            <Link to="/sign-in">{words.nav.signIn}</Link>
+          )}
+          <a href="/docs/api">{words.nav.api}</a>
+        </nav>
+        {session ? <SearchField /> : null}
+        <div className="top-end">
+          <ThemeMenu />
+          {session ? <AccountMenu session={session} /> : null}
+        </div>
+      </header>
+      <div role="status" aria-live="polite">
+        {online ? null : <p className="offline">{words.offline}</p>}
+      </div>
+      <main id="main" ref={main} tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Toasts />
+    </>
+  );
+}
+
+export const WaitingPage = () => (
+  <p className="waiting page" role="status">
+    {words.waiting}
+  </p>
+);
+
+export function NotFoundPage() {
+  return (
+    <div className="page narrow stack">
+      <title>{`${words.notFound.title} · ${words.name}`}</title>
+      <h1>{words.notFound.title}</h1>
+      <p>{words.notFound.text}</p>
+      <p>
+        <Link to="/">{words.notFound.home}</Link>
+      </p>
+    </div>
+  );
+}
+
+/** A page that failed, with what to do. */
+export function ProblemPage({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const retry = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <div className="page narrow stack">
+      <title>{`${words.problem.title} · ${words.name}`}</title>
+      <h1>{words.problem.title}</h1>
+      <Problem error={error} retry={retry} />
+    </div>
+  );
+}

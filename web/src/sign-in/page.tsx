@@ -1,0 +1,155 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { useState, type SubmitEvent } from 'react';
+import { bodyOf } from '../../../clients/typescript/src/client.ts';
+import { api } from '../api.ts';
+import { Problem } from '../shell/problem.tsx';
+import { answerOf, auth, renewSession } from '../shell/session.ts';
+import { words } from '../words.ts';
+import { fieldsOf } from '../ui/forms.ts';
+
+const route = getRouteApi('/sign-in');
+
+/** A hint only: which way worked the last time in this browser. */
+const lastMethod = /(?:^|; )better-auth\.last_used_login_method=([a-z]+)/.exec(document.cookie)?.[1];
+const LastUsed = ({ method }: { method: string }) =>
+  method === lastMethod ? <span className="tag good">{words.signIn.lastUsed}</span> : null;
+
+/** Passkeys belong to a name: at a bare address there can be none. */
+const isBareAddress = /^[\d.]+$|^\[/.test(location.hostname);
+
+/** Goes on to where the person wanted to be. */
+function useArrival() {
+  const router = useRouter();
+  const { next = '/' } = route.useSearch();
+  return async () => {
+    await renewSession();
+    router.history.push(next);
+  };
+}
+
+function CodeForm() {
+  const arrive = useArrival();
+  const [address, setAddress] = useState('');
+  const send = useMutation({
+    mutationFn: async (email: string) => answerOf(auth.emailOtp.sendVerificationOtp({ email, type: 'sign-in' })),
+    onSuccess: (_, email) => setAddress(email),
+  });
+  const enter = useMutation({
+    mutationFn: async (otp: string) => answerOf(auth.signIn.emailOtp({ email: address, otp })),
+    onSuccess: arrive,
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { email, code } = fieldsOf(event.currentTarget);
+    if (address === '') send.mutate(email ?? '');
+    else enter.mutate(code ?? '');
+  };
+  const turnBack = () => {
+    setAddress('');
+    enter.reset();
+  };
+  if (address === '')
+    return (
+      <form key="send" className="panel" onSubmit={submit}>
+        <header>
+          <h2>{words.signIn.byCode}</h2>
+          <LastUsed method="email" />
+        </header>
+        <div className="field">
+          <label htmlFor="email">{words.signIn.email}</label>
+          <input id="email" className="input" name="email" type="email" autoComplete="username webauthn" required maxLength={254} />
+          <p className="hint">{words.signIn.emailHint}</p>
+        </div>
+        <Problem error={send.error} />
+        <div className="inline">
+          <button type="submit" className="button primary" disabled={send.isPending}>
+            {words.signIn.send}
+          </button>
+        </div>
+      </form>
+    );
+  return (
+    <form key="enter" className="panel" onSubmit={submit}>
+      <h2>{words.signIn.enterCode}</h2>
+      <p role="status">{words.signIn.sent}</p>
+      <div className="field">
+        <label htmlFor="code">{words.signIn.code(address)}</label>
+        <input
+          id="code"
+          ref={(input) => input?.focus()}
+          className="input code-input"
+          name="code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          pattern="[0-9]{6}"
+          maxLength={6}
+          required
+        />
+      </div>
+      <Problem error={enter.error} />
+      <div className="inline">
+        <button type="submit" className="button primary" disabled={enter.isPending}>
+          {words.signIn.submit}
+        </button>
+        <button type="button" className="button" onClick={turnBack}>
+          {words.signIn.otherAddress}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function OtherWays() {
+  const arrive = useArrival();
+  const { next = '/' } = route.useSearch();
+  const { data } = useQuery({ queryKey: ['providers'], queryFn: async () => bodyOf(api.GET('/api/v1/auth/providers')) });
+  const passkey = useMutation({ mutationFn: async () => answerOf(auth.signIn.passkey()), onSuccess: arrive });
+  const provider = useMutation({
+    mutationFn: async (providerId: string) =>
+      answerOf(auth.signIn.oauth2({ providerId, callbackURL: next, errorCallbackURL: '/sign-in', disableRedirect: true })),
+    onSuccess: ({ url }) => location.assign(url),
+  });
+  return (
+    <section className="panel" aria-labelledby="others">
+      <h2 id="others">{words.signIn.others}</h2>
+      <Problem error={passkey.error ?? provider.error} />
+      <div className="inline">
+        {isBareAddress ? (
+          <a href={`${location.protocol}//localhost:${location.port}/sign-in`}>{words.signIn.passkeyElsewhere}</a>
+        ) : (
+          <button type="button" className="button" disabled={passkey.isPending} onClick={() => passkey.mutate()}>
+            {words.signIn.passkey} <LastUsed method="passkey" />
+          </button>
+        )}
+        {data?.providers.map((each) => (
+          <button key={each} type="button" className="button" disabled={provider.isPending} onClick={() => provider.mutate(each)}>
+            {words.signIn.provider(words.signIn.providers[each] ?? each)} <LastUsed method={each} />
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** Signing in: by a code, and by whatever else is on. */
+export function SignInPage() {
+  const { error } = route.useSearch();
+  return (
+    <div className="page narrow stack">
+      <title>{`${words.signIn.title} · ${words.name}`}</title>
+      <header className="page-head">
+        <h1>{words.signIn.title}</h1>
+        <p className="quiet">{words.signIn.lead}</p>
+      </header>
+      {error === undefined ? null : (
+        <div className="notice problem" role="alert">
+          <h2>{words.signIn.failedTitle}</h2>
+          <p>{words.signIn.failed[error] ?? words.signIn.failedOther}</p>
+        </div>
+      )}
+      <CodeForm />
+      <OtherWays />
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+import { words } from '../words.ts';
+
+const isNumber = (type: string) => /^(DOUBLE|FLOAT|INT|BIGINT|DECIMAL|SMALLINT)/.test(type);
+
+/** How wide a column of a type is at first, in pixels. */
+export const widthOf = (type: string): number =>
+  isNumber(type) ? 128 : type.startsWith('TIMESTAMP') ? 208 : type === 'BOOLEAN' ? 96 : 184;
+
+/** On which side values of a type stand: numbers are compared by their ends. */
+export const alignOf = (type: string): 'end' | 'start' => (isNumber(type) ? 'end' : 'start');
+
+/** A value as text; null for a value that is missing. */
+export function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+interface Named {
+  name?: unknown;
+}
+
+/** A person or a device by its name, a list by its length. */
+function shortOf(value: object): string | null {
+  if (Array.isArray(value)) return value.length === 0 ? null : words.table.several(value.length);
+  const { name } = value as Named;
+  return typeof name === 'string' ? name : JSON.stringify(value);
+}
+
+/** A value in the grid: what is missing and what is empty are told apart, moments lose their `T` and `Z`. */
+export function Cell({ value, type }: { value: unknown; type: string }) {
+  const text = typeof value === 'object' && value !== null ? shortOf(value) : textOf(value);
+  if (text === null) return <span className="cell-null">{words.table.null}</span>;
+  if (text === '') return <span className="cell-null">{words.table.emptyText_}</span>;
+  if (type.startsWith('TIMESTAMP'))
+    return (
+      <time dateTime={text}>
+        {text.replace('T', ' ').replace(/(\.\d*?)0*Z$|Z$/, (_, fraction?: string) => (fraction ?? '').replace(/\.$/, ''))}
+      </time>
+    );
+  return text;
+}

@@ -1,0 +1,43 @@
+import type { SubmitEvent } from 'react';
+import { words } from '../words.ts';
+import type { ToolProps } from './tool.ts';
+
+const said = words.table.columns;
+
+/** Chooses the columns that are read. */
+export function ColumnsForm({ search, columns, change, close }: ToolProps & { close: () => void }) {
+  const shown = new Set(search.columns ?? columns.map(({ name }) => name));
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const chosen = new FormData(event.currentTarget).getAll('column').map(String);
+    change({ columns: chosen.length === 0 || chosen.length === columns.length ? undefined : chosen });
+    close();
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <div className="checks">
+        {columns.map(({ name, type }) => (
+          <label key={name}>
+            <input type="checkbox" name="column" value={name} defaultChecked={shown.has(name)} /> {name}
+            <span className="small quiet">{type.toLowerCase()}</span>
+          </label>
+        ))}
+      </div>
+      <div className="inline">
+        <button type="submit" className="button primary">
+          {said.apply}
+        </button>
+        <button
+          type="button"
+          className="button"
+          onClick={() => {
+            change({ columns: undefined });
+            close();
+          }}
+        >
+          {said.all}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,159 @@
+import { useInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useCallback, useMemo, useState } from 'react';
+import { AnnotateForm } from '../annotations/form.tsx';
+import { firstChart } from '../charts/first.ts';
+import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
+import { ExportTool } from '../exports/form.tsx';
+import { countText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+import { Grid } from './grid.tsx';
+import { LiveTool } from './live-tool.tsx';
+import { rowsQuery, type DataColumn, type Row } from './queries.ts';
+import { RemoveTable } from './remove.tsx';
+import { RowDetail } from './row-detail.tsx';
+import { SameQuestion } from './same-question.tsx';
+import type { TableSearch } from './search.ts';
+import { useSelection } from './selection.ts';
+import { Tools } from './tools.tsx';
+import './table.css';
+
+const route = getRouteApi('/guarded/experiments/$id/tables/$table');
+const said = words.table;
+
+/** Columns that every table has: they stand behind those that were measured, unless somebody chose an order. */
+const GIVEN = ['id', 'uploaded_at', 'contributor', 'annotations'];
+const ownFirst = (columns: readonly DataColumn[], isChosen: boolean): readonly DataColumn[] =>
+  isChosen ? columns : [...columns].sort((a, b) => GIVEN.indexOf(a.name) - GIVEN.indexOf(b.name));
+
+/** The order after a click on a column: up, down, and as the table is by itself. */
+function nextOrder({ orderBy, orderDirection }: TableSearch, column: string): Pick<TableSearch, 'orderBy' | 'orderDirection'> {
+  if (orderBy !== column) return { orderBy: column, orderDirection: 'ASC' };
+  return orderDirection === 'DESC' ? { orderBy: undefined, orderDirection: undefined } : { orderBy: column, orderDirection: 'DESC' };
+}
+
+/** The rows of a table, as the address asks for them. */
+export function TablePage() {
+  const { id, table } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const tables = useSuspenseQuery(tablesQuery(id)).data;
+  const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const described = tables.find(({ identifier }) => identifier === table);
+  const shown = { experimentId: id, table, search };
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage, isPending } = useInfiniteQuery(rowsQuery(shown));
+  const [range, setRange] = useState({ first: 0, last: 0 });
+
+  const rows = useMemo(() => data?.pages.flatMap(({ page }) => page.data.rows) ?? [], [data]);
+  const columns = useMemo(() => ownFirst(data?.pages[0]?.page.data.columns ?? [], search.columns !== undefined), [data, search.columns]);
+  const total = data?.pages[0]?.page.totalRows ?? 0;
+  const change = useCallback(
+    (next: Partial<TableSearch>) => void navigate({ search: (before: TableSearch) => ({ ...before, ...next }) }),
+    [navigate],
+  );
+  const open = useCallback((row: Row) => change({ row: String(row['id']) }), [change]);
+  const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
+  const see = useCallback((first: number, last: number) => setRange({ first, last }), []);
+  const displayName = described?.displayName ?? table;
+  const isAnnotated = described?.columns?.some(({ name }) => name === 'annotations') ?? false;
+  const isOpen = isAnnotated && experiment.status !== 'archived';
+  const may = { own: isOpen && capabilities.canContribute, all: isOpen && capabilities.canManage };
+  const hasIds = search.aggregation === undefined && columns.some(({ name }) => name === 'id');
+  const selection = useSelection(rows, JSON.stringify({ ...search, row: undefined, live: undefined, table }));
+  const { chosen } = selection;
+  return (
+    <div>
+      <title>{`${displayName} · ${words.name}`}</title>
+      <div className="table-head">
+        <h2>{displayName}</h2>
+        <p className="small quiet number" role="status">
+          {data === undefined
+            ? words.waiting
+            : rows.length === 0
+              ? said.none
+              : said.rowsOf(countText(range.first + 1), countText(Math.min(range.last + 1, rows.length)), countText(total))}
+        </p>
+        <Link className="small" to="/experiments/$id" params={{ id }}>
+          {said.back}
+        </Link>
+        <Link
+          className="button"
+          to="/experiments/$id/tables/$table/chart"
+          params={{ id, table }}
+          search={firstChart(described?.columns ?? [], search)}
+        >
+          {words.charts.chartThis}
+        </Link>
+        {described?.canRead === true && data !== undefined ? (
+          <ExportTool shown={{ id, table: described, search, version: data.pages[0]?.version ?? described.version }} />
+        ) : null}
+        {described?.tableType === 'upload' && may.all ? <RemoveTable id={id} table={table} name={displayName} /> : null}
+      </div>
+      <SameQuestion shown={shown} />
+      <div className="tools-row">
+        {search.asOf === undefined && data !== undefined ? (
+          <LiveTool
+            key={`${id} ${table}`}
+            shown={shown}
+            version={data.pages[0]?.version ?? 0}
+            totalRows={search.filters === undefined && search.aggregation === undefined ? total : null}
+            isLive={search.live === true}
+            change={(isLive) => change({ live: isLive ? true : undefined })}
+          />
+        ) : null}
+        <Tools
+          experimentId={id}
+          table={table}
+          search={search}
+          columns={described?.columns ?? []}
+          version={described?.version ?? 0}
+          change={change}
+        />
+      </div>
+      <Problem error={error} retry={() => void refetch()} />
+      {data !== undefined && rows.length === 0 ? (
+        <div className="panel empty">
+          <h3>{total === 0 && search.filters === undefined ? said.empty : said.none}</h3>
+          <p>{total === 0 && search.filters === undefined ? said.emptyText : said.noneText}</p>
+        </div>
+      ) : error === null || data !== undefined ? (
+        <Grid
+          key={JSON.stringify([search.columns, search.aggregation])}
+          name={said.grid(displayName)}
+          columns={columns}
+          rows={rows}
+          total={total}
+          order={search.orderBy === undefined ? null : { column: search.orderBy, direction: search.orderDirection ?? 'ASC' }}
+          hasMore={hasNextPage && error === null}
+          isLoading={isPending || isFetchingNextPage}
+          onMore={more}
+          onSort={(column) => change(nextOrder(search, column))}
+          onOpen={hasIds ? open : undefined}
+          selection={hasIds && may.own ? selection : undefined}
+          onRange={see}
+        />
+      ) : null}
+      {chosen.size > 0 ? (
+        <section className="chosen" aria-label={said.choice.some(countText(chosen.size))}>
+          <div className="chosen-head">
+            <p className="small" role="status">
+              <strong>{said.choice.some(countText(chosen.size))}</strong>
+            </p>
+            <button type="button" className="button bare" onClick={selection.clear}>
+              {said.choice.none}
+            </button>
+          </div>
+          <AnnotateForm rows={{ experimentId: id, table, rowIds: [...chosen] }} done={selection.clear} />
+        </section>
+      ) : isAnnotated && capabilities.canContribute && experiment.status === 'archived' ? (
+        <p className="hint">{words.annotations.archived}</p>
+      ) : may.own && hasIds && rows.length > 0 ? (
+        <p className="hint choice-hint">{said.choice.hint}</p>
+      ) : null}
+      {search.row === undefined ? null : (
+        <RowDetail experimentId={id} table={table} row={search.row} may={may} close={() => change({ row: undefined })} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
+import type { Row } from './queries.ts';
+
+interface Kept {
+  rows: readonly Row[];
+  /** Index of the first row in sight. */
+  first: number;
+  rowHeight: number;
+  scroller: RefObject<HTMLElement | null>;
+  /** Told by how many rows what was there has moved down. */
+  onMoved: (rows: number) => void;
+}
+
+/** Keeps the rows in sight where they are when others come before them. Whoever is at the very top sees what comes there. */
+export function useKeptPlace({ rows, first, rowHeight, scroller, onMoved }: Kept): void {
+  const anchor = useRef<{ id: unknown; at: number }>(undefined);
+  useLayoutEffect(() => {
+    const [held, element] = [anchor.current, scroller.current];
+    if (held?.id === undefined || element === null || element.scrollTop === 0 || rows[held.at]?.['id'] === held.id) return;
+    const at = rows.findIndex((row) => row['id'] === held.id);
+    if (at === -1) return;
+    element.scrollTop += (at - held.at) * rowHeight;
+    onMoved(at - held.at);
+  }, [rows, rowHeight, scroller, onMoved]);
+  useEffect(() => {
+    anchor.current = { id: rows[first]?.['id'], at: first };
+  }, [rows, first]);
+}

@@ -1,0 +1,68 @@
+import { Button } from 'react-aria-components/Button';
+import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { Popover } from 'react-aria-components/Popover';
+import type { ReactNode } from 'react';
+import { words } from '../words.ts';
+import { AggregateForm } from './aggregate-form.tsx';
+import { ColumnsForm } from './columns-form.tsx';
+import { FilterForm } from './filter-form.tsx';
+import { sentenceOf } from './operators.ts';
+import type { ToolProps } from './tool.ts';
+import { VersionForm } from './version-form.tsx';
+
+const said = words.table;
+
+/** A button that opens a form beside it. */
+function Tool({ label, children }: { label: string; children: (close: () => void) => ReactNode }) {
+  return (
+    <DialogTrigger>
+      <Button className="button">{label}</Button>
+      <Popover className="popover" placement="bottom start">
+        <Dialog aria-label={label}>{({ close }) => children(close)}</Dialog>
+      </Popover>
+    </DialogTrigger>
+  );
+}
+
+/** What can be done to the question: filter, choose columns, aggregate, go back in time. */
+export function Tools(props: ToolProps) {
+  const { search, columns, change } = props;
+  const filters = search.filters ?? [];
+  const without = (at: number) => {
+    const rest = filters.filter((_, index) => index !== at);
+    change({ filters: rest.length === 0 ? undefined : rest });
+  };
+  const shownColumns = search.columns?.length ?? columns.length;
+  return (
+    <div className="tools">
+      <Tool label={said.filters.add}>{(close) => <FilterForm {...props} close={close} />}</Tool>
+      <Tool label={`${said.columns.button} ${said.columns.shown(shownColumns, columns.length)}`}>
+        {(close) => <ColumnsForm {...props} close={close} />}
+      </Tool>
+      <Tool label={said.aggregate.button}>{(close) => <AggregateForm {...props} close={close} />}</Tool>
+      {search.aggregation === undefined ? null : (
+        <button
+          type="button"
+          className="button"
+          onClick={() => change({ aggregation: undefined, orderBy: undefined, orderDirection: undefined })}
+        >
+          {said.aggregate.clear}
+        </button>
+      )}
+      <Tool label={`${said.version.label}: ${search.asOf === undefined ? said.version.newest : search.asOf}`}>
+        {(close) => <VersionForm {...props} close={close} />}
+      </Tool>
+      {filters.map((filter, index) => {
+        const sentence = sentenceOf(filter);
+        return (
+          <span key={sentence} className="filter">
+            {sentence}
+            <button type="button" aria-label={said.filters.remove(sentence)} onClick={() => without(index)}>
+              ×
+            </button>
+          </span>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import type { SubmitEvent } from 'react';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import type { ToolProps } from './tool.ts';
+
+const said = words.table.version;
+
+/** Reads the table as it was. */
+export function VersionForm({ search, version, change, close }: ToolProps & { close: () => void }) {
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    change({ asOf: Number(fieldsOf(event.currentTarget)['version']) });
+    close();
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p className="hint">{said.hint}</p>
+      <div className="field">
+        <label htmlFor="version">{said.label}</label>
+        <input
+          id="version"
+          className="input"
+          name="version"
+          type="number"
+          min={0}
+          max={version}
+          required
+          defaultValue={search.asOf ?? version}
+        />
+      </div>
+      <div className="inline">
+        <button type="submit" className="button primary">
+          {said.apply}
+        </button>
+        <button
+          type="button"
+          className="button"
+          onClick={() => {
+            change({ asOf: undefined });
+            close();
+          }}
+        >
+          {said.clear}
+        </button>
+      </div>
+    </form>
+  );
+}

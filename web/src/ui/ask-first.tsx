@@ -1,0 +1,59 @@
+import { useMutation } from '@tanstack/react-query';
+import { Button } from 'react-aria-components/Button';
+import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+
+interface AskFirstProps {
+  /** What the button says. */
+  action: string;
+  /** What the button says to whoever does not see what it stands beside. */
+  label?: string;
+  question: string;
+  /** What will have happened, and whether it can be undone. */
+  consequence: string;
+  perform: () => Promise<unknown>;
+  isDangerous?: boolean;
+}
+
+interface QuestionProps extends AskFirstProps {
+  close: () => void;
+}
+
+function Question({ action, question, consequence, perform, isDangerous = true, close }: QuestionProps) {
+  const { mutate, isPending, error } = useMutation({ mutationFn: perform, onSuccess: close });
+  return (
+    <>
+      <Heading slot="title">{question}</Heading>
+      <p>{consequence}</p>
+      <Problem error={error} />
+      <div className="inline">
+        <button type="button" className={`button ${isDangerous ? 'danger' : 'primary'}`} disabled={isPending} onClick={() => mutate()}>
+          {action}
+        </button>
+        <button type="button" className="button" onClick={close}>
+          {words.cancel}
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** A button that asks before it does something. A failure is said where it was asked. */
+export function AskFirst(props: AskFirstProps) {
+  const { action, label, isDangerous = true } = props;
+  return (
+    <DialogTrigger>
+      <Button className={`button ${isDangerous ? 'danger' : ''}`} {...(label === undefined ? {} : { 'aria-label': label })}>
+        {action}
+      </Button>
+      <ModalOverlay className="overlay middle" isDismissable>
+        <Modal className="question">
+          <Dialog role="alertdialog">{({ close }) => <Question {...props} close={close} />}</Dialog>
+        </Modal>
+      </ModalOverlay>
+    </DialogTrigger>
+  );
+}

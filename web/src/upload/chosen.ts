@@ -1,0 +1,69 @@
+import type { UploadFields } from '../../../clients/typescript/src/uploads.ts';
+import { isTextKind, kindOf, tableNameOf, type Kind } from './kinds.ts';
+
+export const TYPE_WORDS = ['int', 'bigint', 'double', 'boolean', 'date', 'timestamp', 'timestamp_ntz', 'string'] as const;
+export type TypeWord = (typeof TYPE_WORDS)[number];
+export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
+
+/** What a person has chosen to upload, and how; texts are as they stand in the form. */
+export interface Chosen {
+  files: readonly File[];
+  kind: Kind;
+  /** An upload table by its UUID; empty for a new table. */
+  tableId: string;
+  /** Name of the new table. */
+  tableName: string;
+  missing: string;
+  decimal: '' | '.' | ',';
+  dateOrder: '' | (typeof DATE_ORDERS)[number];
+  sheet: string;
+  /** Types that columns are told to have. */
+  types: readonly { column: string; type: TypeWord }[];
+}
+
+export const nothingChosen = (tableId: string): Chosen => ({
+  files: [],
+  kind: 'csv',
+  tableId,
+  tableName: '',
+  missing: '',
+  decimal: '',
+  dateOrder: '',
+  sheet: '',
+  types: [],
+});
+
+const placeOf = (file: File) => file.webkitRelativePath || file.name;
+
+/** What is chosen with more files. The first says the kind, and the table's name where none was typed. A file of the same name takes the place of the former. */
+export function withFiles(chosen: Chosen, added: readonly File[]): Chosen {
+  const places = new Set(added.map(placeOf));
+  const files = [...chosen.files.filter((file) => !places.has(placeOf(file))), ...added];
+  const first = files[0]?.name ?? '';
+  return {
+    ...chosen,
+    files,
+    kind: chosen.files.length === 0 ? (kindOf(first) ?? chosen.kind) : chosen.kind,
+    tableName: chosen.tableName === '' && first !== '' ? tableNameOf(first) : chosen.tableName,
+  };
+}
+
+/** The fields that say what is chosen; those that the kind of files has no use for are left out. */
+export function uploadFieldsOf({ kind, tableId, tableName, missing, decimal, dateOrder, sheet, types }: Chosen): UploadFields {
+  const told = types.filter(({ column }) => column.trim() !== '').map(({ column, type }) => [column.trim(), type] as const);
+  const target =
+    tableId === '' ? { targetKind: 'new' as const, targetName: tableName } : { targetKind: 'existing' as const, uploadTableId: tableId };
+  return {
+    sourceKind: kind,
+    ...target,
+    ...(isTextKind(kind)
+      ? {
+          ...(missing.trim() === '' ? {} : { missing }),
+          ...(decimal === '' ? {} : { decimal }),
+          ...(dateOrder === '' ? {} : { dateOrder }),
+          ...(told.length === 0 ? {} : { types: JSON.stringify(Object.fromEntries(told)) }),
+        }
+      : {}),
+    ...(kind === 'xlsx' && sheet.trim() !== '' ? { sheet: sheet.trim() } : {}),
+  };
+}

@@ -1,0 +1,113 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useState, type SubmitEvent } from 'react';
+import { Button } from 'react-aria-components/Button';
+import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { Popover } from 'react-aria-components/Popover';
+import type { TableListed } from '../experiments/queries.ts';
+import { countText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { words } from '../words.ts';
+import { TYPE_WORDS, type TypeWord } from './chosen.ts';
+import { changeColumn, columnChangeQuery, renewTables, type ColumnChange, type UploadedColumn } from './queries.ts';
+
+const said = words.upload.column;
+
+interface ColumnToolProps {
+  id: string;
+  tableId: string;
+  /** The column as the file's report has it. */
+  reported: UploadedColumn;
+  /** Columns that the table has now. */
+  columns: TableListed['columns'];
+}
+
+function ColumnForm({ id, tableId, name, done }: { id: string; tableId: string; name: string; done: (change: ColumnChange) => void }) {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (body: { name?: string; type?: TypeWord }) => changeColumn({ id, tableId, name }, body),
+    onSuccess: done,
+  });
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { name: wanted = name, type = '' } = fieldsOf(event.currentTarget);
+    const chosen = TYPE_WORDS.find((each) => each === type);
+    mutate({ ...(wanted === name ? {} : { name: wanted }), ...(chosen === undefined ? {} : { type: chosen }) });
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <div className="field">
+        <label htmlFor="column-name">{said.name}</label>
+        <input id="column-name" className="input" name="name" required maxLength={255} defaultValue={name} autoComplete="off" />
+      </div>
+      <div className="field">
+        <label htmlFor="column-type">{said.type}</label>
+        <select id="column-type" className="input" name="type" defaultValue="">
+          <option value="">{said.sameType}</option>
+          {TYPE_WORDS.map((each) => (
+            <option key={each} value={each}>
+              {words.upload.types[each]}
+            </option>
+          ))}
+        </select>
+      </div>
+      <p className="hint">{said.hint}</p>
+      <Problem error={error} />
+      <button type="submit" className="button primary" disabled={isPending}>
+        {said.apply}
+      </button>
+    </form>
+  );
+}
+
+/** How far a change is, and what became of the column. */
+function ChangeState({ id, asked }: { id: string; asked: ColumnChange }) {
+  const { data: change = asked, error } = useQuery(columnChangeQuery(id, asked.uploadTableId, asked.id));
+  const { status, report, errorMessage } = change;
+  useEffect(() => {
+    if (status === 'completed') void renewTables(id);
+  }, [status, id]);
+  if (error !== null) return <Problem error={error} />;
+  return (
+    <p role="status" className="small">
+      {status === 'failed'
+        ? (errorMessage ?? said.failed)
+        : report === undefined
+          ? said.running
+          : said.done(report.name, report.type, countText(report.missingValues), countText(report.oddValues))}
+    </p>
+  );
+}
+
+/** Gives a column of the table another name or type; nothing for columns that the table has no more. */
+export function ColumnTool({ id, tableId, reported, columns }: ColumnToolProps) {
+  const [asked, setAsked] = useState<ColumnChange>();
+  const name = asked?.name ?? asked?.column ?? reported.name;
+  const isThere = columns.some((column) => column.name === name);
+  return (
+    <div className="stack">
+      {isThere ? (
+        <DialogTrigger>
+          <Button className="button" aria-label={said.changeOf(name)}>
+            {said.change}
+          </Button>
+          <Popover className="popover" placement="bottom end">
+            <Dialog aria-label={said.changeOf(name)}>
+              {({ close }) => (
+                <ColumnForm
+                  id={id}
+                  tableId={tableId}
+                  name={name}
+                  done={(change) => {
+                    setAsked(change);
+                    close();
+                  }}
+                />
+              )}
+            </Dialog>
+          </Popover>
+        </DialogTrigger>
+      ) : null}
+      {asked === undefined ? null : <ChangeState id={id} asked={asked} />}
+    </div>
+  );
+}

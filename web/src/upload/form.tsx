@@ -1,0 +1,186 @@
+import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef, useState, type SubmitEvent } from 'react';
+import { tablesQuery, type TableListed } from '../experiments/queries.ts';
+import { bytesText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+import { nothingChosen, withFiles, type Chosen } from './chosen.ts';
+import { FileChoice } from './file-choice.tsx';
+import { isTextKind, KIND_NAMES, othersThan, TABLE_NAME, type Kind } from './kinds.ts';
+import { renewTables, sendFiles } from './queries.ts';
+import { ReadingForm } from './reading-form.tsx';
+import type { Sent } from './send.ts';
+
+const said = words.upload;
+
+/** A file that misses its place is not opened instead of the page, and who leaves while files are sent is asked. */
+function useGuardedPage(isSending: boolean): void {
+  useEffect(() => {
+    const refuse = (event: Event) => event.preventDefault();
+    window.addEventListener('dragover', refuse);
+    window.addEventListener('drop', refuse);
+    if (isSending) window.addEventListener('beforeunload', refuse);
+    return () => {
+      window.removeEventListener('dragover', refuse);
+      window.removeEventListener('drop', refuse);
+      window.removeEventListener('beforeunload', refuse);
+    };
+  }, [isSending]);
+}
+
+function Progress({ sent: { bytes, total }, isPaused, cancel }: { sent: Sent; isPaused: boolean; cancel: () => void }) {
+  const text = isPaused ? said.paused : total > 0 && bytes >= total ? said.sentAll : said.sending(bytesText(bytes), bytesText(total));
+  return (
+    <div className="notice progress">
+      <p role="status" className="number">
+        {text}
+      </p>
+      <progress aria-label={said.sendingLabel} max={Math.max(total, 1)} value={bytes} />
+      <p>
+        <button type="button" className="button" onClick={cancel}>
+          {said.cancel}
+        </button>
+      </p>
+    </div>
+  );
+}
+
+interface UploadFormProps {
+  id: string;
+  /** New tables are for whoever manages the experiment. */
+  mayMakeTables: boolean;
+}
+
+function TargetFields({
+  chosen: { tableId, tableName },
+  tables,
+  mayMakeTables,
+  isDisabled,
+  change,
+}: {
+  chosen: Chosen;
+  tables: readonly TableListed[];
+  mayMakeTables: boolean;
+  isDisabled: boolean;
+  change: (next: Partial<Chosen>) => void;
+}) {
+  const isTaken = tables.some(({ displayName }) => displayName === tableName);
+  return (
+    <>
+      <div className="field">
+        <label htmlFor="upload-target">{said.target}</label>
+        <select
+          id="upload-target"
+          className="input"
+          value={tableId}
+          disabled={isDisabled}
+          onChange={(event) => change({ tableId: event.target.value })}
+        >
+          {mayMakeTables ? <option value="">{said.targetNew}</option> : null}
+          {tables.map(({ identifier, displayName }) => (
+            <option key={identifier} value={identifier}>
+              {said.targetExisting(displayName)}
+            </option>
+          ))}
+        </select>
+      </div>
+      {tableId === '' ? (
+        <div className="field">
+          <label htmlFor="upload-name">{said.tableName}</label>
+          <input
+            id="upload-name"
+            className="input"
+            aria-describedby="upload-name-hint"
+            required
+            pattern={TABLE_NAME}
+            title={said.tableNameHint}
+            maxLength={63}
+            autoComplete="off"
+            value={tableName}
+            disabled={isDisabled}
+            onChange={(event) => change({ tableName: event.target.value })}
+          />
+          <p id="upload-name-hint" className={isTaken ? 'field-error' : 'hint'}>
+            {isTaken ? said.tableNameTaken(tableName) : said.tableNameHint}
+          </p>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+/** Chooses files and sends them. What was chosen stays until it has arrived. */
+export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
+  const tables = useSuspenseQuery(tablesQuery(id)).data.filter(({ tableType }) => tableType === 'upload');
+  const navigate = useNavigate();
+  const [chosen, setChosen] = useState(() => nothingChosen(mayMakeTables ? '' : (tables[0]?.identifier ?? '')));
+  const [sent, setSent] = useState<Sent>({ bytes: 0, total: 0 });
+  const canceller = useRef<AbortController>(null);
+  const { mutate, isPending, isPaused, error } = useMutation({
+    // files wait for the connection, and the page says so
+    networkMode: 'online',
+    mutationFn: ({ signal, chosen: sending }: { signal: AbortSignal; chosen: Chosen }) =>
+      sendFiles(id, { chosen: sending, tell: setSent, signal }),
+    onSuccess: () => renewTables(id),
+  });
+  useGuardedPage(isPending);
+  const change = (next: Partial<Chosen>) => setChosen((before) => ({ ...before, ...next }));
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    canceller.current = new AbortController();
+    setSent({ bytes: 0, total: chosen.files.reduce((sum, { size }) => sum + size, 0) });
+    mutate(
+      { chosen, signal: canceller.current.signal },
+      { onSuccess: ({ uploadId }) => void navigate({ to: '/experiments/$id/uploads/$upload', params: { id, upload: uploadId } }) },
+    );
+  };
+  const others = othersThan(chosen.kind, chosen.files);
+  const wasCancelled = error instanceof DOMException && error.name === 'AbortError';
+  if (!mayMakeTables && tables.length === 0) return <p className="quiet">{said.noTable}</p>;
+  return (
+    <form className="stack" onSubmit={submit}>
+      <FileChoice
+        files={chosen.files}
+        isDisabled={isPending}
+        add={(files) => setChosen((before) => withFiles(before, files))}
+        remove={(file) => change({ files: chosen.files.filter((each) => each !== file) })}
+      />
+      {chosen.files.length === 0 ? null : (
+        <>
+          <div className="field">
+            <label htmlFor="upload-kind">{said.kind}</label>
+            <select
+              id="upload-kind"
+              className="input"
+              value={chosen.kind}
+              disabled={isPending}
+              onChange={(event) => change({ kind: event.target.value as Kind })}
+            >
+              {KIND_NAMES.map((kind) => (
+                <option key={kind} value={kind}>
+                  {said.kinds[kind]}
+                </option>
+              ))}
+            </select>
+            {others.length === 0 ? null : <p className="field-error">{said.otherKind(others)}</p>}
+          </div>
+          <TargetFields chosen={chosen} tables={tables} mayMakeTables={mayMakeTables} isDisabled={isPending} change={change} />
+          {isTextKind(chosen.kind) ? <ReadingForm chosen={chosen} isDisabled={isPending} change={change} /> : null}
+          {isPending ? (
+            <Progress sent={sent} isPaused={isPaused} cancel={() => canceller.current?.abort()} />
+          ) : (
+            <>
+              {wasCancelled ? <p role="status">{said.cancelled}</p> : <Problem error={error} adviceHere={said.advice} />}
+              <p>
+                <button type="submit" className="button primary">
+                  {said.send(chosen.files.length)}
+                </button>
+              </p>
+            </>
+          )}
+        </>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,141 @@
+import { words } from '../words.ts';
+import { DATE_ORDERS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
+
+const said = words.upload.reading;
+
+interface ReadingFormProps {
+  chosen: Chosen;
+  isDisabled: boolean;
+  change: (next: Partial<Chosen>) => void;
+}
+
+/** Types that columns are told to have. */
+function TypesField({ chosen: { types }, isDisabled, change }: ReadingFormProps) {
+  const replace = (at: number, next: Partial<Chosen['types'][number]>) =>
+    change({ types: types.map((each, index) => (index === at ? { ...each, ...next } : each)) });
+  return (
+    <fieldset className="types">
+      <legend className="label">{said.types}</legend>
+      {types.map(({ column, type }, at) => (
+        // rows have no name of their own
+        <div key={at} className="inline">
+          <input
+            className="input"
+            aria-label={said.column}
+            placeholder={said.column}
+            value={column}
+            maxLength={255}
+            disabled={isDisabled}
+            onChange={(event) => replace(at, { column: event.target.value })}
+          />
+          <select
+            className="input"
+            aria-label={said.typeOf(column)}
+            value={type}
+            disabled={isDisabled}
+            onChange={(event) => replace(at, { type: event.target.value as TypeWord })}
+          >
+            {TYPE_WORDS.map((each) => (
+              <option key={each} value={each}>
+                {words.upload.types[each]}
+              </option>
+            ))}
+          </select>
+          <button
+            type="button"
+            className="button bare"
+            aria-label={said.removeType(column)}
+            disabled={isDisabled}
+            onClick={() => change({ types: types.filter((_, index) => index !== at) })}
+          >
+            ×
+          </button>
+        </div>
+      ))}
+      <button
+        type="button"
+        className="button"
+        disabled={isDisabled}
+        onClick={() => change({ types: [...types, { column: '', type: 'string' }] })}
+      >
+        {said.addType}
+      </button>
+    </fieldset>
+  );
+}
+
+/** How text is read where its values are not to decide; folded away until it is wanted. */
+export function ReadingForm(props: ReadingFormProps) {
+  const { chosen, isDisabled, change } = props;
+  return (
+    <details className="reading">
+      <summary>{said.title}</summary>
+      <div className="stack">
+        <div className="field">
+          <label htmlFor="upload-missing">{said.missing}</label>
+          <input
+            id="upload-missing"
+            className="input"
+            aria-describedby="upload-missing-hint"
+            value={chosen.missing}
+            maxLength={4_096}
+            autoComplete="off"
+            disabled={isDisabled}
+            onChange={(event) => change({ missing: event.target.value })}
+          />
+          <p id="upload-missing-hint" className="hint">
+            {said.missingHint}
+          </p>
+        </div>
+        <div className="inline">
+          <div className="field">
+            <label htmlFor="upload-decimal">{said.decimal}</label>
+            <select
+              id="upload-decimal"
+              className="input"
+              value={chosen.decimal}
+              disabled={isDisabled}
+              onChange={(event) => change({ decimal: event.target.value as Chosen['decimal'] })}
+            >
+              <option value="">{said.byValues}</option>
+              <option value=".">{said.decimals['.']}</option>
+              <option value=",">{said.decimals[',']}</option>
+            </select>
+          </div>
+          <div className="field">
+            <label htmlFor="upload-dates">{said.dateOrder}</label>
+            <select
+              id="upload-dates"
+              className="input"
+              value={chosen.dateOrder}
+              disabled={isDisabled}
+              onChange={(event) => change({ dateOrder: event.target.value as Chosen['dateOrder'] })}
+            >
+              <option value="">{said.byValues}</option>
+              {DATE_ORDERS.map((order) => (
+                <option key={order} value={order}>
+                  {said.dateOrders[order]}
+                </option>
+              ))}
+            </select>
+          </div>
+        </div>
+        {chosen.kind === 'xlsx' ? (
+          <div className="field">
+            <label htmlFor="upload-sheet">{said.sheet}</label>
+            <input
+              id="upload-sheet"
+              className="input"
+              placeholder={said.sheetFirst}
+              value={chosen.sheet}
+              maxLength={100}
+              disabled={isDisabled}
+              onChange={(event) => change({ sheet: event.target.value })}
+            />
+          </div>
+        ) : null}
+        <TypesField {...props} />
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,142 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { queryClient } from '../api.ts';
+import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
+import { countText, momentText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+import { FileReport } from './file-report.tsx';
+import { isRunning, renewTables, replayUpload, uploadQuery, type UploadReport } from './queries.ts';
+import { StatusTag } from './status-tag.tsx';
+import './upload.css';
+
+const route = getRouteApi('/guarded/experiments/$id/uploads/$upload');
+const said = words.upload.report;
+
+function Reading({ upload: { files } }: { upload: UploadReport }) {
+  const done = files.filter(({ status }) => status !== 'pending').length;
+  return (
+    <div className="notice progress">
+      <p role="status" className="number">
+        {said.reading(done, files.length)}
+      </p>
+      {/* without a value it says only that something is going on */}
+      {files.length > 1 ? (
+        <progress aria-label={said.readingLabel} max={files.length} value={done} />
+      ) : (
+        <progress aria-label={said.readingLabel} />
+      )}
+    </div>
+  );
+}
+
+function Counts({ upload: { rowCount, quarantined, alreadyThere, rowsIn } }: { upload: UploadReport }) {
+  return (
+    <dl className="counts">
+      <div>
+        <dt>{said.stored}</dt>
+        <dd className="number">{countText(rowCount)}</dd>
+      </div>
+      <div>
+        <dt>{said.quarantined}</dt>
+        <dd className="number">{countText(quarantined)}</dd>
+      </div>
+      {alreadyThere === 0 ? null : (
+        <div>
+          <dt>{said.alreadyThere}</dt>
+          <dd className="number">{countText(alreadyThere)}</dd>
+        </div>
+      )}
+      <div>
+        <dt>{said.records}</dt>
+        <dd className="number">{countText(rowsIn)}</dd>
+      </div>
+    </dl>
+  );
+}
+
+/** Has what could not be stored read again. */
+function Replay({ id, uploadId }: { id: string; uploadId: string }) {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => replayUpload(id, uploadId),
+    onSuccess: (upload) => queryClient.setQueryData(uploadQuery(id, uploadId).queryKey, upload),
+  });
+  return (
+    <div className="stack">
+      <p className="small quiet">{said.quarantineHint}</p>
+      <p>
+        <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>
+          {said.replay}
+        </button>
+      </p>
+      <Problem error={error} />
+    </div>
+  );
+}
+
+/** What became of an upload: how far it is, what was stored, and what each column became. */
+export function ReportPage() {
+  const { id, upload: uploadId } = route.useParams();
+  const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const { data: upload, error, refetch } = useQuery(uploadQuery(id, uploadId));
+  const tables = useQuery(tablesQuery(id)).data;
+  const hasEnded = upload !== undefined && !isRunning(upload);
+  useEffect(() => {
+    // the lists were read before the rows were there
+    if (hasEnded) void renewTables(id);
+  }, [hasEnded, id]);
+  if (upload === undefined)
+    return error === null ? (
+      <p className="waiting" role="status">
+        {words.waiting}
+      </p>
+    ) : (
+      <Problem error={error} retry={() => void refetch()} />
+    );
+  const { uploadTableId, uploadTableName, sourceKind, status, errorMessage, createdAt, quarantined, rowCount, alreadyThere } = upload;
+  const table = tables?.find(({ identifier }) => identifier === uploadTableId);
+  const isWritable = experiment.status !== 'archived' && capabilities.canContribute;
+  return (
+    <div className="stack">
+      <title>{`${said.title(uploadTableName ?? said.noTable)} · ${words.name}`}</title>
+      <section className="panel" aria-labelledby="report">
+        <header>
+          <h2 id="report">{said.title(uploadTableName ?? said.noTable)}</h2>
+          <StatusTag status={status} />
+        </header>
+        <p className="small quiet">{said.sent(words.upload.kinds[sourceKind], momentText(createdAt))}</p>
+        <Problem error={error} retry={() => void refetch()} />
+        {isRunning(upload) ? <Reading upload={upload} /> : null}
+        {/* what is wrong with a file stands beside it */}
+        {hasEnded && errorMessage !== null && upload.files.every(({ message }) => message === null) ? (
+          <p role="alert" className="notice problem">
+            {errorMessage}
+          </p>
+        ) : null}
+        <Counts upload={upload} />
+        {hasEnded && quarantined > 0 && uploadTableId !== null && isWritable ? <Replay id={id} uploadId={uploadId} /> : null}
+        <p className="inline">
+          {table !== undefined && rowCount + alreadyThere > 0 && hasEnded ? (
+            <Link className="button primary" to="/experiments/$id/tables/$table" params={{ id, table: table.identifier }}>
+              {said.open}
+            </Link>
+          ) : null}
+          <Link className="button" to="/experiments/$id/uploads" params={{ id }}>
+            {isWritable ? said.another : words.upload.history.title}
+          </Link>
+        </p>
+      </section>
+      {upload.files.map((file) => (
+        <FileReport
+          key={file.path}
+          id={id}
+          file={file}
+          isOpen={upload.files.length === 1 || (hasEnded && file.status !== 'completed')}
+          table={table}
+          mayChange={capabilities.canManage && experiment.status !== 'archived'}
+        />
+      ))}
+    </div>
+  );
+}

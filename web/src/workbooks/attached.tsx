@@ -1,0 +1,157 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { experimentQuery } from '../experiments/queries.ts';
+import { choicesQuery } from '../library/queries.ts';
+import { momentText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { ConfirmButton } from '../ui/confirm.tsx';
+import { words } from '../words.ts';
+import { FlowPanel } from './flow.tsx';
+import { attachWorkbook, chooseVersion, detachWorkbook, upgradeWorkbook, versionsQuery, workbookQuery } from './queries.ts';
+import '../library/library.css';
+
+const route = getRouteApi('/guarded/experiments/$id/workbook');
+const said = words.workbooks.attached;
+
+/** Attaches one of the workbooks that the caller may read. */
+function AttachForm({ id }: { id: string }) {
+  const [chosen, setChosen] = useState('');
+  const workbooks = useQuery(choicesQuery('workbooks'));
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => attachWorkbook(id, chosen),
+    onSuccess: () => {
+      setChosen('');
+      sayDone(said.attached);
+    },
+  });
+  return (
+    <form
+      className="inline"
+      onSubmit={(event) => {
+        event.preventDefault();
+        mutate();
+      }}
+    >
+      <div className="field">
+        <label htmlFor="attach">{said.which}</label>
+        <select id="attach" className="input" required value={chosen} onChange={(event) => setChosen(event.target.value)}>
+          <option value="">{words.workbooks.choose}</option>
+          {workbooks.data?.map(({ id: each, name }) => (
+            <option key={each} value={each}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </div>
+      <button type="submit" className="button primary" disabled={isPending}>
+        {said.attach}
+      </button>
+      <Problem error={error ?? workbooks.error} />
+    </form>
+  );
+}
+
+interface FollowedProps {
+  id: string;
+  workbookId: string;
+  versionId: string | null;
+  mayWrite: boolean;
+}
+
+/** The workbook that an experiment follows, and which version of it. */
+function Followed({ id, workbookId, versionId, mayWrite }: FollowedProps) {
+  const workbook = useQuery(workbookQuery(workbookId));
+  const versions = useQuery({ ...versionsQuery(workbookId), enabled: workbook.isSuccess });
+  const [chosen, setChosen] = useState<string>();
+  const followed = (version: number) => sayDone(said.upgraded(version));
+  const upgrade = useMutation({ mutationFn: () => upgradeWorkbook(id), onSuccess: followed });
+  const choose = useMutation({ mutationFn: (version: string) => chooseVersion(id, version), onSuccess: followed });
+  const detach = useMutation({ mutationFn: () => detachWorkbook(id), onSuccess: () => sayDone(said.detached) });
+  const isBusy = upgrade.isPending || choose.isPending || detach.isPending;
+  const current = versions.data?.find((each) => each.id === versionId);
+  const name = workbook.data?.workbook.name;
+  const wanted = chosen ?? versionId ?? '';
+  return (
+    <>
+      <p>
+        {name === undefined ? (
+          workbook.error === null ? (
+            words.waiting
+          ) : (
+            said.unreadable
+          )
+        ) : (
+          <Link to="/library/workbooks/$workbook" params={{ workbook: workbookId }}>
+            {said.follows(name, current === undefined ? '…' : words.library.code.version(current.version))}
+          </Link>
+        )}
+      </p>
+      {workbook.data?.workbook.isUpgradable === true ? <p className="notice">{said.isBehind}</p> : null}
+      {mayWrite ? (
+        <>
+          <div className="inline">
+            <div className="field">
+              <label htmlFor="follow-version">{said.version}</label>
+              <select id="follow-version" className="input" value={wanted} onChange={(event) => setChosen(event.target.value)}>
+                {versions.data?.map(({ id: each, version, createdAt }) => (
+                  <option key={each} value={each}>
+                    {words.library.versions.when(version, momentText(createdAt))}
+                  </option>
+                ))}
+              </select>
+            </div>
+            <button
+              type="button"
+              className="button"
+              disabled={isBusy || wanted === versionId || wanted === ''}
+              onClick={() => choose.mutate(wanted)}
+            >
+              {said.choose}
+            </button>
+          </div>
+          <div className="inline">
+            <button type="button" className="button primary" disabled={isBusy} onClick={() => upgrade.mutate()}>
+              {said.upgrade}
+            </button>
+            <ConfirmButton
+              action={said.detach}
+              consequence={said.detachAsk}
+              isDangerous
+              isDisabled={isBusy}
+              onConfirm={() => detach.mutate()}
+            />
+          </div>
+        </>
+      ) : null}
+      <Problem error={upgrade.error ?? choose.error ?? detach.error} />
+    </>
+  );
+}
+
+/** The workbook of an experiment, and the flow that a person walks through. */
+export function AttachedPage() {
+  const { id } = route.useParams();
+  const { experiment, isAdmin } = useSuspenseQuery(experimentQuery(id)).data;
+  const { name, status, workbookId, workbookVersionId } = experiment;
+  const mayWrite = isAdmin && status !== 'archived';
+  return (
+    <div className="stack">
+      <title>{`${said.title} · ${name} · ${words.name}`}</title>
+      <section className="panel" aria-labelledby="workbook">
+        <h2 id="workbook">{said.workbook}</h2>
+        {workbookId === null ? (
+          <div className="empty">
+            <h3>{said.none}</h3>
+            <p>{said.noneText}</p>
+          </div>
+        ) : (
+          <Followed key={workbookVersionId} id={id} workbookId={workbookId} versionId={workbookVersionId} mayWrite={mayWrite} />
+        )}
+        {mayWrite ? <AttachForm id={id} /> : null}
+      </section>
+      <FlowPanel id={id} mayWrite={mayWrite} isWritten={workbookId !== null} />
+    </div>
+  );
+}

@@ -1,0 +1,199 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { CodeEditor } from '../code/editor.tsx';
+import { findJsonProblem, readExactly } from '../code/json.ts';
+import { choicesQuery, type Listed } from '../library/queries.ts';
+import { words } from '../words.ts';
+import { macroPayload, protocolPayload, type CellOf } from './cells.ts';
+import { Choose, Line, Lines } from './controls.tsx';
+import type { Cell, CellType } from './queries.ts';
+import '../charts/charts.css';
+
+const said = words.workbooks;
+
+interface CellProps<Type extends CellType> {
+  cell: CellOf<Type>;
+  position: number;
+  /** Undefined for whoever may not write. */
+  change: ((cell: Cell) => void) | undefined;
+}
+
+function QuestionForm({ cell, position, change }: CellProps<'question'>) {
+  const { question } = cell;
+  const isDisabled = change === undefined;
+  return (
+    <>
+      <Line
+        id={`cell-${position}-name`}
+        label={said.label}
+        value={cell.name}
+        isDisabled={isDisabled}
+        onChange={(name) => change?.({ ...cell, name })}
+      />
+      <Line
+        id={`cell-${position}-text`}
+        label={said.asked}
+        value={question.text}
+        isDisabled={isDisabled}
+        onChange={(text) => change?.({ ...cell, question: { ...question, text } })}
+      />
+      <Choose
+        id={`cell-${position}-kind`}
+        label={said.kind}
+        value={question.kind}
+        texts={said.kinds}
+        isDisabled={isDisabled}
+        onChange={(next) => {
+          const { text, required } = question;
+          const kind = next as typeof question.kind;
+          const asked = kind === 'multi_choice' ? { kind, text, required, options: ['yes', 'no'] } : { kind, text, required };
+          change?.({ ...cell, question: asked });
+        }}
+      />
+      {question.kind === 'multi_choice' ? (
+        <Lines
+          id={`cell-${position}-options`}
+          label={said.options}
+          value={question.options.join('\n')}
+          isDisabled={isDisabled}
+          onChange={(text) => change?.({ ...cell, question: { ...question, options: text.split('\n') } })}
+        />
+      ) : null}
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={question.required}
+          disabled={isDisabled}
+          onChange={(event) => change?.({ ...cell, question: { ...question, required: event.target.checked } })}
+        />
+        {said.required}
+      </label>
+    </>
+  );
+}
+
+interface NamedProps {
+  kind: 'protocol' | 'macro';
+  position: number;
+  chosen: string;
+  name: string;
+  isDisabled: boolean;
+  choose: (chosen: Listed) => void;
+  rename: (name: string) => void;
+}
+
+/** A cell that names a protocol or a macro. */
+function NamedForm({ kind, position, chosen, name, isDisabled, choose, rename }: NamedProps) {
+  const choices = useQuery(choicesQuery(kind === 'protocol' ? 'protocols' : 'macros')).data ?? [];
+  const texts: Record<string, string> = {};
+  for (const { id, name: each } of choices) texts[id] = each;
+  return (
+    <>
+      <Choose
+        id={`cell-${position}-${kind}`}
+        label={said[kind]}
+        value={chosen}
+        texts={texts}
+        isDisabled={isDisabled}
+        onChange={(id) => {
+          const found = choices.find((each) => each.id === id);
+          if (found !== undefined) choose(found);
+        }}
+      />
+      <Line id={`cell-${position}-name`} label={said.name} value={name} isDisabled={isDisabled} onChange={rename} />
+    </>
+  );
+}
+
+/** A cell as the JSON that the API takes. What is not JSON is kept until it is. */
+function JsonForm({ cell, position, change }: CellProps<CellType>) {
+  const [typed, setTyped] = useState<string>();
+  const text = typed ?? JSON.stringify(cell, null, 2);
+  const problem = findJsonProblem(text);
+  return (
+    <>
+      <CodeEditor
+        label={`${said.json}, ${position}`}
+        text={text}
+        language="json"
+        isReadOnly={change === undefined}
+        onChange={(next) => {
+          setTyped(next);
+          if (findJsonProblem(next) === null) change?.(readExactly(next) as Cell);
+        }}
+      />
+      {problem === null ? null : (
+        <p className="field-error" role="status">
+          {said.notJson} {words.library.code.at(problem.line, problem.message)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What a cell holds, by its type. */
+export function CellForm({ cell, position, change }: CellProps<CellType>) {
+  const isDisabled = change === undefined;
+  switch (cell.type) {
+    case 'markdown':
+      return (
+        <Lines
+          id={`cell-${position}-text`}
+          label={said.text}
+          value={cell.content}
+          rows={4}
+          isDisabled={isDisabled}
+          onChange={(content) => change?.({ ...cell, content })}
+        />
+      );
+    case 'question':
+      return <QuestionForm cell={cell} position={position} change={change} />;
+    case 'protocol':
+      return (
+        <NamedForm
+          kind="protocol"
+          position={position}
+          chosen={cell.payload.protocolId}
+          name={cell.payload.name ?? ''}
+          isDisabled={isDisabled}
+          choose={(chosen) => change?.({ ...cell, payload: protocolPayload(chosen) })}
+          rename={(name) => change?.({ ...cell, payload: { ...cell.payload, name } })}
+        />
+      );
+    case 'macro':
+      return (
+        <NamedForm
+          kind="macro"
+          position={position}
+          chosen={cell.payload.macroId}
+          name={cell.payload.name ?? ''}
+          isDisabled={isDisabled}
+          choose={(chosen) => change?.({ ...cell, payload: macroPayload(chosen) })}
+          rename={(name) => change?.({ ...cell, payload: { ...cell.payload, name } })}
+        />
+      );
+    case 'command':
+      return (
+        <>
+          <Choose
+            id={`cell-${position}-format`}
+            label={said.format}
+            value={cell.payload.format}
+            texts={said.formats}
+            isDisabled={isDisabled}
+            onChange={(format) => change?.({ ...cell, payload: { ...cell.payload, format: format as keyof typeof said.formats } })}
+          />
+          <Lines
+            id={`cell-${position}-content`}
+            label={said.content}
+            value={cell.payload.content}
+            isDisabled={isDisabled}
+            onChange={(content) => change?.({ ...cell, payload: { ...cell.payload, content } })}
+          />
+        </>
+      );
+    case 'branch':
+    case 'output':
+      return <JsonForm cell={cell} position={position} change={change} />;
+  }
+}

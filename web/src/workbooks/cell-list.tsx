@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { choicesQuery } from '../library/queries.ts';
+import { words } from '../words.ts';
+import { CellForm } from './cell-form.tsx';
+import { ADDED, makeCell } from './cells.ts';
+import type { Cell, CellType } from './queries.ts';
+import './workbooks.css';
+
+const said = words.workbooks;
+
+function AddTool({ cells, change }: { cells: readonly Cell[]; change: (cells: Cell[]) => void }) {
+  const [type, setType] = useState<CellType>('markdown');
+  const protocol = useQuery(choicesQuery('protocols')).data?.[0];
+  const macro = useQuery(choicesQuery('macros')).data?.[0];
+  const made = makeCell(type, cells, protocol, macro);
+  return (
+    <div className="inline">
+      <div className="field">
+        <label htmlFor="add-cell">{said.add}</label>
+        <select id="add-cell" className="input" value={type} onChange={(event) => setType(event.target.value as CellType)}>
+          {ADDED.map((each) => (
+            <option key={each} value={each}>
+              {said.types[each]}
+            </option>
+          ))}
+        </select>
+      </div>
+      <button
+        type="button"
+        className="button"
+        disabled={made === null}
+        onClick={() => {
+          if (made !== null) change([...cells, made]);
+        }}
+      >
+        {said.addIt}
+      </button>
+    </div>
+  );
+}
+
+interface CellListProps {
+  cells: Cell[];
+  /** What is wrong with cells, as they are stored. */
+  problems: readonly { cellId: string; severity: 'error' | 'warning'; message: string }[];
+  /** Undefined for whoever may not write. */
+  change: ((cells: Cell[]) => void) | undefined;
+}
+
+/** The cells of a workbook, in order. */
+export function CellList({ cells, problems, change }: CellListProps) {
+  const move = (from: number, to: number) => {
+    const next = cells.slice();
+    const [moved] = next.splice(from, 1);
+    if (moved !== undefined) next.splice(to, 0, moved);
+    change?.(next);
+  };
+  return (
+    <div className="stack">
+      {cells.length === 0 ? <p className="quiet">{said.none}</p> : null}
+      <ol className="cells">
+        {cells.map((cell, index) => {
+          const position = index + 1;
+          return (
+            <li key={cell.id}>
+              <section className="panel" aria-label={said.cell(position, said.types[cell.type])}>
+                <header>
+                  <h3>
+                    {position}. {said.types[cell.type]}
+                  </h3>
+                  {change === undefined ? null : (
+                    <div className="cell-tools">
+                      <button
+                        type="button"
+                        className="button bare"
+                        aria-label={said.up(position)}
+                        disabled={index === 0}
+                        onClick={() => move(index, index - 1)}
+                      >
+                        ↑
+                      </button>
+                      <button
+                        type="button"
+                        className="button bare"
+                        aria-label={said.down(position)}
+                        disabled={position === cells.length}
+                        onClick={() => move(index, index + 1)}
+                      >
+                        ↓
+                      </button>
+                      <button
+                        type="button"
+                        className="button bare"
+                        aria-label={said.remove(position)}
+                        onClick={() => change(cells.filter((_, at) => at !== index))}
+                      >
+                        ×
+                      </button>
+                    </div>
+                  )}
+                </header>
+                <CellForm
+                  cell={cell}
+                  position={position}
+                  change={change === undefined ? undefined : (next) => change(cells.map((each, at) => (at === index ? next : each)))}
+                />
+                {problems
+                  .filter(({ cellId }) => cellId === cell.id)
+                  .map(({ severity, message }) => (
+                    <p key={message} className="small">
+                      <span className="tag warn">{said.severities[severity]}</span> {message}
+                    </p>
+                  ))}
+              </section>
+            </li>
+          );
+        })}
+      </ol>
+      {change === undefined ? null : <AddTool cells={cells} change={change} />}
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import type { MacroLanguage } from '../library/kinds.ts';
+import type { Cell, CellType } from './queries.ts';
+
+export type CellOf<Type extends CellType> = Extract<Cell, { type: Type }>;
+
+/** Types that a person adds; outputs are what a run leaves. */
+export const ADDED: readonly CellType[] = ['markdown', 'question', 'protocol', 'macro', 'command', 'branch'];
+
+/** An id that no cell has yet. */
+function freeId(type: CellType, cells: readonly Cell[]): string {
+  let number = cells.length + 1;
+  while (cells.some(({ id }) => id === `${type}-${number}`)) number += 1;
+  return `${type}-${number}`;
+}
+
+interface Named {
+  id: string;
+  name: string;
+  /** Of a macro, its language. */
+  trait: string;
+}
+
+/** What a macro's cell says of the macro. */
+export const macroPayload = ({ id, name, trait }: Named): CellOf<'macro'>['payload'] => ({
+  macroId: id,
+  language: trait as MacroLanguage,
+  name,
+});
+
+/** What a protocol's cell says of the protocol. */
+export const protocolPayload = ({ id, name }: Named): CellOf<'protocol'>['payload'] => ({ protocolId: id, version: 1, name });
+
+/** A new cell with enough in it to be stored; null where there is nothing that it could name. */
+export function makeCell(type: CellType, cells: readonly Cell[], protocol: Named | undefined, macro: Named | undefined): Cell | null {
+  const common = { id: freeId(type, cells), isCollapsed: false };
+  switch (type) {
+    case 'markdown':
+      return { ...common, type, content: '' };
+    case 'question':
+      return {
+        ...common,
+        type,
+        name: `Question ${cells.length + 1}`,
+        question: { kind: 'open_ended', text: '', required: false },
+        isAnswered: false,
+      };
+    case 'protocol':
+      return protocol === undefined ? null : { ...common, type, payload: protocolPayload(protocol) };
+    case 'macro':
+      return macro === undefined ? null : { ...common, type, payload: macroPayload(macro) };
+    case 'command':
+      return { ...common, type, payload: { format: 'string', content: 'hello' } };
+    case 'branch':
+      return { ...common, type, paths: [{ id: `${common.id}-path`, label: 'Otherwise', color: '#1d6a45', conditions: [] }] };
+    case 'output':
+      return null;
+  }
+}

@@ -1,0 +1,67 @@
+import type { ReactNode } from 'react';
+import { words } from '../words.ts';
+
+function Field({ id, label, children }: { id: string; label: string; children: ReactNode }) {
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children}
+    </div>
+  );
+}
+
+interface ControlProps {
+  id: string;
+  label: string;
+  value: string;
+  isDisabled: boolean;
+  onChange: (text: string) => void;
+}
+
+/** A text of one line. */
+export function Line({ id, label, value, isDisabled, onChange }: ControlProps) {
+  return (
+    <Field id={id} label={label}>
+      <input
+        id={id}
+        className="input"
+        maxLength={255}
+        value={value}
+        readOnly={isDisabled}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </Field>
+  );
+}
+
+/** A text of several lines. */
+export function Lines({ id, label, value, isDisabled, onChange, rows = 3 }: ControlProps & { rows?: number }) {
+  return (
+    <Field id={id} label={label}>
+      <textarea
+        id={id}
+        className="input"
+        rows={rows}
+        value={value}
+        readOnly={isDisabled}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </Field>
+  );
+}
+
+/** A list to choose one of; what is not in it any more stays. */
+export function Choose({ id, label, value, isDisabled, onChange, texts }: ControlProps & { texts: Readonly<Record<string, string>> }) {
+  return (
+    <Field id={id} label={label}>
+      <select id={id} className="input" value={value} disabled={isDisabled} onChange={(event) => onChange(event.target.value)}>
+        {value in texts ? null : <option value={value}>{value === '' ? words.workbooks.choose : value}</option>}
+        {Object.entries(texts).map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}

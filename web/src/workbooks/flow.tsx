@@ -1,0 +1,107 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { CodeEditor } from '../code/editor.tsx';
+import { findJsonProblem, readExactly } from '../code/json.ts';
+import { useDraft } from '../library/draft.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { words } from '../words.ts';
+import { saveFlow, taggedFlowQuery, type FlowGraph } from './queries.ts';
+import './workbooks.css';
+
+const said = words.workbooks.attached;
+
+/** What the editor begins with where there is no flow. */
+const FIRST: FlowGraph = {
+  nodes: [{ id: 'start', type: 'instruction', name: 'Begin', content: { text: 'Begin here.' }, isStart: true }],
+  edges: [],
+};
+
+function Steps({ graph: { nodes, edges } }: { graph: FlowGraph }) {
+  const nameOf = (node: string) => nodes.find(({ id }) => id === node)?.name ?? node;
+  return (
+    <ol className="flow-steps">
+      {nodes.map(({ id, name, type, isStart }) => {
+        const ways = edges.filter(({ source }) => source === id);
+        return (
+          <li key={id}>
+            {name} <span className="tag">{said.nodeTypes[type]}</span> {isStart ? <span className="small quiet">{said.start}</span> : null}{' '}
+            {ways.length > 1 ? (
+              <span className="small quiet">
+                {said.next(
+                  ways
+                    .map(({ label, target }) => `${label === null || label === undefined ? '' : `${label}: `}${nameOf(target)}`)
+                    .join('; '),
+                )}
+              </span>
+            ) : null}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+interface FlowFormProps {
+  id: string;
+  graph: FlowGraph | undefined;
+  /** Of the flow that is there. */
+  tag: string | undefined;
+}
+
+function FlowForm({ id, graph, tag }: FlowFormProps) {
+  const draft = useDraft(JSON.stringify(graph ?? FIRST, null, 2), tag ?? '');
+  const problem = findJsonProblem(draft.value);
+  const save = useMutation({
+    mutationFn: (text: string) => saveFlow(id, readExactly(text) as FlowGraph, tag === undefined ? undefined : draft.tag),
+    onSuccess: (_, text) => {
+      draft.settle(text);
+      sayDone(said.saved);
+    },
+  });
+  return (
+    <div className="stack">
+      <CodeEditor label={said.flowCode} text={draft.value} language="json" onChange={draft.change} />
+      {problem === null ? null : (
+        <p className="field-error" role="status">
+          {words.workbooks.notJson} {words.library.code.at(problem.line, problem.message)}
+        </p>
+      )}
+      <div className="library-bar">
+        <button
+          type="button"
+          className="button primary"
+          disabled={(!draft.isChanged && graph !== undefined) || problem !== null || save.isPending}
+          onClick={() => save.mutate(draft.value)}
+        >
+          {words.library.save}
+        </button>
+        {draft.isChanged ? (
+          <button type="button" className="button" onClick={draft.drop}>
+            {words.library.code.drop}
+          </button>
+        ) : null}
+      </div>
+      <Problem error={save.error} />
+    </div>
+  );
+}
+
+/** What a person walks through in the field; managers write it. */
+export function FlowPanel({ id, mayWrite, isWritten }: { id: string; mayWrite: boolean; isWritten: boolean }) {
+  const { data, error, refetch } = useQuery(taggedFlowQuery(id));
+  return (
+    <section className="panel" aria-labelledby="flow">
+      <h2 id="flow">{said.flow}</h2>
+      <p className="small quiet">{said.flowLead}</p>
+      <Problem error={error} retry={() => void refetch()} />
+      {data === undefined ? null : data === null ? <p className="quiet">{said.noFlow}</p> : <Steps graph={data.graph} />}
+      {mayWrite && data !== undefined ? (
+        <details>
+          <summary>{said.edit}</summary>
+          {isWritten ? <p className="small quiet">{said.flowFromWorkbook}</p> : null}
+          <FlowForm key={data === null ? 'none' : 'some'} id={id} graph={data?.graph} tag={data?.tag} />
+        </details>
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,165 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { AboutPanel } from '../library/about.tsx';
+import { Behind } from '../library/behind.tsx';
+import { CopyButton } from '../library/copy.tsx';
+import { useDraft } from '../library/draft.ts';
+import { LibraryHead, LibraryItem } from '../library/head.tsx';
+import { useSaving } from '../library/saving.ts';
+import { VersionsPanel } from '../library/versions.tsx';
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+import { CellList } from './cell-list.tsx';
+import {
+  changeWorkbook,
+  copyWorkbook,
+  problemsQuery,
+  versionQuery,
+  versionsQuery,
+  workbookQuery,
+  type Cell,
+  type Workbook,
+} from './queries.ts';
+
+const route = getRouteApi('/guarded/library/workbooks/$workbook');
+const said = words.workbooks;
+const printed = (cells: readonly Cell[]) => JSON.stringify(cells, null, 2);
+
+function Versions({
+  workbook: { id, isUpgradable, experimentCount },
+  written,
+  take,
+}: {
+  workbook: Workbook;
+  written: Cell[];
+  take: ((cells: Cell[]) => void) | undefined;
+}) {
+  const asked = route.useSearch();
+  const navigate = route.useNavigate();
+  const versions = useQuery(versionsQuery(id));
+  const before = asked.before ?? versions.data?.[0]?.version ?? 1;
+  const idOf = (version: number | undefined) => versions.data?.find((each) => each.version === version)?.id;
+  const [oldId, newId] = [idOf(before), idOf(asked.after)];
+  const old = useQuery({ ...versionQuery(id, oldId ?? ''), enabled: oldId !== undefined });
+  const newer = useQuery({ ...versionQuery(id, newId ?? ''), enabled: newId !== undefined });
+  const next = asked.after === undefined ? written : newer.data?.cells;
+  const kept = old.data?.cells;
+  if (versions.data?.length === 0)
+    return (
+      <section className="panel" aria-labelledby="versions">
+        <h2 id="versions">{words.library.versions.title}</h2>
+        <p className="quiet">{said.noVersions}</p>
+      </section>
+    );
+  return (
+    <>
+      {isUpgradable ? (
+        <p className="notice" role="status">
+          {said.upgradable(experimentCount)}
+        </p>
+      ) : null}
+      <VersionsPanel
+        versions={versions.data?.map(({ version, createdAt }) => ({ version, createdAt, createdByName: null }))}
+        before={before}
+        after={asked.after}
+        old={kept === undefined ? undefined : printed(kept)}
+        next={next === undefined ? undefined : printed(next)}
+        language="json"
+        error={versions.error ?? old.error ?? newer.error}
+        choose={(which, version) => void navigate({ search: (now) => ({ ...now, [which]: version }), replace: true, resetScroll: false })}
+        take={take === undefined || kept === undefined ? undefined : () => take(kept)}
+      />
+    </>
+  );
+}
+
+function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
+  const navigate = route.useNavigate();
+  const { id, cells, capabilities } = workbook;
+  const mayWrite = capabilities?.canUpdate === true;
+  const draft = useDraft<Cell[]>(cells, tag);
+  const problems = useQuery(problemsQuery(id));
+  const saving = useSaving({
+    kind: 'workbooks',
+    id,
+    draft,
+    tag,
+    store: (withTag, written) => changeWorkbook(id, withTag, { cells: written }),
+    says: () => said.saved,
+  });
+  const { isChanged } = draft;
+  return (
+    <>
+      <section className="panel" aria-labelledby="cells">
+        <header>
+          <h2 id="cells">{said.cells}</h2>
+          <span className="small quiet">
+            {problems.data?.problems.length === 0 && cells.length > 0 && !isChanged
+              ? said.noProblems
+              : words.library.cells(draft.value.length)}
+          </span>
+        </header>
+        <Problem error={problems.error} />
+        <CellList
+          cells={draft.value}
+          problems={isChanged ? [] : (problems.data?.problems ?? [])}
+          change={mayWrite ? draft.change : undefined}
+        />
+        {mayWrite ? (
+          <div className="library-bar">
+            <button
+              type="button"
+              className="button primary"
+              disabled={!isChanged || saving.isSaving}
+              onClick={() => saving.save(draft.value)}
+            >
+              {words.library.save}
+            </button>
+            {isChanged ? (
+              <button type="button" className="button" onClick={draft.drop}>
+                {words.library.code.drop}
+              </button>
+            ) : null}
+            <p className="small quiet" role="status">
+              {isChanged ? words.library.code.changed : ''}
+            </p>
+          </div>
+        ) : (
+          <CopyButton
+            name={workbook.name}
+            copy={(copied) => copyWorkbook(workbook, copied)}
+            open={(made) => navigate({ to: '/library/workbooks/$workbook', params: { workbook: made } })}
+          />
+        )}
+        {saving.isBehind ? (
+          <Behind theirs={printed(cells)} mine={printed(draft.value)} language="json" save={saving.saveOver} drop={draft.drop} />
+        ) : (
+          <Problem error={saving.error} />
+        )}
+      </section>
+      <Versions workbook={workbook} written={draft.value} take={mayWrite ? draft.change : undefined} />
+    </>
+  );
+}
+
+/** A workbook: its cells, what would stop it in the field, its versions, and what it is for. */
+export function WorkbookPage() {
+  const { workbook: id } = route.useParams();
+  return (
+    <LibraryItem key={id} kind="workbooks" asked={useQuery(workbookQuery(id))}>
+      {({ workbook, tag }) => (
+        <>
+          <LibraryHead kind="workbooks" item={workbook} trait={words.library.cells(workbook.cells.length)} />
+          <WorkbookWork workbook={workbook} tag={tag} />
+          <AboutPanel
+            key={`${workbook.name} ${workbook.description}`}
+            kind="workbooks"
+            item={workbook}
+            tag={tag}
+            change={(patch) => changeWorkbook(id, tag, patch)}
+          />
+        </>
+      )}
+    </LibraryItem>
+  );
+}
