@@ -172,11 +172,18 @@ interface Candidate {
   asked: Asked;
   statements: readonly Statement[];
 }
-/** Every row by the hours of each zone: what random requests ask of few rows, or of none that lies in an hour that comes twice. */
-const BY_THE_HOUR: readonly Asked[] = ZONES.map((timezone) => ({
-  filters: [],
-  aggregation: { groupBy: [{ column: 'at', timeBucket: 'hour', timezone }], functions: [{ column: '*', function: 'count', alias: 'n' }] },
-}));
+const COUNT = [{ column: '*', function: 'count', alias: 'n' }] as const;
+/** What random requests ask of few rows, or of none that shows the difference: the hours of each zone, and letters of both cases. */
+const ALWAYS: readonly Asked[] = [
+  ...ZONES.map((timezone) => ({
+    filters: [],
+    aggregation: { groupBy: [{ column: 'at', timeBucket: 'hour', timezone }], functions: [...COUNT] },
+  })),
+  ...['a', 'A'].map((value) => ({
+    filters: [{ column: 'txt', operator: 'contains', value }],
+    aggregation: { groupBy: [{ column: 'txt' }], functions: [...COUNT] },
+  })),
+];
 
 let candidates: readonly Candidate[] = [];
 /** Requests with the statements that a page of theirs may take. */
@@ -184,7 +191,7 @@ const prepared = (): readonly Candidate[] => {
   if (candidates.length > 0) return candidates;
   const r = random(seed);
   const generated = Array.from({ length: 9_000 }, (_, index) => makeHarshRequest(index, bench.rows, r));
-  candidates = [...BY_THE_HOUR, ...generated]
+  candidates = [...ALWAYS, ...generated]
     .map((asked, index) => ({ index, asked }))
     .flatMap(({ index, asked }) => {
       try {
