@@ -292,12 +292,15 @@ async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
 
 const AT_ONCE = 2;
 
-/** Runs what macros have to do, experiments taking turns. Several processes at it do no harm. */
+/** Runs what macros have to do until nothing is due, experiments taking turns. Several processes at it do no harm. */
 export async function runWaitingMacros(ctx: Context, signal: AbortSignal): Promise<void> {
-  await startQueued(ctx, signal);
-  const waiting = (await listDue(ctx.db, 100)).map(({ experimentId }) => experimentId);
-  const take = async () => {
-    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) await runOne(ctx, next, signal);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, take));
+  while (!signal.aborted) {
+    await startQueued(ctx, signal);
+    const waiting = (await listDue(ctx.db, 100)).map(({ experimentId }) => experimentId);
+    if (waiting.length === 0) return;
+    const take = async () => {
+      for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) await runOne(ctx, next, signal);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, take));
+  }
 }
