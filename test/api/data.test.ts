@@ -415,6 +415,22 @@ describe('reads', () => {
     expect((await usage()).hits - hits).toBe(1);
   });
 
+  test('distinct values that were answered before cost no engine', async () => {
+    const usage = async () => (await detailsOf(site)).warehouse.answers;
+    const distinct = (who: keyof typeof site.cast, query: Record<string, string>) =>
+      site.as(site.cast[who])(
+        'GET',
+        `/api/v1/experiments/${experimentId}/data/distinct?${new URLSearchParams({ tableName: 'spad', ...query })}`,
+      );
+    const first = await distinct('viewer', { column: 'treatment' });
+    const { hits } = await usage();
+    expect(await distinct('owner', { column: 'treatment' })).toMatchObject({ status: 200, text: first.text });
+    expect((await usage()).hits - hits).toBe(1);
+    expect((await distinct('stranger', { column: 'treatment' })).status).toBe(403);
+    expect((await distinct('viewer', { column: 'treatment', limit: '1' })).body).toMatchObject({ truncated: true });
+    expect((await usage()).hits - hits).toBe(1);
+  });
+
   test('the plan of a read, without its values', async () => {
     const filters = JSON.stringify([{ column: 'treatment', operator: 'equals', value: 'canary-value' }]);
     const answer = await read({ filters }, 'viewer', { accept: 'application/vnd.fieldlake.plan+json' });

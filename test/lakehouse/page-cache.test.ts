@@ -63,6 +63,19 @@ test('the budget holds: the least lately used goes first, and nothing too large 
   expect(none.find(key('a'))).toBeNull();
 });
 
+test('the text of an answer that is no page is kept beside pages', async () => {
+  const cache = new PageCache({ bytes: 10_000, milliseconds: hour });
+  expect(cache.findText(key('a'))).toBeNull();
+  cache.keepText(key('a'), '{"values":["é"]}');
+  cache.keepText(key(null), 'x');
+  cache.keepText(key('large'), 'x'.repeat(1_251));
+  expect([cache.findText(key('a')), cache.findText(key(null)), cache.findText(key('large'))]).toEqual(['{"values":["é"]}', null, null]);
+  expect(cache.find(key('a'))).toBeNull();
+  expect(cache.usage).toMatchObject({ answers: 1, hits: 2, misses: 3 });
+  cache.forget('e1');
+  expect(cache.findText(key('a'))).toBeNull();
+});
+
 test('answers end with time, and with their experiment', async () => {
   const brief = new PageCache({ bytes: 10_000, milliseconds: 20 });
   await text(brief.keep(key('a'), pageOf('x')).rows);

@@ -2,6 +2,7 @@ import type { Request as HttpRequest } from 'express';
 import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 import { setCursorLinks, isUnmodified, sendStream } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { noteTime } from '../../http/exchange.ts';
@@ -258,6 +259,9 @@ export class DataController extends ApiController {
     const table = getTable(request);
     const source = await openSource(this.ctx, table, query.asOf);
     this.response.setHeader('X-Table-Version', source.version);
+    const key = makeCacheKey(this.ctx, table, { source, asked: { distinct: query } });
+    const kept = this.ctx.pages.findText(key);
+    if (kept !== null) return readJson(kept) as DistinctValues;
     const release = await this.#share(table);
     try {
       const chosen = await this.ctx.reads.choose(source);
@@ -266,7 +270,9 @@ export class DataController extends ApiController {
         timeoutMs: this.ctx.config.limits.statementTimeoutMs,
         tag: this.exchange.requestId,
       });
-      return { values: values.map(String), truncated };
+      const answer: DistinctValues = { values: values.map(String), truncated };
+      this.ctx.pages.keepText(key, JSON.stringify(answer));
+      return answer;
     } finally {
       release();
     }

@@ -7,7 +7,8 @@ interface Kept {
   /** Whose rows they are. */
   experimentId: string;
   text: Buffer;
-  page: Omit<Page, 'rows'>;
+  /** What a page has beside its rows; null of an answer that is no page. */
+  page: Omit<Page, 'rows'> | null;
 }
 
 interface CacheLimits {
@@ -43,14 +44,21 @@ export class PageCache {
   }
 
   /** The answer of a key, where it is kept; reading it costs no engine. */
-  find({ answer }: CacheKey): Page | null {
+  find(key: CacheKey): Page | null {
+    const { text, page } = this.#get(key) ?? { page: null };
+    return page && { ...page, rows: Readable.from(text.length === 0 ? [] : [text], { objectMode: false }) };
+  }
+
+  /** The text of an answer that is no page, where it is kept. */
+  findText(key: CacheKey): string | null {
+    return this.#get(key)?.text.toString('utf8') ?? null;
+  }
+
+  #get({ answer }: CacheKey): Kept | undefined {
     const kept = answer === null ? undefined : this.#kept.get(answer);
-    if (!kept) {
-      this.#misses += 1;
-      return null;
-    }
-    this.#hits += 1;
-    return { ...kept.page, rows: Readable.from(kept.text.length === 0 ? [] : [kept.text], { objectMode: false }) };
+    if (kept) this.#hits += 1;
+    else this.#misses += 1;
+    return kept;
   }
 
   /** The same page, which is kept once its rows have been read to their end. What fails, is left or is too large is not. */
@@ -76,6 +84,12 @@ export class PageCache {
     return { ...page, rows };
   }
 
+  /** Keeps the text of an answer that is no page, unless it is too large. */
+  keepText({ answer, experimentId }: CacheKey, text: string): void {
+    const bytes = Buffer.from(text);
+    if (answer !== null && bytes.length <= this.#most) this.#kept.set(answer, { experimentId, text: bytes, page: null });
+  }
+
   /** Removes every answer from an experiment's rows; how many, and their bytes. */
   forget(experimentId: string): { rows: number; bytes: number } {
     const before = { rows: this.#kept.size, bytes: this.#kept.calculatedSize };
@@ -85,4 +99,4 @@ export class PageCache {
 }
 
 /** What an answer takes, its columns and bookkeeping included by about. */
-const sizeOf = ({ text, page }: Kept, answer: string): number => text.length + 2 * answer.length + 200 * (page.columns.length + 2);
+const sizeOf = ({ text, page }: Kept, answer: string): number => text.length + 2 * answer.length + 200 * ((page?.columns.length ?? 0) + 2);
