@@ -1,4 +1,4 @@
-// npm run bench -- [--json FILE] [--only access|bucket|cadence|exports|files|fleet|formats|ingest|large|lists|macros|metadata|pipeline|reads|search|workers]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--only access|bucket|cadence|exports|files|fleet|formats|growth|ingest|large|lists|macros|metadata|pipeline|reads|search|workers]: every line is a ratio to a bound or to a yardstick that was written by hand.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { benchExports } from './exports.ts';
 import { benchFiles } from './files.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFormats } from './formats.ts';
+import { benchGrowth } from './growth.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLarge } from './large.ts';
 import { benchLists } from './lists.ts';
@@ -41,6 +42,7 @@ const BENCHES: Record<string, Bench> = {
   files: benchFiles,
   fleet: whole(benchFleet),
   formats: benchFormats,
+  growth: benchGrowth,
   ingest: whole(benchIngest),
   large: benchLarge,
   lists: benchLists,

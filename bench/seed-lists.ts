@@ -1,8 +1,7 @@
 import type pg from 'pg';
 
-/** People per organization, experiments per organization, grants per experiment: the same at every size, so that only the tables grow. */
+/** People per organization and grants per experiment: the same at every size, as experiments per organization are, so that only the tables grow. */
 const MEMBERS = 10;
-const EXPERIMENTS = 200;
 
 const NAMES = [
   'Ada',
@@ -24,14 +23,21 @@ const NAMES = [
   'Quentin',
 ];
 
+/** Experiments per organization, and of how many one is public. */
+interface Mix {
+  perOrganization: number;
+  publicEvery: number;
+}
+const USUAL: Mix = { perOrganization: 200, publicEvery: 40 };
+
 export interface Size {
   experiments: number;
   organizations: number;
   users: number;
 }
 
-const sizeOf = (experiments: number): Size => {
-  const organizations = Math.ceil(experiments / EXPERIMENTS);
+const sizeOf = (experiments: number, { perOrganization }: Mix): Size => {
+  const organizations = Math.ceil(experiments / perOrganization);
   return { experiments, organizations, users: organizations * MEMBERS };
 };
 
@@ -61,16 +67,20 @@ async function growPeople(client: pg.Client, had: Size, size: Size): Promise<voi
 
 /**
  * Experiments after the `from`-th up to the `to`-th: each with two grants (full control for a creator who is no owner, else a viewer; a viewer
- * from another organization), a fortieth public, a twentieth archived. Who comes later is given later experiments only, so that what a person sees
+ * from another organization), some public, a twentieth archived. Who comes later is given later experiments only, so that what a person sees
  * stays the same while the tables grow.
  */
-async function growExperiments(client: pg.Client, had: Size, size: Size, [from, to]: readonly [number, number]): Promise<void> {
+async function growExperiments(
+  client: pg.Client,
+  { had, size, mix }: { had: Size; size: Size; mix: Mix },
+  [from, to]: readonly [number, number],
+): Promise<void> {
   const came = size.users - had.users;
   // own: where the organization's people stand among those who came
   await client.query(`create temporary table coming as
     select n, pg_temp.uid(2, n) as id, pg_temp.uid(1, organization) as organization_id, pg_temp.uid(0, creator) as created_by, granted.*
     from generate_series(${from + 1}::bigint, ${to}) n
-    cross join lateral (select 1 + (n - 1) / ${EXPERIMENTS} as organization) of_it
+    cross join lateral (select 1 + (n - 1) / ${mix.perOrganization} as organization) of_it
     cross join lateral (select (organization - 1) * ${MEMBERS} - ${had.users} as own, (organization - 1) * ${MEMBERS} + 1 + n % ${MEMBERS} as creator) own
     cross join lateral (
       select case when creator % ${MEMBERS} = 1 then pg_temp.uid(0, ${had.users + 1} + (own + ${MEMBERS} + n * 7919 % ${came - MEMBERS}) % ${came})
@@ -78,7 +88,7 @@ async function growExperiments(client: pg.Client, had: Size, size: Size, [from, 
         pg_temp.uid(0, ${had.users + 1} + (own + ${MEMBERS} + (n * 7919 + 104729) % ${came - MEMBERS}) % ${came}) as second_id) granted`);
   await client.query('analyze coming');
   await client.query(`insert into resources (id, type, organization_id, visibility, name, created_by, created_at, updated_at, is_archived, search)
-    select c.id, 'experiment', c.organization_id, case when n % 40 = 0 then 'public' else 'private' end, 'Experiment ' || n, c.created_by,
+    select c.id, 'experiment', c.organization_id, case when n % ${mix.publicEvery} = 0 then 'public' else 'private' end, 'Experiment ' || n, c.created_by,
       now() - make_interval(secs => n), now() - make_interval(secs => n), n % 20 = 7,
       setweight(searchable('Experiment ' || n), 'A') || setweight(to_tsvector('words', names), 'D')
     from coming c
@@ -105,15 +115,16 @@ async function countFalse(client: pg.Client, from: number, to: number): Promise<
  * Makes the service grow from one size to another, as replication would: the rows that the service's own writes leave, creators' grants and
  * search documents among them, without a run of every trigger for every row.
  */
-export async function growLists(client: pg.Client, from: number, to: number): Promise<Size> {
-  const [had, size] = [from === 0 ? { experiments: 0, organizations: 0, users: 0 } : sizeOf(from), sizeOf(to)];
+export async function growLists(client: pg.Client, from: number, to: number, mix = USUAL): Promise<Size> {
+  const had = from === 0 ? { experiments: 0, organizations: 0, users: 0 } : sizeOf(from, mix);
+  const size = sizeOf(to, mix);
   await client.query(`create or replace function pg_temp.uid(kind integer, n bigint) returns uuid language sql immutable
     as $$ select ('00000000-0000-7000-800' || kind || '-' || lpad(to_hex(n), 12, '0'))::uuid $$`);
   await client.query("set session_replication_role = replica; set gin_pending_list_limit = '64MB'; set maintenance_work_mem = '256MB'");
   await growPeople(client, had, size);
   await client.query('analyze profiles');
   const chunk = 100_000;
-  for (let at = from; at < to; at += chunk) await growExperiments(client, had, size, [at, Math.min(at + chunk, to)]);
+  for (let at = from; at < to; at += chunk) await growExperiments(client, { had, size, mix }, [at, Math.min(at + chunk, to)]);
   await client.query('set session_replication_role = origin');
   await client.query('vacuum analyze');
   // what the growth left to be written is not measured

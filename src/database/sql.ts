@@ -39,12 +39,14 @@ export const sql =
 export type Labelled = ReturnType<typeof sql>;
 
 /** A piece of a statement, with its own bound values. */
-export const fragment = (strings: readonly string[], ...values: readonly RawValue[]): Sql => sqlTemplate(strings, ...values);
+export type Fragment = Sql;
 
-export const nothing: Sql = empty;
+export const fragment = (strings: readonly string[], ...values: readonly RawValue[]): Fragment => sqlTemplate(strings, ...values);
+
+export const nothing: Fragment = empty;
 
 /** A word of ours from a closed set (a column of an order by). Never called with what a caller sent. */
-export const keyword = (word: string): Sql => {
+export const keyword = (word: string): Fragment => {
   if (!/^[a-z_][a-z0-9_.]*( (asc|desc))?( nulls (first|last))?$/.test(word)) throw new Error(`not a keyword: ${word}`);
   return raw(word);
 };

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { gatherQuestions } from '../../database/gathering.ts';
-import { fragment, nothing, sql, type Labelled } from '../../database/sql.ts';
+import { fragment, nothing, sql, type Fragment, type Labelled } from '../../database/sql.ts';
 import type { Experiment, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
 
 const isPublic = fragment`(r.visibility = 'public' or coalesce(r.public_from <= now(), false))`;
@@ -52,27 +52,38 @@ const related = ({ userId }: ExperimentFilter) => fragment`
   union
   select r.id, r.updated_at, r.is_archived from resources r where r.created_by = ${userId} and r.type = 'experiment' and ${isPublic}`;
 
-/**
- * Matching ids with their sort key. Public rows come from their own two indexes, in order and no more than are asked for, so that a page
- * costs the same whatever the table holds.
- */
-const matching = (filter: ExperimentFilter, most: number, isOrdered = true) => {
-  const order = isOrdered ? fragment`order by r.updated_at desc, r.id desc limit ${most}` : fragment`limit ${most}`;
-  const columns = isOrdered ? fragment`r.id, r.updated_at` : fragment`r.id`;
-  const sorted = fragment`(${related(filter)} ${isOrdered && !isNarrowed(filter) ? fragment`order by updated_at desc, id desc` : nothing})`;
-  const own = isNarrowed(filter)
-    ? fragment`
-    (select ${columns} from ${sorted} own join resources r on r.id = own.id where ${hasStatus(filter)} and ${hasTraits(filter)} ${order})`
-    : fragment`
-    (select ${columns} from ${sorted} r where ${hasStatus(filter)} ${order})`;
+const SORTED = fragment`r.id, r.updated_at`;
+
+/** What the caller reaches that matches, of these columns; `ordered` is what follows the condition. */
+const ownRows = (filter: ExperimentFilter, columns: Fragment, ordered: Fragment) =>
+  isNarrowed(filter)
+    ? fragment`select ${columns} from (${related(filter)}) own join resources r on r.id = own.id where ${hasStatus(filter)} and ${hasTraits(filter)} ${ordered}`
+    : fragment`select ${columns} from (${related(filter)}) r where ${hasStatus(filter)} ${ordered}`;
+
+/** Public rows that match, from their own two indexes, which have them in order: those that are public, and those that have become so. No row is in both. */
+const publicRows = (filter: ExperimentFilter, columns: Fragment, ordered: Fragment) => [
+  fragment`select ${columns} from resources r
+    where r.type = 'experiment' and r.visibility = 'public' and ${hasStatus(filter)} ${ordered}`,
+  fragment`select ${columns} from resources r
+    where r.type = 'experiment' and r.visibility = 'private' and r.public_from <= now() and ${hasStatus(filter)} ${ordered}`,
+];
+
+/** Matching ids with their sort key, no more than are asked for, so that a page costs the same whatever the table holds. */
+const matching = (filter: ExperimentFilter, most: number) => {
+  const ordered = fragment`order by r.updated_at desc, r.id desc limit ${most}`;
+  const own = ownRows(filter, SORTED, ordered);
   if (isRelatedOnly(filter)) return own;
-  const open = fragment`
-    (select ${columns} from resources r
-     where r.type = 'experiment' and r.visibility = 'public' and ${hasStatus(filter)} ${order})
-    union
-    (select ${columns} from resources r
-     where r.type = 'experiment' and r.visibility = 'private' and r.public_from <= now() and ${hasStatus(filter)} ${order})`;
-  return filter.visibility === 'public' ? open : fragment`${own} union ${open}`;
+  const open = publicRows(filter, SORTED, ordered)
+    .map((rows) => fragment`(${rows})`)
+    .reduce((all, rows) => fragment`${all} union all ${rows}`);
+  return filter.visibility === 'public' ? open : fragment`(${own}) union (${open})`;
+};
+
+/** Parts of what matches that have no row in common, so that to count them compares none: what is public, and what is the caller's and is not. */
+const listParts = (filter: ExperimentFilter) => {
+  if (isRelatedOnly(filter)) return [ownRows(filter, nothing, nothing)];
+  const open = publicRows(filter, nothing, nothing);
+  return filter.visibility === 'public' ? open : [...open, ownRows({ ...filter, visibility: 'private' }, nothing, nothing)];
 };
 
 // a search ranks what it finds, so it must see more than one page of candidates
@@ -107,14 +118,11 @@ export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: {
 
 /** How many match, counting no further than `most`. */
 export const countExperiments = async (db: Queryable, filter: ExperimentFilter, most: number) => {
-  const counted = filter.search === undefined ? fragment`(${matching(filter, most, false)})` : found(filter, most);
-  return (
-    (
-      await db.one<{ count: number }>(
-        sql('experiments.count')`select count(*) as count from (select 1 from ${counted} m limit ${most}) counted`,
-      )
-    )?.count ?? 0
-  );
+  const parts = filter.search === undefined ? listParts(filter) : [fragment`select from ${found(filter, most)} f`];
+  const counts = parts.map((rows) => fragment`(select count(*) from (${rows} limit ${most}) counted)`);
+  const row = await db.one<{ count: number }>(sql('experiments.count')`
+    select least(${most}, ${counts.reduce((sum, count) => fragment`${sum} + ${count}`)}) as count`);
+  return row?.count ?? 0;
 };
 
 export type VersionedExperiment = Experiment & { version: number };
