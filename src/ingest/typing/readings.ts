@@ -219,7 +219,8 @@ function printReading({ sent }: SentField, { form, timed, untidy }: Reading): { 
       return { form: 'text', value: unlessUnsaid(`comma_pointed(${bare})`) };
     case 'boolean': {
       const truths = `when lower(${bare}) in ('true', 'yes') then true when lower(${bare}) in ('false', 'no') then false`;
-      return { form: { kind: 'boolean' }, value: `case ${truths} end` };
+      // most are written so, and it costs a tenth of the look below
+      return { form: { kind: 'boolean' }, value: `case ${sent} when 'true' then true when 'false' then false else case ${truths} end end` };
     }
     case 'ymd':
     case 'dmy':
