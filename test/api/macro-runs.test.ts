@@ -431,6 +431,8 @@ describe('running a macro again', () => {
 describe('analysis after the campaign', () => {
   const at = (experimentId: string, macroId: string) => `/api/v1/experiments/${experimentId}/macros/${macroId}/run`;
   const ask = (experimentId: string, macroId: string, body: object = {}, as = owner) => as('POST', at(experimentId, macroId), { body });
+  const tablesOf = async (experimentId: string): Promise<{ identifier: string; tableType: string; runsOnNew?: boolean }[]> =>
+    (await owner('GET', `/api/v1/experiments/${experimentId}/tables`)).body;
   const plain = (n: number, genotype = n % 2 === 0 ? 'B73' : 'Mo17') => ({
     timestamp: minute(n),
     device_id: `d-${n % 3}`,
@@ -481,11 +483,25 @@ describe('analysis after the campaign', () => {
     expect(rows.map(({ y }) => y)).toEqual([...Array.from({ length: 31 }, (_, n) => n * 10), 400, 410]);
     expect(rows.at(-1)).toEqual({ y: 410, genotype: 'W22' });
 
+    const runsOnNew = async () => (await tablesOf(experimentId)).find(({ identifier }) => identifier === macroId)?.runsOnNew;
+    expect(await runsOnNew()).toBe(true);
     expect((await owner('DELETE', at(experimentId, macroId))).status).toBe(200);
+    expect(await runsOnNew()).toBe(false);
     expect((await owner('DELETE', at(experimentId, macroId))).body.code).toBe('MACRO_NOT_ON_NEW');
     await send(experimentId, [plain(50)]);
     await settled(experimentId);
     expect(await rowsOf(experimentId, macroId)).toHaveLength(33);
+  });
+
+  test('is told of before there is a row of it', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { y: json.x };');
+    const listed = async () => (await tablesOf(experimentId)).filter(({ tableType }) => tableType === 'macro');
+    expect(await listed()).toEqual([]);
+    expect((await ask(experimentId, macroId, { onNew: true })).status).toBe(201);
+    expect(await listed()).toMatchObject([{ identifier: macroId, totalRows: 0, version: 0, canRead: false, runsOnNew: true }]);
+    expect((await owner('DELETE', at(experimentId, macroId))).status).toBe(200);
+    expect(await listed()).toEqual([]);
   });
 
   test('is for who contributes and may read the macro; one that the experiment may not run is allowed by a manager', async () => {

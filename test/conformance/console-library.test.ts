@@ -201,10 +201,18 @@ describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
       await page.getByRole('button', { name: 'Run over the past' }).click();
       await page.getByText('1 of 1 measurements, none failed').waitFor({ timeout: 60_000 });
       await page.getByText('Not run on 1 measurements').waitFor({ state: 'detached' });
-      // it asks before it ends what goes on by itself; here it does not
+      expect(await page.getByRole('button', { name: 'Stop running on new ones' }).count()).toBe(0);
+      await page.getByLabel('every measurement', { exact: true }).check();
+      await page.getByLabel('Also on measurements to come').check();
+      await page.getByRole('button', { name: 'Run over the past' }).click();
+      await page.getByText('It runs on every measurement to come.').waitFor();
+      await looksRight(page, 'macro-on-new-desk');
+      // it asks before it ends what goes on by itself
       await page.getByRole('button', { name: 'Stop running on new ones' }).click();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Stop running on new ones' }).click();
+      // somebody else has stopped it meanwhile
+      expect((await site.owner('DELETE', `/api/v1/experiments/${experimentId}/macros/${withheldMacro}/run`)).status).toBe(200);
       await page.getByRole('alertdialog').getByRole('button', { name: 'Stop running on new ones' }).click();
       await alert(page, /does not run on new measurements/);
     } else {

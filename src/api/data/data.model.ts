@@ -54,6 +54,8 @@ export interface TableDescriptor {
    * when nothing was withheld.
    */
   withheld?: Withheld;
+  /** Of a macro table: whether the macro runs on every measurement to come. The table may not exist yet. Absent for others. */
+  runsOnNew?: boolean;
   /** Columns that reads show, in their order. */
   columns: TableColumn[];
 }

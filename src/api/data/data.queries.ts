@@ -12,6 +12,8 @@ export interface TableRow {
   canRead: boolean;
   /** Told to managers. */
   withheld: { measurements: number; firstAt: string; lastAt: string } | null;
+  /** Of a macro: whether it runs on every measurement to come. */
+  runsOnNew: boolean;
   /** Expanded columns, in order. */
   columns: { name: string; originalKey: string | null; type: string; nullable: boolean; firstSeenAt: string; lastSeenAt: string }[];
 }
@@ -26,6 +28,11 @@ export const listReadableTables = (db: Queryable, userId: string, experimentId: 
       from withheld_macros w where w.experiment_id = ${experimentId}
         and exists (select from decide(${userId}, 'experiment', ${experimentId}, 'manage') m where m.source is not null)
     ),
+    on_new as (
+      select m.macro_id::text as identifier, m.created_at,
+        (select r.name from readable_resources(${userId}, array['macro'], false) r where r.id = m.macro_id) as name
+      from experiment_macros m where m.experiment_id = ${experimentId} and m.runs_on_new
+    ),
     listed as (
       select t.id, f.kind, f.kind as identifier, null::text as name, coalesce(t.row_count, 0) as row_count, coalesce(t.version, 0) as version, f.position, null::timestamptz as created_at
       from fixed f left join lake_tables t on t.experiment_id = ${experimentId} and t.identifier = f.kind
@@ -36,14 +43,17 @@ export const listReadableTables = (db: Queryable, userId: string, experimentId: 
         t.row_count, t.version, case t.kind when 'macro' then 3 else 4 end, t.created_at
       from lake_tables t where t.experiment_id = ${experimentId} and t.kind in ('macro', 'upload')
       union all
-      select null, 'macro', w.identifier, w.name, 0, 0, 3, w.first_at from withheld w
-      where not exists (select from lake_tables t where t.experiment_id = ${experimentId} and t.identifier = w.identifier)
+      select null, 'macro', made.identifier, made.name, 0, 0, 3, min(made.at)
+      from (select identifier, name, first_at as at from withheld union all select identifier, name, created_at from on_new) made
+      where not exists (select from lake_tables t where t.experiment_id = ${experimentId} and t.identifier = made.identifier)
+      group by made.identifier, made.name
     )
     select l.id as "tableId", l.kind, l.identifier, l.name, l.row_count as "rowCount", l.version,
       coalesce(d.source is not null, false) and (l.id is not null or l.kind <> 'macro') as "canRead",
       (select json_build_object('measurements', w.measurements, 'firstAt', to_char(w.first_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
           'lastAt', to_char(w.last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
         from withheld w where w.identifier = l.identifier and l.kind = 'macro') as withheld,
+      l.kind = 'macro' and exists (select from on_new n where n.identifier = l.identifier) as "runsOnNew",
       coalesce((select json_agg(json_build_object('name', c.name, 'originalKey', c.original_key, 'type', c.type, 'nullable', c.nullable,
           'firstSeenAt', to_char(c.first_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'lastSeenAt', to_char(c.last_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by c.ordinal)
         from lake_columns c where c.table_id = l.id and c.until_version is null and not c.hidden and c.origin <> 'base'), '[]') as columns

@@ -57,6 +57,7 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
     errorColumn: ERROR_COLUMN[row.kind],
     canRead: row.canRead,
     ...(row.withheld === null ? {} : { withheld: withheldOf(row.identifier, row.withheld) }),
+    ...(row.kind === 'macro' ? { runsOnNew: row.runsOnNew } : {}),
     version: row.version,
     columns: [
       ...listFixedColumns(row.kind)

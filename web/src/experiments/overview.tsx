@@ -13,6 +13,9 @@ const said = words.experiment;
 /** Columns that every table has say nothing of this one. */
 const GIVEN = new Set(['id', 'uploaded_at', 'contributor', 'annotations']);
 
+/** A macro may be told of before it has made anything. */
+const hasBegun = ({ tableType, version }: TableListed) => tableType !== 'macro' || version > 0;
+
 function TableRow({ id, table }: { id: string; table: TableListed }) {
   const { identifier, displayName, tableType, totalRows, columns, canRead } = table;
   return (
@@ -76,7 +79,7 @@ export function OverviewPage() {
         >
           {(list) => (
             <ul className="rows">
-              {list.map((table) => (
+              {list.filter(hasBegun).map((table) => (
                 <TableRow key={table.identifier} id={id} table={table} />
               ))}
             </ul>

@@ -52,7 +52,7 @@ export function PastListPage() {
         </div>
       ) : null}
       <ul className="rows">
-        {made.map(({ identifier, displayName, totalRows, canRead, withheld }) => (
+        {made.map(({ identifier, displayName, totalRows, canRead, withheld, runsOnNew }) => (
           <li key={identifier}>
             <div>
               <h3 className="library-name">
@@ -70,6 +70,7 @@ export function PastListPage() {
                 )}
               </p>
             </div>
+            {runsOnNew === true ? <span className="tag good">{said.onNewTitle}</span> : null}
             {withheld === undefined ? null : <span className="tag warn">{said.withheldTitle}</span>}
           </li>
         ))}

@@ -40,12 +40,13 @@ export interface Wanted {
 export async function startPast(id: string, macroId: string, { scope, includeDelivered, onNew }: Wanted): Promise<void> {
   if (scope === 'naming') await api.POST(PAST, { ...over(id, macroId), body: { includeDelivered } });
   else await api.POST(RUN, { ...over(id, macroId), body: { includeDelivered, ...(onNew ? { onNew } : {}) } });
-  await queryClient.invalidateQueries({ queryKey: pastQuery(id, macroId).queryKey });
+  await Promise.all([pastQuery(id, macroId), tablesQuery(id)].map(({ queryKey }) => queryClient.invalidateQueries({ queryKey })));
 }
 
 /** Has it run on no measurement that is to come. */
 export async function stopOnNew(id: string, macroId: string): Promise<void> {
   await api.DELETE(RUN, over(id, macroId));
+  await queryClient.invalidateQueries({ queryKey: tablesQuery(id).queryKey });
 }
 
 /** The macro's table has changed. */

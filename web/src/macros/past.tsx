@@ -47,10 +47,23 @@ function RunRow({ id, macroId, first }: Place & { first: PastRun }) {
   );
 }
 
+/** That the macro runs on what is to come, and the end of that. */
+function OnNew({ id, macroId }: Place) {
+  const stop = useMutation({ mutationFn: () => stopOnNew(id, macroId), onSuccess: () => sayDone(said.stopped) });
+  return (
+    <div className="stack">
+      <div className="inline">
+        <p>{said.runsOnNew}</p>
+        <ConfirmButton action={said.stop} consequence={said.stopAsk} isDisabled={stop.isPending} onConfirm={() => stop.mutate()} />
+      </div>
+      <Problem error={stop.error} />
+    </div>
+  );
+}
+
 function StartForm({ id, macroId, mayManage }: Place & { mayManage: boolean }) {
   const [wanted, setWanted] = useState<Wanted>({ scope: mayManage ? 'naming' : 'matching', includeDelivered: false, onNew: false });
   const start = useMutation({ mutationFn: () => startPast(id, macroId, wanted), onSuccess: () => sayDone(said.started) });
-  const stop = useMutation({ mutationFn: () => stopOnNew(id, macroId), onSuccess: () => sayDone(said.stopped) });
   return (
     <form
       className="stack"
@@ -86,9 +99,8 @@ function StartForm({ id, macroId, mayManage }: Place & { mayManage: boolean }) {
         <button type="submit" className="button primary" disabled={start.isPending}>
           {said.start}
         </button>
-        <ConfirmButton action={said.stop} consequence={said.stopAsk} isDisabled={stop.isPending} onConfirm={() => stop.mutate()} />
       </div>
-      <Problem error={start.error ?? stop.error} />
+      <Problem error={start.error} />
     </form>
   );
 }
@@ -128,7 +140,10 @@ export function PastPage() {
         {experiment.status === 'archived' ? (
           <p className="quiet">{said.archived}</p>
         ) : capabilities.canContribute ? (
-          <StartForm id={id} macroId={macroId} mayManage={capabilities.canManage} />
+          <>
+            {table?.runsOnNew === true ? <OnNew id={id} macroId={macroId} /> : null}
+            <StartForm id={id} macroId={macroId} mayManage={capabilities.canManage} />
+          </>
         ) : (
           <p className="quiet">{said.forbidden}</p>
         )}

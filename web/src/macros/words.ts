@@ -44,6 +44,8 @@ export const macros = {
     },
     delivered: 'Also where the measurement brought a result along',
     onNew: 'Also on measurements to come',
+    onNewTitle: 'Runs on new ones',
+    runsOnNew: 'It runs on every measurement to come.',
     start: 'Run over the past',
     stop: 'Stop running on new ones',
     stopAsk: 'What it made stays. Measurements to come get no result of it, unless they name it.',
