@@ -50,18 +50,27 @@ const handlers = (ctx: Context): JobHandler[] => [
   forgetChangesJob(ctx),
 ];
 
-/** What is looked after more often than the queue's clock ticks. */
-const watches = (ctx: Context): { everyMs: number; run: (signal: AbortSignal) => Promise<void> }[] => [
-  { everyMs: 5_000, run: () => sweepUploads(ctx) },
-  { everyMs: 2_000, run: () => wakeExports(ctx) },
-  { everyMs: 2_000, run: () => wakeEndpoints(ctx) },
-  { everyMs: 400, run: (signal) => ingestWaiting(ctx, signal) },
-  { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },
-  { everyMs: 2_000, run: (signal) => refreshChangedRegistries(ctx, signal) },
-  { everyMs: 300, run: (signal) => runWaitingMacros(ctx, signal) },
-  { everyMs: 1_000, run: (signal) => publishLogs(ctx, signal) },
-  { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
-];
+interface Watch {
+  everyMs: number;
+  run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** What is looked after more often than the queue's clock ticks; `begin` starts one at once. */
+function makeWatches(ctx: Context, begin: (watch: Watch) => void): Watch[] {
+  // the messages that this process stores say when there is work for macros
+  const macros: Watch = { everyMs: 1_000, run: (signal) => runWaitingMacros(ctx, signal) };
+  return [
+    { everyMs: 5_000, run: () => sweepUploads(ctx) },
+    { everyMs: 2_000, run: () => wakeExports(ctx) },
+    { everyMs: 2_000, run: () => wakeEndpoints(ctx) },
+    { everyMs: 400, run: (signal) => ingestWaiting(ctx, signal, () => begin(macros)) },
+    { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },
+    { everyMs: 2_000, run: (signal) => refreshChangedRegistries(ctx, signal) },
+    macros,
+    { everyMs: 1_000, run: (signal) => publishLogs(ctx, signal) },
+    { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
+  ];
+}
 
 /** Starts working on the queue in this process; the answer stops what is not of the queue, which stops with the context. */
 export async function startWorker(context: Context): Promise<() => Promise<void>> {
@@ -69,16 +78,26 @@ export async function startWorker(context: Context): Promise<() => Promise<void>
   await context.iot.tidy(0).catch((error: unknown) => context.log.warn({ err: error }, 'devices could not be tidied'));
   await context.jobs.work(handlers(context));
   const stopping = new AbortController();
-  const running = new Map<object, Promise<void>>();
-  const timers = watches(context).map((watch) =>
+  const running = new Map<Watch, Promise<void>>();
+  const wanted = new Set<Watch>();
+  const begin = (watch: Watch): void => {
+    // a watch that is still at it is not begun twice, but looks once more when it is done
+    if (running.has(watch)) {
+      wanted.add(watch);
+      return;
+    }
+    const one = watch
+      .run(stopping.signal)
+      .catch((error: unknown) => context.log.warn({ err: error }, 'a watch failed'))
+      .finally(() => {
+        running.delete(watch);
+        if (wanted.delete(watch) && !stopping.signal.aborted) begin(watch);
+      });
+    running.set(watch, one);
+  };
+  const timers = makeWatches(context, begin).map((watch) =>
     setInterval(() => {
-      // a watch that is still at it is not begun again
-      if (running.has(watch)) return;
-      const one = watch
-        .run(stopping.signal)
-        .catch((error: unknown) => context.log.warn({ err: error }, 'a watch failed'))
-        .finally(() => running.delete(watch));
-      running.set(watch, one);
+      if (!running.has(watch)) begin(watch);
     }, watch.everyMs),
   );
   return async () => {

@@ -1,4 +1,4 @@
-/** Which jobs a process is at, as Postgres sees it: a lock each, which goes with the process's connection, and so at once with the process. */
+/** Which jobs a process is at, as Postgres sees it: a lock each, which goes with the process's connection, and so at once with the process; and which wait. */
 import { keepConnected } from '../database/standing.ts';
 
 export interface Presence {
@@ -6,6 +6,8 @@ export interface Presence {
   hold(jobId: string): () => void;
   /** Jobs that count as running and that no process is at. */
   listAbandoned(): Promise<{ id: string; name: string }[]>;
+  /** Names of jobs that were put off and are due. */
+  listDue(): Promise<{ name: string }[]>;
   /** Lets a job that was given back run without the pause that is made after a failure. */
   hasten(jobId: string): Promise<unknown>;
   stop(): Promise<void>;
@@ -18,6 +20,8 @@ const ABANDONED = `
   select id, name from pgboss.job where state = 'active' and policy = 'exclusive' and ${lockOf('id')} not in (
     select (classid::bigint << 32) | objid::bigint from pg_locks
     where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database()))`;
+
+const DUE = "select distinct name from pgboss.job where state < 'active' and not blocked and start_after <= now()";
 
 /** Connects; the locks of a connection that is lost are taken again by the next one. */
 export async function openPresence(url: string): Promise<Presence> {
@@ -60,6 +64,7 @@ export async function openPresence(url: string): Promise<Presence> {
       };
     },
     listAbandoned: () => ask(ABANDONED),
+    listDue: () => ask(DUE),
     hasten: (jobId) => ask("update pgboss.job set start_after = now() where id = $1 and state = 'retry'", [jobId]),
     stop: async () => {
       await turn;

@@ -44,8 +44,10 @@ const EXPIRES_AFTER_SECONDS = 6 * 3600;
 /** A process that only lost its connection has another one after a quarter of a second. */
 const LOOK_MS = 1_000;
 
-/** Seconds between looks for a job that was put off: of a new one its worker hears at once. What runs by the clock is never in a hurry. */
-const LOOK_SECONDS = { deaf: 0.5, hearing: 5, byTheClock: 30 };
+/** Seconds between a worker's own looks, while it cannot be told of a job and while it can: of a new one it hears at once, of one that was put off by `DUE_MS`. */
+const LOOK_SECONDS = { deaf: 0.5, hearing: 30 };
+/** One look for the jobs of all workers: each for itself they would ask the database five times a second. */
+const DUE_MS = 2_000;
 
 /** The queue measures its pauses by `now`: of the wall clock, one that is set back by an hour made each of them an hour longer. */
 const steadyClock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
@@ -119,7 +121,10 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
       }
     suspects = new Set(abandoned.map(({ id }) => id));
   };
-  let looking: NodeJS.Timeout | undefined;
+  const wakeDue = async () => {
+    for (const { name } of await presence.listDue()) wake(name);
+  };
+  const looking: NodeJS.Timeout[] = [];
   return {
     enqueue: async (name, payload, { tx, key, startAfterSeconds } = {}) => {
       await said('jobs.ensure', ensure(name));
@@ -151,7 +156,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
         const options = {
           batchSize: 1,
           pollingIntervalSeconds: LOOK_SECONDS.deaf,
-          notifyPollingIntervalSeconds: handler.schedule === undefined ? LOOK_SECONDS.hearing : LOOK_SECONDS.byTheClock,
+          notifyPollingIntervalSeconds: LOOK_SECONDS.hearing,
         };
         for (let worker = 0; worker < (handler.concurrency ?? 1); worker += 1) {
           const workerId = await boss.work<object>(handler.name, options, async ([job]) => {
@@ -166,13 +171,17 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
           workers.set(handler.name, [...(workers.get(handler.name) ?? []), workerId]);
         }
       }
-      const look = () => void giveBack().catch(onError);
-      look();
-      looking = setInterval(look, LOOK_MS);
+      const look = (work: () => Promise<void>, everyMs: number) => {
+        const begin = () => void work().catch(onError);
+        begin();
+        looking.push(setInterval(begin, everyMs));
+      };
+      look(giveBack, LOOK_MS);
+      look(wakeDue, DUE_MS);
     },
     stop: async () => {
       stopping.abort();
-      clearInterval(looking);
+      for (const timer of looking) clearInterval(timer);
       await boss.stop({ graceful: true, timeout: 20_000, close: true });
       await presence.stop();
     },

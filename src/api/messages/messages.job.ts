@@ -56,8 +56,8 @@ async function readBatch(ctx: Context, experimentId: string, pending: readonly I
   return messages;
 }
 
-/** Turns the waiting messages of one experiment into rows, batch by batch. */
-export async function ingestExperiment(ctx: Context, experimentId: string, signal: AbortSignal): Promise<void> {
+/** Turns the waiting messages of one experiment into rows, batch by batch; `onStored` is called after each that stored any. */
+export async function ingestExperiment(ctx: Context, experimentId: string, signal: AbortSignal, onStored: () => void): Promise<void> {
   const { db, staging, pipelines } = ctx;
   const alongside: typeof countMeasurements = async (tx, id, measurements) => {
     await countMeasurements(tx, id, measurements);
@@ -69,6 +69,7 @@ export async function ingestExperiment(ctx: Context, experimentId: string, signa
       ctx.metrics.measurements.inc({ outcome: 'quarantined' }, quarantined);
       ctx.metrics.measurements.inc({ outcome: 'already-there' }, alreadyThere);
     }
+    if (reports.some(({ stored }) => stored > 0)) onStored();
   };
   const read = (pending: readonly InboxMessage[]) => readBatch(ctx, experimentId, pending);
   await drainMessages({ db, staging, pipelines, alongside }, experimentId, { read, onReports }, signal);
@@ -76,9 +77,9 @@ export async function ingestExperiment(ctx: Context, experimentId: string, signa
 
 /**
  * Turns every waiting message into rows, an experiment after the other. Two processes at it do no harm: a message is stored once. What fails stays where it is
- * for the next time.
+ * for the next time. Whenever some were stored, `onStored` is called.
  */
-export async function ingestWaiting(ctx: Context, signal: AbortSignal): Promise<void> {
+export async function ingestWaiting(ctx: Context, signal: AbortSignal, onStored: () => void): Promise<void> {
   const waiting = await listWaiting(ctx.db, EXPERIMENTS_AT_ONCE);
   if (waiting.length === 0) return;
   let failedAround = false;
@@ -86,7 +87,7 @@ export async function ingestWaiting(ctx: Context, signal: AbortSignal): Promise<
   const start = Math.floor(Math.random() * waiting.length);
   for (const { experimentId } of [...waiting.slice(start), ...waiting.slice(0, start)]) {
     if (signal.aborted) return;
-    await ingestExperiment(ctx, experimentId, signal).catch((error: unknown) => {
+    await ingestExperiment(ctx, experimentId, signal, onStored).catch((error: unknown) => {
       failedAround ||= isAround(error);
       if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
     });
