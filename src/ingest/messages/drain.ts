@@ -4,7 +4,7 @@ import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { isStorageFull } from '../../storage/full.ts';
 import { makeTableIds } from './tables.ts';
 import { ingestMessages, type MessageDeps, type ReadMessage, type Storing } from './store.ts';
-import { forgetTries, listPending, noteTry, takeBackTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
+import { findNewest, forgetTries, listPending, noteTry, takeBackTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
 
 /** What one batch takes at most: few messages wait in an idle service, and make a small one; of many a large one costs far less each. */
 const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
@@ -51,7 +51,10 @@ function takeTogether(waiting: readonly InboxMessage[], most: number): InboxMess
   return waiting.slice(0, Math.min(part === undefined ? 1 : Math.ceil(most / part), other < 0 ? waiting.length : other));
 }
 
-/** Turns every waiting message of an experiment into rows. What fails stays where it is, and its error is thrown. */
+/**
+ * Turns every message of an experiment into rows that waits when this begins. What fails stays where it is, and its error is thrown. What comes meanwhile is left
+ * for the next time: taken at once, ten messages a second made a batch each, and cost a quarter of a core.
+ */
 export async function drainMessages(
   deps: MessageDeps,
   experimentId: string,
@@ -62,6 +65,7 @@ export async function drainMessages(
   // most messages come once; where one has come twice, more will
   let looksFirst = false;
   const tables = makeTableIds();
+  const newest = await findNewest(db, experimentId);
   /** Whatever fails for another reason than the messages is no try of theirs. */
   const excusing = async <T>(tryId: number | undefined, work: () => Promise<T>): Promise<T> => {
     try {
@@ -89,7 +93,11 @@ export async function drainMessages(
   };
   const take = async (messages: number, after: number): Promise<Taken> => {
     signal?.throwIfAborted();
-    const batch = takeTogether(await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after }), most);
+    const pending = await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after });
+    const batch = takeTogether(
+      pending.filter(({ ordinal }) => ordinal <= newest),
+      most,
+    );
     const [from, to] = [batch.at(0), batch.at(-1)];
     const tryId = from && to && (await noteTry(db, experimentId, { first: from.ordinal, last: to.ordinal }));
     return {

@@ -109,6 +109,13 @@ const numbers = (digits: string | null | undefined) => Buffer.from(digits ?? '',
 /** The n-th of numbers of 8 bytes, all below 2^53. */
 const longAt = (bytes: Buffer, at: number): number => bytes.readInt32BE(at * 8) * 2 ** 32 + bytes.readUInt32BE(at * 8 + 4);
 
+/** The place of the newest pending message of an experiment; 0 when there is none. */
+export const findNewest = async (db: Queryable, experimentId: string): Promise<number> =>
+  (
+    await db.one<{ ordinal: number }>(sql('messages.findNewest')`
+      select ordinal from pending_messages where experiment_id = ${experimentId} order by experiment_id desc, ordinal desc limit 1`)
+  )?.ordinal ?? 0;
+
 /** The oldest pending messages of an experiment, or those behind a place in the order of arrival, up to about so many bytes; at least one. */
 export async function listPending(db: Queryable, experimentId: string, most: Asked): Promise<InboxMessage[]> {
   let found = await pendingTogether(db, experimentId, most, false);
