@@ -69,6 +69,28 @@ describe('metadata records', () => {
     expect((await site.as(site.cast.stranger)('GET', `/api/v1/experiments/${id}/metadata`)).status).toBe(403);
   });
 
+  test('GET /api/v1/experiments/{id}/metadata/{metadataId} reads one with the tag that a change sends', async () => {
+    const [id, other] = [await experiment(), await experiment()];
+    const owner = site.as(site.cast.owner);
+    const made = await owner('POST', `/api/v1/experiments/${id}/metadata`, { body: { metadata: plots } });
+    const path = `/api/v1/experiments/${id}/metadata/${made.body.metadataId}`;
+    const read = await owner('GET', path);
+    expect(read).toMatchObject({ status: 200, body: made.body });
+    const headers = { 'if-match': read.headers.get('etag')! };
+    expect((await owner('GET', path, { headers: { 'if-none-match': headers['if-match'] } })).status).toBe(304);
+    expect((await site.as(site.cast.member)('GET', path)).body).toEqual(made.body);
+    expect((await site.as(site.cast.stranger)('GET', path)).status).toBe(403);
+    expect((await owner('PUT', path, { body: { metadata: { ...plots, name: 'Second' } }, headers })).status).toBe(200);
+    expect((await owner('PUT', path, { body: { metadata: plots }, headers })).body.code).toBe('PRECONDITION_FAILED');
+    expect((await owner('DELETE', path, { headers })).status).toBe(412);
+    expect((await owner('GET', path)).body.metadata.name).toBe('Second');
+    expect((await owner('GET', `/api/v1/experiments/${other}/metadata/${made.body.metadataId}`)).body.code).toBe('METADATA_NOT_FOUND');
+    await owner('PATCH', `/api/v1/experiments/${id}`, { body: { anonymizeContributors: true } });
+    const [toMember, toOwner] = await Promise.all([site.as(site.cast.member)('GET', path), owner('GET', path)]);
+    expect(toOwner.body.createdBy).toBe(site.cast.owner.id);
+    expect(toMember.body).toEqual({ ...toOwner.body, createdBy: expect.not.stringContaining(site.cast.owner.id) });
+  });
+
   test('PUT /api/v1/experiments/{id}/metadata/{metadataId} replaces the table and keeps who made it', async () => {
     const [id, other] = [await experiment(), await experiment()];
     const owner = site.as(site.cast.owner);

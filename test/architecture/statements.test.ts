@@ -42,6 +42,7 @@ const FIXED: Readonly<Record<string, string>> = {
   '/api/v1/organizations/{id}/deletion-blockers': 'a row a kind of resource',
   '/api/v1/macros/{id}': 'warnings are read off the code',
   '/api/v1/experiments/{id}/dashboards/{dashboardId}': 'widgets stand in its row',
+  '/api/v1/experiments/{id}/metadata/{metadataId}': 'columns and rows stand in its row',
   '/api/v1/workbooks/{id}': 'cells stand in its row',
   '/api/v1/workbooks/{id}/problems': 'problems are read off the cells of its row',
   '/api/v1/workbooks/{id}/versions/{versionId}': 'cells stand in its row',

@@ -1,10 +1,11 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { errors } from '../../errors.ts';
 import { readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';
-import { listRecords, measureRecords } from './metadata.queries.ts';
+import { findRecord, listRecords, measureRecords } from './metadata.queries.ts';
 import { changeMetadata, createMetadata, removeMetadata, addDuplicates } from './metadata.service.ts';
 
 @Route('api/v1/experiments/{id}/metadata')
@@ -53,6 +54,21 @@ export class MetadataController extends ApiController {
     this.setStatus(201);
     const made = await createMetadata(this.ctx, this.caller, id, body);
     return addEtag(this.response, addDuplicates(made), made.version);
+  }
+
+  /**
+   * For everybody who may read the experiment. Its ETag is what a change sends as `If-Match`. In an anonymised experiment a pseudonym names who made it.
+   * @summary Read one metadata table
+   * @param id Experiment, by its UUID.
+   * @param metadataId Metadata table, by its UUID.
+   */
+  @Get('{metadataId}')
+  @Security('caller', ['experiment:read'])
+  public async getMetadata(@Path() id: string, @Path() metadataId: string): Promise<MetadataRecord> {
+    const found = await findRecord(this.ctx.db, id, metadataId);
+    if (!found) throw errors.metadataNotFound();
+    const named = await loadNaming(this.ctx, this.caller, id);
+    return addEtag(this.response, named(addDuplicates(found)), found.version);
   }
 
   /**
