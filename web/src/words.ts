@@ -5,6 +5,7 @@ import { sharing } from './sharing/words.ts';
 import { dashboards } from './dashboards/words.ts';
 import { tableExports } from './exports/words.ts';
 import { library } from './library/words.ts';
+import { metadata } from './metadata/words.ts';
 import { macros } from './macros/words.ts';
 import { protocols } from './protocols/words.ts';
 import { upload } from './upload/words.ts';
@@ -18,6 +19,7 @@ export const words = {
   close: 'Close',
   cancel: 'Cancel',
   retry: 'Try again',
+  leave: { title: 'Leave without saving?', action: 'Leave' },
   nav: {
     label: 'Main',
     experiments: 'Experiments',
@@ -380,6 +382,7 @@ export const words = {
   exports: tableExports,
   library,
   macros,
+  metadata,
   protocols,
   workbooks,
 } as const;

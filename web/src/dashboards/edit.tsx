@@ -1,14 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
-import { Dialog } from 'react-aria-components/Dialog';
-import { Heading } from 'react-aria-components/Heading';
-import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { queryClient } from '../api.ts';
 import { chartsQuery } from '../charts/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { words } from '../words.ts';
 import { AddParts } from './add-parts.tsx';
 import { inOrder, placeInOrder } from './arrange.ts';
@@ -24,35 +21,6 @@ interface EditProps {
   begun: Read;
   board: Omit<BoardShown, 'widgets'>;
   stop: () => void;
-}
-
-/** Asks before a page is left on which something is not saved. */
-function LeaveQuestion({ isDirty }: { isDirty: boolean }) {
-  const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
-    enableBeforeUnload: isDirty,
-    withResolver: true,
-  });
-  return (
-    <ModalOverlay className="overlay middle" isOpen={status === 'blocked'} isDismissable onOpenChange={() => reset?.()}>
-      <Modal className="asked">
-        <Dialog role="alertdialog">
-          <div className="stack">
-            <Heading slot="title">{said.leaveTitle}</Heading>
-            <p>{said.leaveAsk}</p>
-            <div className="inline">
-              <button type="button" className="button danger" onClick={proceed}>
-                {said.leave}
-              </button>
-              <button type="button" className="button" onClick={reset}>
-                {words.cancel}
-              </button>
-            </div>
-          </div>
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
-  );
 }
 
 /** Changes the name, the parts and their places. What is done stays until it is saved or dropped. */
@@ -91,7 +59,7 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
   };
   return (
     <>
-      <LeaveQuestion isDirty={isDirty} />
+      <LeaveQuestion isDirty={isDirty} question={said.leaveAsk} />
       <form className="panel dashboard-form" aria-label={said.title} onSubmit={submit}>
         <div className="inline">
           <div className="field">

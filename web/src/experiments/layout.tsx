@@ -42,6 +42,9 @@ export function ExperimentLayout() {
           <Link to="/experiments/$id/workbook" params={{ id }}>
             {words.workbooks.attached.title}
           </Link>
+          <Link to="/experiments/$id/metadata" params={{ id }} search={{}}>
+            {words.metadata.title}
+          </Link>
           <Link to="/experiments/$id/sharing" params={{ id }}>
             {words.sharing.title}
           </Link>

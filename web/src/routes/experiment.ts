@@ -3,6 +3,7 @@ import { chartSearch } from '../charts/search.ts';
 import { dashboardSearch } from '../dashboards/search.ts';
 import { experimentQuery } from '../experiments/queries.ts';
 import { exportsSearch } from '../exports/search.ts';
+import { metadataListSearch, metadataSearch } from '../metadata/search.ts';
 import { tableSearch } from '../table/search.ts';
 import { uploadsSearch } from '../upload/search.ts';
 import { guarded } from './roots.ts';
@@ -91,6 +92,26 @@ const experimentWorkbook = createRoute({
   component: lazyRouteComponent(() => import('../workbooks/attached.tsx'), 'AttachedPage'),
 });
 
+const metadataList = createRoute({
+  getParentRoute: () => experiment,
+  path: '/metadata',
+  validateSearch: metadataListSearch,
+  component: lazyRouteComponent(() => import('../metadata/list.tsx'), 'MetadataListPage'),
+});
+
+const metadataNew = createRoute({
+  getParentRoute: () => experiment,
+  path: '/metadata/new',
+  component: lazyRouteComponent(() => import('../metadata/make.tsx'), 'MakeMetadataPage'),
+});
+
+const metadata = createRoute({
+  getParentRoute: () => experiment,
+  path: '/metadata/$metadata',
+  validateSearch: metadataSearch,
+  component: lazyRouteComponent(() => import('../metadata/page.tsx'), 'MetadataPage'),
+});
+
 const sharing = createRoute({
   getParentRoute: () => experiment,
   path: '/sharing',
@@ -117,6 +138,9 @@ export const experimentRoutes = experiment.addChildren([
   experimentMacros,
   experimentMacro,
   experimentWorkbook,
+  metadataList,
+  metadataNew,
+  metadata,
   sharing,
   settings,
 ]);

@@ -1,0 +1,153 @@
+/** A metadata table as it is edited. What is not touched stays as it was stored. */
+import type { BodyOf } from '../../../clients/typescript/src/types.ts';
+
+export type Metadata = BodyOf<'/api/v1/experiments/{id}/metadata', 'post'>['metadata'];
+export type Column = Metadata['columns'][number];
+export type ColumnType = Column['type'];
+export type Row = Metadata['rows'][number];
+
+export const DEVICE = 'column:device_id';
+export const COLUMN_NAME = '[A-Za-z0-9_]{1,64}';
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+/** A number that reads the same when it was written as one: no code such as 007, no article number of twenty digits. */
+const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,15})?(e[+-]?\d{1,2})?$/i;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** Tables of an older shape are listed by the service, but cannot be shown. */
+export const isSound = (metadata: Metadata): boolean => Array.isArray(metadata.columns) && Array.isArray(metadata.rows);
+
+/** What a row says in a column, under its id or its name. */
+export const valueOf = (row: Row, { id, name }: Column): unknown => row[id] ?? row[name] ?? null;
+
+export function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+const isDay = (text: string): boolean => {
+  const at = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN;
+  // the 30th of February is read as a day of March
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+};
+
+/** Whether a text is missing beside measurements, since it is not of its column's type. */
+export function isUnfit(text: string, type: ColumnType): boolean {
+  if (text === '' || type === 'string') return false;
+  return type === 'number' ? !NUMBER.test(text.trim()) : !isDay(text.trim().slice(0, 10));
+}
+
+/** A typed text as it is stored: a number where the column is of numbers and the number is written as it was typed. */
+const cellOf = (text: string, { type }: Column): unknown => (type === 'number' && String(Number(text)) === text ? Number(text) : text);
+
+/** A row with another text in a column; an empty text leaves nothing there. */
+export function changeCell(metadata: Metadata, at: number, column: Column, text: string): Metadata {
+  const { id, name } = column;
+  const rows = metadata.rows.map((row, place) => {
+    if (place !== at) return row;
+    const isOwn = metadata.columns.some((other) => other.id === name && other !== column);
+    const kept = Object.entries(row).filter(([key]) => key === '_id' || (key !== id && (isOwn || key !== name)));
+    const cell: [string, unknown][] = text === '' ? [] : [[id, cellOf(text, column)]];
+    return Object.fromEntries([...kept, ...cell]) as Row;
+  });
+  return { ...metadata, rows };
+}
+
+/** A name or type changes; cells that were stored under the former name go under the column's id. */
+export function changeColumn(metadata: Metadata, column: Column, next: Partial<Pick<Column, 'name' | 'type'>>): Metadata {
+  const columns = metadata.columns.map((each) => (each === column ? { ...each, ...next } : each));
+  const { id, name } = column;
+  if (next.name === undefined || name === id || metadata.columns.some((other) => other.id === name)) return { ...metadata, columns };
+  const rows = metadata.rows.map((row) => {
+    if (!Object.hasOwn(row, name) || name === '_id') return row;
+    const kept = Object.entries(row).filter(([key]) => key !== name && key !== id);
+    return Object.fromEntries([...kept, [id, valueOf(row, column)]]) as Row;
+  });
+  return { ...metadata, columns, rows };
+}
+
+export function takeColumn(metadata: Metadata, { id, name }: Column): Metadata {
+  const columns = metadata.columns.filter((each) => each.id !== id);
+  const isFree = !columns.some((other) => other.id === name);
+  const rows = metadata.rows.map(
+    (row) => Object.fromEntries(Object.entries(row).filter(([key]) => key === '_id' || (key !== id && (!isFree || key !== name)))) as Row,
+  );
+  return { ...metadata, columns, rows };
+}
+
+/** The first of `c1`, `c2` … or `1`, `2` … that is not taken. */
+function freeId(taken: ReadonlySet<string>, prefix: string, from: number): string {
+  let at = from;
+  while (taken.has(`${prefix}${at}`)) at += 1;
+  return `${prefix}${at}`;
+}
+
+export function addColumn(metadata: Metadata, name: string): Metadata {
+  const taken = new Set(metadata.columns.flatMap((column) => [column.id, column.name.toLowerCase()]));
+  return { ...metadata, columns: [...metadata.columns, { id: freeId(taken, 'c', metadata.columns.length + 1), name, type: 'string' }] };
+}
+
+export const addRow = (metadata: Metadata): Metadata => ({
+  ...metadata,
+  rows: [...metadata.rows, { _id: freeId(new Set(metadata.rows.map(({ _id }) => _id)), '', metadata.rows.length + 1) }],
+});
+
+/** A column's name like a heading: `Sown on (day)` gives `Sown_on_day`. */
+function nameLike(heading: string, taken: Set<string>): string {
+  const letters = heading
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .replace(/[^A-Za-z0-9_]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .slice(0, 60);
+  const name = letters === '' ? 'column' : letters;
+  let free = name;
+  for (let at = 2; taken.has(free.toLowerCase()); at += 1) free = `${name}_${at}`;
+  taken.add(free.toLowerCase());
+  return free;
+}
+
+function typeLike(texts: readonly string[]): ColumnType {
+  const said = texts.filter((text) => text !== '');
+  if (said.length === 0) return 'string';
+  if (said.every((text) => PLAIN_NUMBER.test(text))) return 'number';
+  return said.every(isDay) ? 'date' : 'string';
+}
+
+/** A table of cells that were read: types are those that all cells have, and the first column with a different text in every row identifies them. */
+export function tableOf({ names, rows }: { names: string[]; rows: string[][] }): Metadata {
+  const taken = new Set<string>();
+  const columns = names.map((heading, place): Column => {
+    const texts = rows.map((cells) => cells[place] ?? '');
+    return { id: `c${place + 1}`, name: nameLike(heading, taken), type: typeLike(texts) };
+  });
+  const identifying = columns.findIndex((_, place) => {
+    const texts = rows.map((cells) => cells[place] ?? '');
+    return !texts.includes('') && new Set(texts).size === texts.length;
+  });
+  const identifierColumnId = `c${Math.max(identifying, 0) + 1}`;
+  const stored = rows.map((cells, at): Row => {
+    const said = columns.flatMap((column, place): [string, unknown][] => {
+      const text = cells[place] ?? '';
+      return text === '' ? [] : [[column.id, cellOf(text, column)]];
+    });
+    return { _id: String(at + 1), ...Object.fromEntries(said) };
+  });
+  return { name: '', columns, rows: stored, identifierColumnId, experimentQuestionId: '' };
+}
+
+/** What of the columns would be refused. */
+export function findNameFault({ columns }: Metadata): { kind: 'odd' | 'twice'; name: string } | null {
+  const seen = new Set<string>();
+  for (const { name } of columns) {
+    if (!new RegExp(`^${COLUMN_NAME}$`).test(name)) return { kind: 'odd', name };
+    if (seen.has(name.toLowerCase())) return { kind: 'twice', name };
+    seen.add(name.toLowerCase());
+  }
+  return null;
+}
+
+export const countUnfit = ({ columns, rows }: Metadata): number =>
+  columns
+    .filter(({ type }) => type !== 'string')
+    .reduce((sum, column) => sum + rows.filter((row) => isUnfit(textOf(valueOf(row, column)), column.type)).length, 0);

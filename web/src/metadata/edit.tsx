@@ -1,0 +1,86 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
+import { queryClient } from '../api.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { LeaveQuestion } from '../ui/leave-question.tsx';
+import { words } from '../words.ts';
+import { isSound } from './draft.ts';
+import { FormProblem, MetadataForm } from './form.tsx';
+import { metadataQuery, replaceMetadata, type Read } from './queries.ts';
+
+const said = words.metadata.form;
+
+interface EditProps {
+  id: string;
+  /** As it was when editing began: what is read meanwhile changes nothing of what is typed. */
+  begun: Read;
+  stop: () => void;
+}
+
+/** Changes a metadata table. What is done stays until it is saved or dropped. */
+export function EditMetadata({ id, begun, stop }: EditProps) {
+  const { metadataId } = begun.record;
+  const [base, setBase] = useState(begun);
+  const [draft, setDraft] = useState(begun.record.metadata);
+  const isDirty = draft !== base.record.metadata;
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: ({ tag, sent }: { tag: string; sent: typeof draft }) => replaceMetadata({ id, metadataId, tag }, sent),
+    onSuccess: (read, { sent }) => {
+      setBase(read);
+      // what was done while it was saved stays
+      setDraft((now) => (now === sent ? read.record.metadata : now));
+      sayDone(said.saved);
+    },
+  });
+  const decide = useMutation({
+    mutationFn: async (isMine: boolean) => {
+      const read = await queryClient.query({ ...metadataQuery(id, metadataId), staleTime: 0 });
+      if (isMine) return mutate({ tag: read.tag, sent: draft });
+      reset();
+      setBase(read);
+      if (!isSound(read.record.metadata)) return stop();
+      setDraft(read.record.metadata);
+    },
+  });
+  const isConflict = error instanceof ProblemError && error.status === 412;
+  const isBusy = isPending || decide.isPending;
+  return (
+    <>
+      <LeaveQuestion isDirty={isDirty} question={said.leaveAsk} />
+      <MetadataForm
+        id={id}
+        draft={draft}
+        change={setDraft}
+        save={() => mutate({ tag: base.tag, sent: draft })}
+        mayBeSaved={isDirty && !isBusy}
+        problem={
+          isConflict ? (
+            <div className="notice problem" role="alert">
+              <p>{said.conflict}</p>
+              <div className="inline">
+                <button type="button" className="button" disabled={isBusy} onClick={() => decide.mutate(true)}>
+                  {said.mine}
+                </button>
+                <button type="button" className="button" disabled={isBusy} onClick={() => decide.mutate(false)}>
+                  {said.theirs}
+                </button>
+              </div>
+              <Problem error={decide.error} />
+            </div>
+          ) : (
+            <FormProblem error={error} columns={draft.columns} />
+          )
+        }
+        others={
+          isDirty ? null : (
+            <button type="button" className="button" onClick={stop}>
+              {said.stop}
+            </button>
+          )
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState, type ReactNode, type SubmitEvent } from 'react';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
+import { tablesQuery } from '../experiments/queries.ts';
+import { countText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+import { countUnfit, DEVICE, findNameFault, type Metadata } from './draft.ts';
+import { EditGrid } from './edit-grid.tsx';
+
+const said = words.metadata.form;
+const OTHER = 'other';
+
+interface MatchedProps {
+  id: string;
+  value: string;
+  change: (question: string) => void;
+}
+
+/** What identifiers are matched with: the device, a question that was answered, or one that will be. */
+function Matched({ id, value, change }: MatchedProps) {
+  const tables = useQuery(tablesQuery(id)).data ?? [];
+  const measurements = tables.find(({ identifier }) => identifier === 'raw_data');
+  // columns that not every experiment has are those of questions
+  const asked = (measurements?.columns ?? []).filter(({ firstSeenAt }) => firstSeenAt !== null).map(({ name }) => name);
+  const known = [DEVICE, ...asked];
+  const [isTyped, setTyped] = useState(value !== '');
+  const chosen = known.includes(value) ? value : isTyped ? OTHER : '';
+  const choose = (next: string) => {
+    setTyped(next === OTHER);
+    change(next === OTHER ? '' : next);
+  };
+  return (
+    <>
+      <div className="field">
+        <label htmlFor="metadata-matched">{said.matched}</label>
+        <select id="metadata-matched" className="input" required value={chosen} onChange={({ target }) => choose(target.value)}>
+          <option value="">{words.workbooks.choose}</option>
+          <option value={DEVICE}>{words.metadata.device}</option>
+          {asked.map((question) => (
+            <option key={question} value={question}>
+              {words.metadata.answer(question)}
+            </option>
+          ))}
+          <option value={OTHER}>{said.other}</option>
+        </select>
+      </div>
+      {chosen === OTHER ? (
+        <div className="field">
+          <label htmlFor="metadata-question">{said.question}</label>
+          <input
+            id="metadata-question"
+            className="input"
+            required
+            maxLength={64}
+            autoComplete="off"
+            aria-describedby="metadata-question-hint"
+            value={value}
+            onChange={({ target }) => change(target.value)}
+          />
+          <span id="metadata-question-hint" className="hint">
+            {said.questionHint}
+          </span>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+/** What was refused, with the columns by name where it was of columns. */
+export function FormProblem({ error, columns }: { error: unknown; columns: Metadata['columns'] }) {
+  const complaints = error instanceof ProblemError ? error.complaints : [];
+  const told = complaints.flatMap(({ path, message }) => {
+    const name = columns[Number(/^\/metadata\/columns\/(\d+)\/name$/.exec(path)?.[1] ?? NaN)]?.name;
+    return name === undefined ? [] : [said.refusedName(name, message)];
+  });
+  if (told.length === 0 || told.length < complaints.length) return <Problem error={error} />;
+  return (
+    <div className="notice problem" role="alert">
+      {told.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      <p className="small">{said.refusedAdvice}</p>
+    </div>
+  );
+}
+
+interface MetadataFormProps {
+  id: string;
+  draft: Metadata;
+  change: (next: Metadata) => void;
+  save: () => void;
+  mayBeSaved: boolean;
+  /** What went wrong when it was saved. */
+  problem: ReactNode;
+  /** What else can be done, beside the button that saves. */
+  others?: ReactNode;
+}
+
+/** A metadata table to be written in: its name, what it is matched with, its columns and cells. */
+export function MetadataForm({ id, draft, change, save, mayBeSaved, problem, others = null }: MetadataFormProps) {
+  const { name, columns, identifierColumnId, experimentQuestionId } = draft;
+  const fault = findNameFault(draft);
+  const unfit = useMemo(() => countUnfit(draft), [draft]);
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    save();
+  };
+  return (
+    <form className="panel metadata-form" aria-label={said.label} onSubmit={submit}>
+      <div className="inline">
+        <div className="field">
+          <label htmlFor="metadata-name">{said.name}</label>
+          <input
+            id="metadata-name"
+            className="input"
+            required
+            maxLength={120}
+            autoComplete="off"
+            value={name}
+            onChange={({ target }) => change({ ...draft, name: target.value })}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="metadata-identifier">{said.identifier}</label>
+          <select
+            id="metadata-identifier"
+            className="input"
+            value={identifierColumnId}
+            onChange={({ target }) => change({ ...draft, identifierColumnId: target.value })}
+          >
+            {columns.map((column) => (
+              <option key={column.id} value={column.id}>
+                {column.name}
+              </option>
+            ))}
+          </select>
+        </div>
+        <Matched id={id} value={experimentQuestionId} change={(question) => change({ ...draft, experimentQuestionId: question })} />
+      </div>
+      <EditGrid metadata={draft} label={words.metadata.grid(name)} change={change} />
+      <div className="small" role="status">
+        {unfit === 0 ? null : <p className="notice">{said.unfit(countText(unfit))}</p>}
+        {fault === null ? null : (
+          <p className="field-error">{fault.kind === 'twice' ? said.nameTwice(fault.name) : said.nameOdd(fault.name)}</p>
+        )}
+      </div>
+      {problem}
+      <div className="inline">
+        <button type="submit" className="button primary" disabled={!mayBeSaved || fault !== null}>
+          {said.save}
+        </button>
+        {others}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,79 @@
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { experimentQuery } from '../experiments/queries.ts';
+import { agoText, countText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+import { isSound } from './draft.ts';
+import { metadataListQuery, PAGE_SIZE, type MetadataRecord } from './queries.ts';
+
+const route = getRouteApi('/guarded/experiments/$id/metadata');
+const said = words.metadata;
+
+function TableRow({ id, record: { metadataId, metadata, updatedAt } }: { id: string; record: MetadataRecord }) {
+  const sound = isSound(metadata);
+  return (
+    <li>
+      <div>
+        <h3>
+          <Link to="/experiments/$id/metadata/$metadata" params={{ id, metadata: metadataId }} search={{}}>
+            {metadata.name === '' ? said.nameless : metadata.name}
+          </Link>
+        </h3>
+        <p className="small quiet">
+          {sound ? said.facts(countText(metadata.rows.length), metadata.columns.length, agoText(updatedAt)) : said.odd}
+        </p>
+        {sound ? <p className="small quiet column-names">{metadata.columns.map(({ name }) => name).join(', ')}</p> : null}
+      </div>
+    </li>
+  );
+}
+
+/** The metadata tables of an experiment, newest first. */
+export function MetadataListPage() {
+  const { id } = route.useParams();
+  const { page = 1 } = route.useSearch();
+  const { isAdmin, experiment } = useSuspenseQuery(experimentQuery(id)).data;
+  const { data, error, refetch } = useQuery(metadataListQuery(id, page));
+  const mayMake = isAdmin && experiment.status !== 'archived';
+  return (
+    <section className="panel" aria-labelledby="metadata">
+      <title>{`${said.title} · ${words.name}`}</title>
+      <header>
+        <h2 id="metadata">{said.title}</h2>
+        {mayMake ? (
+          <Link className="button primary" to="/experiments/$id/metadata/new" params={{ id }}>
+            {said.make}
+          </Link>
+        ) : null}
+      </header>
+      <p className="small quiet">{said.lead}</p>
+      <Problem error={error} retry={() => void refetch()} />
+      {data?.records.length === 0 ? (
+        <div className="empty">
+          <h3>{said.none}</h3>
+          <p>{mayMake ? `${said.noneText} ${said.noneMay}` : said.noneText}</p>
+        </div>
+      ) : null}
+      <ul className="rows">
+        {data?.records.map((record) => (
+          <TableRow key={record.metadataId} id={id} record={record} />
+        ))}
+      </ul>
+      {data === undefined || (page === 1 && data.total <= PAGE_SIZE) ? null : (
+        <nav className="inline" aria-label={words.home.pages}>
+          {page > 1 ? (
+            <Link className="button" to="/experiments/$id/metadata" params={{ id }} search={{ page: page - 1 }}>
+              {words.home.previous}
+            </Link>
+          ) : null}
+          {page * PAGE_SIZE < data.total ? (
+            <Link className="button" to="/experiments/$id/metadata" params={{ id }} search={{ page: page + 1 }}>
+              {words.home.next}
+            </Link>
+          ) : null}
+        </nav>
+      )}
+    </section>
+  );
+}

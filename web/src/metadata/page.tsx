@@ -1,0 +1,123 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
+import { countText, momentText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
+import { words } from '../words.ts';
+import { DEVICE, isSound } from './draft.ts';
+import { EditMetadata } from './edit.tsx';
+import { MetadataGrid } from './grid.tsx';
+import { metadataQuery, removeMetadata, type MetadataRecord, type Read } from './queries.ts';
+import '../table/table.css';
+import './metadata.css';
+
+const route = getRouteApi('/guarded/experiments/$id/metadata/$metadata');
+const said = words.metadata;
+
+/** What the table adds to measurements, and where that is seen. */
+function Beside({ id, record }: { id: string; record: MetadataRecord }) {
+  const { metadata, duplicateIdentifiers } = record;
+  const { columns, identifierColumnId, experimentQuestionId } = metadata;
+  const tables = useQuery(tablesQuery(id)).data ?? [];
+  const measurements = tables.find(({ identifier }) => identifier === 'raw_data');
+  const column = columns.find(({ id: each }) => each === identifierColumnId)?.name ?? identifierColumnId;
+  const known = new Set(measurements?.columns.map(({ name }) => name));
+  const matched = experimentQuestionId === DEVICE ? 'device_id' : experimentQuestionId;
+  const added = columns.filter(({ id: each }) => each !== identifierColumnId).map(({ name }) => name);
+  // a name that measurements have is told apart by what stands before it
+  const shown = ['timestamp', matched, ...added.map((name) => (known.has(`metadata_${name}`) ? `metadata_${name}` : name))];
+  const search = { columns: shown.filter((name) => known.has(name)).slice(0, 50) };
+  const what = experimentQuestionId === DEVICE ? said.device : said.answer(experimentQuestionId);
+  return (
+    <>
+      <p>
+        {said.matches(column, what)}{' '}
+        {measurements?.canRead === true ? (
+          <Link to="/experiments/$id/tables/$table" params={{ id, table: measurements.identifier }} search={search}>
+            {said.beside}
+          </Link>
+        ) : null}
+      </p>
+      {duplicateIdentifiers.length === 0 ? null : <p className="notice">{said.twice(duplicateIdentifiers.join(', '))}</p>}
+    </>
+  );
+}
+
+function Shown({ id, read: { record } }: { id: string; read: Read }) {
+  const { metadata, updatedAt } = record;
+  return (
+    <div className="panel">
+      <p className="small quiet">{said.facts(countText(metadata.rows.length), metadata.columns.length, momentText(updatedAt))}</p>
+      <Beside id={id} record={record} />
+      <MetadataGrid metadata={metadata} label={said.grid(metadata.name)} />
+    </div>
+  );
+}
+
+/** A metadata table, to be read or edited. */
+export function MetadataPage() {
+  const { id, metadata: metadataId } = route.useParams();
+  const { edit = false } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { isAdmin, experiment } = useSuspenseQuery(experimentQuery(id)).data;
+  const { data: read, error, refetch } = useQuery(metadataQuery(id, metadataId));
+  const mayEdit = isAdmin && experiment.status !== 'archived';
+  const [wasEditing, setEditing] = useState(false);
+  const isEditing = edit && (mayEdit || wasEditing);
+  // who began may go on: what is refused later is said where it is saved
+  if (isEditing !== wasEditing) setEditing(isEditing);
+  const remove = useMutation({
+    mutationFn: (tag: string) => removeMetadata({ id, metadataId, tag }),
+    onSuccess: async () => {
+      sayDone(said.removed);
+      await navigate({ to: '/experiments/$id/metadata', params: { id }, search: {}, ignoreBlocker: true });
+    },
+  });
+  if (read === undefined)
+    return error === null ? (
+      <p className="waiting" role="status">
+        {words.waiting}
+      </p>
+    ) : (
+      <Problem error={error} retry={() => void refetch()} />
+    );
+  const { metadata } = read.record;
+  const name = metadata.name === '' ? said.nameless : metadata.name;
+  const sound = isSound(metadata);
+  const show = (isEdited: boolean) => void navigate({ search: isEdited ? { edit: true } : {} });
+  return (
+    <div className="stack">
+      <title>{`${name} · ${words.name}`}</title>
+      <div className="table-head">
+        <h2>{name}</h2>
+        <Link className="small" to="/experiments/$id/metadata" params={{ id }} search={{}}>
+          {said.back}
+        </Link>
+        {mayEdit && sound && !isEditing ? (
+          <button type="button" className="button" onClick={() => show(true)}>
+            {said.edit}
+          </button>
+        ) : null}
+        {mayEdit ? (
+          <AskFirst
+            action={said.remove}
+            label={said.removeOf(name)}
+            question={said.removeOf(name)}
+            consequence={said.removeAsk}
+            perform={() => remove.mutateAsync(read.tag)}
+          />
+        ) : null}
+      </div>
+      {!sound ? (
+        <p className="notice">{said.odd}</p>
+      ) : isEditing ? (
+        <EditMetadata key={metadataId} id={id} begun={read} stop={() => show(false)} />
+      ) : (
+        <Shown id={id} read={read} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { useBlocker } from '@tanstack/react-router';
+import { Dialog } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { words } from '../words.ts';
+
+/** Asks before a page is left on which something is not saved. */
+export function LeaveQuestion({ isDirty, question }: { isDirty: boolean; question: string }) {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
+    enableBeforeUnload: isDirty,
+    withResolver: true,
+  });
+  return (
+    <ModalOverlay className="overlay middle" isOpen={status === 'blocked'} isDismissable onOpenChange={() => reset?.()}>
+      <Modal className="question">
+        <Dialog role="alertdialog">
+          <Heading slot="title">{words.leave.title}</Heading>
+          <p>{question}</p>
+          <div className="inline">
+            <button type="button" className="button danger" onClick={proceed}>
+              {words.leave.action}
+            </button>
+            <button type="button" className="button" onClick={reset}>
+              {words.cancel}
+            </button>
+          </div>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
