@@ -50,6 +50,7 @@ table audit_events
   request_id text
   details jsonb not null default '{}'::jsonb
   constraint audit_events_pkey PRIMARY KEY (id)
+  CREATE INDEX audit_events_by_action ON public.audit_events USING btree (organization_id, action, at DESC)
   CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (actor_id, at DESC)
   CREATE INDEX audit_events_by_organization ON public.audit_events USING btree (organization_id, at DESC)
   CREATE INDEX audit_events_by_resource ON public.audit_events USING btree (resource_id, at DESC)

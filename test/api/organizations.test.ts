@@ -291,3 +291,58 @@ test('GET /api/v1/organizations/{id}/audit tells owners and admins what happened
   expect((await site.as(site.cast.stranger)('GET', at(lab(), 'audit'))).status).toBe(404);
   expect((await site.as(null)('GET', at(open, 'audit'))).status).toBe(401);
 });
+
+test('GET /api/v1/organizations/{id}/audit answers what fits every filter, and refuses what is none', async () => {
+  const id = await makeOrganization(site.db, {
+    name: 'Logged',
+    slug: 'logged',
+    members: { [site.cast.owner.id]: 'owner', [site.cast.admin.id]: 'admin' },
+  });
+  const [macro, other] = [crypto.randomUUID(), crypto.randomUUID()];
+  const { owner, admin } = site.cast;
+  const log = [
+    { at: '2026-05-01T10:00:00Z', actor: owner.id, action: 'macro.created', resource: macro },
+    { at: '2026-05-02T10:00:00Z', actor: admin.id, action: 'macro.updated', resource: macro },
+    { at: '2026-05-03T10:00:00Z', actor: admin.id, action: 'macro.updated', resource: other },
+    { at: '2026-05-04T10:00:00Z', actor: null, action: 'webhook.disabled', resource: null },
+  ];
+  for (const { at: moment, actor, action, resource } of log)
+    await site.db.run(sql('test')`
+      insert into audit_events (id, at, actor_id, action, organization_id, resource_type, resource_id)
+      values (gen_random_uuid(), ${moment}, ${actor}, ${action}, ${id}, 'macro', ${resource})`);
+  // the same of another organization is never among them
+  await site.db.run(sql('test')`
+    insert into audit_events (id, at, actor_id, action, organization_id, resource_type, resource_id)
+    values (gen_random_uuid(), '2026-05-02T10:00:00Z', ${admin.id}, 'macro.updated', ${open}, 'macro', ${macro})`);
+  const ask = (query: Record<string, string | number>) => site.as(admin)('GET', at(id, 'audit'), { query });
+  const days = async (query: Record<string, string | number>) => {
+    const answer = await ask(query);
+    expect(answer.status, answer.text).toBe(200);
+    expect(Number(answer.headers.get('x-total-count'))).toBe(answer.body.length);
+    return answer.body.map((event: { at: string }) => event.at.slice(8, 10));
+  };
+  expect(await days({})).toEqual(['04', '03', '02', '01']);
+  expect(await days({ actorId: admin.id })).toEqual(['03', '02']);
+  expect(await days({ action: 'macro.updated' })).toEqual(['03', '02']);
+  expect(await days({ action: 'table.deleted' })).toEqual([]);
+  expect(await days({ resourceId: macro })).toEqual(['02', '01']);
+  expect(await days({ from: '2026-05-02T10:00:00Z' })).toEqual(['04', '03', '02']);
+  expect(await days({ to: '2026-05-02T10:00:00Z' })).toEqual(['01']);
+  const all = { actorId: admin.id, action: 'macro.updated', resourceId: macro, from: '2026-05-01T00:00:00Z', to: '2026-05-03T00:00:00Z' };
+  expect(await days(all)).toEqual(['02']);
+  const page = await ask({ action: 'macro.updated', page: 2, pageSize: 1 });
+  expect(page.body).toMatchObject([{ at: '2026-05-02T10:00:00.000Z' }]);
+  expect(page.headers.get('link')).toContain('action=macro.updated');
+  for (const [query, place] of [
+    [{ ...all, from: 'yesterday' }, '?from'],
+    [{ ...all, to: '2026-02-30T00:00:00Z' }, '?to'],
+    [{ ...all, action: 'macro.eaten' }, '?action'],
+    [{ ...all, action: "macro.updated' or 'a' = 'a" }, '?action'],
+    [{ ...all, actorId: 'somebody' }, '?actorId'],
+    [{ ...all, resourceId: 'x' }, '?resourceId'],
+  ] as const) {
+    const refused = await ask(query);
+    expect(refused, refused.text).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', errors: [{ path: place }] } });
+  }
+  expect((await ask({ ...all, to: all.from })).body.code).toBe('RANGE_INVALID');
+});

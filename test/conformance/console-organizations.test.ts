@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium, looksRight, openVisitor, type Size } from '../support/chromium.ts';
+import { launchChromium, looksRight, openVisitor, SIZES, type Size } from '../support/chromium.ts';
 import { startConsoleSite, type ConsoleSite } from '../support/console-site.ts';
 import { lettersTo } from '../support/outbox.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -149,6 +149,33 @@ test('makes an organization, invites, lets in, and gives roles', { timeout: 240_
   expect(await page.getByRole('region', { name: 'Audit log' }).getByRole('listitem').count()).toBeGreaterThan(5);
   await page.getByText('Details').first().click();
   await looksRight(page, 'organization-audit-desk');
+  const log = page.getByRole('region', { name: 'Audit log' });
+  const actions = async () => [...new Set(await log.locator('li .facts > code').allTextContents())];
+  await page.getByLabel('What was done').selectOption('team.created');
+  await expect.poll(actions).toEqual(['team.created']);
+  await page.getByLabel('Done by').selectOption({ label: 'Member Sample' });
+  await page.getByText('Nothing fits. Take a filter away, or choose more days.').waitFor();
+  await page.getByLabel('Done by').selectOption({ label: 'Owner Sample' });
+  await expect.poll(actions).toEqual(['team.created']);
+  await page.getByLabel('To the day').fill('2020-05-01');
+  await page.getByText('Nothing fits. Take a filter away, or choose more days.').waitFor();
+  // the address says it, and what is refused is told
+  await page.goto(`${page.url()}&from=2021-05-01`);
+  await page.getByRole('alert').getByText('The range is empty: from must be before to.').waitFor();
+  expect(await page.getByLabel('From the day').inputValue()).toBe('2021-05-01');
+  await page.getByLabel('To the day').fill('');
+  await expect.poll(actions).toEqual(['team.created']);
+  await page.getByLabel('What was done').selectOption({ label: 'anything' });
+  await expect.poll(actions).toContain('team.updated');
+  await page.setViewportSize(SIZES.phone);
+  await looksRight(page, 'organization-audit-phone');
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  await page.setViewportSize(SIZES.desk);
+  await page.getByRole('link', { name: 'Show all' }).click();
+  await expect.poll(actions).toContain('organization.join-requested');
+  expect(page.url()).not.toContain('?');
+  await log.getByRole('link', { name: 'by Stranger Sample' }).first().click();
+  await expect.poll(actions).not.toContain('team.created');
 
   // members go, and so does the organization
   await page.getByRole('link', { name: 'Members' }).click();

@@ -140,15 +140,34 @@ export const listTeamGrants = (db: Queryable, id: string) =>
     where t.organization_id = ${id}
     order by r.name, g.id`);
 
-export const listAuditEvents = (db: Queryable, id: string, page: { limit: number; offset: number }) =>
+/** What of an organization's log is asked for; without a filter all of it. */
+export interface AuditFilter {
+  actorId?: string | undefined;
+  action?: string | undefined;
+  resourceId?: string | undefined;
+  /** Belongs to the range. */
+  from?: Date | undefined;
+  /** Does not belong to it. */
+  to?: Date | undefined;
+}
+
+const auditOf = (id: string, { actorId, action, resourceId, from, to }: AuditFilter) => fragment`
+  audit_events where organization_id = ${id}
+  ${actorId === undefined ? fragment`` : fragment`and actor_id = ${actorId}`}
+  ${action === undefined ? fragment`` : fragment`and action = ${action}`}
+  ${resourceId === undefined ? fragment`` : fragment`and resource_id = ${resourceId}`}
+  ${from === undefined ? fragment`` : fragment`and at >= ${from}`}
+  ${to === undefined ? fragment`` : fragment`and at < ${to}`}`;
+
+export const listAuditEvents = (db: Queryable, id: string, filter: AuditFilter, page: { limit: number; offset: number }) =>
   db.rows<AuditEvent>(sql('organizations.listAuditEvents')`
     select id, at, actor_id as "actorId", action, resource_type as "resourceType", resource_id as "resourceId", subject_id as "subjectId",
       request_id as "requestId", details
-    from audit_events where organization_id = ${id}
+    from ${auditOf(id, filter)}
     order by at desc, id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countAuditEvents = async (db: Queryable, id: string, most: number) =>
+export const countAuditEvents = async (db: Queryable, id: string, filter: AuditFilter, most: number) =>
   (
     await db.one<{ count: number }>(sql('organizations.countAuditEvents')`
-      select count(*) as count from (select from audit_events where organization_id = ${id} limit ${most}) counted`)
+      select count(*) as count from (select from ${auditOf(id, filter)} limit ${most}) counted`)
   )?.count ?? 0;

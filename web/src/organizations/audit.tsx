@@ -3,7 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
+import { AuditForm, filtersOf } from './audit-filters.tsx';
 import { auditQuery, PAGE_SIZE, type AuditEvent } from './queries.ts';
+import type { AuditSearch } from './search.ts';
 
 const route = getRouteApi('/guarded/organizations/$organization/audit');
 const said = words.organizations.audit;
@@ -26,8 +28,16 @@ function Resource({ event: { resourceType, resourceId } }: { event: AuditEvent }
   return <span>{resourceType}</span>;
 }
 
-function EventRow({ event, people }: { event: AuditEvent; people: ReadonlyMap<string, string> }) {
-  const { at, action, actorId, subjectId, requestId, details } = event;
+interface EventProps {
+  event: AuditEvent;
+  people: ReadonlyMap<string, string>;
+  /** The address that shows only some events, besides what it leaves out already. */
+  narrow: (to: AuditSearch) => AuditSearch;
+}
+
+function EventRow({ event, people, narrow }: EventProps) {
+  const { at, action, actorId, subjectId, resourceId, resourceType, requestId, details } = event;
+  const { organization } = route.useParams();
   const nameOf = (id: string) => people.get(id) ?? said.unknown;
   return (
     <li>
@@ -35,12 +45,34 @@ function EventRow({ event, people }: { event: AuditEvent; people: ReadonlyMap<st
         <p className="facts">
           <code>{action}</code>
           <Resource event={event} />
+          {resourceId === null || resourceType === null ? null : (
+            <Link
+              className="small"
+              to="/organizations/$organization/audit"
+              params={{ organization }}
+              search={narrow({ resource: resourceId })}
+              aria-label={said.onlyThisLabel(resourceType)}
+            >
+              {said.onlyThis}
+            </Link>
+          )}
         </p>
         <p className="small quiet facts">
           <time dateTime={at} title={momentText(at)}>
             {agoText(at)}
           </time>
-          <span>{said.by(actorId === null ? said.service : nameOf(actorId))}</span>
+          {actorId === null ? (
+            <span>{said.by(said.service)}</span>
+          ) : (
+            <Link
+              to="/organizations/$organization/audit"
+              params={{ organization }}
+              search={narrow({ actor: actorId })}
+              title={said.onlyBy(nameOf(actorId))}
+            >
+              {said.by(nameOf(actorId))}
+            </Link>
+          )}
           {subjectId === null ? null : <span>{said.about(nameOf(subjectId))}</span>}
         </p>
         <details className="small">
@@ -55,15 +87,21 @@ function EventRow({ event, people }: { event: AuditEvent; people: ReadonlyMap<st
   );
 }
 
-/** Everything that happened in an organization, newest first. */
+/** Everything that happened in an organization, newest first, or what is asked for of it. */
 export function AuditPage() {
   const { organization: id } = route.useParams();
-  const { page = 1 } = route.useSearch();
-  const { data, error, refetch } = useQuery(auditQuery(id, page));
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { page = 1 } = search;
+  const filters = filtersOf(search);
+  const { data, error, refetch } = useQuery(auditQuery(id, page, filters));
+  const narrow = (next: Partial<AuditSearch>): AuditSearch => ({ ...search, ...next, page: undefined });
+  const people = data?.people ?? new Map<string, string>();
   return (
     <section className="panel" aria-labelledby="audit">
       <h2 id="audit">{said.title}</h2>
       <p className="quiet">{said.lead}</p>
+      <AuditForm id={id} search={search} people={people} change={(next) => void navigate({ search: narrow(next), replace: true })} />
       <Problem error={error} retry={() => void refetch()} />
       {data === undefined ? (
         error === null ? (
@@ -71,20 +109,34 @@ export function AuditPage() {
         ) : null
       ) : (
         <>
-          {data.events.length === 0 ? <p className="quiet">{said.none}</p> : null}
+          {data.events.length === 0 ? (
+            <p className="quiet" role="status">
+              {Object.keys(filters).length === 0 ? said.none : said.noneFits}
+            </p>
+          ) : null}
           <ul className="rows tight">
             {data.events.map((event) => (
-              <EventRow key={event.id} event={event} people={data.people} />
+              <EventRow key={event.id} event={event} people={people} narrow={narrow} />
             ))}
           </ul>
           <nav className="inline" aria-label={words.home.pages}>
             {page > 1 ? (
-              <Link className="button" to="/organizations/$organization/audit" params={{ organization: id }} search={{ page: page - 1 }}>
+              <Link
+                className="button"
+                to="/organizations/$organization/audit"
+                params={{ organization: id }}
+                search={{ ...search, page: page - 1 }}
+              >
                 {words.home.previous}
               </Link>
             ) : null}
             {page * PAGE_SIZE < data.total ? (
-              <Link className="button" to="/organizations/$organization/audit" params={{ organization: id }} search={{ page: page + 1 }}>
+              <Link
+                className="button"
+                to="/organizations/$organization/audit"
+                params={{ organization: id }}
+                search={{ ...search, page: page + 1 }}
+              >
                 {words.home.next}
               </Link>
             ) : null}

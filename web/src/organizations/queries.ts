@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { eachOf } from '../../../clients/typescript/src/paging.ts';
-import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
+import type { AnswerTo, QueryOf } from '../../../clients/typescript/src/types.ts';
 import { api, queryClient } from '../api.ts';
 import type { DeliveriesSearch } from './search.ts';
 
@@ -14,6 +14,9 @@ export type Team = AnswerTo<'/api/v1/organizations/{id}/teams', 'get'>[number];
 export type Webhook = AnswerTo<'/api/v1/organizations/{id}/webhooks', 'get'>[number];
 export type Delivery = AnswerTo<'/api/v1/organizations/{id}/webhooks/{webhookId}/deliveries', 'get'>[number];
 export type AuditEvent = AnswerTo<'/api/v1/organizations/{id}/audit', 'get'>[number];
+
+/** What of the log is asked for. */
+export type AuditFilters = Omit<QueryOf<'/api/v1/organizations/{id}/audit', 'get'>, 'page' | 'pageSize'>;
 
 const byId = (id: string) => ({ params: { path: { id } } });
 
@@ -98,12 +101,12 @@ export const blockersQuery = (id: string) =>
   });
 
 /** A page of what happened in an organization, newest first, with the names of the people in it. */
-export const auditQuery = (id: string, page: number) =>
+export const auditQuery = (id: string, page: number, filters: AuditFilters) =>
   queryOptions({
-    queryKey: [...keyOf(id), 'audit', page],
+    queryKey: [...keyOf(id), 'audit', page, filters],
     queryFn: async ({ signal }) => {
       const { data, response } = await api.GET('/api/v1/organizations/{id}/audit', {
-        params: { path: { id }, query: { page, pageSize: PAGE_SIZE } },
+        params: { path: { id }, query: { page, pageSize: PAGE_SIZE, ...filters } },
         signal,
       });
       const events = data ?? [];

@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { words } from '../words.ts';
+import { ACTION_GROUPS, actionOf } from './actions.ts';
+import { membersQuery, type AuditFilters } from './queries.ts';
+import type { AuditSearch } from './search.ts';
+
+const said = words.organizations.audit.filters;
+
+/** The day after one, by the calendar here, as a moment. */
+function endOf(day: string): string {
+  const at = new Date(`${day}T00:00:00`);
+  at.setDate(at.getDate() + 1);
+  return at.toISOString();
+}
+
+/** What the service is asked for; days begin and end here, where the browser is. */
+export function filtersOf({ actor, action, resource, from, to }: AuditSearch): AuditFilters {
+  const known = actionOf(action);
+  return {
+    ...(actor === undefined ? {} : { actorId: actor }),
+    ...(known === undefined ? {} : { action: known }),
+    ...(resource === undefined ? {} : { resourceId: resource }),
+    ...(from === undefined ? {} : { from: new Date(`${from}T00:00:00`).toISOString() }),
+    ...(to === undefined ? {} : { to: endOf(to) }),
+  };
+}
+
+interface AuditFormProps {
+  id: string;
+  search: AuditSearch;
+  /** Names of people in the events that are shown. */
+  people: ReadonlyMap<string, string>;
+  change: (next: Partial<AuditSearch>) => void;
+}
+
+/** Which events of the log are shown. Each choice counts at once, and is in the address. */
+export function AuditForm({ id, search, people, change }: AuditFormProps) {
+  const { actor, action, resource, from, to } = search;
+  const members = useQuery(membersQuery(id)).data ?? [];
+  const names = new Map(members.map(({ userId, user }) => [userId, user.name]));
+  if (actor !== undefined && !names.has(actor)) names.set(actor, people.get(actor) ?? words.organizations.audit.unknown);
+  const isNarrowed = [actor, action, resource, from, to].some((each) => each !== undefined);
+  const given = (text: string) => (text === '' ? undefined : text);
+  return (
+    <div className="stack" role="group" aria-label={said.label}>
+      <div className="inline audit-filters">
+        <div className="field">
+          <label htmlFor="audit-actor">{said.who}</label>
+          <select id="audit-actor" className="input" value={actor ?? ''} onChange={({ target }) => change({ actor: given(target.value) })}>
+            <option value="">{said.anybody}</option>
+            {[...names].map(([userId, name]) => (
+              <option key={userId} value={userId}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor="audit-action">{said.what}</label>
+          <select
+            id="audit-action"
+            className="input"
+            value={actionOf(action) ?? ''}
+            onChange={({ target }) => change({ action: given(target.value) })}
+          >
+            <option value="">{said.anything}</option>
+            {ACTION_GROUPS.map(({ kind, actions }) => (
+              <optgroup key={kind} label={kind}>
+                {actions.map((each) => (
+                  <option key={each} value={each}>
+                    {each}
+                  </option>
+                ))}
+              </optgroup>
+            ))}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor="audit-from">{said.from}</label>
+          <input
+            id="audit-from"
+            className="input"
+            type="date"
+            value={from ?? ''}
+            onChange={({ target }) => change({ from: given(target.value) })}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="audit-to">{said.to}</label>
+          <input
+            id="audit-to"
+            className="input"
+            type="date"
+            value={to ?? ''}
+            onChange={({ target }) => change({ to: given(target.value) })}
+          />
+        </div>
+        {isNarrowed ? (
+          <Link className="button" to="/organizations/$organization/audit" params={{ organization: id }} search={{}}>
+            {said.all}
+          </Link>
+        ) : null}
+      </div>
+      {resource === undefined ? null : <p className="small quiet">{said.resource}</p>}
+    </div>
+  );
+}
