@@ -8,8 +8,6 @@ let owner: Visitor;
 beforeAll(async () => {
   site = await startConsole();
   owner = await site.visitAs('owner');
-  // the page of the link has a heading too
-  await owner.page.getByRole('heading', { name: 'Maize under drought' }).waitFor();
 });
 afterAll(() => site.stop());
 

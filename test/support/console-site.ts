@@ -36,7 +36,9 @@ export async function startConsoleSite(environment: Record<string, string> = {})
     owner: callsTo(server.baseUrl)(quickstart['apiKey']!),
     openAsOwner: async (page) => {
       await page.goto(/http:\S+\/sign-in\/link#[\w-]{43}/.exec(server.output())![0]);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      // the page of the link has a heading too, while it signs in
+      await page.waitForURL(({ pathname }) => !pathname.startsWith('/sign-in'));
+      await page.getByRole('heading', { name: 'Maize under drought' }).waitFor();
     },
     signIn: async (page, address) => {
       await page.goto(`${server.baseUrl}/sign-in`);
