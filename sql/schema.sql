@@ -1358,7 +1358,7 @@ AS $function$
       where s.organization_id = r.organization_id and s.user_id <> person and (s.is_owner or (s.is_admin and not coalesce(own.is_owner, false))))
     and not exists (select from covering_grants c where c.resource_id = r.id and c.user_id <> person)
 $function$
-CREATE OR REPLACE FUNCTION public.first_found(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, asked tsquery, arm integer)
+CREATE OR REPLACE FUNCTION public.first_found(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, asked tsquery, arm integer, asked_visibility text, maker uuid)
  RETURNS uuid[]
  LANGUAGE plpgsql
  STABLE
@@ -1371,15 +1371,19 @@ declare
   sample constant integer := 400;
   found uuid[];
 begin
-  found := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample) r where r.search @@ asked limit arm);
+  found := array(
+    select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample, asked_visibility, maker) r
+    where r.search @@ asked limit arm);
   -- where the rest of them is likely to be found in the next pages
   if cardinality(found) between arm / 16 and arm - 1 then
     found := array(
-      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(found))) r
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(found)), asked_visibility, maker) r
       where r.search @@ asked limit arm);
   end if;
   if cardinality(found) < arm then
-    found := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where r.search @@ asked limit arm);
+    found := array(
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, null, asked_visibility, maker) r
+      where r.search @@ asked limit arm);
   end if;
   return found;
 end
@@ -1619,7 +1623,7 @@ begin
     where experiment_id = coalesce(new.experiment_id, old.experiment_id) and identifier = coalesce(new.macro_id, old.macro_id)::text) t;
   return null;
 end $function$
-CREATE OR REPLACE FUNCTION public.readable_among(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, pages integer DEFAULT NULL::integer)
+CREATE OR REPLACE FUNCTION public.readable_among(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, pages integer DEFAULT NULL::integer, asked_visibility text DEFAULT NULL::text, maker uuid DEFAULT NULL::uuid)
  RETURNS SETOF resources
  LANGUAGE sql
  STABLE PARALLEL SAFE
@@ -1628,6 +1632,8 @@ AS $function$
   from resources r
   where r.type = any (asked_types)
     and (pages is null or r.ctid < format('(%s,0)', pages)::tid)
+    and (maker is null or r.created_by = maker)
+    and (asked_visibility is null or (r.visibility = 'public' or coalesce(r.public_from <= now(), false)) = (asked_visibility = 'public'))
     and (
       r.organization_id in (select unnest(homes))
       or r.id in (select unnest(granted))
@@ -1706,7 +1712,7 @@ CREATE OR REPLACE FUNCTION public.role_trimmed(role text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN regexp_replace(role, '^[ \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+|[ \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+$'::text, ''::text, 'g'::text)
-CREATE OR REPLACE FUNCTION public.search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer)
+CREATE OR REPLACE FUNCTION public.search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer, asked_visibility text DEFAULT NULL::text, maker uuid DEFAULT NULL::uuid)
  RETURNS TABLE(id uuid, "position" bigint)
  LANGUAGE plpgsql
  STABLE
@@ -1734,17 +1740,19 @@ declare
   hits uuid[];
   via uuid[];
 begin
-  worded := first_found(caller, homes, granted, asked_types, related_only, asked, arm);
+  worded := first_found(caller, homes, granted, asked_types, related_only, asked, arm, asked_visibility, maker);
   select array(
-    (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
+    (select r.id from readable_among(caller, homes, granted, asked_types, related_only, null, asked_visibility, maker) r
+      where lower(r.name) = folded order by r.id limit arm)
     union
-    (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) like part limit arm)
+    (select r.id from readable_among(caller, homes, granted, asked_types, related_only, null, asked_visibility, maker) r
+      where lower(r.name) like part limit arm)
     union
     select unnest(worded)
   ) into hits;
   if cardinality(hits) < few and length(term) >= 3 then
     hits := hits || array(
-      select r.id from readable_among(caller, homes, granted, asked_types, related_only) r
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, null, asked_visibility, maker) r
       where r.name ilike '%' || part and r.id <> all (hits) limit arm);
   end if;
   if cardinality(hits) < few then
@@ -1768,16 +1776,16 @@ begin
       select string_agg(quote_literal(word) || ':A', '|') as query
       from (
         select word from name_words where unaccent(typed) <% word order by word_similarity(unaccent(typed), word) desc, word limit 8) w) alike;
-    near := first_found(caller, homes, granted, asked_types, related_only, meant, arm);
+    near := first_found(caller, homes, granted, asked_types, related_only, meant, arm, asked_visibility, maker);
     hits := hits || array(
       select r.id from resources r where r.id = any (near) and r.id <> all (hits) order by word_similarity(folded, r.name) desc, r.id limit few);
   end if;
   if 'workbook' = any (asked_types) then
-    via := case when not related_only and asked_types @> array['protocol', 'macro', 'experiment'] then worded else array(
+    via := case when not related_only and asked_visibility is null and maker is null and asked_types @> array['protocol', 'macro', 'experiment'] then worded else array(
       select r.id from readable_among(caller, homes, granted, array['protocol', 'macro', 'experiment'], false) r where r.search @@ asked limit 200) end;
     hits := hits || array(
       select r.id
-      from readable_among(caller, homes, granted, array['workbook'], related_only) r
+      from readable_among(caller, homes, granted, array['workbook'], related_only, null, asked_visibility, maker) r
       where r.id = any (array(
           select u.workbook_id from workbook_uses u where u.resource_id = any (via)
           union

@@ -32,7 +32,9 @@ $$;
 -- Up to `arm` of what the caller may read that a query finds, in the order of the table, so that a word that everything holds costs no more than a
 -- rare one: the first pages are read as they lie, and only when they do not hold enough the index is asked. The planner, left to choose, reads the
 -- whole table for words that are common each and rare together.
-create or replace function first_found(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, asked tsquery, arm integer)
+drop function if exists first_found(uuid, uuid[], uuid[], text[], boolean, tsquery, integer);
+create or replace function first_found(caller uuid, homes uuid[], granted uuid[], asked_types text[], related_only boolean, asked tsquery, arm integer,
+  asked_visibility text, maker uuid)
 returns uuid[] language plpgsql stable
 set plan_cache_mode = force_custom_plan
 set max_parallel_workers_per_gather = 0
@@ -43,15 +45,19 @@ declare
   sample constant integer := 400;
   found uuid[];
 begin
-  found := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample) r where r.search @@ asked limit arm);
+  found := array(
+    select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample, asked_visibility, maker) r
+    where r.search @@ asked limit arm);
   -- where the rest of them is likely to be found in the next pages
   if cardinality(found) between arm / 16 and arm - 1 then
     found := array(
-      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(found))) r
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, sample * arm * 3 / (2 * cardinality(found)), asked_visibility, maker) r
       where r.search @@ asked limit arm);
   end if;
   if cardinality(found) < arm then
-    found := array(select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where r.search @@ asked limit arm);
+    found := array(
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, null, asked_visibility, maker) r
+      where r.search @@ asked limit arm);
   end if;
   return found;
 end
@@ -59,8 +65,10 @@ $$;
 
 -- What a search finds among what the caller may read, best first. Words by prefix or stem; with few finds also any part of a name, and then
 -- misspelt names; workbooks also by what they use and by who uses them, where the caller may read that too. Archived experiments only when asked.
--- Each arm stops at `arm` rows.
-create or replace function search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer)
+-- `asked_visibility` and `maker` narrow what is looked through, so that no bound is spent on what they leave out. Each arm stops at `arm` rows.
+drop function if exists search_ids(uuid, text[], boolean, text, text, text, integer);
+create or replace function search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer,
+  asked_visibility text default null, maker uuid default null)
 returns table (id uuid, "position" bigint) language plpgsql stable
 set plan_cache_mode = force_custom_plan
 set pg_trgm.word_similarity_threshold = 0.45
@@ -86,17 +94,19 @@ declare
   hits uuid[];
   via uuid[];
 begin
-  worded := first_found(caller, homes, granted, asked_types, related_only, asked, arm);
+  worded := first_found(caller, homes, granted, asked_types, related_only, asked, arm, asked_visibility, maker);
   select array(
-    (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) = folded order by r.id limit arm)
+    (select r.id from readable_among(caller, homes, granted, asked_types, related_only, null, asked_visibility, maker) r
+      where lower(r.name) = folded order by r.id limit arm)
     union
-    (select r.id from readable_among(caller, homes, granted, asked_types, related_only) r where lower(r.name) like part limit arm)
+    (select r.id from readable_among(caller, homes, granted, asked_types, related_only, null, asked_visibility, maker) r
+      where lower(r.name) like part limit arm)
     union
     select unnest(worded)
   ) into hits;
   if cardinality(hits) < few and length(term) >= 3 then
     hits := hits || array(
-      select r.id from readable_among(caller, homes, granted, asked_types, related_only) r
+      select r.id from readable_among(caller, homes, granted, asked_types, related_only, null, asked_visibility, maker) r
       where r.name ilike '%' || part and r.id <> all (hits) limit arm);
   end if;
   if cardinality(hits) < few then
@@ -120,16 +130,16 @@ begin
       select string_agg(quote_literal(word) || ':A', '|') as query
       from (
         select word from name_words where unaccent(typed) <% word order by word_similarity(unaccent(typed), word) desc, word limit 8) w) alike;
-    near := first_found(caller, homes, granted, asked_types, related_only, meant, arm);
+    near := first_found(caller, homes, granted, asked_types, related_only, meant, arm, asked_visibility, maker);
     hits := hits || array(
       select r.id from resources r where r.id = any (near) and r.id <> all (hits) order by word_similarity(folded, r.name) desc, r.id limit few);
   end if;
   if 'workbook' = any (asked_types) then
-    via := case when not related_only and asked_types @> array['protocol', 'macro', 'experiment'] then worded else array(
+    via := case when not related_only and asked_visibility is null and maker is null and asked_types @> array['protocol', 'macro', 'experiment'] then worded else array(
       select r.id from readable_among(caller, homes, granted, array['protocol', 'macro', 'experiment'], false) r where r.search @@ asked limit 200) end;
     hits := hits || array(
       select r.id
-      from readable_among(caller, homes, granted, array['workbook'], related_only) r
+      from readable_among(caller, homes, granted, array['workbook'], related_only, null, asked_visibility, maker) r
       where r.id = any (array(
           select u.workbook_id from workbook_uses u where u.resource_id = any (via)
           union

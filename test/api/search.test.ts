@@ -166,3 +166,32 @@ test('no hit that the reader could not read, and none that they could is left ou
     { seed, numRuns: 6 },
   );
 });
+
+test('what narrows a search is not lost among more hits than are ranked', { timeout: 120_000 }, async () => {
+  const { owner, member, stranger, leafLab } = site.cast;
+  const fill = (count: number, made: { name: string; visibility: string; by: string }) =>
+    site.db.run(sql('test')`
+      with made as (
+        insert into resources (id, type, organization_id, visibility, name, created_by)
+        select gen_random_uuid(), 'experiment', ${leafLab}, ${made.visibility}, ${made.name} || ' ' || n, ${made.by}
+        from generate_series(1, ${count}) n returning id)
+      insert into experiments (id, status) select id, 'active' from made`);
+  const ask = async (query: Record<string, string>, person = owner) => {
+    const answer = await site.as(person)('GET', '/api/v1/experiments', { query: { search: 'quillwort', pageSize: '100', ...query } });
+    expect(answer.status, answer.text).toBe(200);
+    return { total: Number(answer.headers.get('x-total-count')), names: answer.body.map(({ name }: { name: string }) => name) as string[] };
+  };
+  await fill(40, { name: 'Last of all, a quillwort', visibility: 'public', by: member.id });
+  // these are better hits, and more than are ranked
+  await fill(10_100, { name: 'Quillwort', visibility: 'private', by: owner.id });
+  expect((await ask({})).names[0]).toMatch(/^Quillwort/);
+  const open = await ask({ visibility: 'public' });
+  expect(open.total).toBe(40);
+  expect(open.names).toHaveLength(40);
+  expect(open.names.every((name) => name.startsWith('Last of all'))).toBe(true);
+  expect((await ask({ visibility: 'public' }, stranger)).total).toBe(40);
+  expect((await ask({ createdBy: 'me' }, member)).total).toBe(40);
+  expect((await ask({ createdBy: 'me', visibility: 'private' }, member)).total).toBe(0);
+  expect((await ask({ createdBy: 'me', visibility: 'public' }, member)).total).toBe(40);
+  expect((await ask({ visibility: 'private' }, stranger)).total).toBe(0);
+});

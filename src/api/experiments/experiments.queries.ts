@@ -90,11 +90,10 @@ const listParts = (filter: ExperimentFilter) => {
 const SEARCHED = 10_001;
 
 const found = (filter: ExperimentFilter, most: number) => {
-  const { userId, search, status } = filter;
-  const ids = fragment`search_ids(${userId}, array['experiment'], ${isRelatedOnly(filter)}, ${search ?? ''}, ${status ?? null}, null, ${most})`;
-  return isNarrowed(filter)
-    ? fragment`(select f.id, f.position from ${ids} f join resources r on r.id = f.id where ${hasTraits(filter)})`
-    : ids;
+  const { userId, search, status, visibility, createdBy } = filter;
+  const maker = createdBy === undefined ? null : userId;
+  return fragment`search_ids(${userId}, array['experiment'], ${isRelatedOnly(filter)}, ${search ?? ''}, ${status ?? null}, null, ${most},
+    ${visibility ?? null}, ${maker})`;
 };
 
 export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: { limit: number; offset: number }) => {
