@@ -91,11 +91,22 @@ test('sessions and keys are ended, requests and invitations declined, links take
 test('too many changes are refused by a sentence with its wait, and what was typed stays', { timeout: 180_000 }, async () => {
   const { id } = await send('/experiments', { name: 'Busy' });
   const macro = await send('/macros', { name: 'Busy macro', language: 'javascript', code: 'return {};' });
+  const protocol = await send('/protocols', { name: 'Busy protocol', family: 'generic', code: [{}] });
+  const workbook = await send('/workbooks', { name: 'Busy workbook' });
   const group = await send('/device-groups', { name: 'Busy group' });
+  const device = await send('/devices', { serialNumber: 'BUSY-1', deviceType: 'multispeq', organizationId: site.sample.organizationId });
+  const dashboard = await send(`/experiments/${id}/dashboards`, { name: 'Busy dashboard' });
+  const columns = [{ id: 'a', name: 'plot', type: 'string' }];
+  const described = { name: 'Busy plots', columns, rows: [], identifierColumnId: 'a', experimentQuestionId: 'plot' };
+  const { metadataId } = (await send(`/experiments/${id}/metadata`, { metadata: described })) as unknown as { metadataId: string };
   const { page, complaints } = owner;
+  const lab = `/organizations/${site.sample.organizationId}`;
+  expect(
+    (await sendFrom(page, '/auth/organization/create-team', { name: 'Busy team', organizationId: site.sample.organizationId })).status,
+  ).toBe(200);
   // a proxy in front that asks for more patience than the client has
   await page.route('**/api/v1/**', (route) =>
-    route.request().method() === 'GET' || route.request().url().includes('/users/metadata')
+    route.request().method() === 'GET' || /\/users\/metadata|has-permission/.test(route.request().url())
       ? route.continue()
       : route.fulfill({
           status: 429,
@@ -104,22 +115,44 @@ test('too many changes are refused by a sentence with its wait, and what was typ
         }),
   );
   const typed = 'stays as it is';
-  const forms: { path: string; field: string; button: string }[] = [
-    { path: '/experiments/new', field: '#new-name', button: 'Make the experiment' },
-    { path: `/experiments/${id}/settings`, field: 'input[name=name]', button: 'Save' },
-    { path: `/library/macros/${macro.id}`, field: '#about-name', button: 'Save' },
-    { path: '/account', field: '#key-name', button: 'Make' },
+  const address = 'stays@field.example';
+  /** Every form of one or a few fields that is seen at an address by itself; `also` is what else has to be filled in. */
+  const forms: { path: string; field: string; text?: string; also?: Readonly<Record<string, string>> }[] = [
+    { path: '/experiments/new', field: '#new-name' },
+    { path: `/experiments/${id}/settings`, field: 'input[name=name]' },
+    { path: `/experiments/${id}/dashboards`, field: '#dashboard-new' },
+    { path: `/experiments/${id}/dashboards/${dashboard.id}?edit=true`, field: '#dashboard-name' },
+    { path: `/experiments/${id}/metadata/${metadataId}?edit=true`, field: '#metadata-name' },
+    { path: `/library/macros/${macro.id}`, field: '#about-name' },
+    { path: `/library/protocols/${protocol.id}`, field: '#about-name' },
+    { path: `/library/workbooks/${workbook.id}`, field: '#about-name' },
+    { path: '/devices/new', field: '#new-serials', text: 'STAYS-1' },
+    { path: `/devices/${device.id}`, field: 'input[name=name]' },
+    { path: '/devices/groups', field: '#group-name' },
+    { path: `/devices/groups/${group.id}`, field: '#group-name' },
+    { path: '/organizations', field: '#organization-name', also: { '#organization-slug': 'stays' } },
+    { path: lab, field: '#invite-address', text: address },
+    { path: `${lab}/teams`, field: '#team-name' },
+    { path: `${lab}/teams`, field: 'input[aria-label="New name of Busy team"]' },
+    { path: `${lab}/webhooks`, field: '#webhook-description', also: { '#webhook-url': 'https://field.example/hook' } },
+    { path: `${lab}/settings`, field: '#organization-location' },
+    { path: '/account', field: '#first-name' },
+    { path: '/account', field: '#key-name' },
   ];
-  for (const { path, field, button } of forms) {
+  for (const { path, field, text = typed, also = {} } of forms) {
     await page.goto(`${site.baseUrl}${path}`);
     const form = page.locator('form').filter({ has: page.locator(field) });
-    await form.locator(field).fill(typed);
-    await form.getByRole('button', { name: new RegExp(`^${button}`) }).click();
+    for (const [other, value] of Object.entries(also)) await form.locator(other).fill(value);
+    await form.locator(field).fill(text);
+    await form.locator('button[type=submit]').first().click();
     await page
       .getByText(/Try again in 90 seconds/)
       .first()
-      .waitFor();
-    expect(await form.locator(field).inputValue(), path).toBe(typed);
+      .waitFor()
+      .catch((error: unknown) => {
+        throw new Error(`${path} ${field} says nothing of the wait`, { cause: error });
+      });
+    expect(await form.locator(field).inputValue(), `${path} ${field}`).toBe(text);
   }
   for (const path of [`/experiments/${id}/sharing`, `/library/macros/${macro.id}/sharing`, `/devices/groups/${group.id}/sharing`]) {
     await page.goto(`${site.baseUrl}${path}`);
