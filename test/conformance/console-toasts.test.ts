@@ -38,7 +38,7 @@ test('what is said on a phone lies over no control', { timeout: 120_000 }, async
   );
   await page.getByRole('button', { name: /your account/ }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
-  const said = page.getByText(/There were too many requests/);
+  const said = page.getByText(/There were too many requests\. Wait a moment, then try again\./);
   await said.waitFor();
   await page.evaluate('scrollTo(0, 0)');
   const head = (await page.locator('.top').boundingBox())!;

@@ -22,7 +22,11 @@ export function tellProblem(error: unknown): Told {
       requestId: status >= 500 ? requestId : null,
     };
   }
-  if (error instanceof AuthError) return { sentence: error.message, advice: null, details: [], requestId: null };
+  if (error instanceof AuthError) {
+    // of other refusals its sentence says what to do
+    const advice = error.status === 429 ? (words.problem.advice[429] ?? null) : null;
+    return { sentence: error.message, advice, details: [], requestId: null };
+  }
   if (error instanceof UnreachableError || (error instanceof TypeError && /fetch/i.test(error.message)))
     return { sentence: words.problem.unreachable, advice: null, details: [], requestId: null };
   if (error instanceof DOMException) return { sentence: words.signIn.passkeyFailed, advice: null, details: [], requestId: null };

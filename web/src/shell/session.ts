@@ -22,8 +22,10 @@ interface AuthFailure {
 export class AuthError extends Error {
   override readonly name = 'AuthError';
   readonly code: string | undefined;
-  constructor({ message, status, code }: AuthFailure) {
-    super(message ?? `The service answered ${String(status ?? 0)}.`);
+  readonly status: number;
+  constructor({ message, status = 0, code }: AuthFailure) {
+    super(message ?? `The service answered ${String(status)}.`);
+    this.status = status;
     this.code = code;
   }
 }
