@@ -420,7 +420,7 @@ describe('reads', () => {
     const distinct = (who: keyof typeof site.cast, query: Record<string, string>) =>
       site.as(site.cast[who])(
         'GET',
-        `/api/v1/experiments/${experimentId}/data/distinct?${new URLSearchParams({ tableName: 'spad', ...query })}`,
+        `/api/v1/experiments/${experimentId}/data/distinct?${new URLSearchParams({ tableName: 'spad', ...query }).toString()}`,
       );
     const first = await distinct('viewer', { column: 'treatment' });
     const { hits } = await usage();
