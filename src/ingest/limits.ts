@@ -47,3 +47,6 @@ export const limitParquet = (size: number, expansion = PARQUET_EXPANSION): { row
   const rows = Math.min(MAX_ROWS, Math.max(ANY_ROWS, expansion * size));
   return { rows, cells: CELLS_PER_ROW * rows };
 };
+
+/** What a look at files before they are uploaded may hold: so many files, or beginnings of files, and bytes of each. */
+export const PREVIEW_LIMITS = { maxFiles: 10, maxFileBytes: 4 * MIB };

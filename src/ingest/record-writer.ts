@@ -258,3 +258,7 @@ export class FileRefused extends Error {
     this.reason = reason;
   }
 }
+
+/** The refusal of a part of a file that holds no whole record. */
+export const refuseShortPart = () =>
+  new FileRefused('part_too_short', 'The part of the file that was sent ends before its header or its first record does.');

@@ -11,6 +11,7 @@ import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { removeUncommitted, retryUnchanged } from '../attempts.ts';
 import { isColumnName, isOwnColumn, nameOddColumn } from '../typing/columns.ts';
 import { fill, listFunctions, type Pipelines } from '../pipeline.ts';
+import { printValue } from '../typing/printed-values.ts';
 import { chooseReadings, type DayOrder, type TypeWord } from '../typing/readings.ts';
 import { requireRoom, decideFileTypes } from '../typing/decide.ts';
 import type { Database, Transaction } from '../../database/database.ts';
@@ -81,35 +82,6 @@ export function findTarget(known: readonly ColumnState[], order: ColumnOrder): T
   return { column, odd, name, others };
 }
 
-/** A value as it would stand in a file that is to be read as a type. */
-function printed({ name, type }: ColumnState, into: TypeWord): string {
-  const value = quoteName(name);
-  switch (type.kind) {
-    case 'string':
-      return value;
-    case 'double':
-      return `regexp_replace(${value}::varchar, '\\.0$', '')`;
-    case 'timestamp':
-      return `replace(strftime(timezone('UTC', ${value}), '%Y-%m-%dT%H:%M:%S.%fZ'), '.000000Z', 'Z')`;
-    case 'timestamp_ntz': {
-      const time = `regexp_replace(strftime(${value}, '%Y-%m-%dT%H:%M:%S.%f'), '\\.000000$', '')`;
-      // a midnight is a day, and of a day one
-      return into === 'date' ? `case when ${value} = ${value}::date then ${value}::date::varchar else ${time} end` : time;
-    }
-    case 'variant':
-      return `case json_type(${value}) when 'NULL' then null when 'VARCHAR' then ${value} ->> '$' else ${value}::varchar end`;
-    case 'struct':
-    case 'array':
-      return `to_json(${value})::varchar`;
-    case 'boolean':
-    case 'int':
-    case 'bigint':
-    case 'decimal':
-    case 'date':
-      return `${value}::varchar`;
-  }
-}
-
 /** A name that no column of the table has. */
 function freeName(known: readonly ColumnState[], wanted: string): string {
   const taken = new Set(known.map(({ name }) => name.toLowerCase()));
@@ -165,7 +137,7 @@ async function readAgain(
   const { rows, without } = sourceOf(target);
   const known = [...others, column];
   const [sent, into, kept] = [freeName(known, 'fieldlake_sent'), freeName(known, 'fieldlake_read'), freeName(known, 'fieldlake_kept')];
-  const value = isKept ? 'null::varchar' : printed(column, word);
+  const value = isKept ? 'null::varchar' : printValue(column, word);
   const text = odd ? `coalesce(${quoteName(odd.name)}, ${value})` : value;
   await session.prepare([
     ...listFunctions(pipelines),

@@ -13,7 +13,7 @@ import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
 import { replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
-import { explain, fetchOriginal, checkKind, stageRows, printUploadSource, widenUploadTable } from './rows.ts';
+import { ALREADY_THERE, explain, fetchOriginal, checkKind, stageRows, printUploadSource, widenUploadTable } from './rows.ts';
 import type { IngestDeps, Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
@@ -121,7 +121,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       ...empty(file),
       status: 'completed',
       alreadyThere: there.rowCount + there.quarantinedCount,
-      message: 'This file is in the table already.',
+      message: ALREADY_THERE,
     };
     await finish(db, upload.id, outcome);
     return outcome;
@@ -194,7 +194,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       ...empty(file),
       status: 'completed',
       alreadyThere: rows.rowCount + refusals.count,
-      message: 'This file is in the table already.',
+      message: ALREADY_THERE,
     };
     await finish(db, upload.id, already);
     return already;

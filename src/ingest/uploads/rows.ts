@@ -16,7 +16,8 @@ import type { Refusals } from '../record-writer.ts';
 import { refuseUnreadable } from './read/parquet.ts';
 import type { BronzeSource } from './sources.ts';
 import { NotPlain } from './read/json-lines.ts';
-import { readText } from '../typing/readings.ts';
+import { readText, type ReadingOptions } from '../typing/readings.ts';
+import type { BronzeField } from '../typing/classes.ts';
 import { DISAGREES, decideTypesAsBegun } from '../typing/first-records.ts';
 import { decideLineTypes } from './type-lines.ts';
 import { decideFileTypes, type TypedFile } from '../typing/decide.ts';
@@ -43,6 +44,9 @@ export interface Task {
   /** JSON is read the long way. */
   exact?: boolean;
 }
+
+/** What the report says of a file that was sent before. */
+export const ALREADY_THERE = 'This file is in the table already.';
 
 /** Identity of the rows of one uploaded file: 20 hex digits of SHA-256 over table, object and path. */
 export const printUploadSource = (tableId: string, sha256: string, path: string): string =>
@@ -81,6 +85,60 @@ function unlessDisagreeing(cause: unknown): undefined {
   if (!(cause as Error).message.includes(DISAGREES)) throw cause;
 }
 
+/** What a pass over all rows of a file tells: how many there are, and in how many each column has no value. */
+export interface Pass {
+  rowCount: number;
+  files: readonly { nullCounts: ReadonlyMap<string, number> }[];
+}
+
+export interface RecordsOf {
+  session: StagingSession;
+  read: BronzeSource;
+  kind: SourceKind;
+  known: readonly ColumnState[];
+  options: ReadingOptions;
+}
+
+/** The types of a file's columns, how each field was read, and what the pass over its rows told. */
+export interface Decided<Passed> {
+  typed: TypedFile;
+  fields: readonly BronzeField[];
+  rows: Passed;
+}
+
+/** Types `bronze_records`, and reads every row by the pass, which is handed the SELECT of them. Throws NotPlain when JSON has to be read the long way. */
+export async function decideRows<Passed extends Pass>(
+  pipelines: Pipelines,
+  { session, read, kind, known, options }: RecordsOf,
+  pass: (sql: string) => Promise<Passed>,
+): Promise<Decided<Passed>> {
+  const requireAll = (rows: Passed) => {
+    if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of a file`);
+  };
+  const { text } = read;
+  const reader = text && { session, pipelines, text, rows: read.rows, known, options };
+  if (reader) {
+    const fields = await readText(reader, { begun: true });
+    const begun = await decideTypesAsBegun(session, pipelines, fields, known);
+    const rows = begun && (await pass(pipelines.uploadedRows).catch(unlessDisagreeing));
+    if (begun && rows) {
+      requireAll(rows);
+      return { typed: countMissing(begun, rows), fields, rows };
+    }
+  }
+  const fields = reader ? await readText(reader, { begun: false }) : read.fields;
+  const isParquet = kind === 'parquet';
+  const typing = read.lines ? decideLineTypes(session, pipelines, read, known) : decideFileTypes(session, pipelines, fields, known);
+  const typed = await (isParquet ? typing.catch(refuseUnreadable) : typing);
+  await session.prepare([fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values })]);
+  const passing = pass(
+    typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,
+  );
+  const rows = await (read.lines ? passing.catch(orNotPlain) : isParquet ? passing.catch(unfit) : passing);
+  requireAll(rows);
+  return { typed: countMissing(typed, rows), fields, rows };
+}
+
 interface RowsOf {
   session: StagingSession;
   read: BronzeSource;
@@ -96,7 +154,7 @@ export async function stageRows(
   { pipelines }: IngestDeps,
   { upload, file }: Task,
   { session, read, source, tableId, known, refused }: RowsOf,
-): Promise<{ typed: TypedFile; rows: Staged }> {
+): Promise<Decided<Staged>> {
   await session.prepare(
     Object.entries({
       source,
@@ -109,36 +167,14 @@ export async function stageRows(
       refused,
     }).map(([name, value]) => setVariable(name, value)),
   );
-  const stage = (sql: string) =>
-    session.stage({ tableId, experimentId: upload.experimentId, select: { sql, values: [] }, sortColumn: 'uploaded_at', sorted: true });
-  const isWhole = (rows: Staged) => {
-    if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of ${upload.id}`);
-  };
-  const { text } = read;
-  const reader = text && { session, pipelines, text, rows: read.rows, known, options: upload.reading };
-  if (reader) {
-    const begun = await decideTypesAsBegun(session, pipelines, await readText(reader, { begun: true }), known);
-    const rows = begun && (await stage(pipelines.uploadedRows).catch(unlessDisagreeing));
-    if (begun && rows) {
-      isWhole(rows);
-      return { typed: countMissing(begun, rows), rows };
-    }
-  }
-  const fields = reader ? await readText(reader, { begun: false }) : read.fields;
-  const isParquet = checkKind(upload.sourceKind) === 'parquet';
-  const typing = read.lines ? decideLineTypes(session, pipelines, read, known) : decideFileTypes(session, pipelines, fields, known);
-  const typed = await (isParquet ? typing.catch(refuseUnreadable) : typing);
-  await session.prepare([fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values })]);
-  const staging = stage(
-    typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,
+  const records = { session, read, kind: checkKind(upload.sourceKind), known, options: upload.reading };
+  return decideRows(pipelines, records, (sql) =>
+    session.stage({ tableId, experimentId: upload.experimentId, select: { sql, values: [] }, sortColumn: 'uploaded_at', sorted: true }),
   );
-  const rows = await (read.lines ? staging.catch(orNotPlain) : isParquet ? staging.catch(unfit) : staging);
-  isWhole(rows);
-  return { typed: countMissing(typed, rows), rows };
 }
 
 /** Says of every column in how many of the stored rows it has no value; a value beside it, as text, is one. */
-function countMissing(typed: TypedFile, { files, rowCount }: Staged): TypedFile {
+function countMissing(typed: TypedFile, { files, rowCount }: Pass): TypedFile {
   const nulls = new Map<string, number>();
   for (const { nullCounts } of files) for (const [name, many] of nullCounts) nulls.set(name, (nulls.get(name) ?? 0) + many);
   const report = typed.report.map((line) => ({ ...line, missingValues: (nulls.get(line.name) ?? rowCount) - line.oddValues }));

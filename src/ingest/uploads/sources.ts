@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { SourceKind } from '../limits.ts';
 import { fill, setVariable, type Pipelines } from '../pipeline.ts';
-import { BufferedFile, HexCounter, type Numbering, type Refusals } from '../record-writer.ts';
+import { BufferedFile, FileRefused, HexCounter, type Numbering, type Refusals } from '../record-writer.ts';
 import { AMBYTE_COLUMNS, scanAmbyte } from './read/ambyte.ts';
 import { scanCsv } from './read/csv.ts';
 import { LineWriter, type KeyStats } from './read/json-lines.ts';
@@ -33,6 +33,8 @@ export interface SourceRequest {
   exact?: boolean;
   /** Of a workbook: the sheet that is read, if not the first. */
   sheet?: string;
+  /** Only the beginning of the file: its last record, which may go on, is passed over. */
+  isPart?: boolean;
   signal?: AbortSignal;
 }
 
@@ -44,6 +46,14 @@ export interface BronzeSource {
   lines?: { path: string; longest: number; stats: ReadonlyMap<string, KeyStats> };
   /** `bronze_sent` holds text, of which it is yet to be said how it is read. */
   text?: SentText;
+  /** Of a delimited file: the line that its header begins in, counted from 1. */
+  headerLine?: number;
+}
+
+/** What is unpacked is there as a whole or not at all. */
+function requireWhole({ isPart = false }: SourceRequest, what: string): void {
+  if (isPart)
+    throw new FileRefused('whole_file_needed', `Of a part of ${what} nothing can be said. Its report tells what became of it once it is uploaded.`);
 }
 
 /** Makes `bronze_records` of a file of any kind. Throws FileRefused when the file as a whole cannot be read. */
@@ -53,11 +63,13 @@ export async function readSource(request: SourceRequest): Promise<BronzeSource> 
     case 'tsv':
       return readDelimited(request, request.kind);
     case 'xlsx':
+      requireWhole(request, 'a workbook');
       return readSheet(request);
     case 'json':
     case 'ndjson':
       return readJson(request, request.kind);
     case 'parquet':
+      requireWhole(request, 'a Parquet file');
       return openParquet(request.session, request.pipelines, request.original, request.parquetExpansion);
     case 'ambyte':
       return readAmbyte(request);
@@ -72,27 +84,28 @@ async function readAmbyte({
   path,
   refusals,
   numbering = new HexCounter(),
+  isPart,
 }: SourceRequest): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const { rows } = await scanAmbyte({ path: original, name: path, records, refusals, numbering }).finally(() => records.close());
+  const { rows } = await scanAmbyte({ path: original, name: path, records, refusals, numbering, isPart }).finally(() => records.close());
   const fields = AMBYTE_COLUMNS.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
   await openRecords(session, pipelines, { path: records.path, fields, delimiter: ',', multiline: false });
   return { fields, rows };
 }
 
 async function readDelimited(
-  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, signal }: SourceRequest,
+  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, isPart, signal }: SourceRequest,
   kind: 'csv' | 'tsv',
 ): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const scanned = await scanCsv({ path: original, kind, records, refusals, numbering, maxRecordBytes, signal }).finally(() =>
+  const scanned = await scanCsv({ path: original, kind, records, refusals, numbering, maxRecordBytes, isPart, signal }).finally(() =>
     records.close(),
   );
-  const { header, delimiter, multiline, longest, rows } = scanned;
+  const { header, headerLine, delimiter, multiline, longest, rows } = scanned;
   const fields = header.map((key, index): SentField => ({ key, sent: `s${index + 1}` }));
   const columns = fields.map(({ sent }) => ({ column: sent }));
   await openRecords(session, pipelines, { view: 'bronze_sent', path: records.path, fields: columns, delimiter, multiline, longest });
-  return { fields: [], rows, text: { fields, delimiter } };
+  return { fields: [], rows, text: { fields, delimiter }, headerLine };
 }
 
 async function readSheet(request: SourceRequest): Promise<BronzeSource> {
@@ -102,9 +115,9 @@ async function readSheet(request: SourceRequest): Promise<BronzeSource> {
 }
 
 async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {
-  const { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, exact = false, signal } = request;
+  const { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, exact = false, isPart, signal } = request;
   const records = await BufferedFile.create(join(work, 'records'));
-  const source = { path: original, kind, records, refusals, numbering, maxRecordBytes, signal };
+  const source = { path: original, kind, records, refusals, numbering, maxRecordBytes, isPart, signal };
   const fieldOf = (key: string, index: number, form: 'token' | 'json'): BronzeField => ({ key, column: `c${index + 1}`, form });
   if (!exact) {
     const writer = new LineWriter(records);

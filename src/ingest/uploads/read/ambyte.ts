@@ -1,6 +1,6 @@
 /** Ambyte trace text → one record a trace. */
 import { readFile } from 'node:fs/promises';
-import { FileRefused, type BufferedFile, type Numbering, type Refusals } from '../../record-writer.ts';
+import { FileRefused, refuseShortPart, type BufferedFile, type Numbering, type Refusals } from '../../record-writer.ts';
 
 /** The columns of a trace record, in order; what an instrument leaves out is null. */
 export const AMBYTE_COLUMNS = [
@@ -148,10 +148,12 @@ interface AmbyteScan {
   records: BufferedFile;
   refusals: Refusals;
   numbering: Numbering;
+  /** Only the beginning of a file: its last trace, which may go on, is passed over. */
+  isPart?: boolean;
 }
 
 /** Reads the traces of one file into token records. A trace without 8 points, or whose signal and reference differ in length, is refused as `bad_trace`. */
-export async function scanAmbyte({ path, name, records, refusals, numbering }: AmbyteScan): Promise<{ rows: number }> {
+export async function scanAmbyte({ path, name, records, refusals, numbering, isPart = false }: AmbyteScan): Promise<{ rows: number }> {
   const text = (await readFile(path)).toString('utf8');
   const lines = text.split('\n');
   const epoch = numberOf(lines[0]?.split('\t')[2]);
@@ -208,7 +210,8 @@ export async function scanAmbyte({ path, name, records, refusals, numbering }: A
     } else if (index > 0 || tag === 'I1' || tag === 'H1') around.take(tag, fields, line);
     byteOffset += Buffer.byteLength(whole) + 1;
   }
-  await end(open);
+  if (!isPart) await end(open);
+  if (traces === 0 && isPart) throw refuseShortPart();
   if (traces === 0) throw new FileRefused('empty_file', 'The file holds no trace.');
   return { rows };
 }

@@ -1,7 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
-import { FileRefused, ReadAhead, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from '../../record-writer.ts';
+import {
+  FileRefused,
+  ReadAhead,
+  refuseShortPart,
+  type BufferedFile,
+  type Numbering,
+  type Refusals,
+  type RefusalReason,
+} from '../../record-writer.ts';
 import { refuseForeignBytes } from './signatures.ts';
 
 const QUOTE = 0x22;
@@ -23,10 +31,14 @@ interface CsvSource {
   numbering: Numbering;
   signal?: AbortSignal;
   maxRecordBytes?: number;
+  /** Only the beginning of a file: its last record, which may go on, is passed over. */
+  isPart?: boolean;
 }
 
 export interface ScannedCsv {
   header: readonly string[];
+  /** The line that the header begins in, counted from 1. */
+  headerLine: number;
   delimiter: string;
   /** Records written to `records`, each with its place in the file as a first field. */
   rows: number;
@@ -175,6 +187,7 @@ export async function scanCsv({
   numbering,
   signal,
   maxRecordBytes = MAX_RECORD_BYTES,
+  isPart = false,
 }: CsvSource): Promise<ScannedCsv> {
   const file = new ReadAhead(await open(path, 'r'), CHUNK);
   try {
@@ -186,6 +199,7 @@ export async function scanCsv({
     const found: Found = { end: -1, next: 0, fields: 0, quoted: false, strayQuote: false, problem: undefined };
     let line = 1;
     let header: string[] | undefined;
+    let headerLine = 1;
     let delimiter = kind === 'tsv' ? TAB : COMMA;
     let rows = 0;
     let multiline = false;
@@ -213,13 +227,14 @@ export async function scanCsv({
         continue;
       }
       if (header === undefined) {
-        const first = lineEnd(bytes, start, final);
+        const first = lineEnd(bytes, start, final && !isPart);
         if (first) delimiter = chooseDelimiter(kind, bytes.subarray(start, first.end));
       }
-      findRecord(bytes, start, delimiter, final, found);
+      findRecord(bytes, start, delimiter, final && !isPart, found);
       let { problem } = found;
       let { end, next } = found;
       if (end < 0 && problem === undefined) {
+        if (final) break;
         if (bytes.length - start <= maxRecordBytes) {
           await more();
           continue;
@@ -239,6 +254,7 @@ export async function scanCsv({
         header = splitRecord(bytes.toString('utf8', start, end), String.fromCharCode(delimiter));
         if (header.length > MAX_COLUMNS)
           throw new FileRefused('too_many_columns', `The file has ${header.length} columns; a table holds at most ${MAX_COLUMNS}.`);
+        headerLine = line;
         line += countBreaks(bytes, start, next);
         start = next;
         continue;
@@ -282,9 +298,13 @@ export async function scanCsv({
       } else line += 1;
       start = next;
     }
-    if (header === undefined) throw new FileRefused('empty_file', 'The file is empty: it has no header line.');
+    if (header === undefined)
+      throw isPart && start < bytes.length
+        ? refuseShortPart()
+        : new FileRefused('empty_file', 'The file is empty: it has no header line.');
+    const mark = String.fromCharCode(delimiter);
     // at most every byte is a quote that is doubled, every field is put in quotes, and the record's number stands before
-    return { header, delimiter: String.fromCharCode(delimiter), rows, multiline, longest: 2 * longest + 2 * header.length + LEAST_LONGEST };
+    return { header, headerLine, delimiter: mark, rows, multiline, longest: 2 * longest + 2 * header.length + LEAST_LONGEST };
   } finally {
     await file.close();
   }

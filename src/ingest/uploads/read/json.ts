@@ -4,7 +4,15 @@ import { readJson } from '../../../json.ts';
 import { readExactNumber } from '../../exact-json.ts';
 import { SAFE_DIGITS } from './json-glance.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
-import { FileRefused, ReadAhead, type BufferedFile, type Numbering, type Refusals, type RefusalReason } from '../../record-writer.ts';
+import {
+  FileRefused,
+  ReadAhead,
+  refuseShortPart,
+  type BufferedFile,
+  type Numbering,
+  type Refusals,
+  type RefusalReason,
+} from '../../record-writer.ts';
 import type { JsonWriter } from './json-lines.ts';
 import { refuseForeignBytes } from './signatures.ts';
 
@@ -28,6 +36,8 @@ interface JsonSource {
   numbering: Numbering;
   signal?: AbortSignal;
   maxRecordBytes?: number;
+  /** Only the beginning of a file: its last record, which may go on, is passed over. */
+  isPart?: boolean;
 }
 
 interface Piece {
@@ -149,6 +159,7 @@ export async function scanJson({
   numbering,
   signal,
   maxRecordBytes = MAX_RECORD_BYTES,
+  isPart = false,
 }: JsonSource): Promise<void> {
   const file = new ReadAhead(await open(path, 'r'), CHUNK);
   try {
@@ -160,6 +171,8 @@ export async function scanJson({
     refuseForeignBytes(window.bytes, kind);
     if (window.bytes[0] === 0xef && window.bytes[1] === 0xbb && window.bytes[2] === 0xbf) window.start = 3;
     let line = 1;
+    /** Whether what is in the window is looked at as it stands, however it ends. */
+    const isEnd = () => (window.final && !isPart) || window.bytes.length - window.start > maxRecordBytes * 2;
 
     const take = async ({ start, end }: { start: number; end: number }) => {
       const row = numbering.next(window.base + start);
@@ -173,8 +186,9 @@ export async function scanJson({
 
     if (kind === 'ndjson') {
       for (;;) {
-        const piece = nextLine(window.bytes, window.start, window.final || window.bytes.length - window.start > maxRecordBytes * 2);
+        const piece = nextLine(window.bytes, window.start, isEnd());
         if (!piece) {
+          if (window.final) break;
           await window.more();
           continue;
         }
@@ -185,7 +199,7 @@ export async function scanJson({
         if (window.final) break;
         await window.more();
       }
-      if (writer.rows === 0 && refusals.count === 0) throw new FileRefused('empty_file', 'The file is empty.');
+      if (writer.rows === 0 && refusals.count === 0) throw isPart ? refuseShortPart() : new FileRefused('empty_file', 'The file is empty.');
       return;
     }
 
@@ -198,6 +212,7 @@ export async function scanJson({
     if (!first) throw new FileRefused('empty_file', 'The file is empty.');
     const wrapper = WRAPPER.exec(head);
     if (first[0] !== '[' && !wrapper) {
+      if (isPart) throw refuseShortPart();
       while (!window.final && window.bytes.length <= maxRecordBytes) await window.more();
       const [start, end] = trim(window.bytes, window.start, window.bytes.length);
       await take({ start, end });
@@ -207,8 +222,9 @@ export async function scanJson({
     let elements = 0;
     let closed = false;
     while (!closed) {
-      const piece = nextElement(window.bytes, window.start, window.final || window.bytes.length - window.start > maxRecordBytes * 2);
+      const piece = nextElement(window.bytes, window.start, isEnd());
       if (!piece) {
+        if (window.final) break;
         countLines(window.start);
         await window.more();
         counted.at = 0;
@@ -230,6 +246,7 @@ export async function scanJson({
         await window.more();
       }
     }
+    if (!closed && elements === 0 && isPart) throw refuseShortPart();
     if (!closed && elements === 0) throw new FileRefused('invalid_json', 'The list of records is never closed.');
     await checkRest(window, wrapper !== null, closed);
   } finally {
