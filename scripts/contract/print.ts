@@ -6,7 +6,7 @@ import { inlineUnnamed, sortPaths } from './plain.ts';
 import { putExample } from './put-examples.ts';
 import { describeQuestions } from './questions.ts';
 import { declareAnswers, sharedAnswers, type Operation as AnsweringOperation } from './responses.ts';
-import { addRules, makeShapedSchemas, uploadBody } from './shapes.ts';
+import { addRules, makePreviewBody, makeShapedSchemas, makeUploadBody } from './shapes.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const file = join(root, 'src/generated/openapi.json');
@@ -56,7 +56,8 @@ document.paths[`${DATA}/exports/{exportId}`].get.responses['200'].content['appli
 document.paths['/api/v1/experiments/{id}/changes'].get.responses['200'].content['text/event-stream'].schema = {
   $ref: '#/components/schemas/AnyChange',
 };
-document.paths[`${DATA}/uploads`].post.requestBody = uploadBody();
+document.paths[`${DATA}/uploads`].post.requestBody = makeUploadBody();
+document.paths[`${DATA}/uploads/preview`].post.requestBody = makePreviewBody();
 document.components.schemas.Problem = {
   type: 'object',
   description: 'RFC 9457 problem document.',

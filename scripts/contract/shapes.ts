@@ -7,7 +7,7 @@ import { filterShape } from '../../src/api/input/filters.service.ts';
 import { metadataShape } from '../../src/api/metadata/records.ts';
 import { draftShape } from '../../src/api/visualizations/draft.ts';
 import { dataConfigShape } from '../../src/api/visualizations/shape.ts';
-import { fieldsShape } from '../../src/api/uploads/fields.ts';
+import { fieldsShape, previewShape } from '../../src/api/uploads/fields.ts';
 import { cellShape } from '../../src/api/workbooks/cells.ts';
 import { aggregationShape } from '../../src/lakehouse/ask/request.ts';
 
@@ -122,23 +122,32 @@ export function makeShapedSchemas(models: Readonly<Record<string, Model>>): Reco
   return made;
 }
 
-const files = {
-  type: 'array',
-  description: 'The files, after all other fields.',
-  minItems: 1,
-  items: { type: 'string', format: 'binary' },
-};
+const listFiles = (description: string) => ({ type: 'array', description, minItems: 1, items: { type: 'string', format: 'binary' } });
 const targetKind = { description: 'Whether the files make a new table, or are added to one.' };
 
-/** The body of an upload: its fields, then its files. */
-export function uploadBody(): object {
+/** A form of fields, then files. */
+function makeForm(shape: z.ZodType, files: Readonly<Record<string, object>>, required: readonly string[]): object {
   const {
     $schema: _dialect,
     oneOf,
     ...rest
-  } = z.toJSONSchema(fieldsShape, { io: 'input', override: sayKinds }) as { $schema: unknown; oneOf: Schema[] };
+  } = z.toJSONSchema(shape, { io: 'input', override: sayKinds }) as { $schema: unknown; oneOf: Schema[] };
   // fields come before files, and a generator sends members in the order in which they stand here
-  const properties = { ...Object.assign({}, ...oneOf.map((kind) => kind.properties)), targetKind, files };
-  const schema = { ...rest, properties, required: ['sourceKind', 'targetKind', 'files'], oneOf };
+  const properties = { ...Object.assign({}, ...oneOf.map((kind) => kind.properties)), targetKind, ...files };
+  const schema = { ...rest, properties, required: ['sourceKind', 'targetKind', ...required], oneOf };
   return { required: true, content: { 'multipart/form-data': { schema } } };
 }
+
+/** The body of an upload. */
+export const makeUploadBody = (): object => makeForm(fieldsShape, { files: listFiles('The files, after all other fields.') }, ['files']);
+
+/** The body of a preview. */
+export const makePreviewBody = (): object =>
+  makeForm(
+    previewShape,
+    {
+      files: listFiles('Whole files of at most 4 MiB, after all other fields.'),
+      parts: listFiles('The beginnings of larger files: at most 4 MiB of each, under their names. Ten files and parts at most.'),
+    },
+    [],
+  );

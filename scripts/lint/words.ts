@@ -9,7 +9,7 @@ export const VERBS = words(`
   end enqueue ensure erase evaluate excuse execute expire explain express fail fetch fill find finish flatten fold forget frame gather
   generate get give grant group hand hash hold identify import index infer ingest insert invite issue join keep launch leave limit link list
   load locate lock make mark measure merge migrate monitor move name normalise note notice observe onboard open order parse patch pick pin
-  place plan prepare print prolong protect publish put quote raise reach reactivate read rebind receive record redeem redeliver refresh
+  place plan prepare preview print prolong protect publish put quote raise reach reactivate read rebind receive record redeem redeliver refresh
   refund refuse register reject release remember remove rename render reopen replace replay report reprocess request require rest restamp
   restore retire retry reverse revoke rotate run save scan seal search seed send set settle shape share shorten sign slice sort spend split
   stage start stop store stream subscribe suggest sum sweep take test touch transfer translate trim try unlink unsubscribe update upgrade

@@ -33,7 +33,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 
 /** Words that the names of operations begin with. */
 const VERBS =
-  /^(accept|add|approve|attach|begin|cancel|change|check|choose|complete|confirm|create|decide|delete|detach|download|execute|geocode|get|import|invite|issue|leave|link|list|listen|lookUp|mark|onboard|read|redirect|register|reject|remove|rename|repeat|replace|replay|request|revoke|rotate|save|search|send|set|show|sign|start|stop|subscribe|test|transfer|unlink|unsubscribe|update|upgrade|upload|withdraw)(?=[A-Z]|$)/;
+  /^(accept|add|approve|attach|begin|cancel|change|check|choose|complete|confirm|create|decide|delete|detach|download|execute|geocode|get|import|invite|issue|leave|link|list|listen|lookUp|mark|onboard|preview|read|redirect|register|reject|remove|rename|repeat|replace|replay|request|revoke|rotate|save|search|send|set|show|sign|start|stop|subscribe|test|transfer|unlink|unsubscribe|update|upgrade|upload|withdraw)(?=[A-Z]|$)/;
 
 /** Properties without a description: their place and name. A condition has the same properties again, and an example values. */
 function listUndescribed(part: unknown, place = ''): string[] {

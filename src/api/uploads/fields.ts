@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
 import { isTableName, TABLE_NAME } from '../../ingest/uploads/names.ts';
@@ -46,26 +47,30 @@ const reading = {
   sheet: z.string().min(1).max(100).optional().describe('Of xlsx files the sheet that is read; the first one when absent.'),
 };
 
+const made = z.object({
+  sourceKind,
+  targetKind: z.literal('new').describe('The files make a new table, which is for owners and admins of the experiment.'),
+  targetName: z
+    .string()
+    .regex(TABLE_NAME, { error: sentence, abort: true })
+    .refine(isTableName, sentence)
+    .describe('Name of the new table: 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device.'),
+  ...reading,
+});
+const joined = z.object({
+  sourceKind,
+  targetKind: z.literal('existing').describe('The files go into a table that is there.'),
+  uploadTableId: z.guid().describe('Upload table that the files go into.'),
+  ...reading,
+});
+
 /** The fields of an upload, which come before its files; the published document is made from it. */
-export const fieldsShape = z.discriminatedUnion('targetKind', [
-  z.object({
-    sourceKind,
-    targetKind: z.literal('new').describe('The files make a new table, which is for owners and admins of the experiment.'),
-    targetName: z
-      .string()
-      .regex(TABLE_NAME, { error: sentence, abort: true })
-      .refine(isTableName, sentence)
-      .describe('Name of the new table: 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device.'),
-    ...reading,
-  }),
-  z.object({
-    sourceKind,
-    targetKind: z.literal('existing').describe('The files go into a table that is there.'),
-    uploadTableId: z.guid().describe('Upload table that the files go into.'),
-    ...reading,
-  }),
-]);
+export const fieldsShape = z.discriminatedUnion('targetKind', [made, joined]);
 export type Fields = z.infer<typeof fieldsShape>;
+
+/** The fields of a preview: those of the upload that it is of, whose table need not have a name yet. */
+export const previewShape = z.discriminatedUnion('targetKind', [made.partial({ targetName: true }), joined]);
+export type PreviewFields = z.infer<typeof previewShape>;
 
 /** Kinds of files whose values are text, and the fields of reading that they have a use for. */
 const USEFUL: Partial<Record<SourceKind, readonly (keyof ReadingOptions)[]>> = {
@@ -75,10 +80,28 @@ const USEFUL: Partial<Record<SourceKind, readonly (keyof ReadingOptions)[]>> = {
 };
 
 /** What the fields say of reading; the name of the first that the kind of files has no use for, if there is one. */
-export function makeReading(fields: Fields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
+export function makeReading(fields: PreviewFields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
   const { missing, decimal, dateOrder, types: wanted, sheet } = fields;
   const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, sheet };
   const useful = USEFUL[fields.sourceKind] ?? [];
   const given = Object.keys(reading) as (keyof ReadingOptions)[];
   return { options, useless: given.find((name) => options[name] !== undefined && !useful.includes(name)) };
+}
+
+const USELESS = {
+  text: 'is for csv, tsv and xlsx files; other kinds say themselves what their values are',
+  sheet: 'is for xlsx files',
+};
+
+/** The fields by their shape. Errors: invalidInput. */
+export function checkFields<Told extends PreviewFields>(shape: z.ZodType<Told>, given: Record<string, string>): Told {
+  const parsed = shape.safeParse(given);
+  if (!parsed.success)
+    throw errors
+      .invalidInput()
+      .with({ problems: parsed.error.issues.map((issue) => ({ path: `/${issue.path.join('/')}`, message: issue.message })) });
+  const { useless } = makeReading(parsed.data);
+  if (useless !== undefined)
+    throw errors.invalidInput().with({ problems: [{ path: `/${useless}`, message: USELESS[useless === 'sheet' ? 'sheet' : 'text'] }] });
+  return parsed.data;
 }

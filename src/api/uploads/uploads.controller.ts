@@ -4,7 +4,9 @@ import { COUNT_LIMIT, setListHeaders, readPageQuery } from '../../http/answers/a
 import { ApiController } from '../../http/controllers.ts';
 import { claimIdempotencyKey, isKeyUsed } from '../../http/answers/idempotency.ts';
 import { readParts } from '../../http/requests/multipart.ts';
-import type { UploadList, UploadReport } from './uploads.model.ts';
+import { PREVIEW_LIMITS } from '../../ingest/limits.ts';
+import { previewUpload } from './preview.service.ts';
+import type { UploadList, UploadPreview, UploadReport } from './uploads.model.ts';
 import { countUploads, listUploads } from './uploads.queries.ts';
 import { receiveUpload, replayUpload, loadReport } from './uploads.service.ts';
 
@@ -92,6 +94,24 @@ export class UploadsController extends ApiController {
     );
     this.setStatus(201);
     return report;
+  }
+
+  /**
+   * For everybody who may contribute to the experiment: members of its organization and people with a grant. What goes into a new table is for owners and
+   * admins of the experiment only. Says what an upload would decide: of every column its type, its missing values and the marks that stand for them, what is
+   * odd, its first values as they are read, and how it fits the table. Nothing is stored. The fields are those of an upload (`targetName` may be left
+   * out), then come up to ten parts of at most 4 MiB: `files` for whole files, `parts` for the beginnings of larger ones. Of a whole file the decision is
+   * what the report of the upload will say; of a beginning it is what its records say, but for the last, which may be cut. Parquet files and workbooks are
+   * looked at whole. A file that cannot be read has the status `failed` and says why. Refused with TABLE_NAME_TAKEN or EXPERIMENT_ARCHIVED (409),
+   * UPLOAD_REFUSED (400) for a name or order of parts that cannot be, and FILE_TOO_LARGE (413).
+   * @summary Look at files before they are uploaded
+   * @param id Experiment, by its UUID.
+   */
+  @Post('preview')
+  @Security('caller', ['experiment:contribute'])
+  public async previewUpload(@Request() request: HttpRequest, @Path() id: string): Promise<UploadPreview> {
+    const { maxFiles, maxFileBytes } = PREVIEW_LIMITS;
+    return previewUpload(this.ctx, this.caller, id, readParts(request, { files: maxFiles, fileBytes: maxFileBytes }), this.exchange.signal);
   }
 
   /**

@@ -114,3 +114,91 @@ export interface UploadReport extends Upload {
   /** Every file, with what became of it. */
   files: UploadFile[];
 }
+
+/** A value of a file as it was read. */
+export interface ReadValue {
+  /** The record of the file, counted from 1; a header is none. */
+  row: number;
+  /** As the table would have it; the first 100 letters. */
+  value: string;
+  /** As the file has it, where that is another text; the first 100 letters. */
+  sent?: string;
+}
+
+/** A mark that stands for a missing value. */
+export interface MissingMark {
+  /** The mark, without blanks around it. */
+  mark: string;
+  /** In how many of the records that were looked at. */
+  count: number;
+}
+
+/** What a file's column would become. */
+export interface PreviewedColumn extends UploadedColumn {
+  /**
+   * How it fits the table, and the files before it. `new`: there is no such column. `same`: the column takes every value. `widened`: the column becomes of
+   * this type. `odd`: values that do not fit its type would be kept as text beside it.
+   */
+  fit: 'new' | 'same' | 'widened' | 'odd';
+  /**
+   * Of csv, tsv and xlsx files: how most of its values are written. `plain`: as numbers with a point, days and times of ISO 8601. `comma`: numbers with
+   * a decimal comma. `boolean`: true, false, yes and no. `ymd`, `dmy`, `mdy`: days in that order. `named`: days with the name of their month.
+   */
+  form?: 'text' | 'plain' | 'comma' | 'boolean' | 'ymd' | 'dmy' | 'mdy' | 'named';
+  /** The marks that were taken for missing values, the commonest first. Missing values besides are empty. */
+  missingMarks: MissingMark[];
+  /** Its first three values. */
+  examples: ReadValue[];
+}
+
+/** How a file as a whole was read. */
+export interface FileReading {
+  /** Of csv and tsv files: what stands between fields. */
+  delimiter?: string;
+  /** Of csv and tsv files with numbers: what stands before their fractions. */
+  decimal?: '.' | ',';
+  /** Of csv and tsv files: the line of the header, counted from 1. */
+  headerLine?: number;
+}
+
+/** A file that was looked at, and what would become of it. */
+export interface PreviewedFile {
+  /** Where it would lie in the upload: its folders, where the kind of files has some, and its name. */
+  path: string;
+  /** Whether only its beginning was sent: the counts are of that alone. */
+  isPart: boolean;
+  /** Bytes that were looked at. */
+  byteCount: number;
+  /** `completed`: no record would be quarantined. `partial`: some would. `failed`: nothing of it would be stored, or it could not be looked at. */
+  status: 'completed' | 'partial' | 'failed';
+  /** Records that were looked at. */
+  rowsIn: number;
+  /** Rows that would be stored. */
+  stored: number;
+  /** Records that could not be stored. */
+  quarantined: number;
+  /** Rows of it that the table has already. */
+  alreadyThere: number;
+  /** Stable words for why records would not be stored, comma-separated; null when all would. */
+  reason: string | null;
+  /** The reason as a sentence for a person; null when all would be stored. */
+  message: string | null;
+  /** How it was read; null when it was not. */
+  reading: FileReading | null;
+  /** What would become of each of its columns. */
+  columns: PreviewedColumn[];
+  /** Columns of the table that the file has nothing for. */
+  otherColumns: string[];
+}
+
+/** What an upload of files would decide. Nothing of them was stored. */
+export interface UploadPreview {
+  /** Kind of all files. */
+  sourceKind: SourceKindName;
+  /** Table that they would go into; null for a new one. */
+  uploadTableId: string | null;
+  /** Name of that table, or of the new one; null where it has none yet. */
+  uploadTableName: string | null;
+  /** Every file, with what would become of it. */
+  files: PreviewedFile[];
+}

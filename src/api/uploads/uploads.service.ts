@@ -9,10 +9,11 @@ import { ApiError, errors } from '../../errors.ts';
 import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
 import { nameFile } from '../../ingest/uploads/names.ts';
 import { createTable, findUploadTable } from '../../lakehouse/tables/manifest.ts';
+import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
 import { printObjectKey } from '../../storage/objects.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
-import { fieldsShape, makeReading, type Fields } from './fields.ts';
+import { checkFields, fieldsShape, makeReading, type Fields, type PreviewFields } from './fields.ts';
 import type { UploadReport } from './uploads.model.ts';
 import {
   beatReceiving,
@@ -42,23 +43,6 @@ const BEAT_MS = 5_000;
 /** Parts as they arrive; the structure of a multipart body, whoever parsed it. */
 export type UploadPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; name: string; filename: string; body: Readable };
 
-const USELESS = {
-  text: 'is for csv, tsv and xlsx files; other kinds say themselves what their values are',
-  sheet: 'is for xlsx files',
-};
-
-function checkFields(given: Record<string, string>): Fields {
-  const parsed = fieldsShape.safeParse(given);
-  if (!parsed.success)
-    throw errors
-      .invalidInput()
-      .with({ problems: parsed.error.issues.map((issue) => ({ path: `/${issue.path.join('/')}`, message: issue.message })) });
-  const { useless } = makeReading(parsed.data);
-  if (useless !== undefined)
-    throw errors.invalidInput().with({ problems: [{ path: `/${useless}`, message: USELESS[useless === 'sheet' ? 'sheet' : 'text'] }] });
-  return parsed.data;
-}
-
 /** Bytes of a multipart body that name one file, at most. */
 const MOST_AROUND_FILE = 16_384;
 
@@ -76,15 +60,28 @@ interface Receiving {
   sourceKind: SourceKind;
 }
 
+async function findJoined(tx: Transaction, experimentId: string, tableId: string): Promise<LakeTable> {
+  const table = await findUploadTable(tx, experimentId, tableId);
+  if (!table) throw errors.tableNotFound(tableId);
+  return table;
+}
+
+async function requireFreeName(tx: Transaction, experimentId: string, name: string): Promise<void> {
+  const taken = await findUploadTable(tx, experimentId, name);
+  if (taken) throw errors.tableNameTaken(name).with({ members: { uploadTableId: taken.id } });
+}
+
+/** The table that files would join; undefined where they make a new one. Errors: tableNotFound, tableNameTaken. */
+export async function findTarget(tx: Transaction, experimentId: string, fields: PreviewFields): Promise<LakeTable | undefined> {
+  if (fields.targetKind === 'existing') return findJoined(tx, experimentId, fields.uploadTableId);
+  if (fields.targetName !== undefined) await requireFreeName(tx, experimentId, fields.targetName);
+  return undefined;
+}
+
 /** The table that an upload goes to: one that is there, or a new one, which needs `manage`. */
 async function targetTable(tx: Transaction, caller: Caller, experimentId: string, fields: Fields): Promise<string> {
-  if (fields.targetKind === 'existing') {
-    const table = await findUploadTable(tx, experimentId, fields.uploadTableId);
-    if (!table) throw errors.tableNotFound(fields.uploadTableId);
-    return table.id;
-  }
-  const taken = await findUploadTable(tx, experimentId, fields.targetName);
-  if (taken) throw errors.tableNameTaken(fields.targetName).with({ members: { uploadTableId: taken.id } });
+  if (fields.targetKind === 'existing') return (await findJoined(tx, experimentId, fields.uploadTableId)).id;
+  await requireFreeName(tx, experimentId, fields.targetName);
   return (await createTable(tx, { experimentId, kind: 'upload', name: fields.targetName, createdBy: caller.userId })).id;
 }
 
@@ -106,9 +103,11 @@ async function begin(ctx: Context, caller: Caller, experimentId: string, fields:
   return { uploadId, experimentId, sourceKind: fields.sourceKind };
 }
 
-type FilePart = Extract<UploadPart, { kind: 'file' }>;
+/** A file as it arrives. */
+export type FilePart = Extract<UploadPart, { kind: 'file' }>;
 
-function checkName(sourceKind: SourceKind, { filename }: FilePart) {
+/** What a file is called in its upload. Errors: uploadRefused. */
+export function checkName(sourceKind: SourceKind, { filename }: FilePart) {
   const named = nameFile(sourceKind, filename);
   if ('refused' in named) throw errors.uploadRefused(`The file '${filename.slice(0, 100)}' is refused: ${named.refused}.`);
   return named;
@@ -193,7 +192,7 @@ export async function receiveUpload(
         continue;
       }
       if (part.name !== 'files') throw errors.uploadRefused("The file parts must be named 'files'.");
-      const fields = checkFields(given);
+      const fields = checkFields(fieldsShape, given);
       if (!receiving && !refusal) {
         checkAnnounced(ctx, announcedBytes, fields.sourceKind);
         try {
@@ -210,7 +209,7 @@ export async function receiveUpload(
         throw errors.uploadRefused(`An upload of this kind holds at most ${LIMITS[fields.sourceKind].maxFiles} files.`);
       received.push(receiving ? await receiveFile(ctx, receiving, part, received.length, signal) : await hashFile(fields.sourceKind, part));
     }
-    checkFields(given);
+    checkFields(fieldsShape, given);
     if (refusal) {
       await claimWhatArrived();
       throw refusal;

@@ -9,7 +9,6 @@ import type { SourceKind } from '../limits.ts';
 import { fill, listFunctions, setVariable, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
 import type { BronzeField, TextForm } from '../typing/classes.ts';
-import { UPLOAD_BASE_COLUMNS } from '../typing/columns.ts';
 import type { ColumnReport } from '../typing/decide.ts';
 import { printValue } from '../typing/printed-values.ts';
 import type { ReadingOptions } from '../typing/readings.ts';
@@ -79,47 +78,51 @@ const BATCH = 100;
 const EXAMPLES = 3;
 const EXAMPLE_LETTERS = 100;
 
-const isBase = (name: string) => UPLOAD_BASE_COLUMNS.some((base) => base === name.toLowerCase());
-
-/** Counts the rows of a SELECT, and in how many each column has no value. */
-async function countRows(session: StagingSession, sql: string): Promise<Pass> {
-  const described = await session.rows({ sql: `describe ${sql}`, values: [] });
-  const names = described.map(({ column_name: name }) => String(name)).filter((name) => !isBase(name));
-  const nullCounts = new Map<string, number>();
-  let rowCount = 0;
-  for (let at = 0; at === 0 || at < names.length; at += BATCH) {
-    const batch = names.slice(at, at + BATCH);
-    const counts = batch.map((name, index) => `, count(${quoteName(name)}) as v${index}`).join('');
-    const [row = {}] = await session.rows({ sql: `select count(*) as fieldlake_rows${counts} from (${sql})`, values: [] });
-    rowCount = Number(row['fieldlake_rows']);
-    batch.forEach((name, index) => nullCounts.set(name, rowCount - Number(row[`v${index}`])));
-  }
-  return { rowCount, files: [{ nullCounts }] };
+interface Example {
+  /** 12 hex digits. */
+  row: string;
+  value: string;
 }
 
-/** The first values of every column that has any, by its name. */
-async function findExamples(session: StagingSession, columns: readonly ColumnState[]): Promise<Map<string, { row: string; value: string }[]>> {
-  const examples = new Map<string, { row: string; value: string }[]>();
-  for (let at = 0; at < columns.length; at += BATCH) {
-    const batch = columns.slice(at, at + BATCH);
-    const firsts = batch.map((column, index) => {
-      const example = `{ row: fieldlake_row, value: left(${printValue(column, 'date')}, ${EXAMPLE_LETTERS}) }`;
+/** What a look at all rows tells: how many there are, in how many each column has no value, and its first values. */
+interface Look extends Pass {
+  examples: ReadonlyMap<string, readonly Example[]>;
+}
+
+/** Looks at the rows of a SELECT, whose ids are the records' places. */
+async function lookAtRows(session: StagingSession, sql: string, columns: readonly ColumnState[]): Promise<Look> {
+  const described = await session.rows({ sql: `describe ${sql}`, values: [] });
+  const held = new Set(described.map(({ column_name: name }) => String(name)));
+  const present = columns.filter(({ name }) => held.has(name));
+  const nullCounts = new Map<string, number>();
+  const examples = new Map<string, readonly Example[]>();
+  let rowCount = 0;
+  for (let at = 0; at === 0 || at < present.length; at += BATCH) {
+    const batch = present.slice(at, at + BATCH);
+    const told = batch.map((column, index) => {
+      const example = `{ row: id, value: left(${printValue(column, 'date')}, ${EXAMPLE_LETTERS}) }`;
       const name = quoteName(column.name);
-      return `to_json(arg_min(${example}, fieldlake_row, ${EXAMPLES}) filter (where ${name} is not null))::varchar as e${index}`;
+      return `, count(${name}) as v${index}, to_json(arg_min(${example}, id, ${EXAMPLES}) filter (where ${name} is not null))::varchar as e${index}`;
     });
-    const [row = {}] = await session.rows({ sql: `select ${firsts.join(', ')} from silver_values`, values: [] });
-    batch.forEach(({ name }, index) =>
-      examples.set(name, readJson((row[`e${index}`] as string | null) ?? '[]') as { row: string; value: string }[]),
-    );
+    const [row = {}] = await session.rows({ sql: `select count(*) as fieldlake_rows${told.join('')} from (${sql})`, values: [] });
+    rowCount = Number(row['fieldlake_rows']);
+    batch.forEach(({ name }, index) => {
+      nullCounts.set(name, rowCount - Number(row[`v${index}`]));
+      examples.set(name, readJson((row[`e${index}`] as string | null) ?? '[]') as Example[]);
+    });
   }
-  return examples;
+  return { rowCount, files: [{ nullCounts }], examples };
 }
 
 type SentField = BronzeField & { read: NonNullable<BronzeField['read']> };
 const isSent = (field: BronzeField): field is SentField => field.read !== undefined;
 
 /** Fields of delimited text as they were sent, in some records: by record and the field's column. */
-async function findSent(session: StagingSession, fields: readonly SentField[], rows: readonly string[]): Promise<Map<string, Record<string, unknown>>> {
+async function findSent(
+  session: StagingSession,
+  fields: readonly SentField[],
+  rows: readonly string[],
+): Promise<Map<string, Record<string, unknown>>> {
   if (fields.length === 0 || rows.length === 0) return new Map();
   const columns = fields.map(({ read }) => `left(${read.sent}, ${EXAMPLE_LETTERS}) as ${read.sent}`).join(', ');
   const found = await session.rows({
@@ -130,7 +133,11 @@ async function findSent(session: StagingSession, fields: readonly SentField[], r
 }
 
 /** How often each mark stands for a missing value, by the field's column. */
-async function countMarks(session: StagingSession, pipelines: Pipelines, fields: readonly SentField[]): Promise<Map<string, Record<string, number>>> {
+async function countMarks(
+  session: StagingSession,
+  pipelines: Pipelines,
+  fields: readonly SentField[],
+): Promise<Map<string, Record<string, number>>> {
   const marks = new Map<string, Record<string, number>>();
   for (let at = 0; at < fields.length; at += BATCH) {
     const batch = fields.slice(at, at + BATCH);
@@ -138,7 +145,9 @@ async function countMarks(session: StagingSession, pipelines: Pipelines, fields:
       ({ read }, index) => `to_json(histogram(case when is_missing(${read.sent}) then bare(${read.sent}) end))::varchar as m${index}`,
     );
     const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: counts.join(', '), limit: '' }));
-    batch.forEach(({ column }, index) => marks.set(column, readJson((row[`m${index}`] as string | null) ?? '{}') as Record<string, number>));
+    batch.forEach(({ column }, index) =>
+      marks.set(column, readJson((row[`m${index}`] as string | null) ?? '{}') as Record<string, number>),
+    );
   }
   return marks;
 }
@@ -153,15 +162,10 @@ function fitOf({ widenedFrom, oddValues }: ColumnReport, before: ColumnState | u
 async function describeColumns(
   session: StagingSession,
   pipelines: Pipelines,
-  { typed, fields }: Decided<Pass>,
+  { typed, fields, rows: looked }: Decided<Look>,
   known: readonly ColumnState[],
 ): Promise<ColumnPreview[]> {
-  const held = await session.rows({ sql: 'describe silver_values', values: [] });
-  const names = new Set(held.map(({ column_name: name }) => String(name)));
-  const examples = await findExamples(
-    session,
-    typed.columns.filter(({ name }) => names.has(name)),
-  );
+  const { examples } = looked;
   const rows = [...new Set([...examples.values()].flat().map(({ row }) => row))];
   const sent = await findSent(session, fields.filter(isSent), rows);
   const marks = await countMarks(session, pipelines, fields.filter(isSent));
@@ -184,7 +188,7 @@ async function describeColumns(
 }
 
 /** How a delimited file was read; of other kinds the file itself says all. */
-function describeReading(kind: SourceKind, { text, headerLine }: BronzeSource, { fields }: Decided<Pass>): FileReading {
+function describeReading(kind: SourceKind, { text, headerLine }: BronzeSource, { fields }: Decided<Look>): FileReading {
   // the lines and delimiters of a sheet's text are ours
   if (!text || kind === 'xlsx') return {};
   const forms = new Set(fields.map(({ read }) => read?.reading.form));
@@ -233,13 +237,17 @@ async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, sig
   try {
     await session.prepare([
       ...listFunctions(pipelines),
-      ...['source', 'uploaded_at', 'experiment_id', 'upload_id', 'contributor_id'].map((name) => setVariable(name, null)),
+      // a row's id is the place of its record
+      setVariable('source', ''),
+      ...['uploaded_at', 'experiment_id', 'upload_id', 'contributor_id'].map((name) => setVariable(name, null)),
     ]);
     const read = await readSource({
       ...{ session, pipelines, kind, original, work, path, refusals, maxRecordBytes, parquetExpansion },
       ...{ exact, sheet: options.sheet, isPart, signal },
     });
-    const decided = await decideRows(pipelines, { session, read, kind, known, options }, (sql) => countRows(session, sql));
+    const decided = await decideRows(pipelines, { session, read, kind, known, options }, (sql, columns) =>
+      lookAtRows(session, sql, columns),
+    );
     const { rowCount } = decided.rows;
     const columns = await describeColumns(session, pipelines, decided, known);
     const named = new Set(decided.typed.columns.map(({ name }) => name.toLowerCase()));

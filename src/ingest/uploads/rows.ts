@@ -106,11 +106,11 @@ export interface Decided<Passed> {
   rows: Passed;
 }
 
-/** Types `bronze_records`, and reads every row by the pass, which is handed the SELECT of them. Throws NotPlain when JSON has to be read the long way. */
+/** Types `bronze_records`, and reads every row by the pass, which is handed the SELECT of them and their columns. Throws NotPlain when JSON has to be read the long way. */
 export async function decideRows<Passed extends Pass>(
   pipelines: Pipelines,
   { session, read, kind, known, options }: RecordsOf,
-  pass: (sql: string) => Promise<Passed>,
+  pass: (sql: string, columns: readonly ColumnState[]) => Promise<Passed>,
 ): Promise<Decided<Passed>> {
   const requireAll = (rows: Passed) => {
     if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of a file`);
@@ -120,7 +120,7 @@ export async function decideRows<Passed extends Pass>(
   if (reader) {
     const fields = await readText(reader, { begun: true });
     const begun = await decideTypesAsBegun(session, pipelines, fields, known);
-    const rows = begun && (await pass(pipelines.uploadedRows).catch(unlessDisagreeing));
+    const rows = begun && (await pass(pipelines.uploadedRows, begun.columns).catch(unlessDisagreeing));
     if (begun && rows) {
       requireAll(rows);
       return { typed: countMissing(begun, rows), fields, rows };
@@ -131,9 +131,8 @@ export async function decideRows<Passed extends Pass>(
   const typing = read.lines ? decideLineTypes(session, pipelines, read, known) : decideFileTypes(session, pipelines, fields, known);
   const typed = await (isParquet ? typing.catch(refuseUnreadable) : typing);
   await session.prepare([fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values })]);
-  const passing = pass(
-    typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows,
-  );
+  const sql = typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows;
+  const passing = pass(sql, typed.columns);
   const rows = await (read.lines ? passing.catch(orNotPlain) : isParquet ? passing.catch(unfit) : passing);
   requireAll(rows);
   return { typed: countMissing(typed, rows), fields, rows };

@@ -53,7 +53,10 @@ export interface BronzeSource {
 /** What is unpacked is there as a whole or not at all. */
 function requireWhole({ isPart = false }: SourceRequest, what: string): void {
   if (isPart)
-    throw new FileRefused('whole_file_needed', `Of a part of ${what} nothing can be said. Its report tells what became of it once it is uploaded.`);
+    throw new FileRefused(
+      'whole_file_needed',
+      `Of a part of ${what} nothing can be said. Its report tells what became of it once it is uploaded.`,
+    );
 }
 
 /** Makes `bronze_records` of a file of any kind. Throws FileRefused when the file as a whole cannot be read. */
@@ -115,7 +118,18 @@ async function readSheet(request: SourceRequest): Promise<BronzeSource> {
 }
 
 async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {
-  const { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, exact = false, isPart, signal } = request;
+  const {
+    session,
+    pipelines,
+    original,
+    work,
+    refusals,
+    numbering = new HexCounter(),
+    maxRecordBytes,
+    exact = false,
+    isPart,
+    signal,
+  } = request;
   const records = await BufferedFile.create(join(work, 'records'));
   const source = { path: original, kind, records, refusals, numbering, maxRecordBytes, isPart, signal };
   const fieldOf = (key: string, index: number, form: 'token' | 'json'): BronzeField => ({ key, column: `c${index + 1}`, form });
