@@ -85,6 +85,8 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
     await (await chooser).setFiles([OWN]);
     expect(await page.getByLabel('Name of the new table').inputValue()).toBe('My_scans_2026');
     expect(await page.getByLabel('Kind of file').inputValue()).toBe('csv');
+    const decided = page.getByRole('table', { name: 'Decided for My scans 2026.csv' });
+    await decided.getByRole('rowheader', { name: 'measured on' }).waitFor({ timeout: 30_000 });
     await page.getByText('How the values are read').click();
     await looksRight(page, `upload-chosen-${size}`);
     await click('button', 'Upload the file');
@@ -158,6 +160,92 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
     expect(complaints).toEqual([]);
     await context.close();
   });
+
+  test(
+    'says what it decides of each column before anything is sent, and follows what is said of the reading',
+    { timeout: 180_000 },
+    async () => {
+      const { page, complaints, context } = await openVisitor(browser, size, /429 \(|413 \(|403 \(|ERR_/);
+      await signIn(page, size, 'owner@leaf-lab.example');
+      await page.goto(uploads());
+      await page.getByRole('button', { name: 'Choose files' }).waitFor();
+      await choose(page, MESSY);
+      const decided = page.getByRole('table', { name: 'Decided for messy.csv' });
+      const row = (column: string) => decided.getByRole('row').filter({ has: page.getByRole('rowheader', { name: column, exact: true }) });
+      const says = (column: string, text: RegExp) => row(column).filter({ hasText: text }).waitFor({ timeout: 30_000 });
+      await says('height', /as its values say: DOUBLE.*10 × NA.*tall.*record 5/s);
+      await says('day', /as its values say: DATE.*yesterday.*record 21.*2026-05-01/s);
+      await page.getByText(/All 300 records .*, 1 would go into quarantine/).waitFor();
+      await page.getByText('Fields are parted by commas. Numbers have a decimal point.').waitFor();
+      await looksRight(page, `upload-preview-${size}`);
+
+      // other marks, and a type by hand
+      await page.getByText('How the values are read').click();
+      await page.getByLabel('What stands for a missing value').fill('NA, tall, 0.0');
+      await says('height', /10 × NA.*1 × 0\.0.*1 × tall/s);
+      await decided.getByLabel('Type of plot').selectOption('string');
+      await expect.poll(() => page.getByLabel('Name of the column').inputValue()).toBe('plot');
+      await decided.getByLabel('Type of height').selectOption('int');
+      await says('height', /28[0-9]/);
+      await decided.getByLabel('Type of height').selectOption('');
+      await says('height', /as its values say: DOUBLE/);
+
+      // into a table that is there, columns are held against its own
+      await choose(page, file('more.csv', 'plot,spad,measured on,tag\n4,leafy,2026-05-04,7\n'));
+      await page.getByRole('button', { name: 'Take messy.csv away' }).click();
+      await page.getByLabel('Where the rows go').selectOption({ label: 'Into My_scans_2026' });
+      const joining = page.getByRole('table', { name: 'Decided for more.csv' });
+      await joining.getByText('what does not fit stays text beside it').waitFor({ timeout: 30_000 });
+      await joining.getByRole('combobox', { name: 'Type of tag' }).waitFor();
+      expect(await joining.getByRole('combobox').count()).toBe(1);
+
+      // of a workbook that is no longer whole nothing can be said, and it can be sent all the same
+      await page.getByRole('button', { name: 'Take more.csv away' }).click();
+      await choose(page, { name: 'long.xlsx', mimeType: 'application/zip', buffer: Buffer.alloc(4_194_305, 'PK') });
+      await page.getByText(/Of a part of a workbook nothing can be said/).waitFor({ timeout: 30_000 });
+      expect(await page.getByRole('button', { name: 'Upload the file' }).isEnabled()).toBe(true);
+      await page.getByRole('button', { name: 'Take long.xlsx away' }).click();
+
+      // a large file is looked at by its beginning
+      await choose(page, file('large.csv', `a,b\n${'1,2\n'.repeat(400_000)}`));
+      await page.getByText(/The first 262,143 records/).waitFor({ timeout: 60_000 });
+      await page.getByRole('button', { name: 'Take large.csv away' }).click();
+
+      // refusals are sentences, and what was chosen stays
+      const asked = '**/data/uploads/preview';
+      const problem = (status: number, code: string, detail: string) =>
+        JSON.stringify({ type: 'about:blank', title: 'No', status, detail, instance: 'x', code });
+      for (const [status, code, detail] of [
+        [403, 'ACTION_DENIED', 'You may not contribute to this experiment.'],
+        [413, 'PAYLOAD_TOO_LARGE', 'The request is larger than what stands between allows.'],
+        [429, 'RATE_LIMITED', 'You have asked too often.'],
+      ] as const) {
+        await page.route(asked, (route) =>
+          route.fulfill({
+            status,
+            headers: { 'content-type': 'application/problem+json', 'retry-after': '60' },
+            body: problem(status, code, detail),
+          }),
+        );
+        await choose(page, file(`refused-${status}.csv`, 'a,b\n1,2\n'));
+        await page.getByRole('alert').getByText(detail).waitFor();
+        await page.getByText('The files can be uploaded all the same').waitFor();
+        await page.getByRole('list', { name: 'Chosen files' }).getByText(`refused-${status}.csv`).waitFor();
+        await page.unroute(asked);
+        if (status === 413) await looksRight(page, `upload-preview-refused-${size}`);
+        await page.getByRole('button', { name: 'Try again' }).click();
+        await page.getByRole('table', { name: `Decided for refused-${status}.csv` }).waitFor({ timeout: 30_000 });
+        await page.getByRole('button', { name: `Take refused-${status}.csv away` }).click();
+      }
+      await context.setOffline(true);
+      await choose(page, file('offline.csv', 'a,b\n1,2\n'));
+      await page.getByText(/looked at as soon as you are connected/).waitFor();
+      await context.setOffline(false);
+      await page.getByRole('table', { name: 'Decided for offline.csv' }).waitFor({ timeout: 30_000 });
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+  );
 
   test('whoever may not contribute sees no control, and who loses access keeps what was chosen', { timeout: 120_000 }, async () => {
     const { page, context } = await openVisitor(browser, size);

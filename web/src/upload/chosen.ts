@@ -1,4 +1,4 @@
-import type { UploadFields } from '../../../clients/typescript/src/uploads.ts';
+import type { PreviewFields, UploadFields } from '../../../clients/typescript/src/uploads.ts';
 import { isTextKind, kindOf, tableNameOf, type Kind } from './kinds.ts';
 
 export const TYPE_WORDS = ['int', 'bigint', 'double', 'boolean', 'date', 'timestamp', 'timestamp_ntz', 'string'] as const;
@@ -67,3 +67,17 @@ export function uploadFieldsOf({ kind, tableId, tableName, missing, decimal, dat
     ...(kind === 'xlsx' && sheet.trim() !== '' ? { sheet: sheet.trim() } : {}),
   };
 }
+
+/** The fields of a preview: the name of a new table changes nothing of what is read. */
+export function previewFieldsOf(chosen: Chosen): PreviewFields {
+  const fields = uploadFieldsOf(chosen);
+  if (fields.targetKind === 'existing') return fields;
+  const { targetName: _, ...nameless } = fields;
+  return nameless;
+}
+
+/** What is chosen with another type of one column; without a type its values say it. */
+export const withType = (chosen: Chosen, column: string, type: TypeWord | undefined): Chosen => ({
+  ...chosen,
+  types: [...chosen.types.filter((each) => each.column.trim() !== column), ...(type === undefined ? [] : [{ column, type }])],
+});

@@ -7,6 +7,7 @@ import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
 import { nothingChosen, withFiles, type Chosen } from './chosen.ts';
 import { FileChoice } from './file-choice.tsx';
+import { Preview } from './preview.tsx';
 import { isTextKind, KIND_NAMES, othersThan, TABLE_NAME, type Kind } from './kinds.ts';
 import { renewTables, sendFiles } from './queries.ts';
 import { ReadingForm } from './reading-form.tsx';
@@ -167,6 +168,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
           </div>
           <TargetFields chosen={chosen} tables={tables} mayMakeTables={mayMakeTables} isDisabled={isPending} change={change} />
           {isTextKind(chosen.kind) ? <ReadingForm chosen={chosen} isDisabled={isPending} change={change} /> : null}
+          <Preview id={id} chosen={chosen} isDisabled={isPending} change={setChosen} />
           {isPending ? (
             <Progress sent={sent} isPaused={isPaused} cancel={() => canceller.current?.abort()} />
           ) : (

@@ -1,7 +1,13 @@
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
-import { uploadFiles, type UploadReport } from '../../../clients/typescript/src/uploads.ts';
+import {
+  previewFiles,
+  uploadFiles,
+  type PreviewFields,
+  type UploadPreview,
+  type UploadReport,
+} from '../../../clients/typescript/src/uploads.ts';
 import { api, queryClient } from '../api.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { uploadFieldsOf, type Chosen } from './chosen.ts';
@@ -12,6 +18,8 @@ export const PAGE_SIZE = 20;
 
 export type { UploadReport };
 export type UploadFile = UploadReport['files'][number];
+export type PreviewedFile = UploadPreview['files'][number];
+export type PreviewedColumn = PreviewedFile['columns'][number];
 export type UploadedColumn = UploadFile['columns'][number];
 
 export const isRunning = ({ status }: Pick<UploadReport, 'status'>): boolean => status === 'pending' || status === 'running';
@@ -23,6 +31,17 @@ export const uploadQuery = (id: string, uploadId: string) =>
     queryFn: async ({ signal }) =>
       bodyOf(api.GET('/api/v1/experiments/{id}/data/uploads/{uploadId}', { params: { path: { id, uploadId } }, signal })),
     refetchInterval: ({ state: { data } }) => (data !== undefined && isRunning(data) ? POLL_MS : false),
+  });
+
+/** What an upload of files would decide; while another is asked for, the last one stays. */
+export const previewQuery = (id: string, fields: PreviewFields, files: readonly File[]) =>
+  queryOptions({
+    queryKey: ['upload-preview', id, fields, files.map(({ name, size, lastModified }) => [name, size, lastModified])],
+    queryFn: ({ signal }) => previewFiles(api, id, fields, files, { signal }),
+    placeholderData: keepPreviousData,
+    // files do not change, and what the table has by then is asked for anew by whoever comes back
+    staleTime: Infinity,
+    gcTime: 0,
   });
 
 /** A page of the experiment's uploads, newest first. */

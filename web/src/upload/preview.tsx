@@ -1,0 +1,247 @@
+import { useQuery } from '@tanstack/react-query';
+import { useId } from 'react';
+import { bytesText, countText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
+import { useSettled } from '../ui/settled.ts';
+import { words } from '../words.ts';
+import { MOST_PREVIEWED } from '../../../clients/typescript/src/uploads.ts';
+import { previewFieldsOf, TYPE_WORDS, withType, type Chosen, type TypeWord } from './chosen.ts';
+import { isTextKind, othersThan } from './kinds.ts';
+import { previewQuery, type PreviewedColumn, type PreviewedFile } from './queries.ts';
+
+const said = words.upload.preview;
+const { report } = words.upload;
+
+/** Reasons for which nothing is known of a file that may well be read. */
+const UNKNOWN: readonly (string | null)[] = ['whole_file_needed', 'part_too_short', 'took_too_long'];
+
+type Outcome = keyof typeof said.status;
+const MOODS: Readonly<Record<Outcome, '' | 'good' | 'warn'>> = {
+  completed: 'good',
+  partial: 'warn',
+  failed: 'warn',
+  unknown: '',
+  there: '',
+};
+
+function outcomeOf({ status, reason, alreadyThere }: PreviewedFile): Outcome {
+  if (UNKNOWN.includes(reason)) return 'unknown';
+  return alreadyThere > 0 ? 'there' : status;
+}
+
+interface TypeCellProps {
+  column: PreviewedColumn;
+  /** The type that the column is told to have. */
+  told: TypeWord | undefined;
+  isDisabled: boolean;
+  /** Undefined where types cannot be told. */
+  tell: ((type: TypeWord | undefined) => void) | undefined;
+}
+
+/** The type of a column; a choice where the table has no such column yet. */
+function TypeCell({ column: { name, type, widenedFrom, fit }, told, isDisabled, tell }: TypeCellProps) {
+  const fitting = said.fit[fit];
+  return (
+    <>
+      {tell !== undefined && fit === 'new' ? (
+        <select
+          className="input"
+          aria-label={words.upload.reading.typeOf(name)}
+          value={told ?? ''}
+          disabled={isDisabled}
+          onChange={(event) => tell(TYPE_WORDS.find((each) => each === event.target.value))}
+        >
+          <option value="">{told === undefined ? said.byValues(type) : words.upload.reading.byValues}</option>
+          {TYPE_WORDS.map((each) => (
+            <option key={each} value={each}>
+              {words.upload.types[each]}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <code>{type}</code>
+      )}
+      {widenedFrom === undefined ? null : <span className="small quiet"> {report.widened(widenedFrom)}</span>}
+      {fitting === null || (fit === 'new' && tell !== undefined) ? null : <span className="small quiet"> {fitting}</span>}
+    </>
+  );
+}
+
+function Missing({ column: { missingValues = 0, missingMarks } }: { column: PreviewedColumn }) {
+  const empty = missingValues - missingMarks.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <>
+      {countText(missingValues)}
+      {missingMarks.length === 0 ? null : (
+        <ul className="small quiet">
+          {missingMarks.map(({ mark, count }) => (
+            <li key={mark}>{said.mark(mark, countText(count))}</li>
+          ))}
+          {empty > 0 ? <li>{said.empty(countText(empty))}</li> : null}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function ColumnRow({ column, ...rest }: TypeCellProps) {
+  const { name, originalKey, oddValues, oddExamples = [], examples, note } = column;
+  return (
+    <tr>
+      <th scope="row">
+        {name}
+        {originalKey === name ? null : <span className="small quiet"> {report.calledBefore(originalKey)}</span>}
+      </th>
+      <td data-label={report.type}>
+        <div>
+          <TypeCell column={column} {...rest} />
+          {note === undefined ? null : <p className="small">{note}</p>}
+        </div>
+      </td>
+      <td data-label={report.missing} className="number">
+        <div>
+          <Missing column={column} />
+        </div>
+      </td>
+      <td data-label={report.odd} className="number">
+        {oddValues === 0 ? (
+          countText(0)
+        ) : (
+          <div>
+            <span className="tag warn">{countText(oddValues)}</span>
+            <ul className="small">
+              {oddExamples.map(({ row, value }) => (
+                <li key={row}>
+                  <code>{value}</code> <span className="quiet">{report.record(row)}</span>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+      </td>
+      <td data-label={said.first} className={examples.length === 0 ? 'nothing' : ''}>
+        <ul className="small">
+          {examples.map(({ row, value, sent }) => (
+            <li key={row}>
+              <code>{value}</code>
+              {sent === undefined ? null : <span className="quiet"> {said.from(sent)}</span>}
+            </li>
+          ))}
+        </ul>
+      </td>
+    </tr>
+  );
+}
+
+/** How the file as a whole is read. */
+function readingText({ reading }: PreviewedFile): string {
+  if (reading === null) return '';
+  const { delimiter, decimal, headerLine = 1 } = reading;
+  return [
+    ...(delimiter === undefined ? [] : [said.reading.delimiter(said.reading.delimiters[delimiter] ?? delimiter)]),
+    ...(decimal === undefined ? [] : [said.reading.decimal[decimal]]),
+    ...(headerLine === 1 ? [] : [said.reading.header(countText(headerLine))]),
+  ].join(' ');
+}
+
+interface FilePreviewProps {
+  file: PreviewedFile;
+  isOpen: boolean;
+  chosen: Chosen;
+  isDisabled: boolean;
+  tell: TellType | undefined;
+}
+type TellType = (column: string, type: TypeWord | undefined) => void;
+
+function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProps) {
+  const title = useId();
+  const { path, isPart, byteCount, rowsIn, quarantined, message, columns, otherColumns } = file;
+  const outcome = outcomeOf(file);
+  const records = countText(rowsIn);
+  return (
+    <details className="file-report" open={isOpen} aria-labelledby={title}>
+      <summary>
+        <h4 id={title}>{path}</h4>
+        <span className={`tag ${MOODS[outcome]}`}>{said.status[outcome]}</span>
+        {columns.length === 0 ? null : (
+          <span className="small quiet number">
+            {said.facts(isPart ? said.part(records) : said.whole(records), bytesText(byteCount), countText(quarantined))}
+          </span>
+        )}
+      </summary>
+      {message === null ? null : <p className={`notice ${outcome === 'failed' ? 'problem' : ''}`}>{message}</p>}
+      {columns.length === 0 ? null : (
+        <>
+          <p className="small quiet">{readingText(file)}</p>
+          <table className="report-table">
+            <caption className="hidden-visually">{said.columnsOf(path)}</caption>
+            <thead>
+              <tr>
+                <th scope="col">{report.column}</th>
+                <th scope="col">{report.type}</th>
+                <th scope="col">{report.missing}</th>
+                <th scope="col">{report.odd}</th>
+                <th scope="col">{said.first}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {columns.map((column) => (
+                <ColumnRow
+                  key={column.name}
+                  column={column}
+                  told={chosen.types.find((each) => each.column.trim() === column.name)?.type}
+                  isDisabled={isDisabled}
+                  tell={tell && ((type) => tell(column.name, type))}
+                />
+              ))}
+            </tbody>
+          </table>
+          {otherColumns.length === 0 ? null : <p className="small quiet">{said.others(otherColumns.join(', '))}</p>}
+        </>
+      )}
+    </details>
+  );
+}
+
+interface PreviewProps {
+  id: string;
+  chosen: Chosen;
+  isDisabled: boolean;
+  change: (change: (before: Chosen) => Chosen) => void;
+}
+
+/** What is decided of each column of the chosen files, before they are sent; it follows what is said of their reading. */
+export function Preview({ id, chosen, isDisabled, change }: PreviewProps) {
+  const settled = useSettled(chosen);
+  const { files, kind } = settled;
+  const isOfKind = othersThan(kind, files).length === 0;
+  const { data, error, isFetching, isPlaceholderData, fetchStatus, refetch } = useQuery({
+    ...previewQuery(id, previewFieldsOf(settled), files.slice(0, MOST_PREVIEWED)),
+    enabled: files.length > 0 && isOfKind,
+  });
+  if (!isOfKind || files.length === 0) return null;
+  const tell: TellType | undefined = isTextKind(kind) ? (column, type) => change((before) => withType(before, column, type)) : undefined;
+  return (
+    <section className="stack preview" aria-labelledby="preview" aria-busy={isFetching}>
+      <h3 id="preview">{said.title}</h3>
+      {error === null ? (
+        <p role="status" className="small quiet">
+          {fetchStatus === 'paused' ? said.offline : isFetching ? said.looking : said.hint}
+        </p>
+      ) : (
+        <>
+          <Problem error={error} retry={() => void refetch()} adviceHere={words.upload.advice} />
+          <p className="small quiet">{said.allTheSame}</p>
+        </>
+      )}
+      {files.length > MOST_PREVIEWED ? <p className="small quiet">{said.some(MOST_PREVIEWED, files.length)}</p> : null}
+      {error !== null || data === undefined ? null : (
+        <div className={isPlaceholderData ? 'stack quiet' : 'stack'}>
+          {data.files.map((file, at) => (
+            <FilePreview key={file.path} file={file} isOpen={at === 0} chosen={chosen} isDisabled={isDisabled} tell={tell} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
