@@ -165,6 +165,13 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
     'says what it decides of each column before anything is sent, and follows what is said of the reading',
     { timeout: 180_000 },
     async () => {
+      const body = new FormData();
+      for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: 'joined' })) body.append(name, value);
+      body.append('files', new Blob([OWN.buffer]), 'joined.csv');
+      const data = `/api/v1/experiments/${experimentId}/data/uploads`;
+      const sent = await owner('POST', data, { body });
+      const status = async () => (await owner('GET', `${data}/${sent.body.uploadId}`)).body.status;
+      await expect.poll(status, { timeout: 30_000 }).toBe('completed');
       const { page, complaints, context } = await openVisitor(browser, size, /429 \(|413 \(|403 \(|ERR_/);
       await signIn(page, size, 'owner@leaf-lab.example');
       await page.goto(uploads());
@@ -177,6 +184,7 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
       await says('day', /as its values say: DATE.*yesterday.*record 21.*2026-05-01/s);
       await page.getByText(/All 300 records .*, 1 would go into quarantine/).waitFor();
       await page.getByText('Fields are parted by commas. Numbers have a decimal point.').waitFor();
+      await row('note').scrollIntoViewIfNeeded();
       await looksRight(page, `upload-preview-${size}`);
 
       // other marks, and a type by hand
@@ -193,7 +201,7 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
       // into a table that is there, columns are held against its own
       await choose(page, file('more.csv', 'plot,spad,measured on,tag\n4,leafy,2026-05-04,7\n'));
       await page.getByRole('button', { name: 'Take messy.csv away' }).click();
-      await page.getByLabel('Where the rows go').selectOption({ label: 'Into My_scans_2026' });
+      await page.getByLabel('Where the rows go').selectOption({ label: 'Into joined' });
       const joining = page.getByRole('table', { name: 'Decided for more.csv' });
       await joining.getByText('what does not fit stays text beside it').waitFor({ timeout: 30_000 });
       await joining.getByRole('combobox', { name: 'Type of tag' }).waitFor();
