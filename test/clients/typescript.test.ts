@@ -5,7 +5,7 @@ import { eachOf } from '../../clients/typescript/src/paging.ts';
 import { changesOf, type Change } from '../../clients/typescript/src/changes.ts';
 import { ProblemError, retryAfter, UnreachableError } from '../../clients/typescript/src/problem.ts';
 import { batchesOf, readPage, readPages, rowsOf } from '../../clients/typescript/src/rows.ts';
-import { uploadFiles } from '../../clients/typescript/src/uploads.ts';
+import { previewFiles, uploadFiles } from '../../clients/typescript/src/uploads.ts';
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { appendTo, uploadTable } from '../support/uploads.ts';
@@ -155,6 +155,16 @@ describe('repeats', () => {
     expect(uploads.map(({ uploadId }) => uploadId)).toContain(again.uploadId);
     expect(uploads).toHaveLength(2);
     await expect(toNew()).rejects.toMatchObject({ status: 409, code: 'TABLE_NAME_TAKEN' });
+  });
+
+  test('files are looked at before they are sent, large ones by their beginnings', async () => {
+    const look = (sourceKind: 'csv' | 'xlsx', file: File) => previewFiles(client, id, { sourceKind, targetKind: 'new' }, [file]);
+    const { files } = await look('csv', new File(['a,b\n1,NA\n'], 'small.csv'));
+    expect(files).toMatchObject([{ isPart: false, stored: 1, columns: [{ type: 'INT' }, { missingMarks: [{ mark: 'NA', count: 1 }] }] }]);
+    const large = await during({ kind: 'cut', bytes: 1 }, 1, () => look('csv', new File([`a\n${'1\n'.repeat(1_048_576)}`], 'large.csv')));
+    expect(large.files).toMatchObject([{ isPart: true, byteCount: 1_048_576, stored: 524_287 }]);
+    const workbook = await look('xlsx', new File([new Uint8Array(4_194_305)], 'large.xlsx'));
+    expect(workbook.files).toMatchObject([{ isPart: true, byteCount: 0, reason: 'whole_file_needed' }]);
   });
 
   test('a pause that is too long is handed on, and so is a service that stays away', async () => {

@@ -81,7 +81,7 @@ export const upload = {
     },
     columnsOf: (file: string) => `Decided for ${file}`,
     first: 'First values',
-    byValues: (type: string) => `as its values say: ${type}`,
+    byValues: (type: string) => `${type}, by its values`,
     mark: (mark: string, count: string) => `${count} × ${mark}`,
     empty: (count: string) => `${count} empty`,
     from: (sent: string) => `from “${sent}”`,
