@@ -299,9 +299,7 @@ export async function scanCsv({
       start = next;
     }
     if (header === undefined)
-      throw isPart && start < bytes.length
-        ? refuseShortPart()
-        : new FileRefused('empty_file', 'The file is empty: it has no header line.');
+      throw isPart && start < bytes.length ? refuseShortPart() : new FileRefused('empty_file', 'The file is empty: it has no header line.');
     const mark = String.fromCharCode(delimiter);
     // at most every byte is a quote that is doubled, every field is put in quotes, and the record's number stands before
     return { header, headerLine, delimiter: mark, rows, multiline, longest: 2 * longest + 2 * header.length + LEAST_LONGEST };
