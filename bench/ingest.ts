@@ -126,10 +126,7 @@ export async function benchIngest(url: string, dataDir: string): Promise<Measure
     const out = join(folder, 'yardstick.parquet');
     const statement = (name: string) =>
       readFileSync(join(import.meta.dirname, 'yardsticks', `${name}.sql`), 'utf8')
-        .replaceAll(
-          /\{\{(records|bare|ok)\}\}/g,
-          (_, what: keyof (typeof KINDS)[typeof kind]) => KINDS[kind][what],
-        )
+        .replaceAll(/\{\{(records|bare|ok)\}\}/g, (_, what: keyof (typeof KINDS)[typeof kind]) => KINDS[kind][what])
         .replaceAll('{{source}}', SOURCE)
         .replaceAll('{{file}}', path)
         .replaceAll('{{out}}', out);
