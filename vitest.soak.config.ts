@@ -10,7 +10,7 @@ export default defineConfig({
     include: [
       'test/soak/**/*.test.ts',
       'test/process/{changes,crash,downloads,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
-      'test/conformance/{machines,strange-clients,schemathesis/schemathesis}.test.ts',
+      'test/conformance/{machines,strange-clients,console-questions,console-long-table,schemathesis/schemathesis}.test.ts',
       'test/api/identities.test.ts',
       'test/auth/revocation.test.ts',
       'test/lakehouse/{oracle,seek}.test.ts',

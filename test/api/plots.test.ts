@@ -87,6 +87,36 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', (
     expect(pie.series).toMatchObject([{ points: { labels: expect.arrayContaining(['control', 'drought']), values: [30, 30] } }]);
   });
 
+  test('counts, or computes otherwise, the column that it is grouped by, and rows without a value in it', async () => {
+    const counted = async (column: string) => {
+      const { series, axes } = await dataOf(await make('bar', [source('x', 'treatment'), source('y', column, { aggregate: 'count' })]));
+      return [series.map(({ points }: any) => [points.x, points.y]), axes.y.title];
+    };
+    expect(await counted('treatment')).toEqual([
+      [
+        [
+          ['control', 'drought'],
+          [days, days],
+        ],
+      ],
+      'treatment',
+    ]);
+    expect(await counted('*')).toEqual([
+      [
+        [
+          ['control', 'drought'],
+          [days, days],
+        ],
+      ],
+      'count',
+    ]);
+    const greatest = await dataOf(await make('line', [source('x', 'npq'), source('y', 'npq', { aggregate: 'max' })]));
+    expect(greatest.series[0].points.y).toEqual(greatest.series[0].points.x);
+    const gaps = await dataOf(await make('bar', [source('x', 'spad'), source('y', '*', { aggregate: 'count' })]));
+    const [{ points }] = gaps.series;
+    expect(points.y[points.x.indexOf(null)]).toBeGreaterThan(0);
+  });
+
   test('is for those who may read the table, and for charts that are whole', async () => {
     const owner = site.as(site.cast.owner);
     const path = await make('line', [source('x', 'measured_at'), source('y', 'spad')]);

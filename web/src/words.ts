@@ -276,6 +276,7 @@ export const words = {
     null: 'null',
     several: (count: number) => (count === 1 ? '1 entry' : `${count} entries`),
     emptyText_: '""',
+    emptyList: '[]',
     more: 'More rows are coming…',
     failedMore: 'The next rows did not come.',
     grid: (table: string) => `Rows of ${table}`,

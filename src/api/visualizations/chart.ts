@@ -41,7 +41,7 @@ const SERIES_ROLE: Partial<Record<ChartType, SourceRole>> = { pie: 'labels', all
 const plotted = (column: string): string =>
   column === 'contributor' ? 'contributor.name' : column === 'device' ? 'device.serial_number' : column;
 
-const titleOf = ({ alias, seriesName, columnName }: DataSource) => alias ?? seriesName ?? columnName;
+const titleOf = ({ alias, seriesName, columnName }: DataSource) => alias ?? seriesName ?? (columnName === '*' ? 'count' : columnName);
 
 interface Draft {
   source: DataSource;
@@ -143,7 +143,7 @@ function aggregated(config: DataConfig, drafts: readonly Draft[]): ReturnType<ty
   const errorPositions = new Map<Draft, number>();
   for (const draft of drafts) {
     const { column, index } = draft;
-    const key = keys.find((one) => one.column === column);
+    const key = draft.source.aggregate === undefined ? keys.find((one) => one.column === column) : undefined;
     if (key) {
       positions.set(draft, answer.add(outputOf(key)));
       continue;

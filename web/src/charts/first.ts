@@ -24,10 +24,14 @@ export function firstChart(
     const keys = aggregation.groupBy.flatMap(({ column }, index): Source[] =>
       roles[index] === undefined ? [] : [{ role: roles[index], columnName: column }],
     );
-    const counted = computed.column === '*' ? (aggregation.groupBy[0]?.column ?? 'id') : computed.column;
-    const y: Source = { role: 'y', columnName: counted, aggregate: computed.function };
+    const y: Source = { role: 'y', columnName: computed.column, aggregate: computed.function };
     const buckets = aggregation.groupBy.filter(({ timeBucket }) => timeBucket !== undefined);
-    return { type: 'bar', sources: [...keys, y], ...kept, ...(buckets.length === 0 ? {} : { aggregation: { groupBy: buckets } }) };
+    const more = {
+      ...(buckets.length === 0 ? {} : { groupBy: buckets }),
+      // the second column of a correlation has no part of its own
+      ...(computed.secondColumn === undefined ? {} : { functions: [computed] }),
+    };
+    return { type: 'bar', sources: [...keys, y], ...kept, ...(Object.keys(more).length === 0 ? {} : { aggregation: more }) };
   }
   const own = columns.filter(({ name }) => !GIVEN.has(name));
   const ofKind = (kind: Kind) => own.filter(({ type }) => findAxisKind(type) === kind).map(({ name }) => name);

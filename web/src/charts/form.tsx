@@ -136,7 +136,7 @@ export function ChartForm({ search, columns, change }: FormProps) {
               // members of a column and names that are gone stay as they are
               ...(source === undefined || fitting.some(({ name }) => name === source.columnName)
                 ? []
-                : [{ value: source.columnName, text: source.columnName }]),
+                : [{ value: source.columnName, text: source.columnName === '*' ? said.everyRow : source.columnName }]),
             ]}
             onChange={(value) => setRole(role, at, value)}
           />

@@ -28,7 +28,9 @@ const SMALL = { width: 260, height: 240 };
 /** What a chart is called unless somebody names it: `spad by genotype, treatment`. */
 function usualName(sources: readonly Source[]): string {
   const [drawn, places] = [true, false].map((isMeasure) =>
-    sources.filter(({ role }) => MEASURES.has(role) === isMeasure).map(({ columnName }) => columnName),
+    sources
+      .filter(({ role }) => MEASURES.has(role) === isMeasure)
+      .map(({ columnName }) => (columnName === '*' ? said.everyRow : columnName)),
   );
   return [drawn, places].flatMap((names = []) => (names.length === 0 ? [] : [names.join(', ')])).join(said.by);
 }

@@ -29,6 +29,7 @@ export const charts = {
   },
   another: (role: string) => `${role}, one more`,
   nothing: 'nothing',
+  everyRow: 'rows',
   choose: 'choose a column',
   summary: 'Sum rows up by',
   summaries: {

@@ -1,7 +1,7 @@
 import { useState, type SubmitEvent } from 'react';
 import { fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
-import { BUCKETS, FUNCTIONS } from './aggregates.ts';
+import { BUCKETS, OF_ONE_COLUMN } from './aggregates.ts';
 import type { ToolProps } from './tool.ts';
 
 const said = words.table.aggregate;
@@ -15,7 +15,7 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
     event.preventDefault();
     const fields = fieldsOf(event.currentTarget);
     const timeBucket = BUCKETS.find((each) => each === fields['bucket']);
-    const computed = FUNCTIONS.find((each) => each === fields['function']) ?? 'count';
+    const computed = OF_ONE_COLUMN.find((each) => each === fields['function']) ?? 'count';
     const keys = [fields['by'] ?? '', fields['also'] ?? ''].filter((name, index, all) => name !== '' && all.indexOf(name) === index);
     change({
       aggregation: {
@@ -62,7 +62,7 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
       <div className="field">
         <label htmlFor="function">{said.function}</label>
         <select id="function" className="input" name="function" defaultValue={before?.functions[0]?.function ?? 'avg'}>
-          {FUNCTIONS.map((each) => (
+          {OF_ONE_COLUMN.map((each) => (
             <option key={each}>{each}</option>
           ))}
         </select>

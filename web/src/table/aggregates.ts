@@ -16,6 +16,10 @@ export const FUNCTIONS = [
   'last',
   'cumsum',
   'count_distinct',
+  'corr',
 ] as const;
+
+/** Those that need one column, and can be offered with it. */
+export const OF_ONE_COLUMN = FUNCTIONS.filter((name) => name !== 'corr');
 
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;

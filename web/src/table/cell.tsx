@@ -19,16 +19,17 @@ interface Named {
   name?: unknown;
 }
 
-/** A person or a device by its name, a list by its length. */
-function shortOf(value: object): string | null {
-  if (Array.isArray(value)) return value.length === 0 ? null : words.table.several(value.length);
+/** A person or a device by its name, a list by its length. A document is whole: a name in it is one member of many. */
+function shortOf(value: object, type: string): string {
+  if (Array.isArray(value)) return words.table.several(value.length);
   const { name } = value as Named;
-  return typeof name === 'string' ? name : JSON.stringify(value);
+  return type.startsWith('STRUCT') && typeof name === 'string' ? name : JSON.stringify(value);
 }
 
 /** A value in the grid: what is missing and what is empty are told apart, moments lose their `T` and `Z`. */
 export function Cell({ value, type }: { value: unknown; type: string }) {
-  const text = typeof value === 'object' && value !== null ? shortOf(value) : textOf(value);
+  if (Array.isArray(value) && value.length === 0) return <span className="cell-null">{words.table.emptyList}</span>;
+  const text = typeof value === 'object' && value !== null ? shortOf(value, type) : textOf(value);
   if (text === null) return <span className="cell-null">{words.table.null}</span>;
   if (text === '') return <span className="cell-null">{words.table.emptyText_}</span>;
   if (type.startsWith('TIMESTAMP'))

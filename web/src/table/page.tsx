@@ -77,14 +77,17 @@ export function TablePage() {
         <Link className="small" to="/experiments/$id" params={{ id }}>
           {said.back}
         </Link>
-        <Link
-          className="button"
-          to="/experiments/$id/tables/$table/chart"
-          params={{ id, table }}
-          search={firstChart(described?.columns ?? [], search)}
-        >
-          {words.charts.chartThis}
-        </Link>
+        {search.asOf === undefined ? (
+          // charts are of the newest version
+          <Link
+            className="button"
+            to="/experiments/$id/tables/$table/chart"
+            params={{ id, table }}
+            search={firstChart(described?.columns ?? [], search)}
+          >
+            {words.charts.chartThis}
+          </Link>
+        ) : null}
         {described?.canRead === true && data !== undefined ? (
           <ExportTool shown={{ id, table: described, search, version: data.pages[0]?.version ?? described.version }} />
         ) : null}

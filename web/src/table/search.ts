@@ -11,8 +11,11 @@ export const filter = z.object({
   value: z.optional(z.union([operand, z.array(operand)])),
 });
 const aggregation = z.object({
-  groupBy: z.array(z.object({ column: name, timeBucket: z.optional(z.enum(BUCKETS)), timezone: z.optional(z.string()) })),
-  functions: z.array(z.object({ column: name, function: z.enum(FUNCTIONS), alias: z.optional(z.string()) })).check(z.minLength(1)),
+  groupBy: z._default(z.array(z.object({ column: name, timeBucket: z.optional(z.enum(BUCKETS)), timezone: z.optional(z.string()) })), []),
+  functions: z._default(
+    z.array(z.object({ column: name, function: z.enum(FUNCTIONS), alias: z.optional(z.string()), secondColumn: z.optional(name) })),
+    [],
+  ),
 });
 
 /** What of a table is seen, as the address says it. What cannot be read is left out. */
