@@ -22,6 +22,17 @@ export interface ConsoleSite {
   stop(): Promise<void>;
 }
 
+/** Signs a person in by the code that is sent to their address; a new address gets an account. */
+export async function signInByCode(page: Page, { baseUrl, dataDir }: { baseUrl: string; dataDir: string }, address: string): Promise<void> {
+  await page.goto(`${baseUrl}/sign-in`);
+  const had = lettersTo({ dataDir }, address).length;
+  await page.getByLabel('Email address').fill(address);
+  await page.getByRole('button', { name: 'Send me a code' }).click();
+  await page.getByLabel(/Six digits/).fill(codeIn(await nextLetter({ dataDir }, address, had)));
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`${baseUrl}/`);
+}
+
 /** Starts one. `environment` adds settings. */
 export async function startConsoleSite(environment: Record<string, string> = {}): Promise<ConsoleSite> {
   const dataDir = mkdtempSync(join(tmpdir(), 'fieldlake-console-'));
@@ -40,15 +51,7 @@ export async function startConsoleSite(environment: Record<string, string> = {})
       await page.waitForURL(({ pathname }) => !pathname.startsWith('/sign-in'));
       await page.getByRole('heading', { name: 'Maize under drought' }).waitFor();
     },
-    signIn: async (page, address) => {
-      await page.goto(`${server.baseUrl}/sign-in`);
-      const had = lettersTo({ dataDir }, address).length;
-      await page.getByLabel('Email address').fill(address);
-      await page.getByRole('button', { name: 'Send me a code' }).click();
-      await page.getByLabel(/Six digits/).fill(codeIn(await nextLetter({ dataDir }, address, had)));
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-      await page.waitForURL(`${server.baseUrl}/`);
-    },
+    signIn: (page, address) => signInByCode(page, { baseUrl: server.baseUrl, dataDir }, address),
     stop: async () => {
       await server.kill('SIGTERM');
       rmSync(dataDir, { recursive: true, force: true });

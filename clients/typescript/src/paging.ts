@@ -15,8 +15,13 @@ export function linkOf(headers: Headers, relation: 'next' | 'prev' | 'first' | '
 }
 
 /** Where the page after this answer is; null on the last page. */
-export function nextPlace(headers: Headers): Place | null {
-  const target = linkOf(headers, 'next');
+export const nextPlace = (headers: Headers): Place | null => placeOf(headers, 'next');
+
+/** Where the page before this answer is; null on the first page. */
+export const previousPlace = (headers: Headers): Place | null => placeOf(headers, 'prev');
+
+function placeOf(headers: Headers, relation: 'next' | 'prev'): Place | null {
+  const target = linkOf(headers, relation);
   if (target === null) return null;
   const query = new URL(target, 'http://service').searchParams;
   const cursor = query.get('cursor');

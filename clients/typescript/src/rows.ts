@@ -1,6 +1,6 @@
 import type { RecordBatch } from 'apache-arrow';
 import type { Fieldlake } from './client.ts';
-import { nextPlace, type Place } from './paging.ts';
+import { nextPlace, previousPlace, type Place } from './paging.ts';
 import type { AnswerTo, QueryOf } from './types.ts';
 
 const PATH = '/api/v1/experiments/{id}/data';
@@ -21,6 +21,8 @@ export interface ReadPage {
   version: number;
   /** Where the next page is; null on the last. */
   next: Place | null;
+  /** Where the page before is; null on the first. */
+  previous: Place | null;
 }
 
 interface StreamSettings {
@@ -41,7 +43,8 @@ export async function readPage(
   // the operation answers other formats too, which `format` has excluded
   const [page] = data as RowPage[];
   if (page === undefined) throw new Error('The answer holds no page.');
-  return { page, version: Number(response.headers.get('x-table-version')), next: nextPlace(response.headers) };
+  const { headers } = response;
+  return { page, version: Number(headers.get('x-table-version')), next: nextPlace(headers), previous: previousPlace(headers) };
 }
 
 /** Page after page of the rows that match, each asked for when it is wanted. All are of the version of the first. */

@@ -14,18 +14,19 @@ const ROW_HEIGHT = 33;
 const HEAD_HEIGHT = 56;
 const CHOICE_WIDTH = 44;
 const OVERSCAN = 12;
-/** So many rows before the end the next page is asked for. */
-const AHEAD = 40;
 
 interface GridProps {
   name: string;
   columns: readonly DataColumn[];
+  /** The rows that are held. */
   rows: readonly Row[];
+  /** Index of the first of them. */
+  begin: number;
+  /** Rows that can be scrolled to, held or not. */
+  count: number;
   total: number;
   order: { column: string; direction: 'ASC' | 'DESC' } | null;
-  hasMore: boolean;
   isLoading: boolean;
-  onMore: () => void;
   onSort: (column: string) => void;
   /** Opens a row's details; undefined where rows are groups. */
   onOpen: ((row: Row) => void) | undefined;
@@ -57,7 +58,7 @@ const clamp = (value: number, most: number) => Math.max(0, Math.min(most, value)
  * that scrolling takes the focus from nobody; row and column numbers are those of the whole.
  */
 export function Grid(props: GridProps) {
-  const { name, columns, rows, total, order, hasMore, isLoading, onMore, onSort, onOpen, selection, onRange } = props;
+  const { name, columns, rows, begin, count, total, order, isLoading, onSort, onOpen, selection, onRange } = props;
   const choiceWidth = selection === undefined ? 0 : CHOICE_WIDTH;
   /** Columns before those of the rows. */
   const before = selection === undefined ? 0 : 1;
@@ -71,7 +72,7 @@ export function Grid(props: GridProps) {
   const table = useTable({ features, columns: defined, data });
   const drawn = table.getRowModel().rows;
   const rowWindow = useVirtualizer({
-    count: drawn.length,
+    count,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
@@ -92,19 +93,16 @@ export function Grid(props: GridProps) {
   const first = rowWindow.range?.startIndex ?? 0;
   const last = rowWindow.range?.endIndex ?? 0;
   useEffect(() => onRange(first, last), [first, last, onRange]);
-  useEffect(() => {
-    if (hasMore && !isLoading && last >= drawn.length - AHEAD) onMore();
-  }, [hasMore, isLoading, last, drawn.length, onMore]);
 
   const follow = useCallback((moved: number) => setActive(({ row, column }) => ({ row: Math.max(0, row + moved), column })), []);
-  useKeptPlace({ rows, first, rowHeight: ROW_HEIGHT, scroller, onMoved: follow });
+  useKeptPlace({ rows, begin, first, rowHeight: ROW_HEIGHT, scroller, onMoved: follow });
 
   const move = (event: KeyboardEvent) => {
     const step = STEPS[event.key];
     if (step !== undefined) {
       event.preventDefault();
       const [down, right] = event.ctrlKey ? [event.key === 'Home' ? -Infinity : Infinity, 0] : step;
-      const next = { row: clamp(active.row + down, drawn.length - 1), column: clamp(active.column + right, columns.length - 1) };
+      const next = { row: clamp(active.row + down, count - 1), column: clamp(active.column + right, columns.length - 1) };
       setActive(next);
       if (event.shiftKey && next.row !== active.row) selection?.add(active.row, next.row);
       rowWindow.scrollToIndex(next.row);
@@ -114,7 +112,7 @@ export function Grid(props: GridProps) {
       event.preventDefault();
       selection.toggle(active.row, event.shiftKey);
     } else if (event.key === 'Enter' || event.key === ' ') {
-      const row = drawn[active.row]?.original;
+      const row = drawn[active.row - begin]?.original;
       if (row !== undefined && onOpen !== undefined) {
         event.preventDefault();
         onOpen(row);
@@ -136,7 +134,7 @@ export function Grid(props: GridProps) {
       aria-colcount={columns.length + before}
       aria-multiselectable={selection !== undefined}
       aria-busy={isLoading}
-      aria-activedescendant={drawn.length === 0 ? undefined : cellId(active.row, active.column)}
+      aria-activedescendant={drawn[active.row - begin] === undefined ? undefined : cellId(active.row, active.column)}
       onKeyDown={move}
     >
       <div role="rowgroup" className="grid-head" style={{ width, height: HEAD_HEIGHT }}>
@@ -173,8 +171,16 @@ export function Grid(props: GridProps) {
       </div>
       <div role="rowgroup" className="grid-body" style={{ width, height: rowWindow.getTotalSize() }}>
         {rowsDrawn.map(({ index: at, start }) => {
-          const row = drawn[at];
-          if (row === undefined) return null;
+          const row = drawn[at - begin];
+          const place = { transform: `translateY(${start}px)`, height: ROW_HEIGHT, width };
+          if (row === undefined)
+            return (
+              <div key={at} role="row" aria-rowindex={at + 2} className="grid-row" style={place}>
+                <div role="gridcell" aria-colindex={1} className="grid-cell grid-waiting">
+                  {words.waiting}
+                </div>
+              </div>
+            );
           const cells = row.getAllCells();
           const isChosen = selection?.chosen.has(String(row.original['id']));
           return (
@@ -184,7 +190,7 @@ export function Grid(props: GridProps) {
               aria-rowindex={at + 2}
               aria-selected={isChosen}
               className={`grid-row ${at === active.row ? 'active' : ''}`}
-              style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT, width }}
+              style={place}
             >
               {selection === undefined ? null : (
                 <div role="gridcell" aria-colindex={1} className="grid-choice">

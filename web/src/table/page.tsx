@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { AnnotateForm } from '../annotations/form.tsx';
@@ -10,9 +10,10 @@ import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
 import { Grid } from './grid.tsx';
 import { LiveTool } from './live-tool.tsx';
-import { rowsQuery, type DataColumn, type Row } from './queries.ts';
+import type { DataColumn, Row } from './queries.ts';
 import { RemoveTable } from './remove.tsx';
 import { RowDetail } from './row-detail.tsx';
+import { useRows } from './rows.ts';
 import { SameQuestion } from './same-question.tsx';
 import type { TableSearch } from './search.ts';
 import { useSelection } from './selection.ts';
@@ -42,25 +43,23 @@ export function TablePage() {
   const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
   const described = tables.find(({ identifier }) => identifier === table);
   const shown = { experimentId: id, table, search };
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage, isPending } = useInfiniteQuery(rowsQuery(shown));
   const [range, setRange] = useState({ first: 0, last: 0 });
+  const held = useRows(shown, range);
+  const { count, total, version, error } = held;
 
-  const rows = useMemo(() => data?.pages.flatMap(({ page }) => page.data.rows) ?? [], [data]);
-  const columns = useMemo(() => ownFirst(data?.pages[0]?.page.data.columns ?? [], search.columns !== undefined), [data, search.columns]);
-  const total = data?.pages[0]?.page.totalRows ?? 0;
+  const columns = useMemo(() => ownFirst(held.columns, search.columns !== undefined), [held.columns, search.columns]);
   const change = useCallback(
     (next: Partial<TableSearch>) => void navigate({ search: (before: TableSearch) => ({ ...before, ...next }) }),
     [navigate],
   );
   const open = useCallback((row: Row) => change({ row: String(row['id']) }), [change]);
-  const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
   const see = useCallback((first: number, last: number) => setRange({ first, last }), []);
   const displayName = described?.displayName ?? table;
   const isAnnotated = described?.columns?.some(({ name }) => name === 'annotations') ?? false;
   const isOpen = isAnnotated && experiment.status !== 'archived';
   const may = { own: isOpen && capabilities.canContribute, all: isOpen && capabilities.canManage };
   const hasIds = search.aggregation === undefined && columns.some(({ name }) => name === 'id');
-  const selection = useSelection(rows, JSON.stringify({ ...search, row: undefined, live: undefined, table }));
+  const selection = useSelection(held, JSON.stringify({ ...search, row: undefined, live: undefined, table }));
   const { chosen } = selection;
   return (
     <div>
@@ -68,11 +67,11 @@ export function TablePage() {
       <div className="table-head">
         <h2>{displayName}</h2>
         <p className="small quiet number" role="status">
-          {data === undefined
+          {version === undefined
             ? words.waiting
-            : rows.length === 0
+            : count === 0
               ? said.none
-              : said.rowsOf(countText(range.first + 1), countText(Math.min(range.last + 1, rows.length)), countText(total))}
+              : said.rowsOf(countText(range.first + 1), countText(Math.min(range.last + 1, count)), countText(total))}
         </p>
         <Link className="small" to="/experiments/$id" params={{ id }}>
           {said.back}
@@ -88,18 +87,16 @@ export function TablePage() {
             {words.charts.chartThis}
           </Link>
         ) : null}
-        {described?.canRead === true && data !== undefined ? (
-          <ExportTool shown={{ id, table: described, search, version: data.pages[0]?.version ?? described.version }} />
-        ) : null}
+        {described?.canRead === true && version !== undefined ? <ExportTool shown={{ id, table: described, search, version }} /> : null}
         {described?.tableType === 'upload' && may.all ? <RemoveTable id={id} table={table} name={displayName} /> : null}
       </div>
       <SameQuestion shown={shown} />
       <div className="tools-row">
-        {search.asOf === undefined && data !== undefined ? (
+        {search.asOf === undefined && version !== undefined ? (
           <LiveTool
             key={`${id} ${table}`}
             shown={shown}
-            version={data.pages[0]?.version ?? 0}
+            version={version}
             totalRows={search.filters === undefined && search.aggregation === undefined ? total : null}
             isLive={search.live === true}
             change={(isLive) => change({ live: isLive ? true : undefined })}
@@ -114,23 +111,23 @@ export function TablePage() {
           change={change}
         />
       </div>
-      <Problem error={error} retry={() => void refetch()} />
-      {data !== undefined && rows.length === 0 ? (
+      <Problem error={error} retry={held.retry} />
+      {version !== undefined && count === 0 ? (
         <div className="panel empty">
           <h3>{total === 0 && search.filters === undefined ? said.empty : said.none}</h3>
           <p>{total === 0 && search.filters === undefined ? said.emptyText : said.noneText}</p>
         </div>
-      ) : error === null || data !== undefined ? (
+      ) : error === null || version !== undefined ? (
         <Grid
           key={JSON.stringify([search.columns, search.aggregation])}
           name={said.grid(displayName)}
           columns={columns}
-          rows={rows}
+          rows={held.rows}
+          begin={held.begin}
+          count={count}
           total={total}
           order={search.orderBy === undefined ? null : { column: search.orderBy, direction: search.orderDirection ?? 'ASC' }}
-          hasMore={hasNextPage && error === null}
-          isLoading={isPending || isFetchingNextPage}
-          onMore={more}
+          isLoading={held.isLoading}
           onSort={(column) => change(nextOrder(search, column))}
           onOpen={hasIds ? open : undefined}
           selection={hasIds && may.own ? selection : undefined}
@@ -151,7 +148,7 @@ export function TablePage() {
         </section>
       ) : isAnnotated && capabilities.canContribute && experiment.status === 'archived' ? (
         <p className="hint">{words.annotations.archived}</p>
-      ) : may.own && hasIds && rows.length > 0 ? (
+      ) : may.own && hasIds && count > 0 ? (
         <p className="hint choice-hint">{said.choice.hint}</p>
       ) : null}
       {search.row === undefined ? null : (

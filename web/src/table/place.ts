@@ -3,6 +3,8 @@ import type { Row } from './queries.ts';
 
 interface Kept {
   rows: readonly Row[];
+  /** Index of the first of them among all. */
+  begin: number;
   /** Index of the first row in sight. */
   first: number;
   rowHeight: number;
@@ -12,17 +14,18 @@ interface Kept {
 }
 
 /** Keeps the rows in sight where they are when others come before them. Whoever is at the very top sees what comes there. */
-export function useKeptPlace({ rows, first, rowHeight, scroller, onMoved }: Kept): void {
+export function useKeptPlace({ rows, begin, first, rowHeight, scroller, onMoved }: Kept): void {
   const anchor = useRef<{ id: unknown; at: number }>(undefined);
   useLayoutEffect(() => {
     const [held, element] = [anchor.current, scroller.current];
-    if (held?.id === undefined || element === null || element.scrollTop === 0 || rows[held.at]?.['id'] === held.id) return;
-    const at = rows.findIndex((row) => row['id'] === held.id);
-    if (at === -1) return;
+    if (held?.id === undefined || element === null || element.scrollTop === 0 || rows[held.at - begin]?.['id'] === held.id) return;
+    const found = rows.findIndex((row) => row['id'] === held.id);
+    if (found === -1) return;
+    const at = begin + found;
     element.scrollTop += (at - held.at) * rowHeight;
     onMoved(at - held.at);
-  }, [rows, rowHeight, scroller, onMoved]);
+  }, [rows, begin, rowHeight, scroller, onMoved]);
   useEffect(() => {
-    anchor.current = { id: rows[first]?.['id'], at: first };
-  }, [rows, first]);
+    anchor.current = { id: rows[first - begin]?.['id'], at: first };
+  }, [rows, begin, first]);
 }

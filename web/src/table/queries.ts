@@ -1,12 +1,13 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions, type InfiniteData } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import type { Place } from '../../../clients/typescript/src/paging.ts';
-import { readPage, type RowPage } from '../../../clients/typescript/src/rows.ts';
-import { api } from '../api.ts';
+import { readPage, type ReadPage, type RowPage } from '../../../clients/typescript/src/rows.ts';
+import { api, queryClient } from '../api.ts';
 import { questionOf } from './question.ts';
 import type { TableSearch } from './search.ts';
 
-const PAGE_ROWS = 100;
+export const PAGE_ROWS = 100;
+/** Pages that are held at most, around the rows in sight. */
+const MOST_PAGES = 20;
 const PLAN = 'application/vnd.fieldlake.plan+json';
 
 export interface TableShown {
@@ -18,25 +19,61 @@ export interface TableShown {
 export type Row = RowPage['data']['rows'][number];
 export type DataColumn = RowPage['data']['columns'][number];
 
-/** The rows of a question, page after page by cursor. An aggregate is one page. */
-export const rowsQuery = ({ experimentId, table, search }: TableShown) => {
-  const question = questionOf(table, search);
+/** Where a page of rows is. */
+interface RowsPlace {
+  /** Index of its first row. */
+  first: number;
+  /** How many rows there were until the farthest that was read, held or not. */
+  reached: number;
+  /** Leads there within the version that gave it; without one the page is asked for by its number. */
+  cursor?: string;
+}
+export interface RowsRead extends ReadPage, Pick<RowsPlace, 'first' | 'reached'> {}
+
+const START: RowsPlace = { first: 0, reached: 0 };
+const reachedBy = (pages: readonly RowsRead[]) => Math.max(0, ...pages.map(({ reached }) => reached));
+
+async function readRows({ experimentId, table, search }: TableShown, place: RowsPlace, signal?: AbortSignal): Promise<RowsRead> {
+  const { first, cursor } = place;
+  const at = cursor === undefined ? (first === 0 ? {} : { page: first / PAGE_ROWS + 1 }) : { cursor };
+  const asked = { ...questionOf(table, search), ...(search.aggregation === undefined ? { pageSize: PAGE_ROWS, ...at } : {}) };
+  const read = await readPage(api, experimentId, asked, signal === undefined ? {} : { signal });
+  return { ...read, first, reached: Math.max(place.reached, first + read.page.data.rows.length) };
+}
+
+/** The rows of a question, page after page by cursor, of which only those near each other are held. An aggregate is one page. */
+export const rowsQuery = (shown: TableShown) => {
+  const queryKey = ['rows', shown.experimentId, questionOf(shown.table, shown.search)];
   return infiniteQueryOptions({
-    queryKey: ['rows', experimentId, question],
-    queryFn: async ({ pageParam, signal }) =>
-      readPage(
-        api,
-        experimentId,
-        { ...question, ...(search.aggregation === undefined ? { pageSize: PAGE_ROWS, ...pageParam } : {}) },
-        { signal },
-      ),
-    initialPageParam: {} satisfies Place,
-    getNextPageParam: ({ next }) => next,
+    queryKey,
+    queryFn: async ({ pageParam, signal, client }) => {
+      const [begun] = client.getQueryData<InfiniteData<RowsRead, RowsPlace>>(queryKey)?.pageParams ?? [];
+      // what is read anew is of the newest version, to which no cursor of an earlier one leads
+      return readRows(shown, begun === pageParam ? { ...pageParam, cursor: undefined } : pageParam, signal);
+    },
+    initialPageParam: START,
+    getNextPageParam: ({ next, first, page }, pages): RowsPlace | null =>
+      next === null ? null : { first: first + page.data.rows.length, reached: reachedBy(pages), cursor: next.cursor },
+    getPreviousPageParam: ({ previous, first }, pages): RowsPlace | null =>
+      previous === null ? null : { first: Math.max(0, first - PAGE_ROWS), reached: reachedBy(pages), cursor: previous.cursor },
+    maxPages: MOST_PAGES,
+    // each page has moved by one when the first is dropped: comparing them cell by cell would find nothing that is the same
+    structuralSharing: false,
     // the grid stays while the next question is asked
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
 };
+
+/** Holds the page of a row instead of those that are held: what lies between is not read. */
+export async function jumpTo(shown: TableShown, row: number): Promise<void> {
+  const { queryKey } = rowsQuery(shown);
+  await queryClient.cancelQueries({ queryKey });
+  const held = queryClient.getQueryData<InfiniteData<RowsRead, RowsPlace>>(queryKey);
+  const place = { first: row - (row % PAGE_ROWS), reached: reachedBy(held?.pages ?? []) };
+  const read = await readRows(shown, place);
+  queryClient.setQueryData(queryKey, { pages: [read], pageParams: [place] });
+}
 
 /** Some values of a text column, to choose from. */
 export const valuesQuery = (experimentId: string, table: string, column: string) =>

@@ -1,0 +1,68 @@
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
+import { jumpTo, PAGE_ROWS, rowsQuery, type DataColumn, type Row, type TableShown } from './queries.ts';
+
+/** So many rows before the end of those that are held, at either side, the next page is asked for. */
+const AHEAD = 40;
+
+/** The rows of a question that are held, and what is known of the others. */
+export interface HeldRows {
+  rows: readonly Row[];
+  /** Index of the first of them among all. */
+  begin: number;
+  /** Rows until the farthest that was read: what is not held of them is read again when it comes into sight. */
+  count: number;
+  /** Rows that match. */
+  total: number;
+  columns: readonly DataColumn[];
+  /** The version that they are of; undefined before the first answer. */
+  version: number | undefined;
+  error: unknown;
+  retry: () => void;
+  isLoading: boolean;
+}
+
+const NONE: readonly never[] = [];
+
+/** Holds the rows around those in sight, from the `first` to the `last`. */
+export function useRows(shown: TableShown, { first, last }: { first: number; last: number }): HeldRows {
+  const { data, error, refetch, isPending, isFetching, isPlaceholderData, ...query } = useInfiniteQuery(rowsQuery(shown));
+  const { hasNextPage, hasPreviousPage, fetchNextPage, fetchPreviousPage, isFetchingNextPage, isFetchingPreviousPage } = query;
+  const { mutate: jump, reset, isPending: isJumping, error: notReached } = useMutation({ mutationFn: (row: number) => jumpTo(shown, row) });
+  const pages = data?.pages ?? NONE;
+  const rows = useMemo(() => (data?.pages ?? NONE).flatMap(({ page }) => page.data.rows), [data]);
+  const [{ first: begin, page, version } = { first: 0, page: undefined, version: undefined }] = pages;
+  const end = begin + rows.length;
+  const total = page?.totalRows ?? 0;
+  const count = Math.min(total, Math.max(end, ...pages.map(({ reached }) => reached)));
+  const isFar = rows.length === 0 ? begin > 0 : last < begin - PAGE_ROWS || first > end + PAGE_ROWS;
+  const wanted =
+    data === undefined || isPlaceholderData || isFetching || isJumping || error !== null || notReached !== null
+      ? null
+      : isFar && count > 0
+        ? 'far'
+        : first < begin + AHEAD && hasPreviousPage
+          ? 'previous'
+          : last >= end - AHEAD && hasNextPage
+            ? 'next'
+            : null;
+  useEffect(() => {
+    if (wanted === 'far') jump(Math.min(first, count - 1));
+    else if (wanted === 'previous') void fetchPreviousPage();
+    else if (wanted === 'next') void fetchNextPage();
+  }, [wanted, first, count, jump, fetchPreviousPage, fetchNextPage]);
+  return {
+    rows,
+    begin,
+    count,
+    total,
+    columns: page?.data.columns ?? NONE,
+    version,
+    error: error ?? notReached,
+    retry: () => {
+      reset();
+      if (error !== null) void refetch();
+    },
+    isLoading: isPending || isFetchingNextPage || isFetchingPreviousPage || isJumping,
+  };
+}
