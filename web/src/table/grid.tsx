@@ -1,16 +1,12 @@
-import { createColumnHelper, tableFeatures, useTable } from '@tanstack/react-table';
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { words } from '../words.ts';
-import { alignOf, Cell, widthOf } from './cell.tsx';
+import { alignOf, widthOf } from './cell.tsx';
+import { cellIdOf, GridRow, ROW_HEIGHT } from './grid-row.tsx';
 import { useKeptPlace } from './place.ts';
 import type { DataColumn, Row } from './queries.ts';
 import type { Selection } from './selection.ts';
 
-const features = tableFeatures({});
-const helper = createColumnHelper<typeof features, Row>();
-
-const ROW_HEIGHT = 33;
 const HEAD_HEIGHT = 56;
 const CHOICE_WIDTH = 44;
 const OVERSCAN = 12;
@@ -64,20 +60,20 @@ export function Grid(props: GridProps) {
   const before = selection === undefined ? 0 : 1;
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState({ row: 0, column: 0 });
-  const defined = useMemo(
-    () => helper.columns(columns.map(({ name: id }) => helper.accessor((row) => row[id], { id, header: id }))),
-    [columns],
+  const activate = useCallback(
+    ({ row, column }: { row: number; column?: number }) => setActive((before) => ({ row, column: column ?? before.column })),
+    [],
   );
-  const data = useMemo(() => [...rows], [rows]);
-  const table = useTable({ features, columns: defined, data });
-  const drawn = table.getRowModel().rows;
+  // one function as long as it answers the same, since the columns in sight are worked out anew with each
+  const rowsToDraw = useMemo(() => withActive(active.row), [active.row]);
+  const columnsToDraw = useMemo(() => withActive(active.column), [active.column]);
   const rowWindow = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
     scrollPaddingStart: HEAD_HEIGHT,
-    rangeExtractor: withActive(active.row),
+    rangeExtractor: rowsToDraw,
   });
   const columnWindow = useVirtualizer({
     horizontal: true,
@@ -87,7 +83,7 @@ export function Grid(props: GridProps) {
     overscan: 3,
     paddingStart: choiceWidth,
     scrollPaddingStart: choiceWidth,
-    rangeExtractor: withActive(active.column),
+    rangeExtractor: columnsToDraw,
   });
   const rowsDrawn = rowWindow.getVirtualItems();
   const first = rowWindow.range?.startIndex ?? 0;
@@ -112,7 +108,7 @@ export function Grid(props: GridProps) {
       event.preventDefault();
       selection.toggle(active.row, event.shiftKey);
     } else if (event.key === 'Enter' || event.key === ' ') {
-      const row = drawn[active.row - begin]?.original;
+      const row = rows[active.row - begin];
       if (row !== undefined && onOpen !== undefined) {
         event.preventDefault();
         onOpen(row);
@@ -122,7 +118,6 @@ export function Grid(props: GridProps) {
 
   const shown = columnWindow.getVirtualItems();
   const width = columnWindow.getTotalSize();
-  const cellId = (row: number, column: number) => `cell-${row}-${column}`;
   return (
     <div
       ref={scroller}
@@ -134,7 +129,7 @@ export function Grid(props: GridProps) {
       aria-colcount={columns.length + before}
       aria-multiselectable={selection !== undefined}
       aria-busy={isLoading}
-      aria-activedescendant={drawn[active.row - begin] === undefined ? undefined : cellId(active.row, active.column)}
+      aria-activedescendant={rows[active.row - begin] === undefined ? undefined : cellIdOf(active.row, active.column)}
       onKeyDown={move}
     >
       <div role="rowgroup" className="grid-head" style={{ width, height: HEAD_HEIGHT }}>
@@ -171,61 +166,22 @@ export function Grid(props: GridProps) {
       </div>
       <div role="rowgroup" className="grid-body" style={{ width, height: rowWindow.getTotalSize() }}>
         {rowsDrawn.map(({ index: at, start }) => {
-          const row = drawn[at - begin];
-          const place = { transform: `translateY(${start}px)`, height: ROW_HEIGHT, width };
-          if (row === undefined)
-            return (
-              <div key={at} role="row" aria-rowindex={at + 2} className="grid-row" style={place}>
-                <div role="gridcell" aria-colindex={1} className="grid-cell grid-waiting">
-                  {words.waiting}
-                </div>
-              </div>
-            );
-          const cells = row.getAllCells();
-          const isChosen = selection?.chosen.has(String(row.original['id']));
+          const row = rows[at - begin];
           return (
-            <div
+            <GridRow
               key={at}
-              role="row"
-              aria-rowindex={at + 2}
-              aria-selected={isChosen}
-              className={`grid-row ${at === active.row ? 'active' : ''}`}
-              style={place}
-            >
-              {selection === undefined ? null : (
-                <div role="gridcell" aria-colindex={1} className="grid-choice">
-                  <label>
-                    <input
-                      type="checkbox"
-                      tabIndex={-1}
-                      aria-label={words.table.choice.row(String(at + 1))}
-                      checked={isChosen}
-                      onChange={({ nativeEvent }) => {
-                        setActive({ ...active, row: at });
-                        selection.toggle(at, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey);
-                      }}
-                    />
-                  </label>
-                </div>
-              )}
-              {shown.map(({ index, start: left, size }) => {
-                const column = columns[index];
-                return (
-                  <div
-                    key={column?.name ?? index}
-                    id={cellId(at, index)}
-                    role="gridcell"
-                    aria-colindex={index + 1 + before}
-                    className={`grid-cell ${alignOf(column?.type_name ?? '')} ${at === active.row && index === active.column ? 'focused' : ''}`}
-                    style={{ transform: `translateX(${left}px)`, width: size }}
-                    onClick={() => setActive({ row: at, column: index })}
-                    onDoubleClick={() => onOpen?.(row.original)}
-                  >
-                    <Cell value={cells[index]?.getValue()} type={column?.type_name ?? ''} />
-                  </div>
-                );
-              })}
-            </div>
+              at={at}
+              start={start}
+              width={width}
+              row={row}
+              columns={columns}
+              shown={shown}
+              isChosen={row !== undefined && selection?.chosen.has(String(row['id'])) === true}
+              active={at === active.row ? active.column : null}
+              toggle={selection?.toggle}
+              onActive={activate}
+              onOpen={onOpen}
+            />
           );
         })}
       </div>

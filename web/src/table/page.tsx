@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { AnnotateForm } from '../annotations/form.tsx';
 import { firstChart } from '../charts/first.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
@@ -17,6 +17,7 @@ import { useRows } from './rows.ts';
 import { SameQuestion } from './same-question.tsx';
 import type { TableSearch } from './search.ts';
 import { useSelection } from './selection.ts';
+import { makeSight, type Sight } from './sight.ts';
 import { Tools } from './tools.tsx';
 import './table.css';
 
@@ -34,6 +35,12 @@ function nextOrder({ orderBy, orderDirection }: TableSearch, column: string): Pi
   return orderDirection === 'DESC' ? { orderBy: undefined, orderDirection: undefined } : { orderBy: column, orderDirection: 'DESC' };
 }
 
+/** Which rows are in sight, of how many. */
+function InSight({ sight, count, total }: { sight: Sight; count: number; total: number }) {
+  const { first, last } = useSyncExternalStore(sight.follow, sight.get);
+  return said.rowsOf(countText(first + 1), countText(Math.min(last + 1, count)), countText(total));
+}
+
 /** The rows of a table, as the address asks for them. */
 export function TablePage() {
   const { id, table } = route.useParams();
@@ -43,8 +50,8 @@ export function TablePage() {
   const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
   const described = tables.find(({ identifier }) => identifier === table);
   const shown = { experimentId: id, table, search };
-  const [range, setRange] = useState({ first: 0, last: 0 });
-  const held = useRows(shown, range);
+  const [sight] = useState(makeSight);
+  const held = useRows(shown, sight);
   const { count, total, version, error } = held;
 
   const columns = useMemo(() => ownFirst(held.columns, search.columns !== undefined), [held.columns, search.columns]);
@@ -53,7 +60,7 @@ export function TablePage() {
     [navigate],
   );
   const open = useCallback((row: Row) => change({ row: String(row['id']) }), [change]);
-  const see = useCallback((first: number, last: number) => setRange({ first, last }), []);
+  const sort = useCallback((column: string) => change(nextOrder(search, column)), [change, search]);
   const displayName = described?.displayName ?? table;
   const isAnnotated = described?.columns?.some(({ name }) => name === 'annotations') ?? false;
   const isOpen = isAnnotated && experiment.status !== 'archived';
@@ -67,11 +74,7 @@ export function TablePage() {
       <div className="table-head">
         <h2>{displayName}</h2>
         <p className="small quiet number" role="status">
-          {version === undefined
-            ? words.waiting
-            : count === 0
-              ? said.none
-              : said.rowsOf(countText(range.first + 1), countText(Math.min(range.last + 1, count)), countText(total))}
+          {version === undefined ? words.waiting : count === 0 ? said.none : <InSight sight={sight} count={count} total={total} />}
         </p>
         <Link className="small" to="/experiments/$id" params={{ id }}>
           {said.back}
@@ -128,10 +131,10 @@ export function TablePage() {
           total={total}
           order={search.orderBy === undefined ? null : { column: search.orderBy, direction: search.orderDirection ?? 'ASC' }}
           isLoading={held.isLoading}
-          onSort={(column) => change(nextOrder(search, column))}
+          onSort={sort}
           onOpen={hasIds ? open : undefined}
           selection={hasIds && may.own ? selection : undefined}
-          onRange={see}
+          onRange={sight.set}
         />
       ) : null}
       {chosen.size > 0 ? (

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { jumpTo, PAGE_ROWS, rowsQuery, type DataColumn, type Row, type TableShown } from './queries.ts';
+import type { Sight } from './sight.ts';
 
 /** So many rows before the end of those that are held, at either side, the next page is asked for. */
 const AHEAD = 40;
@@ -24,8 +25,8 @@ export interface HeldRows {
 
 const NONE: readonly never[] = [];
 
-/** Holds the rows around those in sight, from the `first` to the `last`. */
-export function useRows(shown: TableShown, { first, last }: { first: number; last: number }): HeldRows {
+/** Holds the rows around those in sight. */
+export function useRows(shown: TableShown, sight: Sight): HeldRows {
   const { data, error, refetch, isPending, isFetching, isPlaceholderData, ...query } = useInfiniteQuery(rowsQuery(shown));
   const { hasNextPage, hasPreviousPage, fetchNextPage, fetchPreviousPage, isFetchingNextPage, isFetchingPreviousPage } = query;
   const { mutate: jump, reset, isPending: isJumping, error: notReached } = useMutation({ mutationFn: (row: number) => jumpTo(shown, row) });
@@ -35,22 +36,19 @@ export function useRows(shown: TableShown, { first, last }: { first: number; las
   const end = begin + rows.length;
   const total = page?.totalRows ?? 0;
   const count = Math.min(total, Math.max(end, ...pages.map(({ reached }) => reached)));
-  const isFar = rows.length === 0 ? begin > 0 : last < begin - PAGE_ROWS || first > end + PAGE_ROWS;
-  const wanted =
-    data === undefined || isPlaceholderData || isFetching || isJumping || error !== null || notReached !== null
-      ? null
-      : isFar && count > 0
-        ? 'far'
-        : first < begin + AHEAD && hasPreviousPage
-          ? 'previous'
-          : last >= end - AHEAD && hasNextPage
-            ? 'next'
-            : null;
+  const isWaiting = data === undefined || isPlaceholderData || isFetching || isJumping || error !== null || notReached !== null;
+  const wanted = useSyncExternalStore(sight.follow, () => {
+    const { first, last } = sight.get();
+    if (isWaiting || count === 0) return null;
+    if (rows.length === 0 ? begin > 0 : last < begin - PAGE_ROWS || first > end + PAGE_ROWS) return 'far';
+    if (first < begin + AHEAD && hasPreviousPage) return 'previous';
+    return last >= end - AHEAD && hasNextPage ? 'next' : null;
+  });
   useEffect(() => {
-    if (wanted === 'far') jump(Math.min(first, count - 1));
+    if (wanted === 'far') jump(Math.min(sight.get().first, count - 1));
     else if (wanted === 'previous') void fetchPreviousPage();
     else if (wanted === 'next') void fetchNextPage();
-  }, [wanted, first, count, jump, fetchPreviousPage, fetchNextPage]);
+  }, [wanted, sight, count, jump, fetchPreviousPage, fetchNextPage]);
   return {
     rows,
     begin,

@@ -81,5 +81,5 @@ export function useSelection(shown: Shown, question: string): Selection {
     [question, ids, last, known, add],
   );
   const clear = useCallback(() => setKept({ question, ids: new Set(), last: null }), [question]);
-  return { chosen: ids, toggle, add, clear };
+  return useMemo(() => ({ chosen: ids, toggle, add, clear }), [ids, toggle, add, clear]);
 }
