@@ -13,11 +13,13 @@ import {
 import { pickInk } from './look.ts';
 import { makeColor, makeField, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
-/** What a distribution is compared by: the categories of x, else the series. */
-const groups = (chart: Chart): Spec =>
-  chart.axes['x']
-    ? { ...makeField(chart, 'x'), type: 'nominal', scale: {} }
-    : { field: 's', type: 'nominal', title: '', axis: { labelAngle: 0 } };
+/** What a distribution is compared by: the categories of x, else the series. A moment is a category as it is written: the axis has names. */
+function groups(chart: Chart): Spec {
+  const { x } = chart.axes;
+  if (x === undefined) return { field: 's', type: 'nominal', title: '', axis: { labelAngle: 0 } };
+  const named: Chart = x.kind === 'temporal' ? { ...chart, axes: { ...chart.axes, x: { ...x, kind: 'categorical' } } } : chart;
+  return { ...makeField(named, 'x'), type: 'nominal', scale: {} };
+}
 const groupField = (chart: Chart) => (chart.axes['x'] ? 'x' : 's');
 const groupOf = (chart: Chart, point: Point) => printText(point[groupField(chart)], '–');
 const hasSplits = (chart: Chart) => chart.axes['x'] !== undefined && isSplit(chart);

@@ -262,6 +262,14 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', 
     expect(/NaN|Infinity|No data/.exec(svg.text)?.[0]).toBeUndefined();
   });
 
+  test.each(['box-plot', 'violin-plot'])('of a %s by moments, which are named below it', async (type) => {
+    const filters = [{ column: 'measured_at', operator: 'less_than', value: '2026-05-04T00:00:00Z' }];
+    const path = await make(type, [source('x', 'measured_at'), source('y', 'height')], { filters });
+    const svg = await site.as(site.cast.owner)('GET', `${path}/image`);
+    expect(svg.status, svg.text.slice(0, 300)).toBe(200);
+    for (const day of ['2026-05-01', '2026-05-02', '2026-05-03']) expect(svg.text).toContain(day);
+  });
+
   test('as PNG by format or Accept, in the size that is asked', async () => {
     const path = await make('bar', [source('x', 'treatment'), source('y', 'spad', { aggregate: 'avg' })]);
     const owner = site.as(site.cast.owner);
