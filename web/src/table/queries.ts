@@ -6,8 +6,8 @@ import { questionOf } from './question.ts';
 import type { TableSearch } from './search.ts';
 
 export const PAGE_ROWS = 100;
-/** Pages that are held at most, around the rows in sight. */
-const MOST_PAGES = 20;
+/** Pages that are held at most, around the rows in sight: all of them are read anew when new rows are shown. */
+const MOST_PAGES = 5;
 const PLAN = 'application/vnd.fieldlake.plan+json';
 
 export interface TableShown {
