@@ -23,6 +23,7 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
+    if (write.isPending) return;
     const form = event.currentTarget;
     const text = (fieldsOf(form)['text'] ?? '').trim();
     write.mutate(
@@ -61,7 +62,8 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
             autoComplete="off"
           />
         </div>
-        <button type="submit" className="button primary" disabled={write.isPending}>
+        {/* what is disabled loses the focus, and with it the way out of a dialog by Escape */}
+        <button type="submit" className="button primary" aria-disabled={write.isPending}>
           {said.submit(rows.rowIds.length)}
         </button>
       </div>
