@@ -221,9 +221,10 @@ const sorted = (rows: readonly unknown[][]) => rows.map((row) => JSON.stringify(
 
 /** The chart that the page leads to has the groups that the grid shows. */
 async function compareChart(page: Page, asked: Asked, told: Told): Promise<void> {
-  const answered = page.waitForResponse((response) => /\/chart\?.*format=vega-lite/.test(response.url()));
-  await page.getByRole('link', { name: 'Chart this' }).click();
-  const response = await answered;
+  const [response] = await Promise.all([
+    page.waitForResponse((each) => /\/chart\?.*format=vega-lite/.test(each.url())),
+    page.getByRole('link', { name: 'Chart this' }).click(),
+  ]);
   const spec = await response.text();
   expect(response.status(), spec).toBe(200);
   await page.locator('.drawing svg').first().waitFor();
@@ -259,6 +260,8 @@ async function compareExport(page: Page, kind: 'csv' | 'ndjson', query: Record<s
   const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
   const streamed = await site.owner('GET', data, { query: { ...query, asOf: told.version, format: kind } });
   expect(readFileSync(await file.path(), 'utf8')).toBe(streamed.text);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
 }
 
 /** What two readings of the same differ in, short enough to be read. */
@@ -316,7 +319,6 @@ test(`shows what the API says in ${STATES} random states of the address`, { time
       if (state % 4 === 1) {
         counts.files += 1;
         await compareExport(page, drawing.pick(['csv', 'ndjson'] as const), query, told);
-        await page.keyboard.press('Escape');
       }
       const isCharted =
         asked.asOf === undefined &&

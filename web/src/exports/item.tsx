@@ -81,8 +81,11 @@ export function ExportItem({ listed, table, canManage }: ExportItemProps) {
             type="button"
             className="button primary"
             aria-label={said.downloadOf(title)}
-            disabled={download.isPending}
-            onClick={() => download.mutate()}
+            // what is disabled loses the focus, and with it the way out of a dialog by Escape
+            aria-disabled={download.isPending}
+            onClick={() => {
+              if (!download.isPending) download.mutate();
+            }}
           >
             {said.download}
           </button>
