@@ -138,6 +138,7 @@ export function experimentWrites(site: TestServer): Record<string, ExperimentWri
     [`POST ${E}/data/exports`]: taken(async (id) => ({ body: { tableName: (await rows(id)).tableName, format: 'csv' } })),
     [`DELETE ${E}/data/exports/{exportId}`]: taken(async (id) => ({ path: { exportId: await exported(id) } })),
     [`POST ${E}/data/uploads`]: refused(() => ({ body: form() })),
+    [`POST ${E}/data/uploads/preview`]: refused(() => ({ body: form() })),
     [`POST ${E}/data/uploads/{uploadId}/replay`]: refused(async (id) => {
       await rows(id);
       const { uploads }: { uploads: { uploadId: string }[] } = made(await owner('GET', at(id, 'data/uploads')));
