@@ -80,10 +80,22 @@ test('makes an organization, invites, lets in, and gives roles', { timeout: 240_
   await page.getByRole('button', { name: 'Send the invitation' }).click();
   await page.getByRole('region', { name: 'Invitations' }).getByText('member@leaf-lab.example').waitFor();
   await expect.poll(() => lettersTo({ dataDir: site.dataDir }, 'member@leaf-lab.example').length, { timeout: 10_000 }).toBe(1);
+  // what is written while one is sent stays
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const inviting = /invite-member$/;
+  await page.route(inviting, async (route) => {
+    await held;
+    await route.continue();
+  });
   await page.getByLabel('Email address').fill('nobody@field.example');
-  await page.getByRole('button', { name: 'Send the invitation' }).click();
+  await page.getByLabel('Email address').press('Enter');
+  await page.getByLabel('Email address').fill('later@field.example');
+  letGo();
   await page.getByRole('button', { name: 'Take back the invitation of nobody@field.example' }).click();
   await page.getByText('The invitation is taken back.').waitFor();
+  await page.unroute(inviting);
+  expect(await page.getByLabel('Email address').inputValue()).toBe('later@field.example');
   const guest = await openAs('phone', 'member@leaf-lab.example');
   await guest.page.goto(at('/account/invitations'));
   await guest.page.getByRole('button', { name: 'Accept the invitation to Seed Bank' }).click();

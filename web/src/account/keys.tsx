@@ -5,7 +5,7 @@ import { api } from '../api.ts';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
 import { keysQuery, renewAccount, type Key } from './queries.ts';
 
@@ -38,7 +38,7 @@ export function KeysPanel() {
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    make.mutate(fieldsOf(form), { onSuccess: () => form.reset() });
+    make.mutate(fieldsOf(form), { onSuccess: emptyOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="keys-title">

@@ -5,7 +5,7 @@ import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth } from '../shell/session.ts';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
 import { passkeysQuery, renewAccount, type Passkey } from './queries.ts';
 
@@ -68,7 +68,7 @@ export function PasskeysPanel() {
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    add.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: () => form.reset() });
+    add.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: emptyOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="passkeys-title">

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useId, useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
 import { annotateRows, FLAGS, renewRows, type RowsNamed, type Saying } from './writes.ts';
 
@@ -26,11 +26,12 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
     if (write.isPending) return;
     const form = event.currentTarget;
     const text = (fieldsOf(form)['text'] ?? '').trim();
+    const empty = emptyOnceTaken(form);
     write.mutate(
       { flag, text },
       {
         onSuccess: () => {
-          form.reset();
+          empty();
           done?.();
         },
       },

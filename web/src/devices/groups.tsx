@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
 import { groupsQuery, organizationsQuery, PAGE_SIZE } from './queries.ts';
 import { makeGroup } from './writes.ts';
@@ -25,7 +25,7 @@ function NewGroupPanel() {
         ...(description.trim() === '' ? {} : { description: description.trim() }),
         ...(organization === '' ? {} : { organizationId: organization }),
       },
-      { onSuccess: () => form.reset() },
+      { onSuccess: emptyOnceTaken(form) },
     );
   };
   return (

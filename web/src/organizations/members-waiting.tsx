@@ -3,7 +3,7 @@ import type { SubmitEvent } from 'react';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
 import { words } from '../words.ts';
 import { invitationsQuery, requestsQuery, type Organization } from './queries.ts';
@@ -62,7 +62,7 @@ export function InvitePanel({ organization: { id }, roles }: { organization: Org
     event.preventDefault();
     const form = event.currentTarget;
     const { email = '', role = 'member' } = fieldsOf(form);
-    invite.mutate({ email, role }, { onSuccess: () => form.reset() });
+    invite.mutate({ email, role }, { onSuccess: emptyOnceTaken(form) });
   };
   return (
     <>

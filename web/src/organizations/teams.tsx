@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
 import { isAdmin } from './layout.tsx';
 import { membersQuery, organizationQuery, teamGrantsQuery, teamsQuery, type Team } from './queries.ts';
@@ -118,7 +118,7 @@ export function TeamsPage() {
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    make.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: () => form.reset() });
+    make.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: emptyOnceTaken(form) });
   };
   return (
     <div className="stack">

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
 import { words } from '../words.ts';
 import { webhooksQuery, type Webhook } from './queries.ts';
@@ -58,7 +58,7 @@ function NewWebhookPanel({ id }: { id: string }) {
     const fields = fieldsOf(form);
     const description = fields['description']?.trim() ?? '';
     const kinds = KINDS.filter((kind) => fields[kind] !== undefined);
-    make.mutate({ url: fields['url'] ?? '', kinds, ...(description === '' ? {} : { description }) }, { onSuccess: () => form.reset() });
+    make.mutate({ url: fields['url'] ?? '', kinds, ...(description === '' ? {} : { description }) }, { onSuccess: emptyOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="new-webhook">

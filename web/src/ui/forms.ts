@@ -4,3 +4,12 @@ export function fieldsOf(form: HTMLFormElement): Record<string, string | undefin
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields[name] = value;
   return fields;
 }
+
+/** To be called once what a form holds has been taken: empties it, unless somebody has written on meanwhile. */
+export function emptyOnceTaken(form: HTMLFormElement): () => void {
+  const textOf = () => JSON.stringify(fieldsOf(form));
+  const sent = textOf();
+  return () => {
+    if (textOf() === sent) form.reset();
+  };
+}
