@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.ts';
-import { fragment, sql } from '../../database/sql.ts';
+import { fragment, nothing, sql } from '../../database/sql.ts';
 import type {
   AuditEvent,
   DeletionBlocker,
@@ -153,11 +153,11 @@ export interface AuditFilter {
 
 const auditOf = (id: string, { actorId, action, resourceId, from, to }: AuditFilter) => fragment`
   audit_events where organization_id = ${id}
-  ${actorId === undefined ? fragment`` : fragment`and actor_id = ${actorId}`}
-  ${action === undefined ? fragment`` : fragment`and action = ${action}`}
-  ${resourceId === undefined ? fragment`` : fragment`and resource_id = ${resourceId}`}
-  ${from === undefined ? fragment`` : fragment`and at >= ${from}`}
-  ${to === undefined ? fragment`` : fragment`and at < ${to}`}`;
+  ${actorId === undefined ? nothing : fragment`and actor_id = ${actorId}`}
+  ${action === undefined ? nothing : fragment`and action = ${action}`}
+  ${resourceId === undefined ? nothing : fragment`and resource_id = ${resourceId}`}
+  ${from === undefined ? nothing : fragment`and at >= ${from}`}
+  ${to === undefined ? nothing : fragment`and at < ${to}`}`;
 
 export const listAuditEvents = (db: Queryable, id: string, filter: AuditFilter, page: { limit: number; offset: number }) =>
   db.rows<AuditEvent>(sql('organizations.listAuditEvents')`
