@@ -386,6 +386,7 @@ table idempotency_keys
   secret_made text
   created_at timestamp with time zone not null default now()
   locked_until timestamp with time zone not null default (now() + '00:02:00'::interval)
+  claim uuid not null default gen_random_uuid()
   constraint idempotency_keys_caller_id_fkey FOREIGN KEY (caller_id) REFERENCES users(id) ON DELETE CASCADE
   constraint idempotency_keys_pkey PRIMARY KEY (caller_id, method, path, key)
   CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at)

@@ -204,6 +204,65 @@ test(`a database that fails in every way, ${ROUNDS} times over`, { timeout: 3_60
   }
 });
 
+test.each([
+  ['http.claimKey', 'claiming'],
+  ['http.keepAnswer', 'keeping'],
+  ['commit', 'ending'],
+])('a key whose statement %s has no answer is free for whoever repeats the call', async (saying, name) => {
+  const create: Operation = {
+    name: 'create',
+    method: 'POST',
+    path: '/api/v1/experiments',
+    body: { name, organizationId: cast.leafLab },
+    headers: { 'idempotency-key': name },
+    person: cast.owner,
+  };
+  await proxy.set({ kind: 'unanswered', saying });
+  const met = proxy.met.get('unanswered') ?? 0;
+  const lost = await ask(server.baseUrl, create);
+  expect(judge('create', lost), lost.text).toBe('later');
+  expect(proxy.met.get('unanswered')).toBeGreaterThan(met);
+  await proxy.set({ kind: 'none' });
+  const { milliseconds } = await untilDone(server.baseUrl, create, 5_000);
+  expect(milliseconds).toBeLessThan(5_000);
+  const made = await site.database.db.rows(sql('test')`select id from resources where name = ${name}`);
+  expect(made).toHaveLength(1);
+});
+
+test('a call that its caller left is not carried out beside the one that repeats it', async () => {
+  const create: Operation = {
+    name: 'create',
+    method: 'POST',
+    path: '/api/v1/experiments',
+    body: { name: 'left', organizationId: cast.leafLab },
+    headers: { 'idempotency-key': 'left' },
+    person: cast.owner,
+  };
+  // nobody can make an experiment in this lab while its row is held
+  const held = await site.database.db.transaction(async (tx) => {
+    await tx.run(sql('test')`select id from organizations where id = ${cast.leafLab} for update`);
+    const leaving = new AbortController();
+    const left = fetch(`${server.baseUrl}${create.path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': cast.owner.apiKey, 'content-type': 'application/json', ...create.headers },
+      body: JSON.stringify(create.body),
+      signal: leaving.signal,
+    }).then(
+      () => 'answered',
+      () => 'left',
+    );
+    await sleep(500);
+    leaving.abort();
+    const outcome = await left;
+    await sleep(500);
+    return outcome;
+  });
+  expect(held).toBe('left');
+  await untilDone(server.baseUrl, create, 5_000);
+  const made = await site.database.db.rows(sql('test')`select id from resources where name = 'left'`);
+  expect(made).toHaveLength(1);
+});
+
 /** A device with a certificate that stands connected to the broker. */
 async function connected(serialNumber: string): Promise<{ client: MqttClient; credentials: string }> {
   const say = async (path: string, body: object) => {

@@ -15,6 +15,8 @@ export type Fault =
   | { kind: 'cut'; bytes: number }
   /** So many bytes of answers pass, then the connection is ended as if that were all. */
   | { kind: 'truncated'; bytes: number }
+  /** What the client says passes; when it says this, the connection is reset instead of an answer. */
+  | { kind: 'unanswered'; saying: string }
   /** Something else answers, once the client has spoken. */
   | { kind: 'answers'; text: string };
 
@@ -22,6 +24,8 @@ interface Pair {
   client: Socket;
   target: Socket;
   passed: number;
+  /** It has said what gets no answer. */
+  hasSaid?: boolean;
 }
 
 export interface FaultProxy {
@@ -61,11 +65,16 @@ export async function startFaultProxy(target: NetConnectOpts): Promise<FaultProx
       pair.client.write(fault.text);
       return end(pair, 'end');
     }
+    if (fault.kind === 'unanswered' && bytes.includes(fault.saying)) pair.hasSaid = true;
     pair.target.write(bytes);
   };
 
   const toClient = (pair: Pair, bytes: Buffer) => {
     if (fault.kind === 'silent' || fault.kind === 'answers') return;
+    if (fault.kind === 'unanswered' && pair.hasSaid) {
+      meet();
+      return end(pair, 'reset');
+    }
     if (fault.kind === 'late') {
       meet();
       return void setTimeout(() => pair.client.writable && pair.client.write(bytes), fault.ms);

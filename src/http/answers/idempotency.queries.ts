@@ -8,6 +8,11 @@ interface Call {
   key: string;
 }
 
+/** A call that holds its key, by an id of its own: a repeated call has the same key. */
+export interface Claim extends Call {
+  claim: string;
+}
+
 export interface KeptAnswer {
   fingerprint: Buffer;
   status: number | null;
@@ -16,12 +21,12 @@ export interface KeptAnswer {
 }
 
 /** Claims a key for a first call; 0 when somebody has it. A claim older than two minutes belongs to a crashed call and is taken over. */
-export const claimKey = (db: Queryable, call: Call, fingerprint: Buffer) =>
+export const claimKey = (db: Queryable, call: Claim, fingerprint: Buffer) =>
   db.run(sql('http.claimKey')`
-    insert into idempotency_keys as k (caller_id, method, path, key, fingerprint)
-    values (${call.callerId}, ${call.method}, ${call.path}, ${call.key}, ${fingerprint})
+    insert into idempotency_keys as k (caller_id, method, path, key, claim, fingerprint)
+    values (${call.callerId}, ${call.method}, ${call.path}, ${call.key}, ${call.claim}, ${fingerprint})
     on conflict (caller_id, method, path, key) do update
-      set fingerprint = excluded.fingerprint, created_at = now(), locked_until = now() + interval '2 minutes', status = null, body = null, secret_made = null
+      set claim = excluded.claim, fingerprint = excluded.fingerprint, created_at = now(), locked_until = now() + interval '2 minutes', status = null, body = null, secret_made = null
       where (k.status is null and k.locked_until < now() and k.fingerprint = excluded.fingerprint) or k.created_at < now() - interval '24 hours'`);
 
 export const findKeptAnswer = (db: Queryable, call: Call) =>
@@ -29,12 +34,13 @@ export const findKeptAnswer = (db: Queryable, call: Call) =>
     select fingerprint, status, body, secret_made as "secretMade" from idempotency_keys
     where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key}`);
 
-export const keepAnswer = (db: Queryable, call: Call, body: string | null, secretMade: string | null) =>
+/** Keeps the answer of a call that still holds its key; 0 when it does not. */
+export const keepAnswer = (db: Queryable, call: Claim, body: string | null, secretMade: string | null) =>
   db.run(sql('http.keepAnswer')`
     update idempotency_keys set status = 201, body = ${body}, secret_made = ${secretMade}
-    where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key}`);
+    where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key} and claim = ${call.claim}`);
 
-export const releaseKey = (db: Queryable, call: Call) =>
+export const releaseKey = (db: Queryable, call: Claim) =>
   db.run(sql('http.releaseKey')`
     delete from idempotency_keys
-    where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key} and status is null`);
+    where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key} and claim = ${call.claim} and status is null`);

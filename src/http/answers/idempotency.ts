@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import type { Caller } from '../../auth/caller.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { getRawBody } from '../requests/body.ts';
 import { getContext } from '../exchange.ts';
-import { claimKey, findKeptAnswer, keepAnswer, releaseKey } from './idempotency.queries.ts';
+import { claimKey, findKeptAnswer, keepAnswer, releaseKey, type Claim } from './idempotency.queries.ts';
 
 /** Thrown to the edge instead of running the operation again: the answer of the first call. */
 export class StoredAnswer extends Error {
@@ -30,10 +30,10 @@ const RELEASE_WITHIN_MS = 60_000;
 const RELEASE_EVERY_MS = 500;
 
 /** Gives a key back. While the database is away it is tried again, for less long than a claim holds: whoever repeats the call would be refused until then. */
-async function release(db: Database, call: Parameters<typeof releaseKey>[1]): Promise<void> {
+async function release(db: Database, claim: Claim): Promise<void> {
   const until = performance.now() + RELEASE_WITHIN_MS;
   while (performance.now() < until) {
-    const isGivenBack = await releaseKey(db, call).then(
+    const isGivenBack = await releaseKey(db, claim).then(
       () => true,
       () => false,
     );
@@ -62,7 +62,13 @@ export async function claimIdempotencyKey(request: Request, response: Response, 
   const { db } = getContext(request);
   const call = describeCall(request, caller, key);
   const print = fingerprint ?? createHash('sha256').update(getRawBody(request)).digest();
-  if ((await claimKey(db, call, print)) === 0) {
+  const claim: Claim = { ...call, claim: randomUUID() };
+  const claimed = await claimKey(db, claim, print).catch((error: unknown) => {
+    // a statement whose answer is lost may have claimed it
+    void release(db, claim);
+    throw error;
+  });
+  if (claimed === 0) {
     const kept = await findKeptAnswer(db, call);
     if (!kept) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
     if (!kept.fingerprint.equals(print)) throw errors.idempotencyKeyReused();
@@ -72,11 +78,13 @@ export async function claimIdempotencyKey(request: Request, response: Response, 
   }
   let kept = false;
   caller.created = async (tx, answer, secret) => {
-    await keepAnswer(tx, call, secret ? null : JSON.stringify(answer), secret?.made ?? null);
+    const claims = await keepAnswer(tx, claim, secret ? null : JSON.stringify(answer), secret?.made ?? null);
+    // whoever took the key over, after this call had run for longer than a claim holds, carries it out
+    if (claims === 0) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
     kept = true;
     return answer;
   };
   response.once('close', () => {
-    if (!kept || response.statusCode >= 400) void release(db, call);
+    if (!kept || response.statusCode >= 400) void release(db, claim);
   });
 }
