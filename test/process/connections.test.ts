@@ -103,3 +103,55 @@ test('connections that never say what they want, or never end their head, are le
   expect(new Set(silent.flatMap(statusesOf))).toEqual(new Set([408]));
   expect((await fetch(`${site.server.baseUrl}/health/live`)).status).toBe(200);
 });
+
+test('a caller who leaves at any moment is no failure of ours', { timeout: 120_000 }, async () => {
+  const experiment = data.replace(/\/data.*/, '');
+  const file = () => {
+    const form = new FormData();
+    for (const [field, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: `left_${Math.random()}` }))
+      form.append(field, value);
+    form.append('files', new Blob(['a,b\n', ...Array.from({ length: 100_000 }, (_, index) => `${index},${index % 7}\n`)]), 'left.csv');
+    return form;
+  };
+  const filtered = () =>
+    `${data}&filters=${encodeURIComponent(JSON.stringify([{ column: 'a', operator: 'less_than', value: Math.ceil(Math.random() * 1e6) }]))}`;
+  const requests: (() => [path: string, init?: RequestInit])[] = [
+    () => [filtered()],
+    () => [filtered(), { headers: { accept: 'text/csv' } }],
+    () => [filtered(), { headers: { accept: 'application/vnd.apache.arrow.stream' } }],
+    () => [filtered(), { headers: { accept: 'application/vnd.apache.parquet' } }],
+    () => [`${experiment}/changes`],
+    () => ['/api/v1/experiments?search=Connections'],
+    () => [`${experiment}/data/uploads/preview`, { method: 'POST', body: file() }],
+    () => [`${experiment}/data/uploads`, { method: 'POST', body: file() }],
+  ];
+  const failures = () =>
+    site.server
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { level: number | string; msg?: string })
+      .filter(({ level }) => level === 'error' || Number(level) >= 50);
+  const before = failures().length;
+  const outcomes = { left: 0, answered: 0 };
+  const leaveAfter = async (make: (typeof requests)[number], milliseconds: number) => {
+    const leaving = new AbortController();
+    const [path, init = {}] = make();
+    const headers = new Headers(init.headers);
+    headers.set('x-api-key', site.cast.owner.apiKey);
+    const asked = fetch(`${site.server.baseUrl}${path}`, { ...init, headers, signal: leaving.signal }).then(
+      async (answer) => {
+        await answer.body?.cancel();
+        return 'answered' as const;
+      },
+      () => 'left' as const,
+    );
+    setTimeout(() => leaving.abort(), milliseconds);
+    outcomes[await asked] += 1;
+  };
+  // twelve at once: some leave while they wait for their turn
+  for (const make of requests) await Promise.all(Array.from({ length: 12 }, (_, at) => leaveAfter(make, at * 8)));
+  expect(outcomes.left).toBeGreaterThan(20);
+  await sleep(1_000);
+  expect(failures().slice(before)).toEqual([]);
+});

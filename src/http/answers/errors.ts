@@ -89,12 +89,18 @@ function answerFailure(error: unknown, request: Request, response: Response): vo
     error.send(response);
     return;
   }
+  const { signal, requestId } = getExchange(response);
+  if (signal.aborted && (error as Error | undefined)?.name === 'AbortError') {
+    // nobody is there to answer, and the line of the request says 499
+    response.destroy();
+    return;
+  }
   const known = asApiError(error);
   const { log } = getContext(request);
   if (known.status >= 500)
     log.error(
       {
-        requestId: getExchange(response).requestId,
+        requestId,
         code: known.code,
         ...(known.details.facts ?? { err: known.cause ?? known.details.cause ?? known }),
       },
@@ -105,7 +111,7 @@ function answerFailure(error: unknown, request: Request, response: Response): vo
     response.destroy();
     return;
   }
-  writeProblem(response, known, getExchange(response).requestId);
+  writeProblem(response, known, requestId);
 }
 
 /** The one edge where a failure becomes an answer. Whatever fails here too is 500 on its own connection, and ends there. */
