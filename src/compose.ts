@@ -125,8 +125,8 @@ async function openEngines(config: Config, files: LakeFiles, db: Database): Prom
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
     { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    // one write for many lines: a write a line took a sixth of a small request
-    pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true, minLength: 4_096, periodicFlush: 100 }),
+    // one write for many lines: a write a line took a sixth of a small request; it is looked for lines at every flush, also when there are none
+    pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true, minLength: 4_096, periodicFlush: 500 }),
   );
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];

@@ -14,7 +14,8 @@ export interface Metrics {
 /** What the process counts, for operators. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  // every 10 ms, as is usual, is a fifth of what a process takes that nobody asks anything
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
   return {
     registry,
     requests: new Histogram({

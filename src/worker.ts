@@ -1,4 +1,10 @@
 import { sweepJob } from './api/account/sweep.job.ts';
+import { anyIdentityChangeDue } from './api/data/identity.queries.ts';
+import { anySilentExport } from './api/exports/exports.queries.ts';
+import { anyMacroWorkDue } from './api/macro-runs/macro-runs.queries.ts';
+import { anyRegistryChange } from './api/messages/registry.queries.ts';
+import { anySilentUpload } from './api/uploads/uploads.queries.ts';
+import { anyEndpointWaiting } from './api/webhooks/deliveries.queries.ts';
 import { refreshChangedIdentities } from './api/data/identity.service.ts';
 import { forgetChangesJob } from './api/changes/changes.job.ts';
 import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
@@ -21,7 +27,10 @@ import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
 import { wakeEndpoints } from './api/webhooks/delivering.service.ts';
 import { deliverJob, forgetDeliveriesJob, retryJob } from './api/webhooks/webhooks.job.ts';
 import type { Context } from './context.ts';
+import { anyMessageWaiting } from './ingest/messages/messages.queries.ts';
 import type { JobHandler } from './jobs/queue.ts';
+import { startWatches, type Watch } from './jobs/watches.ts';
+import { anyLogWaiting } from './lakehouse/tables/delta/log.queries.ts';
 
 /** Every job that there is. */
 const handlers = (ctx: Context): JobHandler[] => [
@@ -50,59 +59,27 @@ const handlers = (ctx: Context): JobHandler[] => [
   forgetChangesJob(ctx),
 ];
 
-interface Watch {
-  everyMs: number;
-  run: (signal: AbortSignal) => Promise<void>;
-}
-
-/** What is looked after more often than the queue's clock ticks; `begin` starts one at once. */
-function makeWatches(ctx: Context, begin: (watch: Watch) => void): Watch[] {
-  // the messages that this process stores say when there is work for macros
-  const macros: Watch = { everyMs: 1_000, run: (signal) => runWaitingMacros(ctx, signal) };
-  return [
-    { everyMs: 5_000, run: () => sweepUploads(ctx) },
-    { everyMs: 2_000, run: () => wakeExports(ctx) },
-    { everyMs: 2_000, run: () => wakeEndpoints(ctx) },
-    { everyMs: 400, run: (signal) => ingestWaiting(ctx, signal, () => begin(macros)) },
-    { everyMs: 1_000, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },
-    { everyMs: 2_000, run: (signal) => refreshChangedRegistries(ctx, signal) },
-    macros,
-    { everyMs: 1_000, run: (signal) => publishLogs(ctx, signal) },
-    { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
-  ];
-}
-
 /** Starts working on the queue in this process; the answer stops what is not of the queue, which stops with the context. */
-export async function startWorker(context: Context): Promise<() => Promise<void>> {
+export async function startWorker(ctx: Context): Promise<() => Promise<void>> {
   // what a crash left half done is ended before anything new begins
-  await context.iot.tidy(0).catch((error: unknown) => context.log.warn({ err: error }, 'devices could not be tidied'));
-  await context.jobs.work(handlers(context));
-  const stopping = new AbortController();
-  const running = new Map<Watch, Promise<void>>();
-  const wanted = new Set<Watch>();
-  const begin = (watch: Watch): void => {
-    // a watch that is still at it is not begun twice, but looks once more when it is done
-    if (running.has(watch)) {
-      wanted.add(watch);
-      return;
-    }
-    const one = watch
-      .run(stopping.signal)
-      .catch((error: unknown) => context.log.warn({ err: error }, 'a watch failed'))
-      .finally(() => {
-        running.delete(watch);
-        if (wanted.delete(watch) && !stopping.signal.aborted) begin(watch);
-      });
-    running.set(watch, one);
-  };
-  const timers = makeWatches(context, begin).map((watch) =>
-    setInterval(() => {
-      if (!running.has(watch)) begin(watch);
-    }, watch.everyMs),
+  await ctx.iot.tidy(0).catch((error: unknown) => ctx.log.warn({ err: error }, 'devices could not be tidied'));
+  await ctx.jobs.work(handlers(ctx));
+  const macros: Watch = { everyMs: 1_000, due: anyMacroWorkDue, run: (signal) => runWaitingMacros(ctx, signal) };
+  const watches = startWatches(
+    ctx.db,
+    [
+      { everyMs: 5_000, due: anySilentUpload, run: () => sweepUploads(ctx) },
+      { everyMs: 2_000, due: anySilentExport, run: () => wakeExports(ctx) },
+      { everyMs: 2_000, due: anyEndpointWaiting, run: () => wakeEndpoints(ctx) },
+      // what is stored says at once that there is work for macros
+      { everyMs: 0, due: anyMessageWaiting, run: (signal) => ingestWaiting(ctx, signal, () => watches.begin(macros)) },
+      { everyMs: 1_000, due: anyIdentityChangeDue, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },
+      { everyMs: 2_000, due: anyRegistryChange, run: (signal) => refreshChangedRegistries(ctx, signal) },
+      macros,
+      { everyMs: 1_000, due: anyLogWaiting, run: (signal) => publishLogs(ctx, signal) },
+      { everyMs: 15_000, run: () => ctx.iot.tidy(30) },
+    ],
+    (error) => ctx.log.warn({ err: error }, 'a watch failed'),
   );
-  return async () => {
-    for (const timer of timers) clearInterval(timer);
-    stopping.abort();
-    await Promise.all(running.values());
-  };
+  return watches.stop;
 }

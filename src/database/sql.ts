@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from 'sql-template-tag';
-import sqlTemplate, { empty, raw, type RawValue } from 'sql-template-tag';
+import sqlTemplate, { empty, join, raw, type RawValue } from 'sql-template-tag';
 
 /** One labelled statement with bound values. The label names it in logs, metrics and prepared statements. */
 export interface Query {
@@ -44,6 +44,9 @@ export type Fragment = Sql;
 export const fragment = (strings: readonly string[], ...values: readonly RawValue[]): Fragment => sqlTemplate(strings, ...values);
 
 export const nothing: Fragment = empty;
+
+/** Pieces with commas between them, one at least. */
+export const list = (pieces: readonly Fragment[]): Fragment => join(pieces);
 
 /** A word of ours from a closed set (a column of an order by). Never called with what a caller sent. */
 export const keyword = (word: string): Fragment => {

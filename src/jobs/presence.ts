@@ -1,13 +1,16 @@
 /** Which jobs a process is at, as Postgres sees it: a lock each, which goes with the process's connection, and so at once with the process; and which wait. */
 import { keepConnected } from '../database/standing.ts';
 
+interface Job {
+  id: string;
+  name: string;
+}
+
 export interface Presence {
   /** Says that this process is at a job, until the returned function is called. Waits for nothing. */
   hold(jobId: string): () => void;
-  /** Jobs that count as running and that no process is at. */
-  listAbandoned(): Promise<{ id: string; name: string }[]>;
-  /** Names of jobs that were put off and are due. */
-  listDue(): Promise<{ name: string }[]>;
+  /** Jobs that count as running and that no process is at, and names of those that were put off and are due. */
+  look(): Promise<{ abandoned: Job[]; due: string[] }>;
   /** Lets a job that was given back run without the pause that is made after a failure. */
   hasten(jobId: string): Promise<unknown>;
   stop(): Promise<void>;
@@ -16,12 +19,12 @@ export interface Presence {
 const lockOf = (id: string) => `hashtextextended('job ' || ${id}, 0)`;
 
 /** A lock of one number of 64 bits shows its halves: https://www.postgresql.org/docs/current/view-pg-locks.html */
-const ABANDONED = `
-  select id, name from pgboss.job where state = 'active' and policy = 'exclusive' and ${lockOf('id')} not in (
+const LOOK = `
+  select id::text, name from pgboss.job where state = 'active' and policy = 'exclusive' and ${lockOf('id')} not in (
     select (classid::bigint << 32) | objid::bigint from pg_locks
-    where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database()))`;
-
-const DUE = "select distinct name from pgboss.job where state < 'active' and not blocked and start_after <= now()";
+    where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database()))
+  union all
+  select distinct null, name from pgboss.job where state < 'active' and not blocked and start_after <= now()`;
 
 /** Connects; the locks of a connection that is lost are taken again by the next one. */
 export async function openPresence(url: string): Promise<Presence> {
@@ -63,8 +66,13 @@ export async function openPresence(url: string): Promise<Presence> {
         say('unlock', jobId);
       };
     },
-    listAbandoned: () => ask(ABANDONED),
-    listDue: () => ask(DUE),
+    look: async () => {
+      const found = await ask<{ id: string | null; name: string }>(LOOK);
+      return {
+        abandoned: found.filter((job): job is Job => job.id !== null),
+        due: found.filter(({ id }) => id === null).map(({ name }) => name),
+      };
+    },
     hasten: (jobId) => ask("update pgboss.job set start_after = now() where id = $1 and state = 'retry'", [jobId]),
     stop: async () => {
       await turn;

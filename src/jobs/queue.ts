@@ -41,13 +41,14 @@ const GRANT_LOCK = 7_310_586_412_003;
 /** A statement of the queue that is not answered by then never will be. It is cut off, and the queue's own clock asks again. */
 const SILENT_MS = 30_000;
 const EXPIRES_AFTER_SECONDS = 6 * 3600;
-/** A process that only lost its connection has another one after a quarter of a second. */
+/**
+ * One look for the jobs of all workers, each of which would ask the database five times a second by itself; and for those of processes that are gone:
+ * one that only lost its connection has another one after a quarter of a second.
+ */
 const LOOK_MS = 1_000;
 
-/** Seconds between a worker's own looks, while it cannot be told of a job and while it can: of a new one it hears at once, of one that was put off by `DUE_MS`. */
+/** Seconds between a worker's own looks, while it cannot be told of a job and while it can: of a new one it hears at once, of one that was put off by `LOOK_MS`. */
 const LOOK_SECONDS = { deaf: 0.5, hearing: 30 };
-/** One look for the jobs of all workers: each for itself they would ask the database five times a second. */
-const DUE_MS = 2_000;
 
 /** The queue measures its pauses by `now`: of the wall clock, one that is set back by an hour made each of them an hour longer. */
 const steadyClock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
@@ -111,8 +112,9 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
     for (const id of workers.get(name) ?? []) boss.notifyWorker(id);
   };
   let suspects = new Set<string>();
-  const giveBack = async () => {
-    const abandoned = await presence.listAbandoned();
+  const look = async () => {
+    const { abandoned, due } = await presence.look();
+    for (const name of due) wake(name);
     for (const { id, name } of abandoned)
       if (suspects.has(id)) {
         await boss.fail(name, id, { message: 'the process that ran it is gone' });
@@ -121,10 +123,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
       }
     suspects = new Set(abandoned.map(({ id }) => id));
   };
-  const wakeDue = async () => {
-    for (const { name } of await presence.listDue()) wake(name);
-  };
-  const looking: NodeJS.Timeout[] = [];
+  let looking: NodeJS.Timeout | undefined;
   return {
     enqueue: async (name, payload, { tx, key, startAfterSeconds } = {}) => {
       await said('jobs.ensure', ensure(name));
@@ -171,17 +170,13 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
           workers.set(handler.name, [...(workers.get(handler.name) ?? []), workerId]);
         }
       }
-      const look = (work: () => Promise<void>, everyMs: number) => {
-        const begin = () => void work().catch(onError);
-        begin();
-        looking.push(setInterval(begin, everyMs));
-      };
-      look(giveBack, LOOK_MS);
-      look(wakeDue, DUE_MS);
+      const begin = () => void look().catch(onError);
+      begin();
+      looking = setInterval(begin, LOOK_MS);
     },
     stop: async () => {
       stopping.abort();
-      for (const timer of looking) clearInterval(timer);
+      clearInterval(looking);
       await boss.stop({ graceful: true, timeout: 20_000, close: true });
       await presence.stop();
     },

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
+import { fragment, sql } from '../../database/sql.ts';
 
 /** Everyone whom rows of an experiment may name: uploaders, annotators, senders of measurements and owners of the devices that measured so far, with the name that is shown and the secret of the pseudonyms. */
 export const listContributors = (db: Queryable, experimentId: string) =>
@@ -35,13 +35,22 @@ export interface IdentityChange {
   isClosed: boolean;
 }
 
-/** Takes up the oldest change that is due, for a minute: one that the lake does not show, or one of a closed account whose old files nobody reads any more. */
-export const claimIdentityChange = (db: Queryable, readSeconds: number) =>
+/** For how long a read may still open files that were retired. */
+const READ_SECONDS = 60;
+
+/** The lake does not show it, or it is of a closed account whose old files nobody reads any more. */
+const due = (readSeconds: number) =>
+  fragment`leased_until <= now() and (refreshed_at is null or refreshed_at <= now() - make_interval(secs => ${readSeconds}))`;
+
+export const anyIdentityChangeDue = fragment`exists (select from identity_changes where ${due(READ_SECONDS)})`;
+
+/** Takes up the oldest change that is due, for a minute. */
+export const claimIdentityChange = (db: Queryable, readSeconds = READ_SECONDS) =>
   db.one<IdentityChange>(sql('data.claimIdentityChange')`
     update identity_changes c set leased_until = now() + interval '60 seconds'
     from (
       select user_id from identity_changes
-      where leased_until <= now() and (refreshed_at is null or refreshed_at <= now() - make_interval(secs => ${readSeconds}))
+      where ${due(readSeconds)}
       order by changed_at limit 1 for update skip locked
     ) due, users u
     where c.user_id = due.user_id and u.id = c.user_id

@@ -12,9 +12,6 @@ import {
   releaseIdentityChange,
 } from './identity.queries.ts';
 
-/** No read still opens files that were retired so long ago. */
-const READ_SECONDS = 60;
-
 /** Brings the identity dimension of an experiment up to date: who its contributors are, and what they are called when anonymised. */
 export const refreshIdentity = (ctx: Context, experimentId: string): Promise<void> =>
   replaceIdentity({ db: ctx.db, staging: ctx.staging }, experimentId, async () =>
@@ -38,7 +35,7 @@ export async function refreshChangedIdentities(
   ctx: Context,
   signal: AbortSignal,
   eraseExports: (ctx: Context, experiments: readonly string[]) => Promise<number>,
-  readSeconds = READ_SECONDS,
+  readSeconds?: number,
 ): Promise<void> {
   for (;;) {
     signal.throwIfAborted();

@@ -154,14 +154,18 @@ export const findWaiting = (db: Queryable, createdBy: string) =>
   db.one<{ exportId: string }>(sql('exports.findWaiting')`
     select id as "exportId" from exports where created_by = ${createdBy} and status = 'queued' order by created_at, id limit 1`);
 
-/** Exports that nobody works on: waiting for long, or of a process that is gone. They count as put into the queue now. */
+/** Nobody works on it: it waits for long, or its process is gone. */
+const silent = fragment`(status = 'queued' and queued_at < now() - interval '15 seconds')
+  or (status = 'running' and heartbeat_at < now() - ${STALE} and queued_at < now() - interval '5 seconds')`;
+
+export const anySilentExport = fragment`exists (select from exports where ${silent})`;
+
+/** Exports that nobody works on. They count as put into the queue now. */
 export const takeSilentExports = (db: Queryable) =>
   db.rows<{ exportId: string }>(sql('exports.takeSilent')`
     update exports set queued_at = now()
     where id in (
-      select id from exports
-      where (status = 'queued' and queued_at < now() - interval '15 seconds')
-        or (status = 'running' and heartbeat_at < now() - ${STALE} and queued_at < now() - interval '5 seconds')
+      select id from exports where ${silent}
       order by queued_at limit 100)
     returning id as "exportId"`);
 

@@ -26,6 +26,8 @@ export const insertWork = (db: Queryable, experimentId: string, work: readonly N
     from jsonb_to_recordset(${JSON.stringify(work)}::jsonb) as w (id uuid, "macroId" uuid, "workbookVersionId" text, "senderId" uuid, "reprocessId" uuid, "rowIds" text[],
       "from" timestamptz, "to" timestamptz, tries integer, delay float8)`);
 
+export const anyMacroWorkDue = fragment`exists (select from macro_work where next_at <= now()) or exists (select from macro_reprocesses where status = 'queued')`;
+
 /** Experiments with work that is due, those that wait longest first. */
 export const listDue = (db: Queryable, limit: number) =>
   db.rows<{ experimentId: string }>(sql('macroRuns.listDue')`

@@ -1,6 +1,8 @@
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
+import { fragment, sql } from '../../database/sql.ts';
 import type { RegistryRow } from '../../ingest/dimensions.ts';
+
+export const anyRegistryChange = fragment`exists (select from registry_changes)`;
 
 /** The experiment that has waited longest for the lake to know its devices as they are now. */
 export const findRegistryChange = (db: Queryable) =>

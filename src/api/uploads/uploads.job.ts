@@ -6,8 +6,6 @@ import { publishEvent } from '../events/events.service.ts';
 import { findUploadOwner, listSilentUploads } from './uploads.queries.ts';
 import { abandon, INGEST_UPLOAD } from './uploads.service.ts';
 
-const SILENT_SECONDS = 15;
-
 /** Turns the files of an upload into rows. Runs again after a crash, and then adds only what is missing. */
 export const ingestUploadJob = (ctx: Context): JobHandler => ({
   name: INGEST_UPLOAD,
@@ -44,7 +42,7 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
 
 /** Ends uploads that were cut off while they arrived, and sees to it that those of a process that is gone go on. */
 export async function sweepUploads(ctx: Context): Promise<void> {
-  for (const { id, received } of await listSilentUploads(ctx.db, SILENT_SECONDS))
+  for (const { id, received } of await listSilentUploads(ctx.db))
     if (received) await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId: id }, { key: id });
     else await abandon(ctx, id, 'The upload was cut off before all of it had arrived.');
 }

@@ -96,11 +96,16 @@ export const listObjectKeys = (db: Queryable, uploadId: string) =>
 
 export const deleteUpload = (db: Queryable, uploadId: string) => db.run(sql('uploads.delete')`delete from uploads where id = ${uploadId}`);
 
+const SILENT_SECONDS = 15;
+const silent = fragment`status in ('pending', 'running') and heartbeat_at < now() - make_interval(secs => ${SILENT_SECONDS})`;
+
+export const anySilentUpload = fragment`exists (select from uploads where ${silent})`;
+
 /** Cut off while arriving (`received` false), or waiting for a job whose process is gone. */
-export const listSilentUploads = (db: Queryable, silentSeconds: number) =>
+export const listSilentUploads = (db: Queryable) =>
   db.rows<{ id: string; received: boolean }>(sql('uploads.listSilent')`
     select id, received_at is not null as received from uploads
-    where status in ('pending', 'running') and heartbeat_at < now() - make_interval(secs => ${silentSeconds}) limit 100`);
+    where ${silent} limit 100`);
 
 export const findUploadOwner = (db: Queryable, uploadId: string) =>
   db.one<{ experimentId: string; createdBy: string | null }>(

@@ -123,13 +123,16 @@ export const failWaiting = (db: Queryable, endpointId: string) =>
   db.run(sql('webhooks.failWaiting')`
     update webhook_messages set status = 'failed', completed_at = now() where endpoint_id = ${endpointId} and status = 'pending'`);
 
-/** Endpoints that something is due for and that nobody is calling. */
+/** Something is due for it, and nobody is calling it. */
+const waiting = fragment`w.is_enabled and coalesce(w.busy_until <= now(), true) and coalesce(w.held_until <= now(), true)
+  and exists (select from webhook_messages m where m.endpoint_id = w.id and m.status = 'pending' and m.next_attempt_at <= now())`;
+
+export const anyEndpointWaiting = fragment`exists (select from webhook_endpoints w where ${waiting})`;
+
 export const listWaitingEndpoints = (db: Queryable, most: number) =>
   db.rows<{ endpointId: string; isFailing: boolean }>(sql('webhooks.listWaitingEndpoints')`
     select w.id as "endpointId", w.failures > 0 as "isFailing" from webhook_endpoints w
-    where w.is_enabled and coalesce(w.busy_until <= now(), true) and coalesce(w.held_until <= now(), true)
-      and exists (select from webhook_messages m where m.endpoint_id = w.id and m.status = 'pending' and m.next_attempt_at <= now())
-    limit ${most}`);
+    where ${waiting} limit ${most}`);
 
 /** Removes ended deliveries that are older, and beyond the newest `most` of each endpoint; answers how many. */
 export const forgetDeliveries = (db: Queryable, keep: { days: number; most: number; atOnce: number }) =>

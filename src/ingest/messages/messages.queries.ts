@@ -178,6 +178,8 @@ export const reopenMessages = (db: Queryable, experimentId: string, arrived?: { 
     }
     on conflict do nothing`);
 
+export const anyMessageWaiting = fragment`exists (select from pending_messages)`;
+
 /** Experiments with pending messages, those that wait longest first. */
 export const listWaiting = (db: Queryable, limit: number) =>
   db.rows<{ experimentId: string }>(sql('messages.listWaiting')`

@@ -22,6 +22,8 @@ export const insertEntries = (tx: Transaction, tableId: string, entries: readonl
 export const updateState = (tx: Transaction, tableId: string, state: LogState) =>
   tx.run(sql('lakeLog.updateState')`update lake_tables set log_state = ${JSON.stringify(state)}::jsonb where id = ${tableId}`);
 
+export const anyLogWaiting = fragment`exists (select from lake_log)`;
+
 /** Tables with entries that are not published, the longest waiting first. */
 export const listWaitingTables = (db: Queryable, limit: number) =>
   db.rows<{ tableId: string }>(sql('lakeLog.listWaitingTables')`select table_id as "tableId" from lake_log

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../database/database.ts';
+import { findDue, type Condition } from './watches.queries.ts';
+
+/** Work that is looked for more often than the queue's clock ticks. */
+export interface Watch {
+  /** Milliseconds between two beginnings, at least. */
+  everyMs: number;
+  /** Whether there is any, in terms of Postgres; it is begun every time where this is left out. */
+  due?: Condition;
+  run: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface Watches {
+  /** Begins one without a look, or once more as soon as it is done. */
+  begin: (watch: Watch) => void;
+  /** Lets what runs see its signal, and waits for it. */
+  stop: () => Promise<void>;
+}
+
+/** One statement looks for the work of all watches, so that a quiet service costs two statements a second. */
+const LOOK_MS = 500;
+
+/** Starts watching. What a watch or a look throws is handed to `onProblem`, and the next look is as if it had not. */
+export function startWatches(db: Database, watches: readonly Watch[], onProblem: (error: unknown) => void): Watches {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = new Map<Watch, Promise<void>>();
+  const wanted = new Set<Watch>();
+  const begun = new Map<Watch, number>();
+  const begin = (watch: Watch): void => {
+    // a watch that is still at it is not begun twice, but looks once more when it is done
+    if (running.has(watch)) {
+      wanted.add(watch);
+      return;
+    }
+    begun.set(watch, performance.now());
+    const one = watch
+      .run(signal)
+      .catch(onProblem)
+      .finally(() => {
+        running.delete(watch);
+        if (wanted.delete(watch) && !signal.aborted) begin(watch);
+      });
+    running.set(watch, one);
+  };
+  const conditions = watches.map(({ due }) => due);
+  const mayBegin = (watch: Watch) => !running.has(watch) && performance.now() - (begun.get(watch) ?? -Infinity) >= watch.everyMs;
+  const look = async () => {
+    const due = await findDue(db, conditions);
+    if (signal.aborted) return;
+    for (const [at, watch] of watches.entries()) if (due[at] && mayBegin(watch)) begin(watch);
+  };
+  const watch = async () => {
+    while (!signal.aborted) {
+      await look().catch(onProblem);
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const watching = watch();
+  return {
+    begin,
+    stop: async () => {
+      stopping.abort();
+      await watching;
+      await Promise.all(running.values());
+    },
+  };
+}
