@@ -1,29 +1,27 @@
 import { sweepJob } from './api/account/sweep.job.ts';
-import { anyIdentityChangeDue } from './api/data/identity.queries.ts';
-import { anySilentExport } from './api/exports/exports.queries.ts';
-import { anyMacroWorkDue } from './api/macro-runs/macro-runs.queries.ts';
-import { anyRegistryChange } from './api/messages/registry.queries.ts';
-import { anySilentUpload } from './api/uploads/uploads.queries.ts';
-import { anyEndpointWaiting } from './api/webhooks/deliveries.queries.ts';
-import { refreshChangedIdentities } from './api/data/identity.service.ts';
 import { forgetChangesJob } from './api/changes/changes.job.ts';
+import { anyIdentityChangeDue } from './api/data/identity.queries.ts';
+import { refreshChangedIdentities } from './api/data/identity.service.ts';
 import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
 import { disownThingJob } from './api/devices/discarded.job.ts';
 import { eraseExperiment } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, writeExportJob } from './api/exports/exports.job.ts';
-import { wakeExports } from './api/exports/writing.service.ts';
-import { eraseNamedExports } from './api/exports/writing.service.ts';
-import { publishLogs } from './operator/publishing.service.ts';
+import { anySilentExport } from './api/exports/exports.queries.ts';
+import { eraseNamedExports, wakeExports } from './api/exports/writing.service.ts';
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
-import { refreshChangedRegistries } from './api/messages/registry.service.ts';
+import { anyMacroWorkDue } from './api/macro-runs/macro-runs.queries.ts';
 import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';
+import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/messages/messages.job.ts';
+import { anyRegistryChange } from './api/messages/registry.queries.ts';
+import { refreshChangedRegistries } from './api/messages/registry.service.ts';
 import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
-import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/messages/messages.job.ts';
 import { changeColumnJob, eraseTableJob } from './api/tables/tables.job.ts';
 import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
+import { anySilentUpload } from './api/uploads/uploads.queries.ts';
+import { anyEndpointWaiting } from './api/webhooks/deliveries.queries.ts';
 import { wakeEndpoints } from './api/webhooks/delivering.service.ts';
 import { deliverJob, forgetDeliveriesJob, retryJob } from './api/webhooks/webhooks.job.ts';
 import type { Context } from './context.ts';
@@ -31,6 +29,7 @@ import { anyMessageWaiting } from './ingest/messages/messages.queries.ts';
 import type { JobHandler } from './jobs/queue.ts';
 import { startWatches, type Watch } from './jobs/watches.ts';
 import { anyLogWaiting } from './lakehouse/tables/delta/log.queries.ts';
+import { publishLogs } from './operator/publishing.service.ts';
 
 /** Every job that there is. */
 const handlers = (ctx: Context): JobHandler[] => [
