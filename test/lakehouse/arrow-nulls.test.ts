@@ -18,7 +18,7 @@ test.each(TYPES)('the place of a missing %s holds nothing of what the engine kep
   const bytesOf = async (select: string) => {
     const chunk = (await (await connection.stream(select)).fetchChunk())!;
     const column = makeArrowColumn(type);
-    appendChunk([column], [{ type }], chunk, chunk.rowCount);
+    appendChunk([column], [{ type }], chunk);
     const { values, nullCount } = column.finish();
     const { buffer, byteOffset, byteLength } = values as Uint8Array;
     return { nulls: nullCount, bytes: Buffer.from(buffer, byteOffset, byteLength) };

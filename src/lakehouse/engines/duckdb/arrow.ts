@@ -240,21 +240,11 @@ function append(column: ArrowColumn, rows: Rows): void {
   } else column.valid.fill(true, rows.count);
 }
 
-/** Adds the first `count` rows of a chunk to columns; the chunk's first columns have these types, in this order. */
-export const appendChunk = (
-  columns: readonly ArrowColumn[],
-  types: readonly { type: ColumnType }[],
-  chunk: DuckDBDataChunk,
-  count: number,
-): void => {
+/** Adds the rows of a chunk to columns; the chunk's columns have these types, in this order. */
+export const appendChunk = (columns: readonly ArrowColumn[], types: readonly { type: ColumnType }[], chunk: DuckDBDataChunk): void => {
+  const { rowCount } = chunk;
   for (const [index, column] of columns.entries()) {
     const type = types[index]?.type;
-    if (type) append(column, rowsOf(bindings.data_chunk_get_vector(chunk.chunk, index), type, 0, count));
+    if (type) append(column, rowsOf(bindings.data_chunk_get_vector(chunk.chunk, index), type, 0, rowCount));
   }
-};
-
-/** Whether the last row of a chunk is true in a column without nulls. */
-export const isEnd = (chunk: DuckDBDataChunk, column: number): boolean => {
-  const { rowCount } = chunk;
-  return bindings.vector_get_data(bindings.data_chunk_get_vector(chunk.chunk, column), rowCount)[rowCount - 1] === 1;
 };

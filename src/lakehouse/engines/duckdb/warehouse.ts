@@ -4,7 +4,7 @@ import { mkdir, realpath, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PassThrough, finished } from 'node:stream';
 import type { Readable } from 'node:stream';
-import { BIGINT, BOOLEAN, DOUBLE, INTEGER, LIST, VARCHAR, listValue } from '@duckdb/node-api';
+import { BIGINT, BOOLEAN, DOUBLE, INTEGER, LIST, ResultReturnType, VARCHAR, listValue } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { errors } from '../../../errors.ts';
 import { duckdb } from '../../compile/dialects/duckdb.ts';
@@ -24,7 +24,7 @@ import type {
 import type { BoundValue } from '../../terms/dialect.ts';
 import { makeScratch, removeScratch } from './scratch.ts';
 import { ArrowStream } from '../arrow/stream.ts';
-import { appendChunk, isEnd } from './arrow.ts';
+import { appendChunk } from './arrow.ts';
 import { explainFailure } from './damage.ts';
 import { makeStopError, type Work } from './connections.ts';
 import { openEngine, type Engine } from './engine.ts';
@@ -86,12 +86,6 @@ const COPY_OPTIONS: Record<CopyFormat, string> = {
   ndjson: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
   // a row group is held until it is whole, and nothing goes out before the first is: a sixth of the engine's own 122,880 rows
   parquet: 'format parquet, compression snappy, row_group_size 20480',
-};
-
-/** The statement with a last row that says so, since the driver does not tell the end of a result from its failure. */
-const ended = (sql: string, columns: readonly NamedType[]): string => {
-  const names = columns.map(({ as }) => `${duckdb.quote(as)}, `).join('');
-  return `select ${names}false as ended from (\n${sql}\n)\nunion all select ${columns.map(() => 'null, ').join('')}true`;
 };
 
 /**
@@ -188,10 +182,10 @@ export class DuckDbWarehouse implements Warehouse {
     columns: readonly NamedType[],
     { onRows, ...options }: TypedOptions = {},
   ): Promise<Readable> {
-    if (format === 'arrow') return this.#arrow(await this.#hold(statement, options), columns, { ...options, onRows });
     const names = columns.map(({ as, name }) => `${duckdb.quote(as)} as ${duckdb.quote(name)}`).join(', ');
     const named = { sql: `select ${names} from (\n${statement.sql}\n)`, values: statement.values };
-    return this.#pipe(await this.#hold(named, options), 'parquet', options);
+    const held = await this.#hold(named, options);
+    return format === 'arrow' ? this.#arrow(held, columns, { ...options, onRows }) : this.#pipe(held, 'parquet', options);
   }
 
   async stage(): Promise<Staged> {
@@ -270,27 +264,28 @@ export class DuckDbWarehouse implements Warehouse {
       const send = async (pieces: readonly Buffer[]) => {
         for (const piece of pieces) if (!body.write(piece)) await once(body, 'drain', { signal: stop });
       };
-      const result = await connection.stream(ended(statement.sql, columns), ...bindings(statement, this.#lake));
+      const result = await connection.stream(statement.sql, ...bindings(statement, this.#lake));
       const stream = new ArrowStream(columns);
       let whole = false;
       let coming = nextOf(result);
       try {
         // nothing goes out before the first rows are there, so that what fails at once can still be said
-        let head: readonly Buffer[] | null = stream.start();
-        while (!whole) {
-          const chunk = await coming;
-          // a result that fails midway looks like one that ends, but for its last row
-          if (chunk === null || chunk.rowCount === 0) throw new Error('The engine gave a result up midway.');
-          whole = isEnd(chunk, columns.length);
+        let head: readonly Buffer[] = stream.start();
+        for (let chunk = await coming; chunk !== null && chunk.rowCount > 0; chunk = await coming) {
           // the engine makes the next one while this one is copied and sent
-          if (!whole) coming = nextOf(result);
-          appendChunk(stream.columns, columns, chunk, chunk.rowCount - (whole ? 1 : 0));
-          if (head) await send(head);
-          head = null;
-          if (!whole && !stream.isFull) continue;
+          coming = nextOf(result);
+          appendChunk(stream.columns, columns, chunk);
+          await send(head);
+          head = [];
+          if (!stream.isFull) continue;
           await send(stream.take());
           onRows?.(stream.rows);
         }
+        // a result that fails midway ends like a whole one, but is no result of a query any more
+        if (result.returnType === ResultReturnType.INVALID) throw new Error('The engine gave a result up midway.');
+        whole = true;
+        await send([...head, ...stream.take()]);
+        onRows?.(stream.rows);
         await send(stream.end());
       } finally {
         // the engine lets go of a result only when it is read to its end, or fails
