@@ -1,5 +1,5 @@
 /** What messages cost that come steadily: processor time of all processes of the service, and how long each waits until it can be seen. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { connect, type MqttClient } from 'mqtt';
@@ -12,6 +12,7 @@ import { sql } from '../src/database/sql.ts';
 import { against, quantile, type Measured } from './pairs.ts';
 import { messageAt } from './pipeline.ts';
 import { makeExperiment, serve, stop } from './seed-reads.ts';
+import { readUsage, usageOf } from './usage.ts';
 
 /** Messages a second, and the most of a core that they may take: with a macro twice that, and 1 where nothing is promised. */
 const RATES: readonly (readonly [number, number])[] = [
@@ -28,33 +29,6 @@ const WARM_UP_SECONDS = 10;
 const DEVICES = 10;
 const TICK_MS = 100;
 const VISIBLE_MS = 2_000;
-/** Ticks of a second in which Linux counts processor time. */
-const TICKS = 100;
-
-interface Usage {
-  parent: number;
-  /** Seconds of processor, those of ended children included. */
-  seconds: number;
-}
-
-function readUsage(pid: string): Usage | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);
-    return { parent: Number(fields[1]), seconds: ticks / TICKS };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Seconds of processor that some processes and all below them have taken. */
-function usageOf(roots: readonly number[]): number {
-  const all = new Map(readdirSync('/proc').flatMap((pid) => (/^\d+$/.test(pid) ? [[Number(pid), readUsage(pid)] as const] : [])));
-  const isBelow = (pid: number): boolean => roots.includes(pid) || (pid > 1 && isBelow(all.get(pid)?.parent ?? 0));
-  return [...all].reduce((sum, [pid, usage]) => sum + (usage && isBelow(pid) ? usage.seconds : 0), 0);
-}
-
 /** Publishes so many messages a second over all clients; answers when each was acknowledged, in order. */
 async function publish(clients: readonly (readonly [MqttClient, string])[], rate: number, seconds: number): Promise<number[]> {
   const acknowledged: number[] = [];

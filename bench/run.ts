@@ -1,4 +1,5 @@
-// npm run bench -- [--json FILE] [--only access|bucket|cadence|exports|files|fleet|formats|growth|ingest|large|lists|macros|metadata|pipeline|reads|search|workers]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// npm run bench -- [--json FILE] [--peers] [--only access|bucket|cadence|exports|files|fleet|formats|growth|ingest|large|lists|macros|metadata|pipeline|reads|search|workers]: every line is a ratio to a bound or to a yardstick that was written by hand.
+// With --peers, instead: the same questions to other people's programs, in one table; --only names one of the questions of peers/questions.ts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,12 +20,16 @@ import { benchLists } from './lists.ts';
 import { benchMacros } from './macros.ts';
 import { benchMetadata } from './metadata.ts';
 import type { Measured } from './pairs.ts';
+import { benchPeers } from './peers/run.ts';
+import { printTable, type Outcome } from './peers/table.ts';
 import { benchPipeline } from './pipeline.ts';
 import { benchReads } from './reads.ts';
 import { benchSearch } from './search.ts';
 import { benchWorkers } from './workers.ts';
 
-const { values } = parseArgs({ options: { json: { type: 'string' }, only: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { json: { type: 'string' }, only: { type: 'string' }, peers: { type: 'boolean', default: false } },
+});
 
 type Bench = (url: string, dataDir: string, onMeasured: (line: Measured) => void) => Promise<unknown>;
 
@@ -54,23 +59,37 @@ const BENCHES: Record<string, Bench> = {
   workers: benchWorkers,
 };
 
-const results: Measured[] = [];
-const note = (line: Measured) => {
-  results.push(line);
-  process.stdout.write(
-    `${line.name}: ours ${line.ours.toFixed(2)}, yardstick ${line.yardstick.toFixed(2)}, ratio ${line.ratio.toFixed(3)}\n`,
-  );
-};
-for (const [name, bench] of Object.entries(BENCHES)) {
-  if (values.only !== undefined && values.only !== name) continue;
+/** Runs a bench with a folder and a Postgres of its own. */
+async function run<T>(bench: (url: string, dataDir: string) => Promise<T>): Promise<T> {
   const dataDir = mkdtempSync(join(tmpdir(), 'fieldlake-bench-'));
   const postgres = await startEmbeddedPostgres({ dataDir });
   try {
     await migrate({ url: postgres.url, folder: join(import.meta.dirname, '..', 'sql') });
-    await bench(postgres.url, dataDir, note);
+    return await bench(postgres.url, dataDir);
   } finally {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
+
+async function runPairs(): Promise<Measured[]> {
+  const results: Measured[] = [];
+  const note = (line: Measured) => {
+    results.push(line);
+    process.stdout.write(
+      `${line.name}: ours ${line.ours.toFixed(2)}, yardstick ${line.yardstick.toFixed(2)}, ratio ${line.ratio.toFixed(3)}\n`,
+    );
+  };
+  for (const [name, bench] of Object.entries(BENCHES))
+    if (values.only === undefined || values.only === name) await run((url, dataDir) => bench(url, dataDir, note));
+  return results;
+}
+
+async function runPeers(): Promise<Outcome> {
+  const outcome = await run((url, dataDir) => benchPeers(url, dataDir, values.only));
+  process.stdout.write(printTable(outcome));
+  return outcome;
+}
+
+const results = values.peers ? await runPeers() : await runPairs();
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
