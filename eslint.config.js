@@ -65,6 +65,19 @@ export default tseslint.config(
     ],
     rules: { 'no-restricted-properties': 'off', 'no-restricted-syntax': 'off' },
   },
+  {
+    files: ['web/src/**/*.tsx'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'No default exports.' },
+        {
+          selector: 'JSXOpeningElement[name.name="button"] > JSXAttribute[name.name="disabled"] Identifier[name=/^is(Pending|Busy|Sending|Saving)$/]',
+          message: 'What is disabled loses the focus: what sends is a SendButton of web/src/ui.',
+        },
+      ],
+    },
+  },
   // one catalogue of words, however many there are
   { files: ['web/src/words.ts'], rules: { 'max-lines': 'off' } },
   {

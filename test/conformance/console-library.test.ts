@@ -276,6 +276,8 @@ describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
     await page.getByLabel('Name', { exact: true }).fill(`Light curve ${HOSTILE} ${size}`);
     await page.getByLabel('Instrument').selectOption('multispeq');
     await page.getByRole('button', { name: 'Make it' }).click();
+    // the list has headings of such names too
+    await page.waitForURL(/\/protocols\/[\da-f-]{36}$/);
     await page.getByRole('heading', { name: /^Light curve/ }).waitFor();
     const id = page.url().split('/').at(-1)!;
     await write(page, '[{\n  "pulses": [20.0, 50],\n  "label": phi2\n}]');

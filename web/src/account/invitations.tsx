@@ -3,6 +3,7 @@ import { api, queryClient } from '../api.ts';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { invitationsQuery } from './queries.ts';
 
@@ -50,16 +51,16 @@ export function InvitationsPage() {
                 {([true, false] as const).map((accepts) => {
                   const action = accepts ? said.accept : said.decline;
                   return (
-                    <button
+                    <SendButton
                       key={action}
-                      type="button"
+
                       className={`button ${accepts ? 'primary' : ''}`}
                       aria-label={said.actionLabel(action, organizationName)}
-                      disabled={answer.isPending}
+                      isSending={answer.isPending}
                       onClick={() => answer.mutate({ id, organizationName, accepts })}
                     >
                       {action}
-                    </button>
+                    </SendButton>
                   );
                 })}
               </div>

@@ -5,7 +5,8 @@ import { api } from '../api.ts';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
-import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { keysQuery, renewAccount, type Key } from './queries.ts';
 
@@ -38,7 +39,7 @@ export function KeysPanel() {
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    make.mutate(fieldsOf(form), { onSuccess: emptyOnceTaken(form) });
+    make.mutate(fieldsOf(form), { onSuccess: resetOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="keys-title">
@@ -59,9 +60,14 @@ export function KeysPanel() {
               <p className="small quiet">{said.facts(momentText(key.createdAt), atOr(key.lastRequest), atOr(key.expiresAt))}</p>
             </div>
             {key.revokedAt === null ? (
-              <button type="button" className="button danger" aria-label={said.revokeLabel(key.name)} onClick={() => revoke.mutate(key.id)}>
+              <SendButton
+                className="button danger"
+                aria-label={said.revokeLabel(key.name)}
+                isSending={revoke.isPending}
+                onClick={() => revoke.mutate(key.id)}
+              >
                 {said.revoke}
-              </button>
+              </SendButton>
             ) : null}
           </li>
         ))}
@@ -81,9 +87,9 @@ export function KeysPanel() {
             ))}
           </select>
         </div>
-        <button type="submit" className="button primary" disabled={make.isPending}>
+        <SendButton type="submit" className="button primary" isSending={make.isPending}>
           {said.make}
-        </button>
+        </SendButton>
       </form>
       <Problem error={make.error} />
       {make.data === undefined ? null : (

@@ -8,6 +8,7 @@ import { Problem } from '../shell/problem.tsx';
 import { auth, answerOf } from '../shell/session.ts';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { ClosingPanel } from './closing.tsx';
 import { KeysPanel } from './keys.tsx';
@@ -74,9 +75,9 @@ function ProfilePanel() {
         </div>
         <Problem error={save.error} />
         <div>
-          <button type="submit" className="button primary" disabled={save.isPending}>
+          <SendButton type="submit" className="button primary" isSending={save.isPending}>
             {said.profile.save}
-          </button>
+          </SendButton>
         </div>
       </form>
     </section>
@@ -114,22 +115,22 @@ function SessionsPanel() {
               <p className="small quiet">{said.sessions.from(ipAddress ?? said.sessions.unknownPlace, momentText(createdAt))}</p>
             </div>
             {id === own.id ? null : (
-              <button
-                type="button"
+              <SendButton
                 className="button danger"
                 aria-label={said.sessions.endLabel(momentText(createdAt))}
+                isSending={end.isPending}
                 onClick={() => end.mutate(token)}
               >
                 {said.sessions.end}
-              </button>
+              </SendButton>
             )}
           </li>
         ))}
       </ul>
       <div>
-        <button type="button" className="button" disabled={endOthers.isPending} onClick={() => endOthers.mutate()}>
+        <SendButton isSending={endOthers.isPending} onClick={() => endOthers.mutate()}>
           {said.sessions.endOthers}
-        </button>
+        </SendButton>
       </div>
     </section>
   );
@@ -169,23 +170,23 @@ function ProvidersPanel() {
               <h3>{nameOf(providerId)}</h3>
               <p className="small quiet">{said.providers.since(momentText(createdAt))}</p>
             </div>
-            <button
-              type="button"
+            <SendButton
               className="button danger"
               aria-label={said.providers.unlinkLabel(nameOf(providerId))}
+              isSending={unlink.isPending}
               onClick={() => unlink.mutate(providerId)}
             >
               {said.providers.unlink}
-            </button>
+            </SendButton>
           </li>
         ))}
       </ul>
       {open.length === 0 ? null : (
         <div className="inline">
           {open.map((each) => (
-            <button key={each} type="button" className="button" onClick={() => link.mutate(each)}>
+            <SendButton key={each} isSending={link.isPending} onClick={() => link.mutate(each)}>
               {said.providers.link(nameOf(each))}
-            </button>
+            </SendButton>
           ))}
         </div>
       )}

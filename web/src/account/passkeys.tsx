@@ -5,7 +5,8 @@ import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth } from '../shell/session.ts';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
-import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { passkeysQuery, renewAccount, type Passkey } from './queries.ts';
 
@@ -38,17 +39,17 @@ function PasskeyRow({ passkey: { id, name, createdAt } }: { passkey: Passkey }) 
           <label htmlFor={`name-${id}`}>{said.nameOf(dayText(createdAt))}</label>
           <input id={`name-${id}`} className="input" name="name" required maxLength={255} defaultValue={name ?? ''} />
         </div>
-        <button type="submit" className="button" disabled={rename.isPending}>
+        <SendButton type="submit" isSending={rename.isPending}>
           {said.rename}
-        </button>
-        <button
-          type="button"
+        </SendButton>
+        <SendButton
           className="button danger"
           aria-label={said.removeLabel(name ?? said.nameless)}
+          isSending={remove.isPending}
           onClick={() => remove.mutate()}
         >
           {said.remove}
-        </button>
+        </SendButton>
       </form>
       <Problem error={rename.error} />
     </li>
@@ -68,7 +69,7 @@ export function PasskeysPanel() {
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    add.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: emptyOnceTaken(form) });
+    add.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: resetOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="passkeys-title">
@@ -85,9 +86,9 @@ export function PasskeysPanel() {
           <label htmlFor="passkey-name">{said.newName}</label>
           <input id="passkey-name" className="input" name="name" required maxLength={255} placeholder={said.newExample} />
         </div>
-        <button type="submit" className="button primary" disabled={add.isPending}>
+        <SendButton type="submit" className="button primary" isSending={add.isPending}>
           {said.add}
-        </button>
+        </SendButton>
       </form>
       <Problem error={add.error} />
     </section>

@@ -2,7 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { useId, useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { annotateRows, FLAGS, renewRows, type RowsNamed, type Saying } from './writes.ts';
 
@@ -23,10 +24,9 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (write.isPending) return;
     const form = event.currentTarget;
     const text = (fieldsOf(form)['text'] ?? '').trim();
-    const empty = emptyOnceTaken(form);
+    const empty = resetOnceTaken(form);
     write.mutate(
       { flag, text },
       {
@@ -63,10 +63,9 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
             autoComplete="off"
           />
         </div>
-        {/* what is disabled loses the focus, and with it the way out of a dialog by Escape */}
-        <button type="submit" className="button primary" aria-disabled={write.isPending}>
+        <SendButton type="submit" className="button primary" isSending={write.isPending}>
           {said.submit(rows.rowIds.length)}
-        </button>
+        </SendButton>
       </div>
       <Problem error={write.error} />
     </form>

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sessionQuery } from '../shell/session.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { removeAnnotation, renewRows } from './writes.ts';
 
@@ -45,15 +46,14 @@ function AnnotationItem({ experimentId, annotation, isRemovable }: { experimentI
         <Problem error={remove.error} />
       </div>
       {isRemovable ? (
-        <button
-          type="button"
+        <SendButton
           className="button danger"
           aria-label={said.removeLabel(sentence)}
-          disabled={remove.isPending}
+          isSending={remove.isPending}
           onClick={() => remove.mutate()}
         >
           {said.remove}
-        </button>
+        </SendButton>
       ) : null}
     </li>
   );

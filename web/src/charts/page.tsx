@@ -5,6 +5,7 @@ import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sentenceOf } from '../table/operators.ts';
 import { keepFile } from '../ui/download.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { Drawing } from './drawing.tsx';
 import { firstChart } from './first.ts';
@@ -127,15 +128,9 @@ export function ChartPage() {
             )}
             <div className="inline">
               {(['png', 'svg'] as const).map((format) => (
-                <button
-                  key={format}
-                  type="button"
-                  className="button"
-                  disabled={missing.length > 0 || download.isPending}
-                  onClick={() => download.mutate(format)}
-                >
+                <SendButton key={format} isSending={download.isPending} isIdle={missing.length > 0} onClick={() => download.mutate(format)}>
                   {said.download(format.toUpperCase())}
-                </button>
+                </SendButton>
               ))}
             </div>
             <Problem error={download.error} />
@@ -151,16 +146,7 @@ export function ChartPage() {
             />
           ) : null}
           {isAdmin && experiment.status !== 'archived' && missing.length === 0 ? (
-            <SavePanel
-              key={`${search.saved} ${stored.data?.name}`}
-              id={id}
-              chart={chart}
-              usual={usual}
-              saved={search.saved}
-              stored={stored.data}
-              error={stored.error}
-              change={change}
-            />
+            <SavePanel id={id} chart={chart} usual={usual} saved={search.saved} stored={stored.data} error={stored.error} change={change} />
           ) : null}
         </div>
       </div>

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { changeChart, makeChart, removeChart, type NewChart } from './queries.ts';
 import type { ChartSearch } from './search.ts';
@@ -66,17 +67,17 @@ export function SavePanel({ id, chart, usual, saved, stored, error, change }: Sa
             onChange={(event) => setTyped(event.target.value)}
           />
         </div>
-        <button type="submit" className="button primary" disabled={isBusy}>
+        <SendButton type="submit" className="button primary" isSending={isBusy}>
           {target === null ? said.save : said.change}
-        </button>
+        </SendButton>
         {target === null ? null : (
           <>
-            <button type="button" className="button" disabled={isBusy} onClick={() => make.mutate()}>
+            <SendButton isSending={isBusy} onClick={() => make.mutate()}>
               {said.another_}
-            </button>
-            <button type="button" className="button danger" disabled={isBusy} onClick={() => remove.mutate(target)}>
+            </SendButton>
+            <SendButton className="button danger" isSending={isBusy} onClick={() => remove.mutate(target)}>
               {said.remove}
-            </button>
+            </SendButton>
           </>
         )}
       </form>

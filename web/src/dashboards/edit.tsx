@@ -6,6 +6,7 @@ import { chartsQuery } from '../charts/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { AddParts } from './add-parts.tsx';
 import { inOrder, placeInOrder } from './arrange.ts';
@@ -106,21 +107,21 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
           <div className="notice problem" role="alert">
             <p>{said.conflict}</p>
             <div className="inline">
-              <button type="button" className="button" disabled={isPending} onClick={() => void saveOver()}>
+              <SendButton isSending={isPending} onClick={() => void saveOver()}>
                 {said.mine}
-              </button>
-              <button type="button" className="button" disabled={isPending} onClick={() => void takeTheirs()}>
+              </SendButton>
+              <SendButton isSending={isPending} onClick={() => void takeTheirs()}>
                 {said.theirs}
-              </button>
+              </SendButton>
             </div>
           </div>
         ) : (
           <Problem error={error} />
         )}
         <div className="inline">
-          <button type="submit" className="button primary" disabled={isPending || !isDirty}>
+          <SendButton type="submit" className="button primary" isSending={isPending} isIdle={!isDirty}>
             {said.save}
-          </button>
+          </SendButton>
           {isDirty ? null : (
             <button type="button" className="button" onClick={stop}>
               {said.stop}

@@ -6,6 +6,7 @@ import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { dashboardsQuery, makeDashboard } from './queries.ts';
 
@@ -36,9 +37,9 @@ function NewForm({ id }: { id: string }) {
           <label htmlFor="dashboard-new">{said.newName}</label>
           <input id="dashboard-new" name="name" className="input" required maxLength={255} autoComplete="off" />
         </div>
-        <button type="submit" className="button primary" disabled={isPending}>
+        <SendButton type="submit" className="button primary" isSending={isPending}>
           {said.make}
-        </button>
+        </SendButton>
       </div>
       <Problem error={error} />
     </form>

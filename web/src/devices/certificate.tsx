@@ -8,6 +8,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { keepFile } from '../ui/download.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import type { DeviceDetail } from './queries.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate, type Bundle } from './writes.ts';
@@ -92,9 +93,9 @@ export function CertificatePanel({ device }: { device: DeviceDetail }) {
       {capabilities.canManage ? (
         <div className="inline">
           {status === 'pending' || status === 'revoked' ? (
-            <button type="button" className="button primary" disabled={issue.isPending} onClick={() => issue.mutate()}>
+            <SendButton className="button primary" isSending={issue.isPending} onClick={() => issue.mutate()}>
               {said.issue}
-            </button>
+            </SendButton>
           ) : null}
           {status === 'active' ? (
             <>

@@ -3,6 +3,7 @@ import type { SubmitEvent } from 'react';
 import { experimentsQuery } from '../home/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 
 const said = words.devices.device;
@@ -38,9 +39,9 @@ export function ExperimentChoice({ without, action, isBusy, error, choose }: Exp
             ))}
           </select>
         </div>
-        <button type="submit" className="button" disabled={isBusy || open.length === 0}>
+        <SendButton type="submit" isSending={isBusy} isIdle={open.length === 0}>
           {action}
-        </button>
+        </SendButton>
       </div>
       <Problem error={asked.error ?? error} />
     </form>

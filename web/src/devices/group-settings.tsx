@@ -5,6 +5,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { renewDevices, type GroupDetail } from './queries.ts';
 import { changeGroup, removeGroup } from './writes.ts';
@@ -53,9 +54,9 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
         </div>
         <Problem error={change.error} />
         <div className="inline">
-          <button type="submit" className="button" disabled={change.isPending}>
+          <SendButton type="submit" isSending={change.isPending}>
             {said.save}
-          </button>
+          </SendButton>
           <AskFirst
             action={said.remove}
             question={said.removeAsk(group.name)}

@@ -6,6 +6,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { GroupActionsPanel } from './group-actions.tsx';
 import { GroupSettingsPanel } from './group-settings.tsx';
@@ -47,15 +48,9 @@ function MemberRow({ groupId, member, mayChange }: { groupId: string; member: Me
         <Connection connected={connected} />
       </p>
       {mayChange ? (
-        <button
-          type="button"
-          className="button"
-          aria-label={said.takeOutLabel(called)}
-          disabled={remove.isPending}
-          onClick={() => remove.mutate()}
-        >
+        <SendButton aria-label={said.takeOutLabel(called)} isSending={remove.isPending} onClick={() => remove.mutate()}>
           {said.takeOut}
-        </button>
+        </SendButton>
       ) : null}
     </li>
   );
@@ -84,9 +79,9 @@ function AddForm({ groupId, members }: { groupId: string; members: readonly Memb
             ))}
           </select>
         </div>
-        <button type="submit" className="button" disabled={add.isPending || open.length === 0}>
+        <SendButton type="submit" isSending={add.isPending} isIdle={open.length === 0}>
           {said.add}
-        </button>
+        </SendButton>
       </div>
       <Problem error={fleet.error ?? add.error} />
     </form>

@@ -3,7 +3,8 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { groupsQuery, organizationsQuery, PAGE_SIZE } from './queries.ts';
 import { makeGroup } from './writes.ts';
@@ -25,7 +26,7 @@ function NewGroupPanel() {
         ...(description.trim() === '' ? {} : { description: description.trim() }),
         ...(organization === '' ? {} : { organizationId: organization }),
       },
-      { onSuccess: emptyOnceTaken(form) },
+      { onSuccess: resetOnceTaken(form) },
     );
   };
   return (
@@ -55,9 +56,9 @@ function NewGroupPanel() {
         </div>
         <Problem error={make.error} />
         <p>
-          <button type="submit" className="button primary" disabled={make.isPending}>
+          <SendButton type="submit" className="button primary" isSending={make.isPending}>
             {said.submit}
-          </button>
+          </SendButton>
         </p>
       </form>
     </section>

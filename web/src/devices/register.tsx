@@ -4,6 +4,7 @@ import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { organizationsQuery } from './queries.ts';
 import { TYPES } from './search.ts';
@@ -143,9 +144,14 @@ export function RegisterPage() {
         <Problem error={error} />
         {data?.answer ? <Refused answer={data.answer} /> : null}
         <p>
-          <button type="submit" className="button primary" disabled={isPending || serials.length === 0 || serials.length > MOST_AT_ONCE}>
+          <SendButton
+            type="submit"
+            className="button primary"
+            isSending={isPending}
+            isIdle={serials.length === 0 || serials.length > MOST_AT_ONCE}
+          >
             {said.submit(serials.length)}
-          </button>
+          </SendButton>
         </p>
       </form>
     </div>

@@ -5,6 +5,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { renewDevices, type DeviceDetail } from './queries.ts';
 import { nameOf } from './state.tsx';
@@ -39,9 +40,9 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
             autoComplete="off"
           />
         </div>
-        <button type="submit" className="button" disabled={rename.isPending}>
+        <SendButton type="submit" isSending={rename.isPending}>
           {said.rename}
-        </button>
+        </SendButton>
       </form>
       <Problem error={rename.error} />
       <div>

@@ -11,6 +11,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sentenceOf } from '../table/operators.ts';
 import { questionOf } from '../table/question.ts';
 import type { TableSearch } from '../table/search.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { ExportItem } from './item.tsx';
 import { exportQuery, FORMATS, startExport, type ExportFormat, type NewExport } from './queries.ts';
@@ -95,9 +96,9 @@ function ExportForm({ shown, start, isBusy }: { shown: ExportShown; start: (aske
         </div>
       ) : null}
       <p>
-        <button type="submit" className="button primary" disabled={isBusy}>
+        <SendButton type="submit" className="button primary" isSending={isBusy}>
           {said.start}
-        </button>
+        </SendButton>
       </p>
     </form>
   );

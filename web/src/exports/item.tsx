@@ -4,6 +4,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sessionQuery } from '../shell/session.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { downloadExport, exportQuery, isRunning, removeExport, type ExportListed } from './queries.ts';
 import './exports.css';
@@ -77,29 +78,19 @@ export function ExportItem({ listed, table, canManage }: ExportItemProps) {
       </div>
       <div className="inline">
         {filePath === null ? null : (
-          <button
-            type="button"
+          <SendButton
             className="button primary"
             aria-label={said.downloadOf(title)}
-            // what is disabled loses the focus, and with it the way out of a dialog by Escape
-            aria-disabled={download.isPending}
-            onClick={() => {
-              if (!download.isPending) download.mutate();
-            }}
+            isSending={download.isPending}
+            onClick={() => download.mutate()}
           >
             {said.download}
-          </button>
+          </SendButton>
         )}
         {!isMine ? null : isRunning(shown) ? (
-          <button
-            type="button"
-            className="button"
-            aria-label={said.cancelOf(title)}
-            disabled={cancel.isPending}
-            onClick={() => cancel.mutate()}
-          >
+          <SendButton aria-label={said.cancelOf(title)} isSending={cancel.isPending} onClick={() => cancel.mutate()}>
             {said.cancel}
-          </button>
+          </SendButton>
         ) : (
           <AskFirst
             action={said.remove}

@@ -4,7 +4,8 @@ import { type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { ConfirmButton } from '../ui/confirm.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import type { Kind } from './kinds.ts';
 import { publish, removeListed, type Shared } from './queries.ts';
@@ -35,8 +36,9 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
   const isBusy = save.isPending || open.isPending || remove.isPending;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { name: wanted = '', description: text = '' } = fieldsOf(event.currentTarget);
-    save.mutate({ name: wanted, description: text === '' ? null : text });
+    const form = event.currentTarget;
+    const { name: wanted = '', description: text = '' } = fieldsOf(form);
+    save.mutate({ name: wanted, description: text === '' ? null : text }, { onSuccess: resetOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="about">
@@ -61,9 +63,9 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
             <textarea id="about-text" className="input" name="description" rows={3} maxLength={100_000} defaultValue={description ?? ''} />
           </div>
           <div>
-            <button type="submit" className="button" disabled={isBusy}>
+            <SendButton type="submit" isSending={isBusy}>
               {said.save}
-            </button>
+            </SendButton>
           </div>
         </form>
       ) : (
@@ -72,13 +74,13 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
       {capabilities?.canManage === true ? (
         <div className="inline">
           {visibility === 'private' ? (
-            <ConfirmButton action={said.publish} consequence={said.publishAsk} isDisabled={isBusy} onConfirm={() => open.mutate()} />
+            <ConfirmButton action={said.publish} consequence={said.publishAsk} isSending={isBusy} onConfirm={() => open.mutate()} />
           ) : null}
           <ConfirmButton
             action={said.remove}
             consequence={said.removeAsk}
             isDangerous
-            isDisabled={isBusy}
+            isSending={isBusy}
             onConfirm={() => remove.mutate()}
           />
         </div>

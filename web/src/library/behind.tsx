@@ -1,5 +1,6 @@
 import { CodeDifference } from '../code/difference.tsx';
 import type { CodeLanguage } from '../code/language.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 
 const said = words.library.code;
@@ -8,21 +9,22 @@ interface BehindProps {
   theirs: string;
   mine: string;
   language: CodeLanguage;
+  isSending: boolean;
   save: () => void;
   drop: () => void;
 }
 
 /** What is said when somebody else saved meanwhile: nothing is lost, and both can be compared. */
-export function Behind({ theirs, mine, language, save, drop }: BehindProps) {
+export function Behind({ theirs, mine, language, isSending, save, drop }: BehindProps) {
   return (
     <div className="notice problem" role="alert">
       <p>{said.behind}</p>
       <p className="small">{said.behindAdvice}</p>
       <CodeDifference label={said.compareTheirs} before={theirs} after={mine} language={language} />
       <div className="inline">
-        <button type="button" className="button" onClick={save}>
+        <SendButton isSending={isSending} onClick={save}>
           {said.catchUp}
-        </button>
+        </SendButton>
         <button type="button" className="button" onClick={drop}>
           {said.drop}
         </button>

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 
 interface CopyProps {
@@ -21,9 +22,9 @@ export function CopyButton({ copy, name, open }: CopyProps) {
   });
   return (
     <div>
-      <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>
+      <SendButton isSending={isPending} onClick={() => mutate()}>
         {words.library.copy}
-      </button>
+      </SendButton>
       <Problem error={error} />
     </div>
   );

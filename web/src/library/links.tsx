@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { choicesQuery } from './queries.ts';
 
@@ -58,9 +59,9 @@ function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' 
             ))}
         </select>
       </div>
-      <button type="submit" className="button" disabled={isPending}>
+      <SendButton type="submit" isSending={isPending}>
         {said.link}
-      </button>
+      </SendButton>
       <Problem error={error ?? choices.error} />
     </form>
   );
@@ -87,15 +88,9 @@ export function LinksPanel({ kind, links, error, retry, mayWrite, link, unlink }
               <p className="small quiet">{trait}</p>
             </div>
             {mayWrite ? (
-              <button
-                type="button"
-                className="button"
-                aria-label={said.unlinkLabel(name)}
-                disabled={remove.isPending}
-                onClick={() => remove.mutate(id)}
-              >
+              <SendButton aria-label={said.unlinkLabel(name)} isSending={remove.isPending} onClick={() => remove.mutate(id)}>
                 {said.unlink}
-              </button>
+              </SendButton>
             ) : null}
           </li>
         ))}

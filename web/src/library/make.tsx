@@ -7,6 +7,7 @@ import { Heading } from 'react-aria-components/Heading';
 import { Popover } from 'react-aria-components/Popover';
 import { Problem } from '../shell/problem.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { FAMILIES, MACRO_LANGUAGES, type Kind } from './kinds.ts';
 import { makeListed } from './first.ts';
@@ -65,9 +66,9 @@ function MakeForm({ kind }: { kind: Kind }) {
       {kind === 'protocols' ? <Choose name="family" label={said.family} texts={said.families} /> : null}
       <Choose name="home" label={said.home} texts={homeTexts} />
       <Problem error={error} />
-      <button type="submit" className="button primary" disabled={isPending}>
+      <SendButton type="submit" className="button primary" isSending={isPending}>
         {said.makeIt}
-      </button>
+      </SendButton>
     </form>
   );
 }

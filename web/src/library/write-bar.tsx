@@ -1,10 +1,13 @@
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 
 interface WriteBarProps<T extends string> {
   /** What is chosen beside the text: a macro's language, a protocol's instrument. */
   trait: { id: string; label: string; value: T; names: Readonly<Record<T, string>>; choose: (value: T) => void };
   isChanged: boolean;
-  mayBeSaved: boolean;
+  isSending: boolean;
+  /** What was written may be sent as it is. */
+  isSound?: boolean;
   save: () => void;
   drop: () => void;
   /** What is said while nothing has changed. */
@@ -12,7 +15,7 @@ interface WriteBarProps<T extends string> {
 }
 
 /** What can be done with a text that was written: choose its trait, save it, take it back. */
-export function WriteBar<T extends string>({ trait, isChanged, mayBeSaved, save, drop, hint }: WriteBarProps<T>) {
+export function WriteBar<T extends string>({ trait, isChanged, isSending, isSound = true, save, drop, hint }: WriteBarProps<T>) {
   return (
     <div className="library-bar">
       <div className="field">
@@ -25,9 +28,9 @@ export function WriteBar<T extends string>({ trait, isChanged, mayBeSaved, save,
           ))}
         </select>
       </div>
-      <button type="button" className="button primary" disabled={!isChanged || !mayBeSaved} onClick={save}>
+      <SendButton className="button primary" isSending={isSending} isIdle={!isChanged || !isSound} onClick={save}>
         {words.library.save}
-      </button>
+      </SendButton>
       {isChanged ? (
         <button type="button" className="button" onClick={drop}>
           {words.library.code.drop}

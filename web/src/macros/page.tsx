@@ -144,7 +144,7 @@ function MacroWork({ macro, tag }: { macro: Macro; tag: string }) {
                 choose: (next: MacroLanguage) => draft.change({ ...value, language: next }),
               }}
               isChanged={isChanged}
-              mayBeSaved={!saving.isSaving}
+              isSending={saving.isSaving}
               save={() => saveMine(value.code)}
               drop={draft.drop}
               hint={said.keys}
@@ -157,7 +157,14 @@ function MacroWork({ macro, tag }: { macro: Macro; tag: string }) {
             />
           )}
           {saving.isBehind ? (
-            <Behind theirs={code} mine={value.code} language={value.language} save={saving.saveOver} drop={draft.drop} />
+            <Behind
+              theirs={code}
+              mine={value.code}
+              language={value.language}
+              isSending={saving.isSaving}
+              save={saving.saveOver}
+              drop={draft.drop}
+            />
           ) : (
             <Problem error={saving.error} />
           )}
@@ -196,13 +203,7 @@ export function MacroPage() {
           <MacroWork macro={macro} tag={tag} />
           <div className="library-work">
             <MacroProtocols macro={macro} />
-            <AboutPanel
-              key={`${macro.name} ${macro.description}`}
-              kind="macros"
-              item={macro}
-              tag={tag}
-              change={(patch) => changeMacro(id, tag, patch)}
-            />
+            <AboutPanel kind="macros" item={macro} tag={tag} change={(patch) => changeMacro(id, tag, patch)} />
           </div>
         </>
       )}

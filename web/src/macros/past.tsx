@@ -6,6 +6,7 @@ import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { ConfirmButton } from '../ui/confirm.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { Withheld } from './past-list.tsx';
 import { pastQuery, pastRunQuery, renewPast, startPast, stopOnNew, type PastRun, type Wanted } from './past-queries.ts';
@@ -54,7 +55,7 @@ function OnNew({ id, macroId }: Place) {
     <div className="stack">
       <div className="inline">
         <p>{said.runsOnNew}</p>
-        <ConfirmButton action={said.stop} consequence={said.stopAsk} isDisabled={stop.isPending} onConfirm={() => stop.mutate()} />
+        <ConfirmButton action={said.stop} consequence={said.stopAsk} isSending={stop.isPending} onConfirm={() => stop.mutate()} />
       </div>
       <Problem error={stop.error} />
     </div>
@@ -96,9 +97,9 @@ function StartForm({ id, macroId, mayManage }: Place & { mayManage: boolean }) {
         ) : null}
       </fieldset>
       <div className="inline">
-        <button type="submit" className="button primary" disabled={start.isPending}>
+        <SendButton type="submit" className="button primary" isSending={start.isPending}>
           {said.start}
-        </button>
+        </SendButton>
       </div>
       <Problem error={start.error} />
     </form>

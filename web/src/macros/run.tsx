@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { printJson } from '../code/json.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { measurementsQuery, runMacro, sourcesQuery, type Macro, type Measurement, type RunResult, type Written } from './queries.ts';
 
@@ -171,9 +172,9 @@ export function RunPanel({ run, written, stored, goTo }: RunPanelProps) {
         </details>
       )}
       <div className="inline">
-        <button type="button" className="button primary" disabled={!run.isPossible} onClick={() => run.start(written.code)}>
+        <SendButton className="button primary" isSending={run.isPending} isIdle={!run.isPossible} onClick={() => run.start(written.code)}>
           {said.run}
-        </button>
+        </SendButton>
         {experiment === undefined ? null : (
           <Link className="button" to="/experiments/$id/macros/$macro" params={{ id: experiment, macro: stored.id }}>
             {said.past}

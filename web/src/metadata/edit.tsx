@@ -5,6 +5,7 @@ import { queryClient } from '../api.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { isSound } from './draft.ts';
 import { FormProblem, MetadataForm } from './form.tsx';
@@ -54,18 +55,19 @@ export function EditMetadata({ id, begun, stop }: EditProps) {
         draft={draft}
         change={setDraft}
         save={() => mutate({ tag: base.tag, sent: draft })}
-        mayBeSaved={isDirty && !isBusy}
+        isSending={isBusy}
+        isChanged={isDirty}
         problem={
           isConflict ? (
             <div className="notice problem" role="alert">
               <p>{said.conflict}</p>
               <div className="inline">
-                <button type="button" className="button" disabled={isBusy} onClick={() => decide.mutate(true)}>
+                <SendButton isSending={isBusy} onClick={() => decide.mutate(true)}>
                   {said.mine}
-                </button>
-                <button type="button" className="button" disabled={isBusy} onClick={() => decide.mutate(false)}>
+                </SendButton>
+                <SendButton isSending={isBusy} onClick={() => decide.mutate(false)}>
                   {said.theirs}
-                </button>
+                </SendButton>
               </div>
               <Problem error={decide.error} />
             </div>

@@ -4,6 +4,7 @@ import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { countUnfit, DEVICE, findNameFault, type Metadata } from './draft.ts';
 import { EditGrid } from './edit-grid.tsx';
@@ -90,7 +91,8 @@ interface MetadataFormProps {
   draft: Metadata;
   change: (next: Metadata) => void;
   save: () => void;
-  mayBeSaved: boolean;
+  isSending: boolean;
+  isChanged?: boolean;
   /** What went wrong when it was saved. */
   problem: ReactNode;
   /** What else can be done, beside the button that saves. */
@@ -98,7 +100,7 @@ interface MetadataFormProps {
 }
 
 /** A metadata table to be written in: its name, what it is matched with, its columns and cells. */
-export function MetadataForm({ id, draft, change, save, mayBeSaved, problem, others = null }: MetadataFormProps) {
+export function MetadataForm({ id, draft, change, save, isSending, isChanged = true, problem, others = null }: MetadataFormProps) {
   const { name, columns, identifierColumnId, experimentQuestionId } = draft;
   const fault = findNameFault(draft);
   const unfit = useMemo(() => countUnfit(draft), [draft]);
@@ -147,9 +149,9 @@ export function MetadataForm({ id, draft, change, save, mayBeSaved, problem, oth
       </div>
       {problem}
       <div className="inline">
-        <button type="submit" className="button primary" disabled={!mayBeSaved || fault !== null}>
+        <SendButton type="submit" className="button primary" isSending={isSending} isIdle={!isChanged || fault !== null}>
           {said.save}
-        </button>
+        </SendButton>
         {others}
       </div>
     </form>

@@ -137,7 +137,7 @@ export function MakeMetadataPage() {
             draft={draft}
             change={setDraft}
             save={() => mutate(draft)}
-            mayBeSaved={!isPending}
+            isSending={isPending}
             problem={<FormProblem error={error} columns={draft.columns} />}
           />
         </>

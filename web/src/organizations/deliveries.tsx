@@ -5,6 +5,7 @@ import { agoText, countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { Section } from '../ui/section.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { deliveriesQuery, deliveryQuery, PAGE_SIZE, type Delivery, type Webhook } from './queries.ts';
 import type { DeliveriesSearch } from './search.ts';
@@ -65,9 +66,9 @@ function DeliveryRow({ id, webhook, delivery }: DeliveryOf) {
         <Problem error={again.error} />
       </div>
       {status !== 'pending' && webhook.enabled ? (
-        <button type="button" className="button" disabled={again.isPending} onClick={() => again.mutate()}>
+        <SendButton isSending={again.isPending} onClick={() => again.mutate()}>
           {said.again}
-        </button>
+        </SendButton>
       ) : null}
     </li>
   );

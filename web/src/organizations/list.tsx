@@ -6,6 +6,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { foundQuery, renewOrganization } from './queries.ts';
 import { askToJoin, makeOrganization, withdrawRequest } from './writes.ts';
@@ -56,9 +57,9 @@ function NewOrganizationPanel() {
         </div>
         <Problem error={make.error} />
         <p>
-          <button type="submit" className="button primary" disabled={make.isPending}>
+          <SendButton type="submit" className="button primary" isSending={make.isPending}>
             {said.make}
-          </button>
+          </SendButton>
         </p>
       </form>
     </section>
@@ -100,25 +101,13 @@ function OthersPanel() {
                   <p className="small quiet">{description}</p>
                 </div>
                 {membershipStatus === 'none' ? (
-                  <button
-                    type="button"
-                    className="button"
-                    aria-label={said.joinLabel(name)}
-                    disabled={ask.isPending}
-                    onClick={() => ask.mutate(id)}
-                  >
+                  <SendButton aria-label={said.joinLabel(name)} isSending={ask.isPending} onClick={() => ask.mutate(id)}>
                     {said.join}
-                  </button>
+                  </SendButton>
                 ) : (
-                  <button
-                    type="button"
-                    className="button"
-                    aria-label={said.joinWithdrawLabel(name)}
-                    disabled={withdraw.isPending}
-                    onClick={() => withdraw.mutate(id)}
-                  >
+                  <SendButton aria-label={said.joinWithdrawLabel(name)} isSending={withdraw.isPending} onClick={() => withdraw.mutate(id)}>
                     {said.joinWithdraw}
-                  </button>
+                  </SendButton>
                 )}
               </li>
             ))}

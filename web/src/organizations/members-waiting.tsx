@@ -3,8 +3,9 @@ import type { SubmitEvent } from 'react';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { invitationsQuery, requestsQuery, type Organization } from './queries.ts';
 import { cancelInvitation, decideRequest, inviteMember } from './writes.ts';
@@ -33,15 +34,9 @@ function InvitationsList({ id }: { id: string }) {
                   <p className="address">{email}</p>
                   <p className="small quiet">{said.invitation(words.organizations.roles[role] ?? role, momentText(expiresAt))}</p>
                 </div>
-                <button
-                  type="button"
-                  className="button"
-                  aria-label={said.cancelLabel(email)}
-                  disabled={cancel.isPending}
-                  onClick={() => cancel.mutate(invitationId)}
-                >
+                <SendButton aria-label={said.cancelLabel(email)} isSending={cancel.isPending} onClick={() => cancel.mutate(invitationId)}>
                   {said.cancel}
-                </button>
+                </SendButton>
               </li>
             ))}
           </ul>
@@ -62,7 +57,7 @@ export function InvitePanel({ organization: { id }, roles }: { organization: Org
     event.preventDefault();
     const form = event.currentTarget;
     const { email = '', role = 'member' } = fieldsOf(form);
-    invite.mutate({ email, role }, { onSuccess: emptyOnceTaken(form) });
+    invite.mutate({ email, role }, { onSuccess: resetOnceTaken(form) });
   };
   return (
     <>
@@ -85,9 +80,9 @@ export function InvitePanel({ organization: { id }, roles }: { organization: Org
           </div>
           <Problem error={invite.error} />
           <p>
-            <button type="submit" className="button primary" disabled={invite.isPending}>
+            <SendButton type="submit" className="button primary" isSending={invite.isPending}>
               {said.send}
-            </button>
+            </SendButton>
           </p>
         </form>
       </section>
@@ -118,16 +113,16 @@ export function RequestsPanel({ id }: { id: string }) {
                   </div>
                   <div className="inline">
                     {(['approve', 'reject'] as const).map((decision) => (
-                      <button
+                      <SendButton
                         key={decision}
-                        type="button"
+
                         className={`button ${decision === 'approve' ? 'primary' : ''}`}
                         aria-label={decision === 'approve' ? said.approveLabel(name) : said.rejectLabel(name)}
-                        disabled={decide.isPending}
+                        isSending={decide.isPending}
                         onClick={() => decide.mutate({ requestId, decision })}
                       >
                         {said[decision]}
-                      </button>
+                      </SendButton>
                     ))}
                   </div>
                 </li>

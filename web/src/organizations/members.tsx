@@ -6,6 +6,7 @@ import { sessionQuery } from '../shell/session.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { Section } from '../ui/section.tsx';
+import { SendSelect } from '../ui/send-select.tsx';
 import { words } from '../words.ts';
 import { isAdmin } from './layout.tsx';
 import { InvitePanel, RequestsPanel } from './members-waiting.tsx';
@@ -43,19 +44,13 @@ function MemberRow({ organization, member, isOwn }: { organization: Organization
       </div>
       {mayChange(organization, role) ? (
         <div className="inline">
-          <select
-            className="input role"
-            aria-label={said.roleOf(name)}
+          <SendSelect
+            label={said.roleOf(name)}
             value={change.isPending ? change.variables : role}
-            disabled={change.isPending}
-            onChange={(event) => change.mutate(event.target.value)}
-          >
-            {rolesFor(organization).map((each) => (
-              <option key={each} value={each}>
-                {words.organizations.roles[each]}
-              </option>
-            ))}
-          </select>
+            isSending={change.isPending}
+            choose={change.mutate}
+            texts={rolesFor(organization).map((each) => [each, words.organizations.roles[each] ?? each])}
+          />
           {isOwn ? null : (
             <AskFirst
               action={said.remove}

@@ -5,6 +5,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { blockersQuery, organizationQuery, renewOrganization, type Organization } from './queries.ts';
 import { changeOrganization, removeOrganization, type OrganizationChanges } from './writes.ts';
@@ -84,9 +85,9 @@ function TextForm({ organization }: { organization: Organization }) {
       </div>
       <Problem error={change.error} />
       <p>
-        <button type="submit" className="button primary" disabled={change.isPending}>
+        <SendButton type="submit" className="button primary" isSending={change.isPending}>
           {words.organizations.settings.save}
-        </button>
+        </SendButton>
       </p>
     </form>
   );

@@ -4,7 +4,8 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { isAdmin } from './layout.tsx';
 import { membersQuery, organizationQuery, teamGrantsQuery, teamsQuery, type Team } from './queries.ts';
@@ -26,9 +27,10 @@ function TeamTools({ id, team }: { id: string; team: Team }) {
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { member, name } = fieldsOf(event.currentTarget);
+    const form = event.currentTarget;
+    const { member, name } = fieldsOf(form);
     if (member !== undefined) add.mutate(member);
-    if (name !== undefined) rename.mutate(name);
+    if (name !== undefined) rename.mutate(name, { onSuccess: resetOnceTaken(form) });
   };
   return (
     <div className="stack">
@@ -43,18 +45,18 @@ function TeamTools({ id, team }: { id: string; team: Team }) {
               ))}
             </select>
           </div>
-          <button type="submit" className="button" disabled={add.isPending}>
+          <SendButton type="submit" isSending={add.isPending}>
             {said.add}
-          </button>
+          </SendButton>
         </form>
       )}
-      <form className="inline" onSubmit={submit} key={team.name}>
+      <form className="inline" onSubmit={submit}>
         <div className="field">
           <input className="input" name="name" required maxLength={255} defaultValue={team.name} aria-label={said.renameLabel(team.name)} />
         </div>
-        <button type="submit" className="button" disabled={rename.isPending}>
+        <SendButton type="submit" isSending={rename.isPending}>
           {said.rename}
-        </button>
+        </SendButton>
         <AskFirst
           action={said.remove}
           label={said.removeLabel(team.name)}
@@ -85,15 +87,13 @@ function TeamPanel({ id, team, isChangeable }: { id: string; team: Team; isChang
               <p>{nameOf(person)}</p>
             </div>
             {isChangeable ? (
-              <button
-                type="button"
-                className="button"
+              <SendButton
                 aria-label={said.takeOutLabel(nameOf(person), team.name)}
-                disabled={takeOut.isPending}
+                isSending={takeOut.isPending}
                 onClick={() => takeOut.mutate(person.userId)}
               >
                 {said.takeOut}
-              </button>
+              </SendButton>
             ) : null}
           </li>
         ))}
@@ -118,7 +118,7 @@ export function TeamsPage() {
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    make.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: emptyOnceTaken(form) });
+    make.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: resetOnceTaken(form) });
   };
   return (
     <div className="stack">
@@ -136,9 +136,9 @@ export function TeamsPage() {
               <label htmlFor="team-name">{said.new}</label>
               <input id="team-name" className="input" name="name" required maxLength={255} autoComplete="off" />
             </div>
-            <button type="submit" className="button primary" disabled={make.isPending}>
+            <SendButton type="submit" className="button primary" isSending={make.isPending}>
               {said.make}
-            </button>
+            </SendButton>
           </div>
           <Problem error={make.error} />
         </form>

@@ -5,6 +5,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { Section } from '../ui/section.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { DeliveriesPanel } from './deliveries.tsx';
 import { renewOrganization, webhookQuery, type Webhook } from './queries.ts';
@@ -27,13 +28,13 @@ function WebhookTools({ id, webhook }: { id: string; webhook: Webhook }) {
     <>
       <div className="inline">
         {webhook.enabled ? (
-          <button type="button" className="button primary" disabled={test.isPending} onClick={() => test.mutate()}>
+          <SendButton className="button primary" isSending={test.isPending} onClick={() => test.mutate()}>
             {said.test}
-          </button>
+          </SendButton>
         ) : null}
-        <button type="button" className="button" disabled={turn.isPending} onClick={() => turn.mutate(!webhook.enabled)}>
+        <SendButton isSending={turn.isPending} onClick={() => turn.mutate(!webhook.enabled)}>
           {webhook.enabled ? said.off : said.on}
-        </button>
+        </SendButton>
         <AskFirst
           action={said.rotate}
           question={said.rotateAsk}

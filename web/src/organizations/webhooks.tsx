@@ -3,8 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { emptyOnceTaken, fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { webhooksQuery, type Webhook } from './queries.ts';
 import { makeWebhook, type NewWebhook } from './writes.ts';
@@ -58,7 +59,7 @@ function NewWebhookPanel({ id }: { id: string }) {
     const fields = fieldsOf(form);
     const description = fields['description']?.trim() ?? '';
     const kinds = KINDS.filter((kind) => fields[kind] !== undefined);
-    make.mutate({ url: fields['url'] ?? '', kinds, ...(description === '' ? {} : { description }) }, { onSuccess: emptyOnceTaken(form) });
+    make.mutate({ url: fields['url'] ?? '', kinds, ...(description === '' ? {} : { description }) }, { onSuccess: resetOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="new-webhook">
@@ -95,9 +96,9 @@ function NewWebhookPanel({ id }: { id: string }) {
         </fieldset>
         <Problem error={make.error} />
         <p>
-          <button type="submit" className="button primary" disabled={make.isPending}>
+          <SendButton type="submit" className="button primary" isSending={make.isPending}>
             {said.make}
-          </button>
+          </SendButton>
         </p>
       </form>
       {make.data === undefined ? null : <SecretNotice key={make.data.id} secret={make.data.secret} />}

@@ -128,7 +128,8 @@ function ProtocolWork({ protocol, tag }: { protocol: Protocol; tag: string }) {
               choose: (next: Family) => draft.change({ ...value, family: next }),
             }}
             isChanged={isChanged}
-            mayBeSaved={!saving.isSaving && problem === null}
+            isSending={saving.isSaving}
+            isSound={problem === null}
             save={() => saveMine(value.code)}
             drop={draft.drop}
             hint={''}
@@ -141,7 +142,7 @@ function ProtocolWork({ protocol, tag }: { protocol: Protocol; tag: string }) {
           />
         )}
         {saving.isBehind ? (
-          <Behind theirs={code} mine={value.code} language="json" save={saving.saveOver} drop={draft.drop} />
+          <Behind theirs={code} mine={value.code} language="json" isSending={saving.isSaving} save={saving.saveOver} drop={draft.drop} />
         ) : (
           <Problem error={saving.error} />
         )}
@@ -177,13 +178,7 @@ export function ProtocolPage() {
           <ProtocolWork protocol={protocol} tag={tag} />
           <div className="library-work">
             <ProtocolMacros protocol={protocol} />
-            <AboutPanel
-              key={`${protocol.name} ${protocol.description}`}
-              kind="protocols"
-              item={protocol}
-              tag={tag}
-              change={(patch) => changeProtocol(id, tag, patch)}
-            />
+            <AboutPanel kind="protocols" item={protocol} tag={tag} change={(patch) => changeProtocol(id, tag, patch)} />
           </div>
         </>
       )}

@@ -2,6 +2,7 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import {
   granteeOrganizationsQuery,
@@ -150,15 +151,9 @@ export function SharePanel({ shared }: { shared: Shared }) {
                 </p>
               </div>
               {each.has === null ? (
-                <button
-                  type="button"
-                  className="button"
-                  aria-label={said.shareWith(each.name)}
-                  disabled={isBusy}
-                  onClick={() => give.mutate(each)}
-                >
+                <SendButton aria-label={said.shareWith(each.name)} isSending={isBusy} onClick={() => give.mutate(each)}>
                   {said.share}
-                </button>
+                </SendButton>
               ) : null}
             </li>
           ))}
@@ -169,9 +164,9 @@ export function SharePanel({ shared }: { shared: Shared }) {
           <>
             <p className="small quiet">{said.inviteText}</p>
             <p>
-              <button type="button" className="button primary" disabled={isBusy} onClick={() => invite.mutate(search)}>
+              <SendButton className="button primary" isSending={isBusy} onClick={() => invite.mutate(search)}>
                 {said.invite(search)}
-              </button>
+              </SendButton>
             </p>
           </>
         ) : isUnknown ? (

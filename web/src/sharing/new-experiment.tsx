@@ -5,6 +5,7 @@ import { organizationsQuery } from '../devices/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { makeExperiment } from './writes.ts';
 
@@ -64,9 +65,9 @@ export function NewExperimentPage() {
         </div>
         <Problem error={make.error} />
         <p>
-          <button type="submit" className="button primary" disabled={make.isPending}>
+          <SendButton type="submit" className="button primary" isSending={make.isPending}>
             {said.make}
-          </button>
+          </SendButton>
         </p>
       </form>
     </div>

@@ -4,6 +4,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { Section } from '../ui/section.tsx';
+import { SendSelect } from '../ui/send-select.tsx';
 import { words } from '../words.ts';
 import { collaboratorsQuery, ROLES, type Collaborator, type Grant, type Role, type Shared } from './queries.ts';
 import { changeRole, removeGrant } from './writes.ts';
@@ -62,19 +63,13 @@ function GrantRow({ shared, grant, mayShare }: { shared: Shared; grant: Grant; m
       </div>
       {mayShare ? (
         <div className="inline">
-          <select
-            className="input role"
-            aria-label={said.roleOf(name)}
+          <SendSelect
+            label={said.roleOf(name)}
             value={change.isPending ? change.variables : role}
-            disabled={change.isPending}
-            onChange={(event) => change.mutate(ROLES.find((each) => each === event.target.value) ?? 'viewer')}
-          >
-            {ROLES.map((each) => (
-              <option key={each} value={each}>
-                {said.roleNames[each]}
-              </option>
-            ))}
-          </select>
+            isSending={change.isPending}
+            choose={(next) => change.mutate(ROLES.find((each) => each === next) ?? 'viewer')}
+            texts={ROLES.map((each) => [each, said.roleNames[each]])}
+          />
           <RemoveGrant shared={shared} grantId={id} name={name} />
         </div>
       ) : (

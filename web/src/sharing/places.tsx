@@ -3,6 +3,7 @@ import { useDeferredValue, useState } from 'react';
 import { experimentQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { placesQuery, type PlaceFound } from './queries.ts';
 import { addPlace, keepPlaces } from './writes.ts';
@@ -17,9 +18,9 @@ function Found({ places, isBusy, add }: { places: readonly PlaceFound[]; isBusy:
       {places.map((place) => (
         <li key={`${place.label} ${place.latitude} ${place.longitude}`}>
           <p>{place.label}</p>
-          <button type="button" className="button" aria-label={said.addLabel(place.label)} disabled={isBusy} onClick={() => add(place)}>
+          <SendButton aria-label={said.addLabel(place.label)} isSending={isBusy} onClick={() => add(place)}>
             {said.add}
-          </button>
+          </SendButton>
         </li>
       ))}
     </ul>
@@ -59,15 +60,9 @@ export function PlacesPanel({ id }: { id: string }) {
               <p>{place.name}</p>
               <p className="small quiet">{[place.municipality, place.country].filter((part) => part !== undefined).join(', ')}</p>
             </div>
-            <button
-              type="button"
-              className="button"
-              aria-label={said.removeLabel(place.name)}
-              disabled={remove.isPending}
-              onClick={() => remove.mutate(place.id)}
-            >
+            <SendButton aria-label={said.removeLabel(place.name)} isSending={remove.isPending} onClick={() => remove.mutate(place.id)}>
               {said.remove}
-            </button>
+            </SendButton>
           </li>
         ))}
       </ul>

@@ -6,7 +6,8 @@ import { experimentQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { PlacesPanel } from './places.tsx';
 import { changeExperiment, moveResource, openToAll, removeExperiment, renewExperiments, type ExperimentPatch } from './writes.ts';
@@ -23,12 +24,10 @@ function TextPanel({ id }: { id: string }) {
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { name = '', description = '', anonymize } = fieldsOf(event.currentTarget);
-    change.mutate({
-      name,
-      description: description.trim() === '' ? null : description,
-      anonymizeContributors: anonymize !== undefined,
-    });
+    const form = event.currentTarget;
+    const { name = '', description = '', anonymize } = fieldsOf(form);
+    const patch = { name, description: description.trim() === '' ? null : description, anonymizeContributors: anonymize !== undefined };
+    change.mutate(patch, { onSuccess: resetOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="text">
@@ -64,9 +63,9 @@ function TextPanel({ id }: { id: string }) {
         </label>
         <Problem error={change.error} />
         <p>
-          <button type="submit" className="button primary" disabled={change.isPending}>
+          <SendButton type="submit" className="button primary" isSending={change.isPending}>
             {said.save}
-          </button>
+          </SendButton>
         </p>
       </form>
     </section>
@@ -111,9 +110,9 @@ function StatePanel({ id }: { id: string }) {
       <p>{isArchived ? said.isArchived : said.isOpen}</p>
       <div className="inline">
         {isArchived ? (
-          <button type="button" className="button primary" disabled={reopen.isPending} onClick={() => reopen.mutate()}>
+          <SendButton className="button primary" isSending={reopen.isPending} onClick={() => reopen.mutate()}>
             {said.reopen}
-          </button>
+          </SendButton>
         ) : (
           <AskFirst
             action={said.archive}
@@ -193,7 +192,7 @@ export function SettingsPage() {
       {capabilities.canManage ? (
         <>
           <div className="stack">
-            {isOpen ? <TextPanel key={experiment.updatedAt} id={id} /> : null}
+            {isOpen ? <TextPanel id={id} /> : null}
             {isOpen ? <PlacesPanel id={id} /> : null}
             {isOpen ? <VisibilityPanel id={id} /> : null}
             {isOpen ? null : <StatePanel id={id} />}

@@ -5,6 +5,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { invitationsQuery, ownRequestQuery, requestsQuery, type Shared } from './queries.ts';
 import { approveRequest, askToJoin, rejectRequest, revokeInvitation, withdrawRequest } from './writes.ts';
@@ -34,15 +35,9 @@ export function InvitationsPanel({ shared }: { shared: Shared }) {
                   <p className="address">{email}</p>
                   <p className="small quiet">{said.invitations.facts(said.roleNames[tier], invitedByName, dayText(expiresAt))}</p>
                 </div>
-                <button
-                  type="button"
-                  className="button"
-                  aria-label={said.invitations.revokeLabel(email)}
-                  disabled={revoke.isPending}
-                  onClick={() => revoke.mutate(id)}
-                >
+                <SendButton aria-label={said.invitations.revokeLabel(email)} isSending={revoke.isPending} onClick={() => revoke.mutate(id)}>
                   {said.invitations.revoke}
-                </button>
+                </SendButton>
               </li>
             ))}
           </ul>
@@ -76,24 +71,21 @@ export function RequestsPanel({ id }: { id: string }) {
                     <p className="small quiet">{message ?? user.email}</p>
                   </div>
                   <div className="inline">
-                    <button
-                      type="button"
+                    <SendButton
                       className="button primary"
                       aria-label={said.requests.approveLabel(name)}
-                      disabled={decide.isPending}
+                      isSending={decide.isPending}
                       onClick={() => decide.mutate({ requestId, isIn: true })}
                     >
                       {said.requests.approve}
-                    </button>
-                    <button
-                      type="button"
-                      className="button"
+                    </SendButton>
+                    <SendButton
                       aria-label={said.requests.rejectLabel(name)}
-                      disabled={decide.isPending}
+                      isSending={decide.isPending}
                       onClick={() => decide.mutate({ requestId, isIn: false })}
                     >
                       {said.requests.reject}
-                    </button>
+                    </SendButton>
                   </div>
                 </li>
               );
@@ -130,9 +122,9 @@ export function AskPanel({ id }: { id: string }) {
             </div>
             <Problem error={ask.error} />
             <p>
-              <button type="submit" className="button primary" disabled={ask.isPending}>
+              <SendButton type="submit" className="button primary" isSending={ask.isPending}>
                 {said.requests.ask}
-              </button>
+              </SendButton>
             </p>
           </form>
         ) : (
@@ -140,9 +132,9 @@ export function AskPanel({ id }: { id: string }) {
             <p role="status">{said.requests.asked}</p>
             <Problem error={withdraw.error} />
             <p>
-              <button type="button" className="button" disabled={withdraw.isPending} onClick={() => withdraw.mutate(request.id)}>
+              <SendButton isSending={withdraw.isPending} onClick={() => withdraw.mutate(request.id)}>
                 {said.requests.withdraw}
-              </button>
+              </SendButton>
             </p>
           </>
         )

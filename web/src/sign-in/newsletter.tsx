@@ -4,6 +4,7 @@ import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { api } from '../api.ts';
 import { Problem } from '../shell/problem.tsx';
 import { NotFoundPage } from '../shell/shell.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 
 const route = getRouteApi('/newsletter/$act');
@@ -27,9 +28,9 @@ export function NewsletterPage() {
           <p>{question}</p>
           <Problem error={change.error} />
           <p>
-            <button type="button" className="button primary" disabled={change.isPending} onClick={() => change.mutate(act)}>
+            <SendButton className="button primary" isSending={change.isPending} onClick={() => change.mutate(act)}>
               {button}
-            </button>
+            </SendButton>
           </p>
         </>
       ) : (

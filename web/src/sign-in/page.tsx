@@ -5,6 +5,7 @@ import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { api } from '../api.ts';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth, renewSession } from '../shell/session.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
 
@@ -63,9 +64,9 @@ function CodeForm() {
         </div>
         <Problem error={send.error} />
         <div className="inline">
-          <button type="submit" className="button primary" disabled={send.isPending}>
+          <SendButton type="submit" className="button primary" isSending={send.isPending}>
             {words.signIn.send}
-          </button>
+          </SendButton>
         </div>
       </form>
     );
@@ -89,9 +90,9 @@ function CodeForm() {
       </div>
       <Problem error={enter.error} />
       <div className="inline">
-        <button type="submit" className="button primary" disabled={enter.isPending}>
+        <SendButton type="submit" className="button primary" isSending={enter.isPending}>
           {words.signIn.submit}
-        </button>
+        </SendButton>
         <button type="button" className="button" onClick={turnBack}>
           {words.signIn.otherAddress}
         </button>
@@ -118,14 +119,14 @@ function OtherWays() {
         {isBareAddress ? (
           <a href={`${location.protocol}//localhost:${location.port}/sign-in`}>{words.signIn.passkeyElsewhere}</a>
         ) : (
-          <button type="button" className="button" disabled={passkey.isPending} onClick={() => passkey.mutate()}>
+          <SendButton isSending={passkey.isPending} onClick={() => passkey.mutate()}>
             {words.signIn.passkey} <LastUsed method="passkey" />
-          </button>
+          </SendButton>
         )}
         {data?.providers.map((each) => (
-          <button key={each} type="button" className="button" disabled={provider.isPending} onClick={() => provider.mutate(each)}>
+          <SendButton key={each} isSending={provider.isPending} onClick={() => provider.mutate(each)}>
             {words.signIn.provider(words.signIn.providers[each] ?? each)} <LastUsed method={each} />
-          </button>
+          </SendButton>
         ))}
       </div>
     </section>

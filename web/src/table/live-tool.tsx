@@ -4,6 +4,7 @@ import { queryClient } from '../api.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { useFollowed } from './live.ts';
 import { rowsQuery, type TableShown } from './queries.ts';
@@ -53,9 +54,9 @@ export function LiveTool({ shown, version, totalRows, isLive, change }: LiveProp
         ) : isNewer && !isLive ? (
           <>
             <p className="small">{added > 0 ? said.newRows(added, countText(added)) : said.changed}</p>
-            <button type="button" className="button" disabled={isReading} onClick={read}>
+            <SendButton isSending={isReading} onClick={read}>
               {said.show}
-            </button>
+            </SendButton>
           </>
         ) : null}
       </div>

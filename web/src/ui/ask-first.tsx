@@ -5,6 +5,7 @@ import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
+import { SendButton } from './send-button.tsx';
 
 interface AskFirstProps {
   /** What the button says. */
@@ -30,9 +31,9 @@ function Question({ action, question, consequence, perform, isDangerous = true, 
       <p>{consequence}</p>
       <Problem error={error} />
       <div className="inline">
-        <button type="button" className={`button ${isDangerous ? 'danger' : 'primary'}`} disabled={isPending} onClick={() => mutate()}>
+        <SendButton className={`button ${isDangerous ? 'danger' : 'primary'}`} isSending={isPending} onClick={() => mutate()}>
           {action}
-        </button>
+        </SendButton>
         <button type="button" className="button" onClick={close}>
           {words.cancel}
         </button>

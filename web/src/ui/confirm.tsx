@@ -1,8 +1,10 @@
+import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
-import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { Dialog } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { words } from '../words.ts';
+import { SendButton } from './send-button.tsx';
 import './confirm.css';
 
 interface ConfirmProps {
@@ -10,20 +12,21 @@ interface ConfirmProps {
   action: string;
   /** What follows from it. */
   consequence: string;
-  isDisabled?: boolean;
+  isSending?: boolean;
   isDangerous?: boolean;
   onConfirm: () => void;
 }
 
 /** A button that asks before it does what cannot be undone. */
-export function ConfirmButton({ action, consequence, isDisabled = false, isDangerous = false, onConfirm }: ConfirmProps) {
+export function ConfirmButton({ action, consequence, isSending = false, isDangerous = false, onConfirm }: ConfirmProps) {
+  const [isAsked, setAsked] = useState(false);
   const look = isDangerous ? 'button danger' : 'button';
   return (
-    <DialogTrigger>
-      <Button className={look} isDisabled={isDisabled}>
+    <>
+      <SendButton className={look} aria-haspopup="dialog" isSending={isSending} onClick={() => setAsked(true)}>
         {action}
-      </Button>
-      <ModalOverlay className="overlay centred" isDismissable>
+      </SendButton>
+      <ModalOverlay className="overlay centred" isDismissable isOpen={isAsked} onOpenChange={setAsked}>
         <Modal className="question">
           <Dialog role="alertdialog">
             {({ close }) => (
@@ -49,6 +52,6 @@ export function ConfirmButton({ action, consequence, isDisabled = false, isDange
           </Dialog>
         </Modal>
       </ModalOverlay>
-    </DialogTrigger>
+    </>
   );
 }

@@ -5,8 +5,8 @@ export function fieldsOf(form: HTMLFormElement): Record<string, string | undefin
   return fields;
 }
 
-/** To be called once what a form holds has been taken: empties it, unless somebody has written on meanwhile. */
-export function emptyOnceTaken(form: HTMLFormElement): () => void {
+/** To be called once what a form holds has been taken: from then on it shows what is stored, or nothing, unless somebody has written on meanwhile. */
+export function resetOnceTaken(form: HTMLFormElement): () => void {
   const textOf = () => JSON.stringify(fieldsOf(form));
   const sent = textOf();
   return () => {

@@ -7,6 +7,7 @@ import type { TableListed } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { TYPE_WORDS, type TypeWord } from './chosen.ts';
 import { changeColumn, columnChangeQuery, renewTables, type ColumnChange, type UploadedColumn } from './queries.ts';
@@ -52,9 +53,9 @@ function ColumnForm({ id, tableId, name, done }: { id: string; tableId: string; 
       </div>
       <p className="hint">{said.hint}</p>
       <Problem error={error} />
-      <button type="submit" className="button primary" disabled={isPending}>
+      <SendButton type="submit" className="button primary" isSending={isPending}>
         {said.apply}
-      </button>
+      </SendButton>
     </form>
   );
 }

@@ -5,6 +5,7 @@ import { queryClient } from '../api.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { FileReport } from './file-report.tsx';
 import { isRunning, renewTables, replayUpload, uploadQuery, type UploadReport } from './queries.ts';
@@ -66,9 +67,9 @@ function Replay({ id, uploadId }: { id: string; uploadId: string }) {
     <div className="stack">
       <p className="small quiet">{said.quarantineHint}</p>
       <p>
-        <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>
+        <SendButton isSending={isPending} onClick={() => mutate()}>
           {said.replay}
-        </button>
+        </SendButton>
       </p>
       <Problem error={error} />
     </div>

@@ -7,6 +7,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { ConfirmButton } from '../ui/confirm.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { FlowPanel } from './flow.tsx';
 import { attachWorkbook, chooseVersion, detachWorkbook, upgradeWorkbook, versionsQuery, workbookQuery } from './queries.ts';
@@ -45,9 +46,9 @@ function AttachForm({ id }: { id: string }) {
           ))}
         </select>
       </div>
-      <button type="submit" className="button primary" disabled={isPending}>
+      <SendButton type="submit" className="button primary" isSending={isPending}>
         {said.attach}
-      </button>
+      </SendButton>
       <Problem error={error ?? workbooks.error} />
     </form>
   );
@@ -102,24 +103,19 @@ function Followed({ id, workbookId, versionId, mayWrite }: FollowedProps) {
                 ))}
               </select>
             </div>
-            <button
-              type="button"
-              className="button"
-              disabled={isBusy || wanted === versionId || wanted === ''}
-              onClick={() => choose.mutate(wanted)}
-            >
+            <SendButton isSending={isBusy} isIdle={wanted === versionId || wanted === ''} onClick={() => choose.mutate(wanted)}>
               {said.choose}
-            </button>
+            </SendButton>
           </div>
           <div className="inline">
-            <button type="button" className="button primary" disabled={isBusy} onClick={() => upgrade.mutate()}>
+            <SendButton className="button primary" isSending={isBusy} onClick={() => upgrade.mutate()}>
               {said.upgrade}
-            </button>
+            </SendButton>
             <ConfirmButton
               action={said.detach}
               consequence={said.detachAsk}
               isDangerous
-              isDisabled={isBusy}
+              isSending={isBusy}
               onConfirm={() => detach.mutate()}
             />
           </div>

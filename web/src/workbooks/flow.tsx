@@ -4,6 +4,7 @@ import { findJsonProblem, readExactly } from '../code/json.ts';
 import { useDraft } from '../library/draft.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { saveFlow, taggedFlowQuery, type FlowGraph } from './queries.ts';
 import './workbooks.css';
@@ -67,14 +68,14 @@ function FlowForm({ id, graph, tag }: FlowFormProps) {
         </p>
       )}
       <div className="library-bar">
-        <button
-          type="button"
+        <SendButton
           className="button primary"
-          disabled={(!draft.isChanged && graph !== undefined) || problem !== null || save.isPending}
+          isSending={save.isPending}
+          isIdle={(!draft.isChanged && graph !== undefined) || problem !== null}
           onClick={() => save.mutate(draft.value)}
         >
           {words.library.save}
-        </button>
+        </SendButton>
         {draft.isChanged ? (
           <button type="button" className="button" onClick={draft.drop}>
             {words.library.code.drop}

@@ -8,6 +8,7 @@ import { LibraryHead, LibraryItem } from '../library/head.tsx';
 import { useSaving } from '../library/saving.ts';
 import { VersionsPanel } from '../library/versions.tsx';
 import { Problem } from '../shell/problem.tsx';
+import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { CellList } from './cell-list.tsx';
 import {
@@ -107,14 +108,9 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
         />
         {mayWrite ? (
           <div className="library-bar">
-            <button
-              type="button"
-              className="button primary"
-              disabled={!isChanged || saving.isSaving}
-              onClick={() => saving.save(draft.value)}
-            >
+            <SendButton className="button primary" isSending={saving.isSaving} isIdle={!isChanged} onClick={() => saving.save(draft.value)}>
               {words.library.save}
-            </button>
+            </SendButton>
             {isChanged ? (
               <button type="button" className="button" onClick={draft.drop}>
                 {words.library.code.drop}
@@ -132,7 +128,14 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
           />
         )}
         {saving.isBehind ? (
-          <Behind theirs={printed(cells)} mine={printed(draft.value)} language="json" save={saving.saveOver} drop={draft.drop} />
+          <Behind
+            theirs={printed(cells)}
+            mine={printed(draft.value)}
+            language="json"
+            isSending={saving.isSaving}
+            save={saving.saveOver}
+            drop={draft.drop}
+          />
         ) : (
           <Problem error={saving.error} />
         )}
@@ -151,13 +154,7 @@ export function WorkbookPage() {
         <>
           <LibraryHead kind="workbooks" item={workbook} trait={words.library.cells(workbook.cells.length)} />
           <WorkbookWork workbook={workbook} tag={tag} />
-          <AboutPanel
-            key={`${workbook.name} ${workbook.description}`}
-            kind="workbooks"
-            item={workbook}
-            tag={tag}
-            change={(patch) => changeWorkbook(id, tag, patch)}
-          />
+          <AboutPanel kind="workbooks" item={workbook} tag={tag} change={(patch) => changeWorkbook(id, tag, patch)} />
         </>
       )}
     </LibraryItem>

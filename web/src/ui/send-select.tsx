@@ -1,0 +1,30 @@
+interface SendSelectProps {
+  label: string;
+  value: string;
+  /** What was chosen before is not answered yet; another choice is not taken meanwhile. */
+  isSending: boolean;
+  choose: (value: string) => void;
+  /** What can be chosen, and its words. */
+  texts: readonly (readonly [value: string, text: string])[];
+}
+
+/** A choice that is sent as it is made, and keeps the focus meanwhile. */
+export function SendSelect({ label, value, isSending, choose, texts }: SendSelectProps) {
+  return (
+    <select
+      className="input role"
+      aria-label={label}
+      aria-disabled={isSending}
+      value={value}
+      onChange={({ target }) => {
+        if (!isSending) choose(target.value);
+      }}
+    >
+      {texts.map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
