@@ -4,7 +4,7 @@ import { CHART_TYPES, type DataConfig } from '../../src/api/visualizations/visua
 import { grant } from '../support/cast.ts';
 import { days, leavesCsv, source, sourcesOf } from '../support/charts.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { uploadTable } from '../support/uploads.ts';
+import { appendTo, uploadTable } from '../support/uploads.ts';
 
 let site: TestServer;
 let id: string;
@@ -334,6 +334,32 @@ describe('GET /api/v1/experiments/{id}/chart', () => {
     expect((await draw(bars)).status).toBe(200);
     const refused = await draw(wrong);
     expect([refused.status, refused.text]).toEqual([status, expect.stringMatching(words)]);
+  });
+
+  test('draws the table as it was in a version', async () => {
+    const owner = site.as(site.cast.owner);
+    const table = await uploadTable(owner, id, 'grown', 'plot,spad\na,10\nb,20\n');
+    const sources = [source('x', 'plot'), source('y', 'spad')].map((each) => ({ ...each, tableName: 'grown' }));
+    const chart = { chartType: 'bar', dataConfig: { tableName: 'grown', dataSources: sources } };
+    const valuesOf = async (more: object = {}) => {
+      const drawn = await draw(chart, { format: 'vega-lite', ...more });
+      expect(drawn.status, drawn.text).toBe(200);
+      const values = /"values":(\[[^\]]*\])/.exec(drawn.text)?.[1] ?? '[]';
+      return { version: Number(drawn.headers.get('x-table-version')), count: (JSON.parse(values) as unknown[]).length };
+    };
+    const before = await valuesOf();
+    expect(before.count).toBe(2);
+    await appendTo(owner, id, table, 'plot,spad\nc,30\n');
+    const { version } = await valuesOf();
+    expect(version).toBeGreaterThan(before.version);
+    expect((await valuesOf()).count).toBe(3);
+    expect(await valuesOf({ asOf: before.version })).toEqual(before);
+    expect(await valuesOf({ asOf: version })).toEqual({ version, count: 3 });
+    const unknown = await draw(chart, { asOf: version + 1 });
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'TABLE_VERSION_UNKNOWN']);
+    expect((await draw(chart, { asOf: 'newest' })).status).toBe(400);
+    // who may not read the table reads no version of it
+    expect((await draw(chart, { asOf: before.version }, site.cast.stranger)).status).toBe(403);
   });
 
   test('is for whoever may read the experiment', async () => {

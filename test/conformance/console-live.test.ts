@@ -80,6 +80,24 @@ test('says how many rows are new, and shows them without losing the place', { ti
   await grid(page).getByRole('gridcell').first().waitFor();
   expect(await page.getByRole('button', { name: 'Live' }).count()).toBe(0);
   expect(await counted(page)).toBe(FIRST);
+  // and so does its chart, until the newest is asked for
+  const drawnAt = async (act: () => Promise<void>) => {
+    const [drawn] = await Promise.all([page.waitForResponse((answer) => /\/chart\?.*format=vega-lite/.test(answer.url())), act()]);
+    await page.locator('.chart-panel[aria-busy=false] .drawing svg').first().waitFor();
+    return Number(drawn.headers()['x-table-version']);
+  };
+  expect(await drawnAt(() => page.getByRole('link', { name: 'Chart this' }).click())).toBe(1);
+  await page.getByText('It is drawn from the table as it was in version 1.').waitFor();
+  expect(new URL(page.url()).searchParams.get('asOf')).toBe('1');
+  expect(await page.getByRole('button', { name: 'Save chart' }).count()).toBe(0);
+  await looksRight(page, 'chart-version-desk');
+  expect(await drawnAt(() => page.getByRole('button', { name: 'Draw the newest version' }).click())).toBeGreaterThan(1);
+  await page.getByText('It is drawn from the table as it was in version 1.').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Save chart' }).waitFor();
+  await page.goBack();
+  await page.getByRole('link', { name: 'The rows' }).click();
+  await grid(page).getByRole('gridcell').first().waitFor();
+  expect(await counted(page)).toBe(FIRST);
   expect(complaints).toEqual([]);
 });
 

@@ -12,6 +12,13 @@ interface DraftQuery extends ImageQuery {
    * @maxLength 12000
    */
   chart: string;
+  /**
+   * Draws the table as it was in this version, which an earlier answer named in X-Table-Version; the newest one when absent.
+   * @isInt
+   * @minimum 0
+   * @maximum 9007199254740991
+   */
+  asOf?: number;
 }
 
 @Route('api/v1/experiments/{id}/chart')
@@ -31,7 +38,7 @@ export class DraftController extends ApiController {
   @Produces('application/vnd.vegalite.v6+json')
   public async getChart(@Request() request: HttpRequest, @Path() id: string, @Queries() query: DraftQuery): Promise<string> {
     const draft = parseDraft(query.chart);
-    const data = await readSeries(this.ctx, this.caller, { experimentId: id, ...draft }, this.exchange.signal);
+    const data = await readSeries(this.ctx, this.caller, { experimentId: id, asOf: query.asOf, ...draft }, this.exchange.signal);
     const picture = await drawPicture({ chartFamily: 'basic', ...draft }, data, readPictureQuery(query, request.accepts(OFFERED)));
     this.response.setHeader('X-Table-Version', data.version);
     this.response.setHeader('Vary', 'Accept');

@@ -14,7 +14,10 @@ import { dataConfigShape } from './shape.ts';
 import type { ChartType, DataConfig, Visualization } from './visualizations.model.ts';
 
 /** What of a chart its data depend on, stored or not. */
-type Drawable = Pick<Visualization, 'experimentId' | 'chartType' | 'dataConfig'>;
+type Drawable = Pick<Visualization, 'experimentId' | 'chartType' | 'dataConfig'> & {
+  /** Version of the table; the newest one when absent. */
+  asOf?: number | undefined;
+};
 
 /** A stored config that can be drawn. Errors: visualization incomplete, naming what is missing. */
 function drawable({ chartType, dataConfig }: Drawable): DataConfig {
@@ -56,7 +59,7 @@ export async function readSeries(
   const { chartType } = visualization;
   const config = drawable(visualization);
   const table: OpenTable = await openTable(ctx.db, caller.userId, visualization.experimentId, config.tableName);
-  const source = await openSource(ctx, table);
+  const source = await openSource(ctx, table, visualization.asOf);
   const plan = compileChart(chartType, config);
   const key = makeCacheKey(ctx, table, { source, asked: plan.request });
   const kept = ctx.pages.find(key);

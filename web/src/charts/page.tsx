@@ -2,6 +2,7 @@ import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { MEASURES } from '../../../src/api/visualizations/roles.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
+import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sentenceOf } from '../table/operators.ts';
 import { keepFile } from '../ui/download.ts';
@@ -65,12 +66,14 @@ export function ChartPage() {
   const usual = usualName(measured);
   const name = stored.data?.name ?? usual;
   const chart = chartBody(table, search, name.slice(0, 255));
+  const { asOf } = search;
+  const drawn = { ...chart, asOf };
   const { data, error, refetch, isFetching } = useQuery({
-    ...specQuery(id, chart, globalThis.innerWidth < NARROW ? SMALL : {}),
+    ...specQuery(id, drawn, globalThis.innerWidth < NARROW ? SMALL : {}),
     enabled: missing.length === 0,
   });
   const download = useMutation({
-    mutationFn: async (format: 'png' | 'svg') => keepFile(await pictureOf(id, chart, format), `${name || displayName}.${format}`),
+    mutationFn: async (format: 'png' | 'svg') => keepFile(await pictureOf(id, drawn, format), `${name || displayName}.${format}`),
   });
   return (
     <div>
@@ -81,11 +84,19 @@ export function ChartPage() {
           className="small"
           to="/experiments/$id/tables/$table"
           params={{ id, table }}
-          search={search.filters === undefined ? {} : { filters: search.filters }}
+          search={{ ...(search.filters === undefined ? {} : { filters: search.filters }), ...(asOf === undefined ? {} : { asOf }) }}
         >
           {said.rows}
         </Link>
       </div>
+      {asOf === undefined ? null : (
+        <div className="notice inline" role="status">
+          <p>{said.asOf(countText(asOf))}</p>
+          <button type="button" className="button" onClick={() => change({ asOf: undefined })}>
+            {said.newest}
+          </button>
+        </div>
+      )}
       <div className="chart-page">
         <ChartForm search={search} columns={columns} change={change} />
         <div className="stack">
@@ -123,7 +134,11 @@ export function ChartPage() {
               <Drawing
                 spec={data}
                 name={said.drawing(name)}
-                region={axes !== null && maySay ? { shown: search.region, choose: (region) => change({ region }) } : undefined}
+                region={
+                  axes !== null && maySay && asOf === undefined
+                    ? { shown: search.region, choose: (region) => change({ region }) }
+                    : undefined
+                }
               />
             )}
             <div className="inline">
@@ -135,7 +150,8 @@ export function ChartPage() {
             </div>
             <Problem error={download.error} />
           </section>
-          {axes !== null && maySay && missing.length === 0 ? (
+          {/* rows are annotated as they are now, and a stored chart is of the newest version */}
+          {axes !== null && maySay && missing.length === 0 && asOf === undefined ? (
             <RegionPanel
               experimentId={id}
               table={table}
@@ -145,7 +161,7 @@ export function ChartPage() {
               change={(region) => change({ region })}
             />
           ) : null}
-          {isAdmin && experiment.status !== 'archived' && missing.length === 0 ? (
+          {isAdmin && experiment.status !== 'archived' && missing.length === 0 && asOf === undefined ? (
             <SavePanel id={id} chart={chart} usual={usual} saved={search.saved} stored={stored.data} error={stored.error} change={change} />
           ) : null}
         </div>

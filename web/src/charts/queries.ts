@@ -20,6 +20,8 @@ interface Size {
 
 /** What of a chart is drawn. */
 interface Drawn {
+  /** Version of the table; the newest one when absent. */
+  asOf?: number | undefined;
   /** Stands above the chart where its look has no title. */
   name?: string;
   chartType: NewChart['chartType'];
@@ -30,12 +32,14 @@ interface Drawn {
 /** A chart as the picture route reads it. */
 const draftText = ({ name, chartType, config, dataConfig }: Drawn) => JSON.stringify({ name, chartType, config, dataConfig });
 
+const versionOf = ({ asOf }: Drawn) => (asOf === undefined ? {} : { asOf });
+
 /** The specification of a chart, with its data: the same that its PNG and SVG are drawn from. */
 export const specQuery = (id: string, chart: Drawn, size: Size) =>
   queryOptions({
-    queryKey: ['chart-spec', id, draftText(chart), size],
+    queryKey: ['chart-spec', id, draftText(chart), size, chart.asOf],
     queryFn: async ({ signal }) => {
-      const query = { chart: draftText(chart), format: 'vega-lite', ...size } as const;
+      const query = { chart: draftText(chart), format: 'vega-lite', ...size, ...versionOf(chart) } as const;
       const { data } = await api.GET(DRAFT, { params: { path: { id }, query }, signal });
       // the document says of formats besides JSON only that they are text
       return data as unknown as VisualizationSpec;
@@ -46,8 +50,11 @@ export const specQuery = (id: string, chart: Drawn, size: Size) =>
   });
 
 /** The picture of a chart as a file. */
-export async function pictureOf(id: string, chart: NewChart, format: 'png' | 'svg'): Promise<Blob> {
-  const { data } = await api.GET(DRAFT, { params: { path: { id }, query: { chart: draftText(chart), format } }, parseAs: 'blob' });
+export async function pictureOf(id: string, chart: Drawn, format: 'png' | 'svg'): Promise<Blob> {
+  const { data } = await api.GET(DRAFT, {
+    params: { path: { id }, query: { chart: draftText(chart), format, ...versionOf(chart) } },
+    parseAs: 'blob',
+  });
   return data as unknown as Blob;
 }
 

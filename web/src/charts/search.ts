@@ -35,6 +35,8 @@ export const chartSearch = z.object({
   aggregation: z.catch(z.optional(aggregation), undefined),
   look: z.catch(z.optional(look), undefined),
   region: z.catch(z.optional(region), undefined),
+  /** Version of the table that is drawn; the newest one when absent. */
+  asOf: z.catch(z.optional(z.int().check(z.minimum(0))), undefined),
   /** The stored chart that this one was read from. */
   saved: z.catch(z.optional(z.uuid()), undefined),
 });

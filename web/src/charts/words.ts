@@ -4,6 +4,8 @@ export const charts = {
   chartThis: 'Chart this',
   chartOf: (table: string) => `Chart of ${table}`,
   rows: 'The rows',
+  asOf: (version: string) => `It is drawn from the table as it was in version ${version}.`,
+  newest: 'Draw the newest version',
   by: ' by ',
   none: 'No chart yet',
   noneText: 'Open a table and choose “Chart this”. A chart that is saved stands here.',

@@ -79,17 +79,14 @@ export function TablePage() {
         <Link className="small" to="/experiments/$id" params={{ id }}>
           {said.back}
         </Link>
-        {search.asOf === undefined ? (
-          // charts are of the newest version
-          <Link
-            className="button"
-            to="/experiments/$id/tables/$table/chart"
-            params={{ id, table }}
-            search={firstChart(described?.columns ?? [], search)}
-          >
-            {words.charts.chartThis}
-          </Link>
-        ) : null}
+        <Link
+          className="button"
+          to="/experiments/$id/tables/$table/chart"
+          params={{ id, table }}
+          search={{ ...firstChart(described?.columns ?? [], search), ...(search.asOf === undefined ? {} : { asOf: search.asOf }) }}
+        >
+          {words.charts.chartThis}
+        </Link>
         {described?.canRead === true && version !== undefined ? <ExportTool shown={{ id, table: described, search, version }} /> : null}
         {described?.tableType === 'upload' && may.all ? <RemoveTable id={id} table={table} name={displayName} /> : null}
       </div>
