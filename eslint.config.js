@@ -72,7 +72,8 @@ export default tseslint.config(
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'No default exports.' },
         {
-          selector: 'JSXOpeningElement[name.name="button"] > JSXAttribute[name.name="disabled"] Identifier[name=/^is(Pending|Busy|Sending|Saving)$/]',
+          selector:
+            'JSXOpeningElement[name.name="button"] > JSXAttribute[name.name="disabled"] Identifier[name=/^is(Pending|Busy|Sending|Saving)$/]',
           message: 'What is disabled loses the focus: what sends is a SendButton of web/src/ui.',
         },
       ],
