@@ -19,7 +19,7 @@ import { createListener } from './http/connections/listener.ts';
 import { MQTT_PORT } from './iot/registry.ts';
 import { startWorker } from './worker.ts';
 
-/** Before connections that are kept and idle are closed, so that each caller hears of it on an answer. */
+/** For so long every answer says that its connection will close. Then idle connections are closed. */
 const NOTICE_MS = 1_000;
 
 export interface RunningServer {

@@ -79,8 +79,8 @@ export const printViolation = (error: ErrorObject): string => SENTENCES[error.ke
 const UNION = 'anyOf';
 
 /**
- * One problem for a union that a value fits nowhere. Where the value is of the type of one member, that member's rules are told; else the types that the
- * union takes.
+ * Replaces what is said of a value that fits no member of a union. When the value has the type of a member, the broken rules of that member stay.
+ * Otherwise one error lists the types that the union takes.
  */
 export function joinUnions(all: readonly ErrorObject[]): ErrorObject[] {
   const unions = all.filter(({ keyword }) => keyword === UNION);

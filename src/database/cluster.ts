@@ -133,7 +133,10 @@ export function createCluster(binaries: Cluster): void {
   }
 }
 
-/** A sixteenth of the memory: less than the quarter of a machine that does nothing else. Pages are taken only as tables grow into them. */
+/**
+ * Megabytes that Postgres keeps pages in: a sixteenth of the memory. A machine with nothing else to do would give it a quarter. The memory is taken only
+ * as tables grow.
+ */
 const cacheMb = () => Math.min(1_024, Math.max(128, Math.floor(totalmem() / 1_048_576 / 16)));
 
 /** Starts the server, which outlives us; it ends at once where it cannot run, and its log says why. */

@@ -20,8 +20,7 @@ import { isLevel, parseTopic } from './topics.ts';
 export interface BrokerOptions extends BrokerHooks {
   /** Address to listen on; loopback unless someone decides otherwise. */
   host?: string;
-  /** 0 picks a free one. */
-  /** 0 picks one; undefined is the usual one, or any where that is taken. */
+  /** 0 picks a free port. Undefined is `MQTT_PORT`, or a free port where that is taken. */
   port: number | undefined;
   authority: Authority;
   /** Host names and addresses for the broker's certificate, besides localhost and 127.0.0.1. */

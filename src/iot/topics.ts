@@ -137,5 +137,5 @@ export function printTopic(topic: Topic): string | null {
 
 const sorted = (topic: Topic) => Object.entries(topic).sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** What a device appends `/{sensorVersion}/{sensorId}` to: `experiment/data_ingest/v1/{experimentId}/{deviceType}`. */
+/** Prints how a measurement topic begins: `experiment/data_ingest/v1/{experimentId}/{deviceType}`. The device appends `/{sensorVersion}/{sensorId}`. */
 export const printTopicPrefix = (experimentId: string, deviceType: string): string => `${MEASUREMENT_ROOT}/${experimentId}/${deviceType}`;

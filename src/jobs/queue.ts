@@ -47,7 +47,10 @@ const EXPIRES_AFTER_SECONDS = 6 * 3600;
  */
 const LOOK_MS = 1_000;
 
-/** Seconds between a worker's own looks, while it cannot be told of a job and while it can: of a new one it hears at once, of one that was put off by `LOOK_MS`. */
+/**
+ * Seconds between the looks of one worker for jobs. `deaf`: Postgres cannot tell it of new jobs now. `hearing`: it is told of a new job at once, and of a
+ * job whose time has come within `LOOK_MS`.
+ */
 const LOOK_SECONDS = { deaf: 0.5, hearing: 30 };
 
 /** The queue measures its pauses by `now`: of the wall clock, one that is set back by an hour made each of them an hour longer. */

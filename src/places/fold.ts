@@ -1,4 +1,4 @@
-/** Letters that no decomposition takes apart, as people write them who do not have them. */
+/** Letters that Unicode does not split into a plain letter and a mark, with the plain letters that people type for them. */
 const PLAIN: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',

@@ -54,7 +54,7 @@ export class MacroProcess {
         env: { ...launch.env },
         cwd: '/',
         stdio: ['pipe', 'pipe', 'pipe', ...opened],
-        // A group of its own, so that what it has just started ends with it: bubblewrap's second process waits for ever when the first is gone.
+        // a group of its own, which `kill` ends as a whole: bubblewrap's second process would wait for ever if only the first one ended
         detached: true,
         ...(launch.identity ?? {}),
       });

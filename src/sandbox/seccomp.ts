@@ -67,7 +67,7 @@ const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const FAIL = 0x00050000;
 
-/** Offsets in `struct seccomp_data`; arguments are little-endian on both machines. */
+/** Offsets in `struct seccomp_data`. Arguments are little-endian on x64 and on arm64. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const ARGUMENT_0 = 16;

@@ -5,14 +5,14 @@ import { createRoot } from 'react-dom/client';
 import { config } from 'zod/mini';
 import { queryClient } from './api.ts';
 import { router } from './router.tsx';
-import { chosenTheme, showTheme } from './shell/theme.ts';
+import { readTheme, showTheme } from './shell/theme.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './ui/ui.css';
 
 // it would make functions out of text, which the policy of the page forbids
 config({ jitless: true });
-showTheme(chosenTheme());
+showTheme(readTheme());
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no root.');

@@ -191,7 +191,7 @@ export class ChangeFeed {
     }, milliseconds);
   }
 
-  /** Tells everybody what happened since the last look. What fails is told by the next one. */
+  /** Tells every listener what happened since the last look. What could not be told waits for the next look. */
   async #look(): Promise<void> {
     const horizon = await findHorizon(this.#options.db);
     if (!horizon) return;

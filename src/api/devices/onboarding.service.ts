@@ -92,7 +92,7 @@ export async function detachDevice(ctx: Context, caller: Caller, experimentId: s
   return null;
 }
 
-/** Which devices send to an experiment is for those who reach it by more than its being public. Errors: actionDenied. */
+/** Refuses callers who can see an experiment only because it is public: they may not see which devices send to it. Errors: actionDenied. */
 export async function requireRelation(ctx: Context, caller: Caller, experimentId: string): Promise<void> {
   if (!(await findRelation(ctx.db, caller.userId, experimentId))?.related) throw errors.actionDenied('see the devices of', 'experiment');
 }

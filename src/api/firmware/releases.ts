@@ -62,7 +62,7 @@ const ALLOWED: sanitizeHtml.IOptions = {
 
 const versionOf = (tag: string) => parse(tag.replace(/^[^\d]*/, ''));
 
-/** GitHub's list as ours, newest published first. Throws when it is not such a list. */
+/** Reads firmware releases from GitHub's answer, newest published first. Throws when it is not a list of releases. */
 export function readReleases(answer: unknown): FirmwareRelease[] {
   const published = wellFormed(GitHubRelease, GitHubReleases.parse(answer)).flatMap((release) =>
     release.draft || release.published_at === null ? [] : [{ ...release, publishedAt: new Date(release.published_at) }],

@@ -187,7 +187,7 @@ export const stopMacroRuns = (ctx: Context, caller: Caller, experimentId: string
     return null;
   });
 
-/** What reads the ids and times of the measurements that a macro is run over. */
+/** Makes the request that reads the ids and times of the measurements that a macro is to run over, oldest first. */
 export const makeMeasurementRequest = (filters: string | null): ReadRequest =>
   readRequest({ columns: 'id,timestamp', orderBy: 'timestamp', orderDirection: 'ASC', filters: filters ?? undefined });
 

@@ -36,8 +36,11 @@ function macroIds(json: string | null): string {
   }, '');
 }
 
-/** Sums measurements of one experiment, each given by its rows. Pure. What came without a client id, as an uploaded object, is summed under `''`. */
-export function shapeMeasurement(measurements: readonly (readonly MeasurementRow[])[]): Shaped {
+/**
+ * Sums up measurements of one experiment for monitoring; each is given as its rows. Those without a client id, such as uploaded objects, are counted under
+ * `''`. Pure.
+ */
+export function sumMeasurements(measurements: readonly (readonly MeasurementRow[])[]): Shaped {
   const hours = new Map<string, HourCount>();
   const runs: Shaped['runs'] = [];
   const recent = new Map<string, RecentRow[]>();

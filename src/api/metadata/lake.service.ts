@@ -27,7 +27,7 @@ export async function refreshMetadata(ctx: Context, tx: Transaction, experimentI
   await replaceMetadata(ctx.staging, tx, experimentId, { columns: columns.map(({ stored, type }) => ({ name: stored, type })), rows });
 }
 
-/** Writes what the lake lacks: tables that were there before the lake had them. */
+/** Writes the metadata tables of those experiments of which the lake has none. */
 export async function refreshStale(ctx: Context): Promise<void> {
   for (const { experimentId } of await listStale(ctx.db, 1_000))
     await ctx.db.transaction(async (tx) => {

@@ -67,7 +67,8 @@ export const listEventsOf = (db: Queryable, thingNames: readonly string[], { fro
       where thing_name = latest.name and at >= cut.at and at < ${to} order by at desc, ordinal desc limit ${most}) presence_events
     order by presence_events.at desc, presence_events.ordinal desc limit ${most}`);
 
-export const listLastData = (db: Queryable, thingNames: readonly string[]) =>
+/** When each thing last sent data; null when it never has. */
+export const listLastDataTimes = (db: Queryable, thingNames: readonly string[]) =>
   db.rows<{ thingName: string; lastAt: Date | null }>(sql('monitoring.lastData')`
     select t.name as "thingName", (select max(last_at) from message_hours h where h.client_id = t.name
       and h.hour = (select max(hour) from message_hours n where n.client_id = t.name)) as "lastAt"

@@ -30,7 +30,7 @@ import {
   listEventsOf,
   listFleet,
   listGroupDevices,
-  listLastData,
+  listLastDataTimes,
   listRecent,
   type MonitoredDevice,
 } from './monitoring.queries.ts';
@@ -61,8 +61,8 @@ class Sections {
   }
 }
 
-/** Consecutive hours of one version as one run; a version that comes back is another. */
-export function mergeRuns(hours: readonly VersionHour[]): FirmwareRun[] {
+/** Merges consecutive hours with one firmware version into one run. A version that comes back begins a new run. */
+export function mergeHours(hours: readonly VersionHour[]): FirmwareRun[] {
   const runs: FirmwareRun[] = [];
   for (const { version, firstAt, lastAt, count } of hours) {
     const last = runs.at(-1);
@@ -134,7 +134,7 @@ export async function monitorDevice(
     throughput,
     battery: battery.map((point) => ({ ...point, averageBattery: Number.isFinite(point.averageBattery) ? point.averageBattery : null })),
     payload: payload ?? NO_PAYLOAD,
-    firmwareHistory: mergeRuns(versions),
+    firmwareHistory: mergeHours(versions),
     recentMeasurements: recent,
     pipelineUnavailable: sections.failed,
   };
@@ -163,7 +163,7 @@ async function ofDevices(ctx: Context, sections: Sections, devices: readonly Mon
   const things = [...ids.keys()];
   const named = <T extends { thingName: string }>({ thingName, ...rest }: T) => ({ ...rest, deviceId: ids.get(thingName) ?? '' });
   const [last, counts, events] = await Promise.all([
-    sections.read(listLastData(ctx.db, things), []),
+    sections.read(listLastDataTimes(ctx.db, things), []),
     sections.read(listDeviceCounts(ctx.db, things, range), []),
     sections.read(listEventsOf(ctx.db, things, range, MOST_FLEET_EVENTS), []),
   ]);
@@ -230,7 +230,7 @@ export async function monitorGroup(
 export async function loadActivity(ctx: Context, deviceId: string) {
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
-  const [last] = await sections.read(listLastData(ctx.db, [thing]), []);
+  const [last] = await sections.read(listLastDataTimes(ctx.db, [thing]), []);
   return { lastDataAt: last?.lastAt ?? null, pipelineUnavailable: sections.failed };
 }
 
@@ -244,7 +244,7 @@ export async function loadFirmwareHistory(
   limitPoints(range, bucket, 1);
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
-  const versions = mergeRuns(await sections.read(listVersions(ctx.db, thing, cutRange(range)), []));
+  const versions = mergeHours(await sections.read(listVersions(ctx.db, thing, cutRange(range)), []));
   return { versions, pipelineUnavailable: sections.failed };
 }
 

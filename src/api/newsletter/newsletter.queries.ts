@@ -35,6 +35,7 @@ export const leaveAddress = (db: Queryable, email: string) =>
   db.run(sql('newsletter.leave')`
     update newsletter_subscribers set status = 'unsubscribed', updated_at = now() where email = canonical_email(${email})`);
 
+/** Deletes addresses that have waited longer than these days to be confirmed. */
 export const deletePending = (db: Queryable, days: number) =>
   db.run(sql('newsletter.deletePending')`
     delete from newsletter_subscribers where status = 'pending' and updated_at < now() - make_interval(days => ${days}::integer)`);

@@ -67,9 +67,9 @@ export interface GrantRow {
   granteeType: GranteeType;
   granteeId: string;
   role: GrantRoleName;
-  /** Full control in the hands of a person. */
+  /** Gives a person full control. */
   isStaffing: boolean;
-  /** Its holder can act on it. */
+  /** Gives full control to a person who is active, and so can use it. */
   isCover: boolean;
 }
 

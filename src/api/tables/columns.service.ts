@@ -87,7 +87,7 @@ export async function loadColumnChange(ctx: Context, experimentId: string, table
   return shown(found);
 }
 
-/** What cannot be helped by another try, in words. */
+/** Why another try would fail too, as a sentence; undefined when it may succeed. */
 const finalReason = (error: unknown): string | undefined =>
   error instanceof FileRefused || (error instanceof ApiError && error.status < 500 && error.code !== 'SOURCE_CHANGED')
     ? error.message

@@ -47,7 +47,7 @@ async function call(ctx: Context, endpoint: TakenEndpoint, { id, payload }: DueM
 /** Writes down what became of a call, and what follows from it. */
 const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outcome: CallOutcome): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    // the endpoint first, as everybody does who changes both
+    // the endpoint before its messages, as in every transaction that changes both: they would lock each other out otherwise
     const failing =
       outcome.failure === null
         ? await noteSuccess(tx, endpoint.id)

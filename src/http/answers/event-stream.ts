@@ -5,8 +5,8 @@ const SPREAD_MS = 4_000;
 const PROBE_MS = 1_000;
 
 /**
- * Makes the answer to a request a stream of events (https://html.spec.whatwg.org/multipage/server-sent-events.html), whose head goes out at once; null for a HEAD,
- * which is answered by that.
+ * Makes the answer a stream of events (https://html.spec.whatwg.org/multipage/server-sent-events.html) and sends its head at once. Null for a HEAD request,
+ * which needs no more than that.
  */
 export function openEventStream(response: Response) {
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');

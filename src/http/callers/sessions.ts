@@ -4,7 +4,10 @@ import { admitSession, type Question, type SessionAdmission } from './authentica
 import { readCookie, setSessionCookie } from './cookies.ts';
 import { getContext } from '../exchange.ts';
 
-/** The session that a request's cookie opens, with the decision on the question, or null. A renewal goes out with the answer. */
+/**
+ * The session that the cookie of a request opens, and whether it may do what `question` asks; null without a session. Where the session was renewed, the
+ * answer sets the cookie again.
+ */
 export async function admitBySession(
   request: Request,
   response: Response,

@@ -79,13 +79,13 @@ export interface WrittenCells {
   path: string;
   /** Of the file, in order; `fieldlake_row` comes before them. */
   columns: readonly string[];
-  /** Columns of which every row has nothing. */
+  /** Columns of measurements that are empty in every row; the file leaves them out. */
   absent: readonly string[];
-  /** What the rows have for a zone, or the first of it. */
+  /** Time zones that the rows name, up to `MOST_ZONES`. */
   zones: readonly string[];
 }
 
-/** Writes the rows of a batch, and of each its answers to the questions of these columns as `c1`, `c2`… */
+/** Writes a line for each row of a batch. Its answers to `questions` come last, as columns `c1`, `c2`… */
 export async function writeCells(work: string, rows: readonly MeasurementRow[], questions: readonly string[]): Promise<WrittenCells> {
   const there = MEASUREMENT_COLUMNS.filter((one) => rows.some((row) => has(one, row)));
   const file = await BufferedFile.create(join(work, randomUUID()));

@@ -17,7 +17,7 @@ import { clean, type MeasuredFacts } from './cells.ts';
 import { FACTS, printFacts, keepRecords, listLabels, openTable, makeQuestionColumn, type Batch, type Prepared } from './tables.ts';
 import type { Transaction } from './messages.queries.ts';
 import { fill, listFunctions, setVariable } from '../pipeline.ts';
-import { changeWith, findWidened, joinColumns, widenFiles } from '../../lakehouse/tables/rewriting.ts';
+import { changeWith, findWidened, addColumns, widenFiles } from '../../lakehouse/tables/rewriting.ts';
 import { stageWithout } from './replacing.ts';
 import { decideFileTypes } from '../typing/decide.ts';
 import type { BronzeField } from '../typing/classes.ts';
@@ -198,7 +198,7 @@ export async function storeMacroRows(
       const { staged, columns } = await stageRows(batch, macroId, table, rows);
       written.push(staged);
       const also = await findWidened(batch, table, columns);
-      const joined = { ...table, known: joinColumns(table.known, columns) };
+      const joined = { ...table, known: addColumns(table.known, columns) };
       const { retire, staged: rest } = await stageWithout(batch, joined, { key: 'raw_id', values: rawIds }, { ...range, also });
       written.push(rest);
       await db.transaction(async (tx) => {

@@ -66,7 +66,7 @@ export interface FileOutcome {
   columns: readonly ColumnReport[];
 }
 
-/** Writes what became of one file; zero when another process has done so already. */
+/** Records what became of one file. Answers 0 when another process already has. */
 export const finishFile = (db: Queryable, uploadId: string, file: FileOutcome) =>
   db.run(sql(
     'ingest.finishFile',
@@ -75,7 +75,7 @@ export const finishFile = (db: Queryable, uploadId: string, file: FileOutcome) =
       message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now()
     where upload_id = ${uploadId} and path = ${file.path} and status = 'pending'`);
 
-/** Writes what became of a file whose refused records were read again; zero when another process has done so already. */
+/** Records what became of a file whose refused records were read again. Answers 0 when another process already has. */
 export const finishReplay = (db: Queryable, uploadId: string, file: FileOutcome) =>
   db.run(sql(
     'ingest.finishReplay',

@@ -16,7 +16,7 @@ export interface StsOptions extends AwsAccess {
   objects: ObjectArea | null;
 }
 
-/** `close()` ends its connections. */
+/** Opens an issuer of temporary AWS credentials for people. `close()` ends its connections. */
 export function openStsIssuer({
   region,
   endpoint,

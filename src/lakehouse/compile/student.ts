@@ -20,7 +20,7 @@ const TERMS = [
 /** A literal without an exponent would be a decimal. */
 const double = (value: number) => raw(`${value}e0`);
 
-/** The 0.975 quantile for a number of values less one, to a millionth of itself; null for fewer than two values. */
+/** The 0.975 quantile for `count - 1` degrees of freedom, right to one part in a million; null for fewer than two values. */
 function quantile(count: Fragment): Fragment {
   const known = QUANTILES.map((value, index) => q`when ${raw(String(index + 2))} then ${double(value)}`);
   const expansion = TERMS.reduceRight<Fragment | null>((rest, term) => {

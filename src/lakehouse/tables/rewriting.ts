@@ -46,8 +46,8 @@ interface KnownTable {
   known: readonly ColumnState[];
 }
 
-/** The columns of a table once these have come. */
-export const joinColumns = (known: readonly ColumnState[], columns: readonly ColumnState[]): ColumnState[] => [
+/** Adds columns to those of a table. A column with a known name takes the place of the known one. */
+export const addColumns = (known: readonly ColumnState[], columns: readonly ColumnState[]): ColumnState[] => [
   ...new Map([...known, ...columns].map((column) => [column.name, column])).values(),
 ];
 
@@ -100,7 +100,7 @@ export async function widenFiles(
   const staged = await deps.session.stage({
     tableId: table.id,
     experimentId: table.experimentId,
-    select: { sql: writeSelect(joinColumns(table.known, columns)), values: [] },
+    select: { sql: writeSelect(addColumns(table.known, columns)), values: [] },
     sortColumn: table.sortColumn,
   });
   return { retire: [...files.values()], staged };

@@ -1,4 +1,7 @@
-/** What is known of the values in a file: how many rows have each of those of a column with few, and between which they lie. It never changes, so that is true for every version that reads it. */
+/**
+ * Notes on the values in a file: how many rows have each value, for columns with few values; and the least and greatest value of a column. A file never
+ * changes, so its notes are true for every version that reads it.
+ */
 import { join } from 'node:path';
 import type { KeptRanges } from '../terms/kept-ranges.ts';
 import { READABLE_KINDS, listFixedColumns } from '../terms/catalog.ts';
@@ -11,7 +14,7 @@ import type { StagingArea } from './staging.ts';
 
 const isReadable = (kind: string): kind is ReadableKind => (READABLE_KINDS as readonly string[]).includes(kind);
 
-/** Notes the values of the live files of a table that have no notes; how many files. */
+/** Makes the notes of those live files of a table that have none. Answers how many files. */
 export async function noteValues(
   { db, staging }: { db: Database; staging: StagingArea },
   tableId: string,

@@ -8,7 +8,7 @@ export interface FileExtent {
   /** ISO 8601, UTC, microseconds; null when every key is null. */
   minKey: string | null;
   maxKey: string | null;
-  /** Of every row in the file, whose rows are in the default order; null when that is not known. */
+  /** Least id of all rows in the file; null when the rows are not known to lie in the default order. */
   minId: string | null;
   maxId: string | null;
   /** Rows without a key; null when unknown. */

@@ -5,7 +5,7 @@ import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sentenceOf } from '../table/operators.ts';
-import { keepFile } from '../ui/download.ts';
+import { saveFile } from '../ui/download.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { Drawing } from './drawing.tsx';
@@ -73,7 +73,7 @@ export function ChartPage() {
     enabled: missing.length === 0,
   });
   const download = useMutation({
-    mutationFn: async (format: 'png' | 'svg') => keepFile(await pictureOf(id, drawn, format), `${name || displayName}.${format}`),
+    mutationFn: async (format: 'png' | 'svg') => saveFile(await pictureOf(id, drawn, format), `${name || displayName}.${format}`),
   });
   return (
     <div>

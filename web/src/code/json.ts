@@ -1,7 +1,7 @@
 import { parser } from '@lezer/json';
 import type { CodeProblem } from './language.ts';
 
-/** Where a text stops being JSON; its end where it only lacks something. */
+/** Where a text stops being JSON; the end of the text when only more of it is missing. */
 function findEnd(text: string): number {
   const cursor = parser.parse(text).cursor();
   do if (cursor.type.isError) return cursor.from;

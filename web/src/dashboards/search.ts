@@ -2,7 +2,7 @@ import { z } from 'zod/mini';
 
 const typed = z.array(z.string().check(z.maxLength(1_024))).check(z.maxLength(2));
 
-/** What of a dashboard is seen, as the address says it. */
+/** What the address of a dashboard says about how it is shown. */
 export const dashboardSearch = z.object({
   /** Whether it is being edited. */
   edit: z.catch(z.optional(z.boolean()), undefined),

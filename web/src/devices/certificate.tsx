@@ -7,7 +7,7 @@ import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { keepFile } from '../ui/download.ts';
+import { saveFile } from '../ui/download.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import type { DeviceDetail } from './queries.ts';
@@ -49,7 +49,7 @@ const textFile = (text: string) => new Blob([text], { type: 'application/x-pem-f
 function BundleNotice({ bundle, name }: { bundle: Bundle; name: string }) {
   const [isKept, setKept] = useState(false);
   const save = (file: Blob, ending: string) => {
-    keepFile(file, `${name}.${ending}`);
+    saveFile(file, `${name}.${ending}`);
     setKept(true);
   };
   return (

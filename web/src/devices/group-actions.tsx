@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { keepFile } from '../ui/download.ts';
+import { saveFile } from '../ui/download.ts';
 import { words } from '../words.ts';
 import { LeaveGuard } from './certificate.tsx';
 import { ExperimentChoice } from './experiment-choice.tsx';
@@ -46,7 +46,7 @@ function BundlesNotice({ bundles, name }: { bundles: GroupBundles; name: string 
           type="button"
           className="button primary"
           onClick={() => {
-            keepFile(new Blob([JSON.stringify(made, null, 2)], { type: 'application/json' }), `${name}.bundles.json`);
+            saveFile(new Blob([JSON.stringify(made, null, 2)], { type: 'application/json' }), `${name}.bundles.json`);
             setKept(true);
           }}
         >

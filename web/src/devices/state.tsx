@@ -27,4 +27,5 @@ export function When({ at, says, never }: { at: string | null | undefined; says:
   );
 }
 
+/** The name of a device, or its serial number where it has none. */
 export const nameOf = ({ name, serialNumber }: Pick<DeviceListed, 'name' | 'serialNumber'>): string => name ?? serialNumber;

@@ -43,7 +43,7 @@ export async function startPast(id: string, macroId: string, { scope, includeDel
   await Promise.all([pastQuery(id, macroId), tablesQuery(id)].map(({ queryKey }) => queryClient.invalidateQueries({ queryKey })));
 }
 
-/** Has it run on no measurement that is to come. */
+/** Stops running the macro on new measurements. */
 export async function stopOnNew(id: string, macroId: string): Promise<void> {
   await api.DELETE(RUN, over(id, macroId));
   await queryClient.invalidateQueries({ queryKey: tablesQuery(id).queryKey });

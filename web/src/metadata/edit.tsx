@@ -15,7 +15,7 @@ const said = words.metadata.form;
 
 interface EditProps {
   id: string;
-  /** As it was when editing began: what is read meanwhile changes nothing of what is typed. */
+  /** The table as it was when editing began. Reading it again changes nothing that was typed. */
   begun: Read;
   stop: () => void;
 }

@@ -3,11 +3,11 @@ import { Button } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { words } from '../words.ts';
-import { chooseTheme, chosenTheme, THEMES, type Theme } from './theme.ts';
+import { chooseTheme, readTheme, THEMES, type Theme } from './theme.ts';
 
 /** The switch between light and dark. */
 export function ThemeMenu() {
-  const [theme, setTheme] = useState(chosenTheme);
+  const [theme, setTheme] = useState(readTheme);
   const choose = (next: Theme) => {
     chooseTheme(next);
     setTheme(next);

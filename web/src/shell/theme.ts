@@ -4,7 +4,7 @@ export type Theme = (typeof THEMES)[number];
 const STORED = 'fieldlake.theme';
 
 /** What was chosen in this browser. */
-export function chosenTheme(): Theme {
+export function readTheme(): Theme {
   const stored = localStorage.getItem(STORED);
   return THEMES.find((theme) => theme === stored) ?? 'system';
 }

@@ -1,5 +1,5 @@
-/** Hands a file to the browser. */
-export function keepFile(file: Blob, name: string): void {
+/** Saves a file on the machine of the person, as a download. */
+export function saveFile(file: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(file);
   link.download = name;

@@ -84,7 +84,7 @@ export function ReportPage() {
   const tables = useQuery(tablesQuery(id)).data;
   const hasEnded = upload !== undefined && !isRunning(upload);
   useEffect(() => {
-    // the lists were read before the rows were there
+    // the lists of tables were read before the rows of this upload were there
     if (hasEnded) void renewTables(id);
   }, [hasEnded, id]);
   if (upload === undefined)

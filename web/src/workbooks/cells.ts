@@ -16,7 +16,7 @@ function freeId(type: CellType, cells: readonly Cell[]): string {
 interface Named {
   id: string;
   name: string;
-  /** Of a macro, its language. */
+  /** Language of a macro; family of a protocol. */
   trait: string;
 }
 

@@ -31,7 +31,8 @@ const MOST_DIGITS = 17;
 export const DEEPEST = 32;
 export const NOT = -1;
 
-export function hasLetters(bytes: Buffer, start: number, letters: Buffer): boolean {
+/** Whether the bytes from `start` on begin with these letters. */
+export function hasLettersAt(bytes: Buffer, start: number, letters: Buffer): boolean {
   const { length } = letters;
   if (start + length > bytes.length) return false;
   for (let at = 0; at < length; at += 1) if (bytes[start + at] !== letters[at]) return false;
@@ -86,7 +87,7 @@ const SURELY_FINITE = 200;
 /** Just behind the object or list that begins at `start`, which is JSON and names no macros; `NOT` where that takes a closer look. One function: every byte of a sample passes through it. */
 export function findNestedEnd(bytes: Buffer, start: number): number {
   const { length } = bytes;
-  /** A bit for every object that is open, none for a list; the innermost is the lowest. */
+  /** One bit for each open object or list, the innermost lowest: 1 for an object, 0 for a list. */
   let open = 0;
   let depth = 0;
   /** What comes next: 0 a value, 1 a value or the end of a list, 2 a key, 3 a key or the end of an object, 4 a comma or an end. */
@@ -114,7 +115,7 @@ export function findNestedEnd(bytes: Buffer, start: number): number {
       }
       if (at >= length || bytes[at] !== QUOTE) return NOT;
       at += 1;
-      if (at - from === MACROS.length && hasLetters(bytes, from, MACROS)) return NOT;
+      if (at - from === MACROS.length && hasLettersAt(bytes, from, MACROS)) return NOT;
       if (next >= 2) {
         while (isSpace(bytes[at])) at += 1;
         if (bytes[at] !== COLON) return NOT;
@@ -155,7 +156,7 @@ export function findNestedEnd(bytes: Buffer, start: number): number {
       next = 4;
     } else {
       const word = byte === NULL[0] ? NULL : byte === TRUE[0] ? TRUE : FALSE;
-      if (!hasLetters(bytes, at, word)) return NOT;
+      if (!hasLettersAt(bytes, at, word)) return NOT;
       at += word.length;
       next = 4;
     }

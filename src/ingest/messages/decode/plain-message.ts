@@ -5,7 +5,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { isPlainInstant } from './instant.ts';
 import {
-  hasLetters,
+  hasLettersAt,
   CLOSE_OBJECT,
   COLON,
   COMMA,
@@ -80,7 +80,7 @@ function anyEnd(bytes: Buffer, start: number): number {
   const first = bytes[start];
   if (first === QUOTE) return findStringEnd(bytes, start);
   if (first === OPEN_OBJECT || first === OPEN_LIST) return findNestedEnd(bytes, start);
-  for (const word of [TRUE, FALSE]) if (hasLetters(bytes, start, word)) return start + word.length;
+  for (const word of [TRUE, FALSE]) if (hasLettersAt(bytes, start, word)) return start + word.length;
   return findNumberEnd(bytes, start, Number.MAX_SAFE_INTEGER);
 }
 
@@ -102,7 +102,7 @@ function takeRoom(): number {
 /** Just behind the value of a member, whose place is noted; `NOT` where it is not plain. */
 function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, from: number): number {
   const first = bytes[start];
-  if (first === NULL[0]) return form !== 'instant' && hasLetters(bytes, start, NULL) ? start + 4 : NOT;
+  if (first === NULL[0]) return form !== 'instant' && hasLettersAt(bytes, start, NULL) ? start + 4 : NOT;
   let end: number;
   let inner = 0;
   switch (form) {
@@ -143,8 +143,8 @@ function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, 
 /** The next member is most often the one that stands behind the last in the list of all; `NOT`: it is none of them. */
 function memberAt(bytes: Buffer, at: number, expected: number): number {
   for (let index = expected; index < MEMBERS.length; index += 1)
-    if (hasLetters(bytes, at, (MEMBERS[index] as Member).written)) return index;
-  for (let index = 0; index < expected; index += 1) if (hasLetters(bytes, at, (MEMBERS[index] as Member).written)) return index;
+    if (hasLettersAt(bytes, at, (MEMBERS[index] as Member).written)) return index;
+  for (let index = 0; index < expected; index += 1) if (hasLettersAt(bytes, at, (MEMBERS[index] as Member).written)) return index;
   return NOT;
 }
 

@@ -188,8 +188,8 @@ const ordered = (of: Fragment, descending: boolean, nullsFirst = false) =>
 const SCHEMA = raw('map(varchar, struct(name varchar, type varchar, default_value varchar))');
 
 /**
- * Text that begins with = + - @ tab or CR is run as a formula by spreadsheet programs. Looked up in a list, because the engine joins with what stands
- * in `in (…)`, and prints rows whose order matters by one thread above a join.
+ * Spreadsheet programs run text that begins with = + - @ tab or CR as a formula, so it gets a `'` in front. No `in (…)`: the engine makes a join of it,
+ * and above a join only one thread prints rows in order.
  */
 const guarded = (of: Fragment) => q`case when list_contains([61, 43, 45, 64, 9, 13], ascii(${of})) then concat('''', ${of}) else ${of} end`;
 

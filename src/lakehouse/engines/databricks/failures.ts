@@ -3,9 +3,10 @@ import { errors } from '../../../errors.ts';
 import type { ApiError } from '../../../errors.ts';
 
 /**
- * `session-lost`: the server does not know the session any more. `starting`: the SQL warehouse is stopped or starting and says so.
- * `refused`: credentials, certificate or address are wrong. `makeStopError`: somebody else ended the statement. `missing`: a table that it names is not there.
- * `failed`: any other failure of the statement's own.
+ * `session-lost`: the server does not know the session any more. `starting`: the SQL warehouse is stopped or starting and says so. `busy`: the server
+ * takes no more requests now. `refused`: credentials, certificate or address are wrong. `timeout`: the statement took longer than the server allows.
+ * `stopped`: somebody else ended the statement. `unreachable`: the connection broke, or the server answered 500 or above. `missing`: a table that the
+ * statement names is not there. `failed`: anything else.
  */
 export type Failure = 'session-lost' | 'starting' | 'busy' | 'refused' | 'timeout' | 'stopped' | 'unreachable' | 'missing' | 'failed';
 

@@ -41,7 +41,9 @@ function parameter({ value, type }: BoundValue): DBSQLParameter {
 export interface RunningStatement {
   /** Pages of rows, in order. BIGINT comes as bigint, DECIMAL as text. Throws what the driver throws, or the signal's reason. */
   pages(): AsyncGenerator<Row[]>;
-  /** Ends it and gives the lease up: closed when it was read to its end or failed, cancelled otherwise. Returns at once. */
+  /**
+   * Ends the statement and gives its lease up, without waiting. `read` and `failed` close the statement; `left` cancels it. `in doubt` ends its session.
+   */
   end(how: 'read' | 'failed' | 'left' | 'in doubt'): void;
 }
 

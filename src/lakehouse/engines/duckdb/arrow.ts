@@ -88,7 +88,7 @@ const booleans = (column: BooleanColumn, { vector, valid, from, count }: Rows): 
   letGo(data);
 };
 
-/** Memory between two texts that lie closer than this is mapped: every page of it holds a byte of one of them. */
+/** A gap between two texts that is smaller than a page of memory can be read too: it holds no whole page, so none that is not mapped. */
 const PAGE = 4_096;
 
 /** Memory that holds one or more texts. */

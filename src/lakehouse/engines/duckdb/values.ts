@@ -39,7 +39,7 @@ const countsOf = (column: Column, histogram: unknown): Map<string, number> | nul
   return counts.size > MOST_VALUES || characters > MOST_CHARACTERS ? null : counts;
 };
 
-/** The columns of a file that have few values, with the rows of each value; none of a file with rows of another experiment. */
+/** Counts the rows of each value in those columns of a file that have few values. A file with rows of another experiment gives no columns. */
 export async function countValues(
   session: Pick<StagingSession, 'rows'>,
   { path, experimentId, columns }: ValuesAsked,

@@ -89,7 +89,7 @@ export const listRanges = (footer: ThriftStruct, groups: readonly ThriftStruct[]
   return [...found.values()].flatMap((column) => (column.groups === groups.length ? column.range : []));
 };
 
-/** How many rows of some row groups have no value in each of its columns, where the footer says. */
+/** Counts the rows of these row groups that have no value, by column. A group counts only where its footer says how many. */
 export const countNulls = (groups: readonly ThriftStruct[]): Map<string, number> => {
   const found = new Map<string, number>();
   for (const group of groups)

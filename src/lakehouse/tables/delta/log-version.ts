@@ -19,8 +19,8 @@ interface LoggedVersion {
 }
 
 /**
- * Adds the entry of a version, in the transaction that makes it. A log begins with the first file of its table, and then has the versions before it too,
- * without rows. A table that has rows and no log is older than logs: it gets none until `startLogs`.
+ * Adds the entry of a version to the log of its table, in the transaction that makes the version. The log begins when the table gets its first file;
+ * the versions before that one then get entries without rows. A table that had rows before there were logs has none until `startLogs`.
  */
 export async function writeLogVersion(
   tx: Transaction,
