@@ -42,8 +42,8 @@ const GRANT_LOCK = 7_310_586_412_003;
 const SILENT_MS = 30_000;
 const EXPIRES_AFTER_SECONDS = 6 * 3600;
 /**
- * One look for the jobs of all workers, each of which would ask the database five times a second by itself; and for those of processes that are gone:
- * one that only lost its connection has another one after a quarter of a second.
+ * Milliseconds between two looks for jobs whose time has come, and for those of processes that are gone. Without it the workers ask by themselves, five
+ * times a second between them. A process that only lost its connection has another one after a quarter of a second.
  */
 const LOOK_MS = 1_000;
 
