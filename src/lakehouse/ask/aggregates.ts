@@ -1,4 +1,4 @@
-/** Grouping and aggregate functions: what each accepts, what type it gives, what the answer calls it. */
+/** Plans grouping and aggregate functions: what each accepts, what type it gives, and what the answer calls it. */
 import { BIGINT, DOUBLE, makeDecimal } from '../terms/catalog.ts';
 import type { ColumnType } from '../terms/catalog.ts';
 import { readAsNumber } from './members.ts';
@@ -11,7 +11,10 @@ import type { Resolve } from './resolve.ts';
 import type { Resolved } from './members.ts';
 import { printType } from '../terms/types.ts';
 
-/** Sums are exact where the column is: INT gives BIGINT, which four thousand million rows do not fill, BIGINT gives DECIMAL(38,0), decimals keep their scale. */
+/**
+ * The type of a sum, which is exact where the column is. INT gives BIGINT, which four thousand million rows do not fill. BIGINT gives DECIMAL(38,0). Decimals
+ * keep their scale.
+ */
 const sumType = (type: ColumnType): ColumnType =>
   type.kind === 'double' ? DOUBLE : type.kind === 'int' ? BIGINT : makeDecimal(38, type.kind === 'decimal' ? type.scale : 0);
 
@@ -68,7 +71,7 @@ const sum = (asked: Call): Expr => {
   return { kind: 'aggregate', how: 'sum', of: expr, type: sumType(type) };
 };
 
-/** What is computed per group; for `cumsum` the sum (or count) that the running total adds up. */
+/** Makes what each function computes for a group. For `cumsum` this is the sum (or count) that the running total adds up. */
 const FUNCTIONS: Record<FunctionName, (asked: Call) => Expr> = {
   sum: (asked) =>
     asked.of
@@ -102,7 +105,7 @@ const defaultName = ({ call, of, second }: Call): string => {
   return of ? `${of.name}_${call.function}` : `count_${call.function}`;
 };
 
-/** One function's output, unnamed inside the statement until the planner numbers it. */
+/** The output of one function. It has no name inside the statement until the planner numbers it. */
 export interface Measure {
   name: string;
   expr: Expr;
@@ -129,13 +132,13 @@ const isTimeZone = (name: string): boolean => {
   }
 };
 
-/** What a group's key becomes in the answer: a local calendar day goes out as the instant at which it began. */
+/** Makes the expression that a group's key has in the answer. A local calendar day is answered as the instant at which it began. */
 export const planKey = (key: Output, reference: Expr): Expr =>
   key.expr.kind === 'bucket' && key.expr.zone !== null && isCalendar(key.expr.unit)
     ? { kind: 'instant', of: reference, zone: key.expr.zone }
     : reference;
 
-/** Group keys, named as the answer names them. A bucketed DATE stays a date and a local time stays local; only instants take a zone. */
+/** Makes the group keys, named as the answer names them. A bucketed DATE stays a date and a local time stays local; only instants take a zone. */
 export const groupKeys = (asked: readonly GroupKey[], resolve: Resolve): Output[] =>
   asked.map((key, index) => {
     const at = `aggregation/groupBy/${index}`;

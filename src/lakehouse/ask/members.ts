@@ -1,4 +1,4 @@
-/** Members of JSON documents: `data.phi2`, `data."a.b".c`, and with a type `data.phi2::double`. */
+/** Reads members of JSON documents: `data.phi2`, `data."a.b".c`, and with a type `data.phi2::double`. */
 import { BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, type Column, type ColumnType } from '../terms/catalog.ts';
 import type { Expr, MemberType } from '../terms/plan.ts';
 import type { Filter } from './request.ts';
@@ -7,12 +7,12 @@ import { refuseParameter, shortenName } from '../terms/refusal.ts';
 
 /** A column, or a field of one, that a caller named. */
 export interface Resolved {
-  /** What the answer calls it: the column's own name, or the dotted path. */
+  /** The name in the answer: the column's own name, or the dotted path. */
   name: string;
   type: ColumnType;
   expr: Expr;
   column: Column;
-  /** Of a member of a document whose type was not said: it is read as what it is used for. */
+  /** Set for a member of a document without a stated type. The member is read as the type that its use needs. */
   isUntyped?: true;
 }
 
@@ -27,12 +27,12 @@ const TYPES: Readonly<Record<MemberType['kind'], MemberType>> = {
 
 const MOST_KEYS = 32;
 const LONGEST_KEY = 255;
-/** What paths are written with, what one of the engines cannot look for, and what one of them drops. */
+/** Keys that cannot be looked for: paths are written with these characters, one of the engines cannot look for them, or one drops them. */
 const UNSPEAKABLE = /['"`?\\\p{Cc}]|^ |^\*$/u;
 
 const isType = (name: string): name is MemberType['kind'] => Object.hasOwn(TYPES, name);
 
-/** The path and the type of a name that ends with one: `a.b::double` → `a.b` and DOUBLE. */
+/** Splits a name that ends with a type into its path and the type: `a.b::double` → `a.b` and DOUBLE. */
 export const splitType = (asked: string, where: string): { path: string; type: MemberType | null } => {
   const [, path = asked, name] = /^([^]*)::([A-Za-z_0-9]+)$/.exec(asked) ?? [];
   if (name === undefined) return { path, type: null };
@@ -45,7 +45,7 @@ export const splitType = (asked: string, where: string): { path: string; type: M
   );
 };
 
-/** The member of a document at a path of keys. Throws a 400 in words. */
+/** Finds the member of a document at a path of keys. Throws a 400 in words. */
 export const readMember = (resolved: Resolved, keys: readonly string[], type: MemberType | null, where: string): Resolved => {
   if (keys.length > MOST_KEYS) throw refuseParameter(where, `A path into a document has at most ${MOST_KEYS} keys.`);
   for (const key of keys) {
@@ -71,10 +71,10 @@ export const readMember = (resolved: Resolved, keys: readonly string[], type: Me
 const read = (resolved: Resolved, type: MemberType): Resolved =>
   resolved.isUntyped && resolved.expr.kind === 'member' ? { ...resolved, type, expr: { ...resolved.expr, type } } : resolved;
 
-/** A member without a type of its own as a number; anything else as it is. */
+/** Reads a member without a type of its own as a number. Anything else stays as it is. */
 export const readAsNumber = (resolved: Resolved): Resolved => read(resolved, DOUBLE);
 
-/** A member without a type of its own as what it is compared with. */
+/** Reads a member without a type of its own as the type of the value that it is compared with. */
 export const readAsCompared = (resolved: Resolved, value: Filter['value']): Resolved => {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (values.length > 0 && values.every((each) => typeof each === 'number' || typeof each === 'bigint')) return readAsNumber(resolved);

@@ -1,11 +1,11 @@
-/** Values as callers send them → typed values, by the type of the column that they are compared with. */
+/** Turns values as callers send them into typed values, by the type of the column that they are compared with. */
 import type { ColumnType } from '../terms/catalog.ts';
 import type { ValueExpr } from '../terms/plan.ts';
 import type { Operand as Sent } from './request.ts';
 
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 
-/** Plain digits of a decimal or exponent number: `1.25e1` → `12.5`. Null when it is no number or needs more than 38 digits. */
+/** Writes a decimal or exponent number in plain digits: `1.25e1` → `12.5`. Null when the text is no number or needs more than 38 digits. */
 const plainDecimal = (text: string): { text: string; whole: number; scale: number } | null => {
   const [, sign = '', left = '', right = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (left + right === '') return null;
@@ -24,9 +24,9 @@ const plainDecimal = (text: string): { text: string; whole: number; scale: numbe
 
 /** Where a number lies among the values that a column can hold: on one, or between one and the next. */
 export interface Operand {
-  /** The greatest value of the column's own type that is not above what was sent; null when every one is. */
+  /** The greatest value of the column's own type that is not above what was sent. Null when every value of the type is above it. */
   value: ValueExpr | null;
-  /** Whether it is what was sent. */
+  /** Whether `value` equals what was sent. */
   exact: boolean;
 }
 
@@ -48,8 +48,8 @@ const written = (units: bigint, type: ColumnType): ValueExpr['value'] => {
 };
 
 /**
- * Numbers keep their exact value, whatever the column: 2.5 lies between the 2 and the 3 of an INT column. No engine is asked to compare
- * two types: each widens them in its own way, and one of them drops digits for it.
+ * Reads a number exactly, whatever the column's type: 2.5 lies between the 2 and the 3 of an INT column. No engine is asked to compare two types, because each
+ * converts them in its own way, and one of them drops digits.
  */
 const exact = (given: Sent, column: ColumnType): Operand | null => {
   const number = typeof given === 'boolean' ? null : plainDecimal(String(given).trim());
@@ -95,7 +95,7 @@ const offsetMinutes = (offset: string): number | null => {
   return total > 18 * 60 || Number(minutes) > 59 ? null : sign === '-' ? -total : total;
 };
 
-/** ISO 8601 with any offset, UTC where none is written; a date is its UTC midnight. To the microsecond. */
+/** Reads ISO 8601 to the microsecond, with any offset. A time without an offset is UTC; a date is its UTC midnight. */
 const timestamp = (given: Sent, type: ColumnType): ValueExpr | null => {
   const read = typeof given === 'string' ? instant(given) : null;
   const shift = read && offsetMinutes(read.offset ?? 'Z');
@@ -141,7 +141,7 @@ export const isComparable = (type: ColumnType): type is ColumnType & { kind: Com
 export const isNumeric = (type: ColumnType): boolean =>
   type.kind === 'int' || type.kind === 'bigint' || type.kind === 'double' || type.kind === 'decimal';
 
-/** What was sent as a value of the column's type, or what the column expects instead. */
+/** Reads what was sent as a value of the column's type. Answers what the column expects when it is none. */
 export const readOperand = (given: Sent, type: ColumnType & { kind: Comparable }): Operand | { expects: string } => {
   const { expects, read } = READERS[type.kind];
   const found = read(given, type);

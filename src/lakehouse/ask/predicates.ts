@@ -1,4 +1,4 @@
-/** The nine operators of the reference and six more → one boolean expression. */
+/** Turns filters into one boolean expression. They have the nine operators of the reference and six more. */
 import { BOOLEAN, FLAG_TYPES, STRING } from '../terms/catalog.ts';
 import type { Expr, ValueExpr } from '../terms/plan.ts';
 import { isComparable, readOperand } from './operands.ts';
@@ -55,7 +55,7 @@ const text = (asked: Asked, how: 'contains' | 'starts_with'): Expr => {
 };
 
 const always = (value: boolean): Expr => ({ kind: 'value', value, type: BOOLEAN });
-/** Those that a cell can equal. */
+/** The values of those operands that a cell can equal. */
 const reachable = (operands: readonly Operand[]): ValueExpr[] => operands.flatMap(({ value, exact }) => (value && exact ? value : []));
 
 const same = (asked: Asked, how: 'equals' | 'differs'): Expr => {
@@ -69,7 +69,7 @@ const among = (asked: Asked, negated: boolean): Expr => {
 };
 
 type Ordering = 'less' | 'at_most' | 'greater' | 'at_least';
-/** Of an operand between two values of the column: what lies below it, or what lies above. */
+/** The comparison to make with the value below an operand, where the operand lies between two values of the column. */
 const BESIDE = { less: 'at_most', at_most: 'at_most', greater: 'greater', at_least: 'greater' } as const;
 const ordered = (asked: Asked, how: Ordering, { value, exact }: Operand): Expr => {
   if (asked.resolved.type.kind === 'boolean') throw say(asked, 'true and false have no order; use equals.');
@@ -127,7 +127,7 @@ const OPERATORS: Record<Operator, (asked: Asked) => Expr> = {
   has_no_flag: flagged(true),
 };
 
-/** All filters, ANDed; null without any. Throws a 400 that names the column, the operator and what was expected. */
+/** Builds one expression from all filters, ANDed; null without any. Throws a 400 that names the column, the operator and what was expected. */
 export const buildPredicate = (filters: readonly Filter[], resolve: Resolve): Expr | null => {
   if (filters.length === 0) return null;
   const of = filters.map((filter, index) =>

@@ -1,4 +1,4 @@
-/** What a caller asked of a table, before anyone looked at the table: text in, bounded plain data out. */
+/** Reads what a caller asks of a table into bounded plain data, before anyone looks at the table. */
 import { z } from 'zod';
 import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
@@ -47,7 +47,7 @@ export const FUNCTIONS = [
 ] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
-/** A value as sent; integers that a double cannot hold are bigints. */
+/** A value as it was sent. Integers that a double cannot hold are bigints. */
 export type Operand = string | number | bigint | boolean;
 
 export interface Filter {
@@ -76,7 +76,7 @@ export interface Aggregation {
 }
 
 export interface ReadRequest {
-  /** Column paths as asked (`contributor.name`, `"a.b"`); absent or empty: every visible column. */
+  /** Column paths as asked (`contributor.name`, `"a.b"`). When absent or empty, every visible column. */
   columns?: readonly string[];
   orderBy?: string;
   orderDirection?: 'ASC' | 'DESC';
@@ -91,13 +91,13 @@ export interface ReadRequest {
 
 /** A place between two rows of a read without an aggregation, in its order. */
 export interface Seek {
-  /** Exact texts of what the read is ordered by, of the row before the place or, looking back, of the row after it. */
+  /** The exact texts of the sort values of the row before the place or, looking back, of the row after it. */
   keys: readonly (string | null)[];
-  /** The page ends at the place, instead of beginning there. */
+  /** Whether the page ends at the place, instead of beginning there. */
   back: boolean;
-  /** Rows before the place. */
+  /** The number of rows before the place. */
   position: number;
-  /** Rows that match. */
+  /** The number of rows that match. */
   total: number;
 }
 
@@ -127,15 +127,15 @@ const name = z.string().min(1).max(MAX_NAME);
 const plain = [z.string().max(MAX_VALUE), z.number(), z.boolean()] as const;
 const OPERAND_ERROR = { error: 'must be text, a number or true or false' };
 
-/** The operand of a filter that is kept as JSON, which has no bigints. */
+/** The operand of a filter that is stored as JSON, which has no bigints. */
 export const storedOperand = z.union(plain, OPERAND_ERROR);
 const operand = z.union([...plain, z.bigint()], OPERAND_ERROR);
 
-/** What a filter compares with. */
+/** Makes the shape of what a filter compares with. */
 export const makeValueShape = <T extends Operand>(of: z.ZodType<T>) =>
   z.union([of, z.array(of).max(MAX_VALUES), z.null()], { error: `must be one value or an array of at most ${MAX_VALUES} values` });
 
-/** A filter over such operands; strict about unknown keys. */
+/** Makes the shape of a filter over such operands. It refuses unknown keys. */
 export const makeFilterShape = <T extends Operand>(of: z.ZodType<T>) =>
   z.strictObject({
     column: name.describe('Column as a read names it.'),
@@ -183,7 +183,7 @@ const problemsOf = (where: string, issues: readonly z.core.$ZodIssue[]): Problem
 
 const refuse = (where: string, message: string) => errors.invalidInput().with({ problems: [{ path: `?${where}`, message }] });
 
-/** Integers that a double cannot hold arrive as bigints, so that no filter silently compares with a neighbour. */
+/** Reads integers that a double cannot hold as bigints, so that no filter silently compares with a neighbouring number. */
 const exactIntegers = (value: number, source: string) =>
   /^-?\d{1,40}$/.test(source) && !Number.isSafeInteger(value) ? BigInt(source) : value;
 
@@ -203,7 +203,7 @@ const bounded = <T>(where: string, text: string, schema: z.ZodType<T>): T => {
 /** Reads the JSON text of `filters`. Throws `errors.invalidInput` with bounded messages. */
 export const parseFilters = (text: string): readonly Filter[] => bounded('filters', text, filters);
 
-/** Reads the JSON text of `aggregation`; undefined when it asks for nothing. */
+/** Reads the JSON text of `aggregation`. Throws `errors.invalidInput` with bounded messages, also when it asks for nothing. */
 export const parseAggregation = (text: string): Aggregation => {
   const read = bounded('aggregation', text, aggregationShape);
   if (read.groupBy.length + read.functions.length === 0) throw refuse('aggregation', 'Needs a column to group by, or a function.');
@@ -233,7 +233,7 @@ const splitColumns = (text: string): string[] => {
 
 const columnList = z.array(name).max(MAX_COLUMNS);
 
-/** Reads `columns`: comma-separated (a name with a comma or a dot of its own is quoted), a JSON array, or repeated. */
+/** Reads `columns`: comma-separated, a JSON array, or repeated. A name with a comma or a dot of its own is quoted. */
 export const parseColumns = (given: string | readonly string[]): readonly string[] => {
   if (typeof given !== 'string') return columnList.parse(given.flatMap(splitColumns).slice(0, MAX_COLUMNS));
   if (/^\s*\[\s*("|\])/.test(given)) return bounded('columns', given, columnList);
@@ -249,7 +249,7 @@ const whole = (where: string, value: number | undefined, low: number, high: numb
   return value;
 };
 
-/** Query parameters → request. Throws `errors.invalidInput` (400) naming the parameter; what the table lacks is the planner's to refuse. */
+/** Reads query parameters into a request. Throws `errors.invalidInput` (400) naming the parameter. The planner refuses what the table lacks. */
 export const readRequest = (parameters: ReadParameters): ReadRequest => {
   const direction = parameters.orderDirection?.toUpperCase();
   if (direction !== undefined && direction !== 'ASC' && direction !== 'DESC') throw refuse('orderDirection', 'Must be ASC or DESC.');

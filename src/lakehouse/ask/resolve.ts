@@ -1,4 +1,4 @@
-/** Column paths as callers write them → columns of the catalogue. */
+/** Finds the columns of the catalogue by paths as callers write them. */
 import type { Column } from '../terms/catalog.ts';
 import { suggestNames } from '../terms/near.ts';
 import type { Expr } from '../terms/plan.ts';
@@ -6,7 +6,7 @@ import { refuseParameter, shortenName } from '../terms/refusal.ts';
 import { readMember, splitType, type Resolved } from './members.ts';
 import { printType } from '../terms/types.ts';
 
-/** `a.b` → ['a', 'b']; `"a.b".c` → ['a.b', 'c'], with either kind of quote, doubled inside. Null when quotes do not pair up. */
+/** Splits a path: `a.b` → ['a', 'b']; `"a.b".c` → ['a.b', 'c']. Either kind of quote works, doubled inside a name. Null when quotes do not pair up. */
 export const parsePath = (asked: string): string[] | null => {
   const parts: string[] = [];
   const segment = /\s*(?:"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|([^."`][^.]*))\s*(\.|$)/y;
@@ -21,7 +21,7 @@ export const parsePath = (asked: string): string[] | null => {
   return null;
 };
 
-/** The expression that reads a column from a scan (or from the relation that a derived column was added to). */
+/** Makes the expression that reads a column from a scan, or from the relation to which a derived column was added. */
 export const makeColumnExpr = (column: Column): Expr => ({ kind: 'column', name: column.name, type: column.type });
 
 const fieldsOf = (resolved: Resolved, fields: readonly string[], where: string, asked: string): Resolved => {
@@ -48,8 +48,8 @@ const fieldsOf = (resolved: Resolved, fields: readonly string[], where: string, 
 };
 
 /**
- * A lookup over one table's visible columns. The exact name of a column wins over a path into a struct only where the path leads nowhere.
- * Throws a 400 that names the column and near matches. `where` is the parameter, as in `filters/2/column`.
+ * Makes a lookup over one table's visible columns. When a name is both a column and a path into a struct, the path wins unless it leads nowhere. The lookup
+ * throws a 400 that names the column and near matches. `where` is the parameter, as in `filters/2/column`.
  */
 export const makeResolver = (columns: readonly Column[]) => {
   const visible = new Map(columns.filter((column) => !column.hidden).map((column) => [column.name, column]));

@@ -1,4 +1,4 @@
-/** Plan × Dialect → Statement. Total over the closed kinds; every value is bound, every identifier quoted by the dialect. */
+/** Compiles a plan for a dialect into a statement. Every kind is covered, every value is bound, and the dialect quotes every identifier. */
 import { errors } from '../../errors.ts';
 import { BIGINT, STRING } from '../terms/catalog.ts';
 import type { ColumnType } from '../terms/catalog.ts';
@@ -115,7 +115,10 @@ const list = (parts: readonly Fragment[]) => joinFragments(parts, ', ');
 const orTotal = (object: Fragment, { place, limit, total }: Beyond, dialect: Dialect): Fragment =>
   q`case when ${raw(dialect.quote(place))} <= ${bound(BigInt(limit), BIGINT)} then ${object} else ${dialect.text(raw(dialect.quote(total)), BIGINT)} end`;
 
-/** Where a relation is printed: `line` starts a line of its own, `nested` prints an inner relation, indented by construction (never by editing text, which may hold a caller's names). */
+/**
+ * Where a relation is printed. `line` starts a new line. `nested` prints and indents an inner relation. Text is never edited to indent it, because it may hold
+ * a caller's names.
+ */
 interface Place {
   dialect: Dialect;
   line: Fragment;
@@ -131,12 +134,12 @@ const join = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, line, n
   return q`select l.*, ${names}${line}from (${nested(left)}) as l${line}left join (${added}) as r on ${keys}`;
 };
 
-/** The key of a row where there is something to look up for it, and else null. No column's name begins with a space. */
+/** The name of a column that holds the row's key if the right side has it, and null otherwise. No column's name begins with a space. */
 const KNOWN = ' known';
 
 /**
- * The same rows in the order of `left`. The engine puts those of a batch that find nothing behind the others, so all of them find something: what has no
- * row on the right, the row without a key.
+ * Joins in the order of `left`. The engine puts the rows of a batch that find no match behind the others. So each row gets a match: one without a row on the
+ * right matches an added row whose key is null.
  */
 const joinInOrder = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, line, nested }: Place, lined: Fragment): Fragment => {
   const name = (of: string) => raw(dialect.quote(of));
@@ -150,7 +153,7 @@ const joinInOrder = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, 
 
 const nothing = ({ type }: ScanColumn): Expr => ({ kind: 'value', value: null, type });
 
-/** A relation of these columns that has no row. */
+/** Prints a relation of these columns that has no rows. */
 const emptyRows = (columns: readonly ScanColumn[], dialect: Dialect): Fragment => {
   const typed = columns.map(({ name, type }) => raw(`cast(null as ${dialect.cast(type)}) as ${dialect.quote(name)}`));
   return q`(select ${joinFragments(typed, ', ')} where false)`;
@@ -200,7 +203,7 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
       const cells = made.map(({ as, expr }) => named(cell(expression(expr, dialect), inferExprType(expr)), as, dialect));
       return q`select ${list(cells)}${line}from (${nested(from)})`;
     }
-    // text that stands between two values, then the second of them
+    // the text between two values, then the second of them
     const members: Fragment[] = [];
     let between = '';
     for (const [index, { name, expr }] of made.entries()) {
@@ -227,7 +230,7 @@ const relation = (plan: Plan, dialect: Dialect, depth: number): Fragment => {
   return (PLANS[plan.kind] as Print<PlanKind>)(plan, { dialect, line, nested });
 };
 
-/** The statement that a warehouse of this dialect runs for a plan. Pure: the same plan gives the same text. */
+/** Prints the statement that a warehouse of this dialect runs for a plan. Pure: the same plan gives the same text. */
 export const compile = (plan: Plan, dialect: Dialect): Statement => {
   const { text, values } = relation(plan, dialect, 0);
   return { sql: text, values };

@@ -1,4 +1,4 @@
-/** What a relation holds in every row, where its plan says so without asking the engine. */
+/** Finds columns that have the same value in every row, where the plan tells without asking the engine. */
 import type { Plan, PlanKind } from '../terms/plan.ts';
 
 type Find<K extends PlanKind> = (plan: Extract<Plan, { kind: K }>, name: string) => string | null;
@@ -20,5 +20,8 @@ const FINDERS: { [K in PlanKind]: Find<K> } = {
   print: () => null,
 };
 
-/** The JSON text of a column that is null, or an empty list, in every row; null for any other. To print a struct that is never there took the engine 1 ms. */
+/**
+ * Prints the JSON text of a column that is null, or an empty list, in every row; null for any other. It takes the engine 1 ms to print a struct that is always
+ * null.
+ */
 export const printConstant = (plan: Plan, name: string): string | null => (FINDERS[plan.kind] as Find<PlanKind>)(plan, name);

@@ -1,4 +1,4 @@
-/** Student's t, which neither engine knows: the spread of a mean, printed in what both do. */
+/** Prints the spread of a mean by Student's t, which neither engine knows, in functions that both have. */
 import { joinFragments, q, raw, type Fragment } from '../terms/dialect.ts';
 
 /** The 0.975 quantiles for 1, 2, 3… degrees of freedom, where the expansion is not close enough. */
@@ -9,7 +9,7 @@ const QUANTILES = [
 
 /** The 0.975 quantile of the normal distribution. */
 const Z = 1.959963984540054;
-/** The terms of Cornish and Fisher's expansion, each divided by one more degree of freedom. */
+/** The terms of Cornish and Fisher's expansion. Each is divided by one more power of the degrees of freedom. */
 const TERMS = [
   (Z ** 3 + Z) / 4,
   (5 * Z ** 5 + 16 * Z ** 3 + 3 * Z) / 96,
@@ -17,10 +17,10 @@ const TERMS = [
   (79 * Z ** 9 + 776 * Z ** 7 + 1482 * Z ** 5 - 1920 * Z ** 3 - 945 * Z) / 92_160,
 ];
 
-/** A literal without an exponent would be a decimal. */
+/** Prints a double. A literal without an exponent would be a decimal. */
 const double = (value: number) => raw(`${value}e0`);
 
-/** The 0.975 quantile for `count - 1` degrees of freedom, right to one part in a million; null for fewer than two values. */
+/** Prints the 0.975 quantile for `count - 1` degrees of freedom, right to one part in a million; null for fewer than two values. */
 function quantile(count: Fragment): Fragment {
   const known = QUANTILES.map((value, index) => q`when ${raw(String(index + 2))} then ${double(value)}`);
   const expansion = TERMS.reduceRight<Fragment | null>((rest, term) => {
@@ -30,9 +30,9 @@ function quantile(count: Fragment): Fragment {
   return q`case ${count} when 0 then null when 1 then null ${joinFragments(known, ' ')} else ${double(Z)} + ${expansion ?? double(0)} end`;
 }
 
-/** The standard error of a mean, from the deviation and the number of the values. */
+/** Prints the standard error of a mean, from the deviation and the number of the values. */
 export const buildStandardError = (deviation: Fragment, count: Fragment): Fragment => q`${deviation} / sqrt(nullif(${count}, 0))`;
 
-/** Half the width of the 95 % confidence interval of a mean. */
+/** Prints half the width of the 95 % confidence interval of a mean. */
 export const buildHalfInterval = (deviation: Fragment, count: Fragment): Fragment =>
   q`${buildStandardError(deviation, count)} * ${quantile(count)}`;

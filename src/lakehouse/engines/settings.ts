@@ -1,11 +1,11 @@
-/** Which engines answer reads: the variables of the environment, and what they mean together. */
+/** Reads from the environment which engines answer reads. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { StartError } from '../../errors.ts';
 import type { LakePlace } from '../tables/files/lake-settings.ts';
 
 export const ENGINE_ENVIRONMENT = {
-  /** Of the workspace, such as `dbc-0123.cloud.databricks.com`; unset: DuckDB over the lake folder. */
+  /** Host name of the workspace, such as `dbc-0123.cloud.databricks.com`. When it is unset, DuckDB reads the lake. */
   DATABRICKS_HOST: z
     .string()
     .regex(/^[A-Za-z0-9.-]+(:\d{1,5})?$/, 'it must be a host name without https:// and without a path')
@@ -16,20 +16,20 @@ export const ENGINE_ENVIRONMENT = {
     .optional(),
   /** Unity Catalog catalog in which `npm run lake -- register` names the tables. */
   DATABRICKS_CATALOG: z.string().min(1).max(255).optional(),
-  /** A personal access token, or instead of it the client id and secret of a service principal. */
+  /** A personal access token. The client id and secret of a service principal may be given instead. */
   DATABRICKS_TOKEN: z.string().min(1).optional(),
   DATABRICKS_CLIENT_ID: z.string().min(1).optional(),
   DATABRICKS_CLIENT_SECRET: z.string().min(1).optional(),
   /** File with the PEM of an authority that is trusted besides the usual ones, such as that of a proxy which looks inside TLS. */
   DATABRICKS_CA_FILE: z.string().min(1).optional(),
-  /** URL under which Databricks finds the lake, where it is not that of the bucket: such as `abfss://lake@account.dfs.core.windows.net`. */
+  /** URL under which Databricks finds the lake, if it is not the URL of the bucket, such as `abfss://lake@account.dfs.core.windows.net`. */
   DATABRICKS_LAKE: z
     .string()
     .regex(/^[a-z][a-z0-9+.-]*:\/\/[^\s`?#]+$/, 'it must be a URL without a query, such as s3://field-lake')
     .optional(),
-  /** Which engine answers reads; `auto`: by the bytes that a read has to look at. */
+  /** Which engine answers reads. `auto` chooses by the bytes that a read has to look at. */
   ENGINE: z.enum(['duckdb', 'databricks', 'auto']).optional(),
-  /** With `auto`: DuckDB reads what lies in so many MiB of files at most. */
+  /** With `auto`, DuckDB answers a read that looks at no more than this many MiB of files. */
   ENGINE_DUCKDB_MB: z.coerce.number().int().min(0).max(100_000_000).default(4_096),
 };
 
@@ -51,7 +51,9 @@ export interface DatabricksSettings {
 
 type Variables = z.infer<z.ZodObject<typeof ENGINE_ENVIRONMENT>>;
 
-/** Undefined when nothing is set. Throws StartError with one sentence when it is half set, or nothing says where Databricks finds the lake. */
+/**
+ * Reads the settings of Databricks. Undefined when nothing is set. Throws StartError when only a part is set, or nothing says where Databricks finds the lake.
+ */
 function databricksSettings(env: Variables, place: LakePlace): DatabricksSettings | undefined {
   const { DATABRICKS_HOST: address, DATABRICKS_HTTP_PATH: path, DATABRICKS_CATALOG: catalog, DATABRICKS_LAKE: url } = env;
   const { DATABRICKS_TOKEN: token, DATABRICKS_CLIENT_ID: clientId, DATABRICKS_CLIENT_SECRET: clientSecret } = env;
@@ -77,11 +79,11 @@ function databricksSettings(env: Variables, place: LakePlace): DatabricksSetting
 export interface EngineSettings {
   choice: 'duckdb' | 'databricks' | 'auto';
   databricks: DatabricksSettings | undefined;
-  /** Of files that DuckDB looks at for one read, with `auto`. */
+  /** The most bytes of files that DuckDB looks at for one read, with `auto`. */
   mostBytes: number;
 }
 
-/** Databricks where it is set up and nothing else is said. Throws StartError where it is asked for and not set up. */
+/** Reads which engines answer reads: Databricks where it is set up and ENGINE is not. Throws StartError where Databricks is asked for and not set up. */
 export function readEngineSettings(env: Variables, place: LakePlace): EngineSettings {
   const { ENGINE, ENGINE_DUCKDB_MB } = env;
   const databricks = databricksSettings(env, place);

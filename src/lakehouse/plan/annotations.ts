@@ -1,7 +1,7 @@
 import { readJson } from '../../json.ts';
 /**
- * What people wrote about rows. The log of an experiment only grows: each change is a row with the whole annotation as it was from then on.
- * The last change of an annotation is what it is, and a deleted one stays deleted whatever comes after.
+ * Reads what people wrote about rows. An experiment's log of annotations only grows: each change is a row with the whole annotation as it then became. The last
+ * change of an annotation counts, but a deleted annotation stays deleted, whatever comes after.
  */
 import { ANNOTATIONS, BIGINT, BOOLEAN, STRING, TIMESTAMP, makeArray, listFixedColumns, makeStruct } from '../terms/catalog.ts';
 import type { ColumnType } from '../terms/catalog.ts';
@@ -49,7 +49,7 @@ const log = (scope: ExperimentScope, rows: TableRows): Plan => {
   };
 };
 
-/** The annotations that stand: one row each, with `id` and the fields of its last change. `where` sees the columns that never change. */
+/** Plans the annotations that stand: one row each, with `id` and the fields of its last change. `where` may only use columns that never change. */
 const standing = (scope: ExperimentScope, rows: TableRows, where: Expr): Plan => {
   const packed: Expr = {
     kind: 'struct',
@@ -82,12 +82,12 @@ const standing = (scope: ExperimentScope, rows: TableRows, where: Expr): Plan =>
   };
 };
 
-/** Adds `annotations` to `left`: what stands for each row of the table, oldest first; the empty array where nothing does. */
+/** Adds `annotations` to `left`: those that stand for each row of the table, oldest first, or an empty array. */
 export const joinAnnotations = (left: Plan, source: TableSource, inOrder = false): Plan => {
   const shown = (of: Expr | null): Output => as('annotations', { kind: 'list', of, type: ANNOTATIONS });
   if (!source.annotations) return { kind: 'project', from: left, outputs: [shown(null)], keep: true };
   const of: Expr = { kind: 'compare', how: 'equals', left: column('table_id'), right: value(source.table.identifier) };
-  // the author's id is read from the dimension too, so that the rewrite of an anonymised experiment reaches it
+  // reads the author's id from the dimension too, so that the rewrite of an anonymised experiment also changes the id
   const named: Plan = {
     kind: 'join',
     left: standing(source.scope, source.annotations, of),
@@ -145,13 +145,13 @@ export const joinAnnotations = (left: Plan, source: TableSource, inOrder = false
 /** One annotation as it stands. */
 export interface StandingAnnotation {
   id: string;
-  /** Identifier of the table. */
+  /** The identifier of the table. */
   table_id: string;
   row_id: string;
   type: string;
   content_text: string | null;
   flag_type: string | null;
-  /** A user's id, whatever the experiment shows of people: for decisions only, never for an answer. */
+  /** A user's id, even if the experiment is anonymised. It is for decisions only, and must never be in an answer. */
   created_by: string;
   /** ISO 8601. */
   created_at: string;
@@ -165,7 +165,7 @@ const PART = 1_000;
 const parts = (values: readonly string[]): string[][] =>
   Array.from({ length: Math.ceil(values.length / PART) }, (_, at) => values.slice(at * PART, (at + 1) * PART));
 
-/** Annotations that stand now, as the service needs them to decide about a change. */
+/** Finds annotations that stand now. The service decides by them about a change. */
 export async function findAnnotations(
   warehouse: Warehouse,
   log: { scope: ExperimentScope; rows: TableRows },
@@ -189,7 +189,7 @@ export async function findAnnotations(
   return found;
 }
 
-/** Of these row ids, those that the table does not have. */
+/** Finds those of these row ids that the table does not have. */
 export async function findMissingRows(
   warehouse: Warehouse,
   source: TableSource,

@@ -1,4 +1,4 @@
-/** Relations over one table, from the columns that expressions name. */
+/** Plans relations over one table, from the columns that expressions name. */
 import { DEFAULT_SORT, listPhysicalColumns } from '../terms/catalog.ts';
 import { scanColumns } from './scan-columns.ts';
 import type { Column } from '../terms/catalog.ts';
@@ -21,7 +21,7 @@ const scan = ({ scope, table, columns, files, live }: TableSource, used: Readonl
   ...(places ? { places } : {}),
 });
 
-/** Builds relations over one table and remembers which of its columns were used. */
+/** Builds relations over one table. Each scan reads only the columns that are used. */
 export class Builder {
   readonly source: TableSource;
   readonly resolve: Resolve;
@@ -33,7 +33,7 @@ export class Builder {
     this.resolve = makeResolver(source.columns);
   }
 
-  /** A name that no column of the table has. */
+  /** Makes a name that no column of the table has. */
   unused(name: string): string {
     const taken = this.source.columns.some((column) => column.name.toLowerCase() === name);
     return taken ? this.unused(`${name}_`) : name;
@@ -45,30 +45,33 @@ export class Builder {
       .map((column) => ({ name: column.name, type: column.type, expr: makeColumnExpr(column), column }));
   }
 
-  /** The default sort, then the row id. */
+  /** The order by the default sort column, then by the row id. */
   defaultOrder(): Sort[] {
     const names = [DEFAULT_SORT[this.source.table.kind], 'id'];
     return names.flatMap((name) => this.#columns.get(name) ?? []).map((column) => ({ expr: makeColumnExpr(column), descending: false }));
   }
 
-  /** The same table read from some of its files. */
+  /** Makes a builder of the same table that reads only some of its files. */
   over(files: readonly string[]): Builder {
     return new Builder({ ...this.source, files });
   }
 
-  /** Whether any of these columns is in no file and has to be looked up elsewhere, those of these kinds apart. */
+  /** Whether expressions read a column that no file holds and that must be looked up elsewhere. Columns of the kinds in `but` do not count. */
   derives(exprs: readonly Expr[], but: readonly Column['derived'][] = []): boolean {
     const isElsewhere = (derived: Column['derived']) =>
       derived !== undefined && !but.includes(derived) && (derived !== 'annotations' || this.source.annotations !== undefined);
     return [...listColumnNames(exprs)].some((name) => isElsewhere(this.#columns.get(name)?.derived));
   }
 
-  /** The rows at some places of the one file, with what of the files' own columns these expressions read. */
+  /** Plans the rows at some places of the one file, with those of the file's columns that these expressions read. */
   at(places: Places, exprs: readonly Expr[]): Plan {
     return scan(this.source, listColumnNames(exprs), places);
   }
 
-  /** Scan, the derived columns that `early` uses, and the filter; `late` columns are only made available by the scan; `inOrder` keeps the order of files and of rows in them. */
+  /**
+   * Plans the scan, the derived columns that `early` and `where` use, and the filter. Derived columns of `late` can be added afterwards: the scan reads what
+   * they need. `inOrder` keeps the order of files and of rows in them.
+   */
   from(where: Expr | null, early: readonly Expr[], late: readonly Expr[] = [], inOrder = false): { from: Plan; pending: Set<string> } {
     const derivedOf = (exprs: readonly Expr[]) => new Set([...listColumnNames(exprs)].filter((name) => this.#columns.get(name)?.derived));
     const wanted = [...early, ...late, ...(where ? [where] : [])];
@@ -81,7 +84,7 @@ export class Builder {
   }
 }
 
-/** Names of the columns that expressions read. */
+/** Lists the names of the columns that expressions read. */
 export const listColumnNames = (exprs: readonly Expr[]): Set<string> => {
   const names = new Set<string>();
   const visit = (value: unknown): void => {

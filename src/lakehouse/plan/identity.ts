@@ -1,6 +1,6 @@
 /**
- * People in measurement rows. Rows hold user ids only; names come from the experiment's identity dimension when a plan asks for them.
- * Anonymisation is a rewrite of the plan, so that every user expression above it can only see pseudonyms.
+ * Plans how people appear in measurement rows. Rows hold user ids only; names come from the experiment's identity dimension when a plan asks for them.
+ * Anonymisation rewrites the plan, so that every user expression above it can only see pseudonyms.
  */
 import { CONTRIBUTOR, DEVICE, STRING, listFixedColumns } from '../terms/catalog.ts';
 import type { ColumnType, TableKind } from '../terms/catalog.ts';
@@ -14,7 +14,7 @@ const greatest = (name: string): Output => ({ as: name, name, expr: { kind: 'agg
 const NO_ROWS: TableRows = { files: [] };
 const hasRows = (rows: TableRows | undefined) => rows !== undefined && rows.files.length > 0;
 
-/** Every dimension row once per key, whatever its files hold: a join with it never multiplies rows. */
+/** Plans a dimension with one row for each key, whatever its files hold. A join with it never multiplies rows. */
 export const planDimension = (
   scope: ExperimentScope,
   kind: TableKind,
@@ -35,7 +35,7 @@ export const planDimension = (
   measures: columns.map(greatest),
 });
 
-/** `left` with a column that is null in every row. */
+/** Adds a column to `left` that is null in every row. */
 const withNothing = (left: Plan, name: string, type: ColumnType): Plan => ({
   kind: 'project',
   from: left,
@@ -43,7 +43,7 @@ const withNothing = (left: Plan, name: string, type: ColumnType): Plan => ({
   keep: true,
 });
 
-/** Adds `contributor`, a struct of id, name and avatar, or null where the id is unknown to the dimension. */
+/** Adds `contributor`, a struct of id, name and avatar. It is null where the dimension does not know the id. */
 export const joinContributor = (left: Plan, source: TableSource, inOrder = false): Plan => {
   if (!hasRows(source.identity)) return withNothing(left, 'contributor', CONTRIBUTOR);
   const fields = ['id', 'name', 'avatar'].map((name) => ({ name, expr: text(name === 'id' ? 'user_id' : name) }));
@@ -63,7 +63,7 @@ export const joinContributor = (left: Plan, source: TableSource, inOrder = false
   };
 };
 
-/** Adds `device`: what the registry says of the client that sent a row, or null. Its owner is a person, and shown as one may be. */
+/** Adds `device`: what the registry says of the client that sent a row, or null. Its owner is a person, who has a pseudonym in an anonymised experiment. */
 export const joinDevice = (left: Plan, source: TableSource, inOrder = false): Plan => {
   if (!hasRows(source.registry)) return withNothing(left, 'device', DEVICE);
   const { scope } = source;
@@ -113,7 +113,7 @@ const pseudonymous = (expr: Expr): Expr => {
 const scanOf = (plan: Plan): Extract<Plan, { kind: 'scan' }> =>
   plan.kind === 'scan' ? plan : scanOf('left' in plan ? plan.left : plan.from);
 
-/** The same plan, in which every join with the identity dimension of an anonymised experiment reads pseudonyms and nothing else of it. */
+/** Rewrites a plan so that every join with the identity dimension of an anonymised experiment reads pseudonyms and nothing else of it. */
 export const anonymise = (plan: Plan): Plan => {
   if (plan.kind === 'scan') return plan;
   if (plan.kind === 'among') return { ...plan, left: anonymise(plan.left), right: anonymise(plan.right) };

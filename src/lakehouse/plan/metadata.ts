@@ -1,6 +1,6 @@
 /**
- * What people have said of plots, plants and devices: tables whose rows meet the measurements that answer a question, or come from a device, with
- * their key. The dimension holds one row for each matched column and key, with a typed column for each name. A read joins it only for the names it uses.
+ * Adds what people have said of plots, plants and devices. It comes in tables whose rows meet measurements by a key: the answer to a question, or a value from
+ * the device. The dimension holds one row for each matched column and key, with a typed column for each name. A read joins it only for the names it uses.
  */
 import { STRING, listFixedColumns, listPhysicalColumns } from '../terms/catalog.ts';
 import type { Column, ColumnType } from '../terms/catalog.ts';
@@ -13,7 +13,7 @@ const RAW_ID = 'raw_id';
 
 const rowsOf = ({ files, live }: TableRows): TableRows => ({ files, ...(live ? { live } : {}) });
 
-/** What the dimension adds to a table that has these columns. A name that the table has already is told apart by `metadata_` before it. */
+/** Lists the columns that the dimension adds to a table. A name that the table has already gets `metadata_` before it. */
 export function listMetadataColumns(
   { columns: described, answers }: MetadataSource,
   table: readonly Column[],
@@ -37,7 +37,7 @@ export function listMetadataColumns(
 const column = (name: string, type: ColumnType = STRING): Expr => ({ kind: 'column', name, type });
 const as = (name: string, expr: Expr): Output => ({ as: name, name, expr });
 
-/** The dimension's rows for one matched column, each key once. */
+/** Plans the dimension's rows for one matched column, each key once. */
 function entries(scope: ExperimentScope, source: MetadataSource, matched: string, wanted: readonly MetadataColumn[]): Plan {
   const scan: Plan = {
     kind: 'scan',
@@ -60,7 +60,7 @@ function entries(scope: ExperimentScope, source: MetadataSource, matched: string
   return { kind: 'group', from: { kind: 'filter', from: scan, where }, keys: [as('key', column('key'))], measures };
 }
 
-/** Joins the answers to a question, under a name of ours, to rows that were made from measurements. */
+/** Joins the answers to a question to rows that were made from measurements. The answers get a name that no column has. */
 function withAnswer(
   left: Plan,
   { scope }: TableSource,
@@ -74,14 +74,14 @@ function withAnswer(
   return { kind: 'join', left, right, leftKey: RAW_ID, rightKey: 'id', adds: [as(name, column(matched))] };
 }
 
-/** Adds those of the named columns that metadata gives; `from` as it is when there are none. */
+/** Adds those of the named columns that come from metadata. Answers `from` unchanged when there are none. */
 export function joinMetadata(from: Plan, source: TableSource, names: ReadonlySet<string>): Plan {
   const { metadata, scope } = source;
   const wanted = metadata?.columns.filter(({ name }) => names.has(name)) ?? [];
   if (!metadata || wanted.length === 0) return from;
   const taken = new Set(source.columns.map(({ name }) => name.toLowerCase()));
   const unused = (name: string): string => (taken.has(name) ? unused(`${name}_`) : name);
-  // a read may add some columns before its cut and others after it: each time under names of their own
+  // a read may add some columns before its cut and others after it; each time they get names of their own
   const turn = metadata.columns.findIndex(({ name }) => names.has(name));
   const own = new Set(listPhysicalColumns(source.columns).map(({ name }) => name));
   const asked = new Set(metadata.answers && listPhysicalColumns(metadata.answers.columns).map(({ name }) => name));

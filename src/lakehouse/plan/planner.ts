@@ -1,4 +1,4 @@
-/** ReadRequest + one version of a table → Plan. Every refusal of a read is thrown from here or from what this file calls, as a 400 that names the column. */
+/** Plans a read from a request and one version of a table. This file, or what it calls, throws every refusal of a read, as a 400 that names the column. */
 import { Builder } from './builder.ts';
 import { BIGINT } from '../terms/catalog.ts';
 import type { ColumnType } from '../terms/catalog.ts';
@@ -21,20 +21,20 @@ import { splitByParts, planSort, makeWindow, planWindow } from './window.ts';
 import type { Asked, Window } from './window.ts';
 
 export interface ReadPlan {
-  /** What goes out, in order; its columns are those of `columns`. */
+  /** The rows that are answered, in order. Their columns are those of `columns`. */
   rows: Plan;
-  /** The same of parts of the table whose rows follow each other, where the first few are likely to fill the page. */
+  /** The same for parts of the table that follow each other in the order of the rows, where the first few parts are likely to fill the page. */
   parts?: readonly Plan[];
-  /** One row with one BIGINT `c0`: the rows that match. */
+  /** Counts the rows that match: one row with one BIGINT `c0`. */
   count: Plan;
-  /** Nothing was filtered or grouped: the manifest's own count is the answer. */
+  /** True when nothing was filtered or grouped: the manifest's own count is then the answer. */
   countsEveryRow: boolean;
-  /** What the filter keeps, where the manifest may know how many rows that is. */
+  /** The values and ranges that the filter keeps, where the manifest may know how many rows have them. */
   kept?: Kept | null;
   columns: readonly { as: string; name: string; type: ColumnType }[];
-  /** What the rows are ordered by, where it was asked for: columns of `rows` that do not go out. */
+  /** The values that order the rows, where they were asked for: columns of `rows` that the answer leaves out. */
   keys?: readonly Output[];
-  /** Set where `rows` say where each stands, and how many there are: the row beyond the window is read for that. */
+  /** Set where each of `rows` has its place and the total number beside it. The row beyond the window is read for this. */
   beyond?: Beyond;
   window: Window;
 }
@@ -85,7 +85,7 @@ const keptOfRows = (where: Expr | null, { columns }: TableSource): Kept | null =
   return values || ranges ? { values, ranges } : null;
 };
 
-/** What the filter of a read keeps, where the manifest may know how many rows that is. Throws the 400s of filters. */
+/** Finds the values and ranges that the filter of a read keeps, where the manifest may know how many rows have them. Throws the 400s of filters. */
 export const findKept = (source: TableSource, { filters = [] }: ReadRequest): Kept | null =>
   keptOfRows(buildPredicate(filters, new Builder(source).resolve), source);
 
@@ -116,7 +116,7 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
   };
 };
 
-/** `cumsum` without groups and without other functions: every row, with its running total beside it. */
+/** Plans `cumsum` without groups and without other functions: every row, with its running total beside it. */
 const planRunning = (builder: Builder, request: ReadRequest, functions: readonly Measure[], window: Window): ReadPlan => {
   const where = buildPredicate(request.filters ?? [], builder.resolve);
   const by = sortOf(builder, request);
@@ -174,7 +174,7 @@ const aggregateOrder = (request: ReadRequest, outputs: readonly Output[], keys: 
   ];
 };
 
-/** Rows of a table of which a second pass, to count groups that do not fit into an answer, takes longer than to number all groups. */
+/** The rows of a table from which on a second pass, to count groups that do not fit into an answer, takes longer than to number all groups. */
 const MANY = 10_000_000;
 
 const beyondLast = ({ source }: Builder, window: Window): Beyond | null =>
@@ -232,9 +232,9 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
 };
 
 /**
- * Plans a read. `cap` is the most rows an answer may hold (100,000 for JSON), or null for streams. Every 400 of a read comes from here:
- * unknown columns with near matches, operators and functions that a type does not have, values of the wrong type. `keyed` pages of plain rows carry what
- * they are ordered by, and one row more.
+ * Plans a read. `cap` is the most rows an answer may hold (100,000 for JSON), or null for streams. Every 400 of a read comes from here: unknown columns with
+ * near matches, operators and functions that a type does not have, values of the wrong type. `keyed` pages of plain rows carry the values that order them, and
+ * one more row.
  */
 export const planRead = (source: TableSource, request: ReadRequest, cap: number | null, keyed = false): ReadPlan => {
   const builder = new Builder(source);
@@ -251,7 +251,7 @@ export const planRead = (source: TableSource, request: ReadRequest, cap: number 
   );
 };
 
-/** Distinct values of one column, ascending, without nulls and empty text; one more than `limit`, so that a cut is seen. */
+/** Plans the distinct values of one column, ascending, without nulls and empty text. Reads one more than `limit`, so that a cut is seen. */
 export const planDistinct = (source: TableSource, asked: string, limit: number): { rows: Plan; type: ColumnType } => {
   const builder = new Builder(source);
   const { name, type, expr } = builder.resolve(asked, 'column');
@@ -260,7 +260,7 @@ export const planDistinct = (source: TableSource, asked: string, limit: number):
       'column',
       `'${shortenName(name)}' has no distinct values: its type is ${printType(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
     );
-  // text beyond the empty one is neither null nor empty, and the engine can ask the files for that
+  // text greater than the empty one is neither null nor empty, and the engine can skip files by this comparison
   const present: Expr =
     type.kind === 'string'
       ? { kind: 'compare', how: 'greater', left: expr, right: { kind: 'value', value: '', type } }

@@ -1,9 +1,9 @@
-/** Pages that begin where another ended: the order turned round, and what lies beyond a row in it. */
+/** Plans pages that begin where another ended: reverses the order, and finds the rows beyond a given row. */
 import { errors } from '../../errors.ts';
 import type { Expr, Sort } from '../terms/plan.ts';
 import { inferExprType } from '../terms/types.ts';
 
-/** The same order from its end. */
+/** Reverses an order, so that it begins at its end. */
 export const reverseSort = (by: readonly Sort[]): Sort[] =>
   by.map(({ expr, descending, nullsFirst = false }) => ({ expr, descending: !descending, nullsFirst: !nullsFirst }));
 
@@ -14,7 +14,7 @@ const same = ({ expr }: Sort, key: string | null): Expr =>
     ? { kind: 'missing', of: expr, negated: false }
     : { kind: 'compare', how: 'equals', left: expr, right: { kind: 'value', value: key, type: inferExprType(expr) } };
 
-/** What comes after a value of one term; null when nothing does. */
+/** Makes the condition for rows after a value of one sort term; null when no row comes after it. */
 const after = ({ expr, descending, nullsFirst = false }: Sort, key: string | null): Expr | null => {
   if (key === null) return nullsFirst ? { kind: 'missing', of: expr, negated: true } : null;
   const value: Expr = { kind: 'value', value: key, type: inferExprType(expr) };
@@ -22,7 +22,7 @@ const after = ({ expr, descending, nullsFirst = false }: Sort, key: string | nul
   return nullsFirst ? more : { kind: 'some', of: [more, { kind: 'missing', of: expr, negated: false }] };
 };
 
-/** What every row after a value of the first term has, which an engine can ask its files for. */
+/** Makes a condition that every row after a value of the first term fulfils. An engine can skip files by it. */
 const atLeast = ({ expr, descending, nullsFirst = false }: Sort, key: string | null): Expr[] => {
   if (key === null) return nullsFirst ? [] : [{ kind: 'missing', of: expr, negated: false }];
   const value: Expr = { kind: 'value', value: key, type: inferExprType(expr) };
@@ -31,8 +31,8 @@ const atLeast = ({ expr, descending, nullsFirst = false }: Sort, key: string | n
 };
 
 /**
- * The rows that come after one in an order that is total. `keys` are the exact texts of its values, term by term. Throws `errors.internal` when they
- * are of another order.
+ * Makes the condition for the rows that come after a given row in a total order. `keys` are the exact texts of its values, term by term. Throws
+ * `errors.internal` when their number is not that of the terms.
  */
 export const buildSeek = (by: readonly Sort[], keys: readonly (string | null)[]): Expr => {
   if (keys.length !== by.length) throw errors.internal().with({ cause: new Error(`${keys.length} keys for ${by.length} terms`) });

@@ -1,4 +1,4 @@
-/** Which rows of a relation go out, and the cheapest way to them. */
+/** Plans which rows of a relation are answered, and the cheapest way to them. */
 import { Builder, listColumnNames } from './builder.ts';
 import { DEFAULT_SORT } from '../terms/catalog.ts';
 import { pickFewValued, addDerived } from './derived.ts';
@@ -10,11 +10,11 @@ import type { ReadRequest, Seek } from '../ask/request.ts';
 import { reverseSort } from './seek.ts';
 import { inferExprType } from '../terms/types.ts';
 
-/** Which rows go out: a page, or the first `limit` (null: all); with `peek` one row more is read, so that a cut is seen. */
+/** The rows that are answered: a page, or the first `limit` (null: all). With `peek` one more row is read, so that a cut is seen. */
 export type Window =
   { kind: 'page'; page: number; pageSize: number; peek: boolean; seek?: Seek } | { kind: 'limit'; limit: number | null; peek: boolean };
 
-/** The window of a request; `cap` is the most rows that an answer may hold, or null for streams; a `keyed` page says whether another follows. */
+/** Makes the window of a request. `cap` is the most rows that an answer may hold, or null for streams. A `keyed` page says whether another follows. */
 export const makeWindow = (request: ReadRequest, cap: number | null, keyed = false): Window => {
   const { seek, page = 1, pageSize = 100 } = request;
   if (seek) return { kind: 'page', page: 1, pageSize, peek: true, seek };
@@ -26,22 +26,22 @@ export const makeWindow = (request: ReadRequest, cap: number | null, keyed = fal
 
 const MAX_OFFSET = 1e15;
 
-/** The rows that are read: those of the window and, where it peeks, one more. */
+/** Says which rows are read: those of the window and, where it peeks, one more. */
 const cutOf = (window: Window): { limit: number | null; offset: number } =>
   window.kind === 'page'
     ? { limit: window.pageSize + (window.peek ? 1 : 0), offset: Math.min(MAX_OFFSET, (window.page - 1) * window.pageSize) }
     : { limit: window.limit === null ? null : window.limit + (window.peek ? 1 : 0), offset: 0 };
 
-/** The rows of a window, in order. */
+/** Plans the rows of a window, in order. */
 export const planSort = (from: Plan, by: readonly Sort[], window: Window): Plan => ({ kind: 'sort', from, by, ...cutOf(window) });
 
-/** A plain read: which rows, in which order, and what of them is shown. */
+/** A plain read: which rows, in which order, and which expressions of them are shown. */
 export interface Asked {
   where: Expr | null;
   by: readonly Sort[];
   printed: readonly Expr[];
   window: Window;
-  /** What `where` says of the place that the page is at, where it is at one. */
+  /** The condition for rows beyond the place where the page begins, if it begins at one. */
   beyond?: Expr | null;
 }
 
@@ -53,14 +53,14 @@ const isOwnOrder = ({ table }: TableSource, [first, second, ...more]: readonly S
   !second.descending &&
   more.length === 0;
 
-/** What the manifest knows of the files, with the rows of each that are read; null where it does not know how many a filter keeps. */
+/** The files as the manifest knows them, each with the number of its rows that are read. Null where the manifest does not know how many rows a filter keeps. */
 const readExtents = ({ extents }: TableSource, where: Expr | null): readonly FileExtent[] | null => {
   if (!extents || where === null) return extents ?? null;
   const kept = extents.flatMap((extent) => (extent.kept === undefined ? [] : { ...extent, rowCount: extent.kept }));
   return kept.length === extents.length ? kept : null;
 };
 
-/** The files that can hold the window, when the order is the table's own and the manifest knows what its files hold. */
+/** Picks the files that can hold the window. This needs the table's own order, and a manifest that knows what the files hold. */
 const nearFiles = ({ source }: Builder, { where, by, window }: Asked): { files: string[]; offset: number } | null => {
   const { limit, offset } = cutOf(window);
   const extents = readExtents(source, where);
@@ -82,13 +82,13 @@ const besideFiles = (
 };
 
 /**
- * Splits the table into parts that follow each other in the order of the page. They are read one by one until the page is full, which is soon unless the
- * filter keeps very little. Null where the page is another one, or rows of every file are mixed.
+ * Splits the table into parts that follow each other in the order of the page. They are read one by one until the page is full, which is soon unless the filter
+ * keeps very little. Null where the page is not of this kind, or rows of all files are mixed.
  */
 export const splitByParts = (builder: Builder, { where, by, window }: Asked): Builder[] | null => {
   const { files, extents, ...source } = builder.source;
   if (window.kind !== 'page' || where === null || !extents || cutOf(window).offset > 0) return null;
-  // the files of the page are known
+  // the files of the page are known, so no parts are needed
   if (readExtents(builder.source, where)) return null;
   const { seek } = window;
   const order = seek?.back ? reverseSort(by) : by;
@@ -105,18 +105,18 @@ export const splitByParts = (builder: Builder, { where, by, window }: Asked): Bu
   if (parts.length < 2) return null;
   return parts.map((paths) => {
     const held = new Set(paths);
-    // the newest first, as in the whole
+    // the newest first, as in the whole table
     return new Builder({ ...source, files: files.filter((path) => held.has(path)), extents: extents.filter(({ path }) => held.has(path)) });
   });
 };
 
-/** As the manifest writes times: always six places. */
+/** Writes a time as the manifest does, with six decimal places. */
 const microseconds = (time: string) => time.replace(/\.(\d{3})Z$/, '.$1000Z');
 
 /**
- * The files in an order in which nothing is left to be sorted, for a stream of every row in the table's own ascending order. The engine keeps the order of
- * files and rows, but a join loses it. So this holds only when nothing is joined except the few people, devices and annotations that are joined in order. A
- * search in a list of values counts as a join too, since the engine may make one of it.
+ * Lists the files so that nothing is left to sort, for a stream of every row in the table's own ascending order. The engine keeps the order of files and rows,
+ * but a join loses it. So this holds only when nothing is joined except the few people, devices and annotations that are joined in order. A search in a list of
+ * values counts as a join too, because the engine may make one of it.
  */
 const sortedFiles = (builder: Builder, { where, by, printed, window }: Asked): string[] | null => {
   const { source } = builder;
@@ -132,9 +132,9 @@ const looksInLists = (where: Expr | null): boolean =>
 const MOST_LATE = 1_000;
 
 /**
- * Whether rows of one page are likely to lie side by side: then their ids are found on narrow columns first and only their own row groups are opened again.
- * Where many rows share a key, the row id decides, and neighbours in it are neighbours in the files. Rows that are picked by a measured value lie everywhere:
- * nearly every row group is opened for them anyway, and once is cheaper than twice.
+ * Whether the rows of one page are likely to lie side by side. Their ids are then found on narrow columns first, and only their own row groups are opened
+ * again. Rows with the same key are sorted by row id, so neighbours by id are neighbours in the files. Rows picked by a measured value lie everywhere: nearly
+ * every row group is opened for them anyway, and once is cheaper than twice.
  */
 const isLate = (builder: Builder, { by, printed, where, window }: Asked): boolean => {
   const { limit } = cutOf(window);
@@ -151,19 +151,19 @@ const isLate = (builder: Builder, { by, printed, where, window }: Asked): boolea
   );
 };
 
-/** Whether rows of these files that are next to each other by the table's own key are so in the files too. */
+/** Whether rows of these files that are neighbours by the table's own key are neighbours in the files too. */
 const lieSideBySide = ({ source }: Builder, files: readonly string[]): boolean => {
   const held = new Set(files);
   const known = (source.extents ?? []).filter(({ path }) => held.has(path));
   return known.length > 0 && known.every(({ minId, nullKeys }) => minId !== null && nullKeys === 0);
 };
 
-/** A filter that keeps at most one row in so many. At one in a hundred a page took 11.4 ms instead of 13.0, at one in two it would take longer. */
+/** A filter is rare when it keeps at most one row in so many. At one in a hundred a page took 11.4 ms instead of 13.0; at one in two it would take longer. */
 const RARE = 50;
 
 /**
- * True when the engine finds the page as fast as by its keys alone. It starts at the page's end, and makes values of the shown columns only for rows that
- * the filter keeps.
+ * Whether the engine finds the page without the search by keys just as fast: it starts at the page's end, and reads the shown columns only of rows that the
+ * filter keeps.
  */
 const isRareAhead = ({ source }: Builder, { where, by }: Asked): boolean => {
   if (where === null || by[0]?.descending !== false) return false;
@@ -173,7 +173,7 @@ const isRareAhead = ({ source }: Builder, { where, by }: Asked): boolean => {
   return sum(({ kept, rowCount }) => kept ?? rowCount) * RARE <= sum(({ rowCount }) => rowCount);
 };
 
-/** The rows whose keys come first: at one end of a file that alone holds the page, whose rows are in order. */
+/** Plans the rows whose keys come first. Where one file alone holds the page, its rows are in order, so these rows are at one of its ends. */
 const keysFirst = (builder: Builder, where: Expr | null, { expr, descending }: Sort, most: number): Plan => {
   const { files, extents } = builder.source;
   const [path, ...others] = files;
@@ -184,8 +184,8 @@ const keysFirst = (builder: Builder, where: Expr | null, { expr, descending }: S
 };
 
 /**
- * The rows that share a key with one of the page: found by the keys alone, so that of other columns only what surrounds the page is made values of.
- * Keys of ties beyond the page are among them, and what comes before an offset; both are cut off where rows are sorted.
+ * Plans the rows that share a key with a row of the page. The keys are found first, so that other columns are read only around the page. The rows include ties
+ * beyond the page, and rows before an offset; the sort cuts both off.
  */
 const aroundPage = (near: Builder, { where, by, printed }: Omit<Asked, 'window' | 'beyond'>, most: number) => {
   const [first] = by;
@@ -199,7 +199,7 @@ const aroundPage = (near: Builder, { where, by, printed }: Omit<Asked, 'window' 
   return { from: { kind: 'among', left, right, key: first.expr.name } satisfies Plan, pending };
 };
 
-/** Whether a filter picks the rows of a page in the table's own order, by columns of the table's own files. */
+/** Whether a filter picks the rows of a page in the table's own order, by columns that the table's own files hold. */
 const isPicked = (builder: Builder, { where, by, window }: Asked): boolean => {
   const seek = window.kind === 'page' ? window.seek : undefined;
   const order = seek?.back ? reverseSort(by) : by;
@@ -210,8 +210,8 @@ const both = (left: Expr | null, right: Expr | null): Expr | null =>
   left && right ? { kind: 'every', of: [left, right] } : (left ?? right);
 
 /**
- * The first rows by the table's own key are read from the files that hold them first: once a page is full, the engine passes over files whose keys lie beyond it.
- * `files` begins with the newest.
+ * Makes the first rows by the table's own key be read from the files that hold them first: once a page is full, the engine skips files whose keys lie beyond
+ * it. `files` begins with the newest.
  */
 const fromItsEnd = (builder: Builder, { by, window }: Asked): Builder => {
   const [first] = by;
@@ -219,7 +219,7 @@ const fromItsEnd = (builder: Builder, { by, window }: Asked): Builder => {
   return isOldest && cutOf(window).limit !== null ? builder.over(builder.source.files.toReversed()) : builder;
 };
 
-/** The rows of a window of one table, in order, with every column that is shown. */
+/** Plans the rows of a window of one table, in order, with every column that is shown. */
 export const planWindow = (given: Builder, asked: Asked): Plan => {
   const builder = fromItsEnd(given, asked);
   const { by, printed, window, beyond = null } = asked;
@@ -235,7 +235,7 @@ export const planWindow = (given: Builder, asked: Asked): Plan => {
     const rows: Plan = { kind: 'among', left: from, right: ids, key: 'id' };
     return { kind: 'sort', from: addDerived(rows, builder.source, pending), by, limit: null, offset: 0 };
   }
-  // a short page gets its derived columns after the cut; a whole table before its one sort
+  // a short page gets its derived columns after the cut; a whole table gets them before its one sort
   const isWhole = cut.limit === null;
   const offset = near?.offset ?? cut.offset;
   const over = near ? builder.over(near.files) : builder;

@@ -1,4 +1,4 @@
-/** How many rows match: from the manifest where it knows, from the engine where it does not. */
+/** Counts the rows that match. It asks the manifest where that knows, and the engine where it does not. */
 import { compile } from '../compile/compile.ts';
 import type { Kept, TableSource } from '../terms/source.ts';
 import { planRead } from '../plan/planner.ts';
@@ -6,16 +6,16 @@ import type { ReadPlan } from '../plan/planner.ts';
 import type { ReadRequest } from '../ask/request.ts';
 import type { RunOptions, Warehouse } from '../terms/warehouse.ts';
 
-/** Matching rows of the files that the manifest knows it of, by path. */
+/** The number of matching rows in each file of which the manifest knows it, by path. */
 export type KnownRows = ReadonlyMap<string, number>;
 
 const NOTHING: KnownRows = new Map();
 
-/** What the manifest knows of the rows that a filter keeps. */
+/** Finds what the manifest knows of the rows that a filter keeps. */
 export const findKnownRows = async (source: TableSource, kept: Kept | null | undefined): Promise<KnownRows> =>
   kept && source.keptRows ? source.keptRows(kept) : NOTHING;
 
-/** The same table without files that hold no matching row, and with the known rows of the others. */
+/** Leaves out files that hold no matching row, and notes the known rows of the others. */
 export const dropEmptyFiles = (source: TableSource, known: KnownRows): TableSource => {
   const holds = (path: string) => known.get(path) !== 0;
   return {
@@ -25,7 +25,7 @@ export const dropEmptyFiles = (source: TableSource, known: KnownRows): TableSour
   };
 };
 
-/** A read whose rows are counted; `known` is asked for where it is not given. */
+/** A read whose rows are to be counted. `known` is found when it is not given. */
 export interface Counted {
   source: TableSource;
   request: ReadRequest;
@@ -33,7 +33,7 @@ export interface Counted {
   known?: KnownRows;
 }
 
-/** Rows that match. */
+/** Counts the rows that match. */
 export const countMatches = async (
   warehouse: Warehouse,
   { source, request, plan, known }: Counted,
@@ -44,7 +44,7 @@ export const countMatches = async (
   const others = source.files.filter((path) => !rows.has(path));
   const sum = source.files.reduce((total, path) => total + (rows.get(path) ?? 0), 0);
   if (others.length === 0 && source.files.length > 0) return sum;
-  // of a plan whose every file is unknown the count stands there already
+  // when no file is known, the plan's own count serves
   const rest = rows.size === 0 ? plan.count : planRead({ ...source, files: others, extents: undefined }, request, null).count;
   const [row] = await warehouse.rows(compile(rest, warehouse.dialect), options);
   return sum + Number(row?.c0 ?? 0);

@@ -1,4 +1,4 @@
-/** Which engine answers a read: DuckDB opens the files of a version, Databricks the same version of the Delta table. */
+/** Chooses the engine for a read. DuckDB opens the files of a version; Databricks opens the same version of the Delta table. */
 import { findKnownRows, dropEmptyFiles } from './count.ts';
 import type { LiveTable, TableRows } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
@@ -7,17 +7,17 @@ import type { ReadRequest } from '../ask/request.ts';
 import type { Warehouse } from '../terms/warehouse.ts';
 
 interface EnginesOptions {
-  /** Opens files; undefined where it is not to be asked. */
+  /** The engine that opens files; undefined where it is not to be used. */
   files: Warehouse | undefined;
-  /** Opens tables; undefined where there is none. */
+  /** The engine that opens tables; undefined where there is none. */
   tables: Warehouse | undefined;
-  /** With both: what lies in more bytes of files than this is read from tables. */
+  /** With both engines: a read of more bytes of files than this is read from tables. */
   mostBytes: number;
   /** Settles when the logs of these tables have these versions. Throws `errors.lakeNotPublished`. */
   published: (tables: readonly LiveTable[]) => Promise<void>;
 }
 
-/** A read's engine, and what it reads as that engine knows it. */
+/** The engine of a read, and the source as that engine knows it. */
 export interface Chosen {
   warehouse: Warehouse;
   source: TableSource;
@@ -25,13 +25,13 @@ export interface Chosen {
 
 const isThere = (rows: TableRows | undefined): rows is TableRows => rows !== undefined && rows.files.length > 0;
 
-/** Every table that a read may open. */
+/** Lists every table that a read may open. */
 const tablesOf = (source: TableSource): LiveTable[] =>
   [source, source.identity, source.registry, source.annotations, source.metadata, source.metadata?.answers]
     .filter(isThere)
     .flatMap(({ live }) => live ?? []);
 
-/** Bytes of the files that may hold a row of the read. Throws the planner's 400s of filters. */
+/** Sums the bytes of the files that may hold a row of the read. Throws the planner's 400s of filters. */
 async function bytesOf(source: TableSource, request: ReadRequest): Promise<number> {
   const { extents = [] } = dropEmptyFiles(source, await findKnownRows(source, findKept(source, request)));
   return extents.reduce((sum, { byteCount = 0 }) => sum + byteCount, 0);
@@ -49,22 +49,22 @@ export class Engines {
     if (this.#all.length === 0) throw new TypeError(NO_ENGINE);
   }
 
-  /** Statements running now. */
+  /** The number of statements that run now. */
   get running(): number {
     return this.#all.reduce((sum, { running }) => sum + running, 0);
   }
 
-  /** The engine for a read, once it can see what is read. Throws the planner's 400s of filters and `lakeNotPublished`. */
+  /** Chooses the engine for a read, and waits until it can see the tables. Throws the planner's 400s of filters and `lakeNotPublished`. */
   async choose(source: TableSource, request: ReadRequest = {}): Promise<Chosen> {
     const { files, tables, mostBytes, published } = this.#options;
     if (files && (!tables || (await bytesOf(source, request)) <= mostBytes)) return { warehouse: files, source };
     if (!tables) throw new TypeError(NO_ENGINE);
     await published(tablesOf(source));
-    // where a row lies in the files is of no use to an engine that opens tables
+    // an engine that opens tables has no use for the places of rows in files
     return { warehouse: tables, source: { ...source, extents: undefined, keptRows: undefined } };
   }
 
-  /** The engine for a small table of the service's own. Throws `lakeNotPublished`. */
+  /** Chooses the engine for a small table that only the service reads. Throws `lakeNotPublished`. */
   async forSmall({ live }: TableRows): Promise<Warehouse> {
     const { files, tables, published } = this.#options;
     if (files) return files;

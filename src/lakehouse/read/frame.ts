@@ -1,4 +1,4 @@
-/** Bytes around rows that the engine printed: JSON arrays from lines, CSV headers. */
+/** Puts bytes around rows that the engine printed: JSON arrays from lines, CSV headers. */
 import { Transform, pipeline, type Readable } from 'node:stream';
 
 const NEWLINE = 0x0a;
@@ -6,13 +6,13 @@ const COMMA = 0x2c;
 
 export interface LineCount {
   rows: number;
-  /** A row beyond `limit` was seen, and not passed on. */
+  /** Whether a row beyond `limit` was seen; it is not passed on. */
   cut: boolean;
-  /** The text of that row, where it was waited for. */
+  /** The text of that row, where the caller waited for it. */
   beyond?: string;
 }
 
-/** Lines → the same lines joined by commas, at most `limit` of them. Stops reading the source at the first line beyond, or behind it where `waits` asks for its text. */
+/** Joins lines by commas, at most `limit` of them. Stops reading the source at the first line beyond, or behind that line where `waits` asks for its text. */
 export async function* joinLines(source: Readable, limit: number, seen: LineCount, waits = false): AsyncGenerator<Buffer> {
   let owed = false;
   for await (const chunk of source as AsyncIterable<Buffer>) {
@@ -44,7 +44,7 @@ export async function* joinLines(source: Readable, limit: number, seen: LineCoun
 
 const QUOTE = 0x22;
 
-/** Passes CSV or NDJSON on and counts its records; a line break inside quotes is no record's end. */
+/** Passes CSV or NDJSON on and counts its records. A line break inside quotes ends no record. */
 export async function* countRecords(source: Readable, kind: 'csv' | 'ndjson', seen: LineCount): AsyncGenerator<Buffer> {
   let quoted = false;
   for await (const chunk of source as AsyncIterable<Buffer>) {
@@ -58,7 +58,7 @@ export async function* countRecords(source: Readable, kind: 'csv' | 'ndjson', se
   }
 }
 
-/** Lines of JSON objects → one JSON array. */
+/** Makes one JSON array from lines of JSON objects. */
 export async function* wrapJsonArray(source: Readable, seen: LineCount): AsyncGenerator<Buffer> {
   yield Buffer.from('[');
   yield* joinLines(source, Infinity, seen);
@@ -67,14 +67,14 @@ export async function* wrapJsonArray(source: Readable, seen: LineCount): AsyncGe
 
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** The header line of a CSV file, guarded and quoted like its cells. */
+/** Prints the header line of a CSV file, guarded and quoted like its cells. */
 export const printCsvHeader = (names: readonly string[], guard: boolean): string =>
   `${names
     .map((name) => (guard && FORMULA.test(name) ? `'${name}` : name))
     .map((name) => (/[",\r\n]|^\s|\s$|^$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
     .join(',')}\n`;
 
-/** The header goes out with the first rows, or at the end when there are none. A failure before the first row can still become a problem document. */
+/** Sends the header with the first rows, or at the end when there are none. So a failure before the first row can still become a problem document. */
 export const addHeader = (header: string, source: Readable): Readable => {
   let held: string | null = header;
   const body = new Transform({

@@ -1,18 +1,18 @@
-/** Answers that were printed before: kept by what they depend on, within a budget of bytes, least lately used first to go. */
+/** Keeps answers that were printed before, by everything that they depend on, within a budget of bytes. The least recently used goes first. */
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { Page } from './read.ts';
 
 interface Kept {
-  /** Whose rows they are. */
+  /** The experiment whose rows the answer holds. */
   experimentId: string;
   text: Buffer;
-  /** What a page has beside its rows; null of an answer that is no page. */
+  /** What a page has besides its rows; null for an answer that is no page. */
   page: Omit<Page, 'rows'> | null;
 }
 
 interface CacheLimits {
-  /** Of all answers together; 0 keeps none. */
+  /** The most bytes of all answers together; 0 keeps none. */
   bytes: number;
   /** How long an answer is kept. */
   milliseconds: number;
@@ -20,11 +20,11 @@ interface CacheLimits {
 
 export interface CacheKey {
   experimentId: string;
-  /** Names everything that the answer depends on; null is never kept. */
+  /** Names everything that the answer depends on. An answer whose name is null is never kept. */
   answer: string | null;
 }
 
-/** Beyond this share of the whole an answer is not worth the others. */
+/** The largest share of the budget that one answer may take. A larger one is not worth the others. */
 const LARGEST = 1 / 8;
 
 export class PageCache {
@@ -38,18 +38,18 @@ export class PageCache {
     this.#kept = new LRUCache({ maxSize: Math.max(1, bytes), sizeCalculation: sizeOf, ttl: milliseconds, ttlResolution: 0 });
   }
 
-  /** Answers that are kept and their bytes; how often one was found, and how often not. */
+  /** The number of kept answers and their bytes; how often one was found, and how often not. */
   get usage(): { answers: number; bytes: number; hits: number; misses: number } {
     return { answers: this.#kept.size, bytes: this.#kept.calculatedSize, hits: this.#hits, misses: this.#misses };
   }
 
-  /** The answer of a key, where it is kept; reading it costs no engine. */
+  /** Finds the answer of a key, if it is kept. No engine is needed to read it. */
   find(key: CacheKey): Page | null {
     const { text, page } = this.#get(key) ?? { page: null };
     return page && { ...page, rows: Readable.from(text.length === 0 ? [] : [text], { objectMode: false }) };
   }
 
-  /** The text of an answer that is no page, where it is kept. */
+  /** Finds the text of an answer that is no page, if it is kept. */
   findText(key: CacheKey): string | null {
     return this.#get(key)?.text.toString('utf8') ?? null;
   }
@@ -61,7 +61,7 @@ export class PageCache {
     return kept;
   }
 
-  /** The same page, which is kept once its rows have been read to their end. What fails, is left or is too large is not. */
+  /** Answers the same page, and keeps it once its rows have been read to their end. A page that fails, is left or is too large is not kept. */
   keep({ answer, experimentId }: CacheKey, page: Page): Page {
     if (answer === null || this.#most === 0) return page;
     const chunks = async function* (this: PageCache) {
@@ -90,7 +90,7 @@ export class PageCache {
     if (answer !== null && bytes.length <= this.#most) this.#kept.set(answer, { experimentId, text: bytes, page: null });
   }
 
-  /** Removes every answer from an experiment's rows; how many, and their bytes. */
+  /** Removes every answer from an experiment's rows. Answers how many, and their bytes. */
   forget(experimentId: string): { rows: number; bytes: number } {
     const before = { rows: this.#kept.size, bytes: this.#kept.calculatedSize };
     for (const [answer, kept] of [...this.#kept.entries()]) if (kept.experimentId === experimentId) this.#kept.delete(answer);
@@ -98,5 +98,5 @@ export class PageCache {
   }
 }
 
-/** What an answer takes, its columns and bookkeeping included by about. */
+/** Estimates the bytes of an answer, with its columns and bookkeeping. */
 const sizeOf = ({ text, page }: Kept, answer: string): number => text.length + 2 * answer.length + 200 * ((page?.columns.length ?? 0) + 2);

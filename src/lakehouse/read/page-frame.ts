@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import type { Page } from './read.ts';
 
-/** Bytes that are sent at once: a page of ordinary rows, as a whole. What fails before so many are there is still an answer of its own. */
+/** Bytes that are sent at once: a whole page of ordinary rows. A failure before so many bytes are there can still be an answer of its own. */
 const TOGETHER_BYTES = 131_072;
 
-/** The JSON text of an answer with one data page, to be sent as it comes. `names` are the page's own members. */
+/** Frames a page as the JSON text of an answer, sent as it comes. `names` are the page's own members. */
 export const framePage = (page: Page, names: { name: string; catalog_name: string; schema_name: string }): Readable => {
   const chunks = async function* () {
     const head = JSON.stringify(names).slice(0, -1);

@@ -1,4 +1,4 @@
-/** The rows of a plan as they go out: which columns, in which form. */
+/** Prints the rows of a plan in the form in which they are answered. */
 import { Readable } from 'node:stream';
 import { hasDocuments, quoteLargeIntegers, quoteLargeIntegersIn } from '../terms/large-integers.ts';
 import type { Output, Plan } from '../terms/plan.ts';
@@ -8,7 +8,7 @@ import type { RunOptions, Statement, StreamFormat, Warehouse } from '../terms/wa
 const references = ({ columns }: Pick<ReadPlan, 'columns'>): Output[] =>
   columns.map(({ as, name, type }) => ({ as, name, expr: { kind: 'column', name: as, type } }));
 
-/** The rows of a plan as text or values that go out. */
+/** Plans the rows of a read as text or values for the answer. */
 export const printRows = (plan: ReadPlan, format: 'json' | 'csv' | 'typed', guard = false): Plan => ({
   kind: 'print',
   from: plan.rows,
@@ -19,16 +19,16 @@ export const printRows = (plan: ReadPlan, format: 'json' | 'csv' | 'typed', guar
   ...(plan.beyond ? { beyond: plan.beyond } : {}),
 });
 
-/** Whether rows hold documents, whose large whole numbers are text in JSON. */
+/** Whether rows hold documents. Large whole numbers in them become text in JSON. */
 const haveDocuments = ({ columns }: Pick<ReadPlan, 'columns'>): boolean => columns.some(({ type }) => hasDocuments(type));
 
-/** Rows that were printed as JSON, joined by commas. */
+/** Joins rows that were printed as JSON by commas. */
 export const printAsOne = (plan: ReadPlan, lines: readonly unknown[]): Readable => {
   const text = Buffer.from(lines.map(String).join(','));
   return Readable.from(text.length === 0 ? [] : [haveDocuments(plan) ? quoteLargeIntegers(text) : text], { objectMode: false });
 };
 
-/** Rows as bytes, as the engine prints them. */
+/** Streams rows as bytes, as the engine prints them. */
 export const streamRows = async (
   warehouse: Warehouse,
   plan: ReadPlan,

@@ -1,4 +1,4 @@
-/** The door to reading: plan, compile, run, frame. */
+/** Reads a table: plans, compiles, runs, and frames the answer. */
 import { Readable } from 'node:stream';
 import { readJson } from '../../json.ts';
 import { compile } from '../compile/compile.ts';
@@ -25,20 +25,20 @@ export interface ColumnInfo {
   type_text: string;
 }
 
-/** What a page holds beside its rows. */
+/** What a page holds besides its rows. */
 export interface PageCounts {
-  /** Rows of this answer. */
+  /** The number of rows in this answer. */
   rows: number;
-  /** Rows that match. */
+  /** The number of rows that match. */
   totalRows: number;
-  /** Matching rows exist beyond those sent; false on a paged read, where `totalPages` says what remains. */
+  /** True when matching rows exist beyond those sent. False on a paged read, where `totalPages` says what remains. */
   truncated: boolean;
   page: number;
   pageSize: number;
   totalPages: number;
 }
 
-/** Where a page begins and ends in the order of its read; the places from which the pages beside it are read. */
+/** The places where a page begins and ends in the order of its read. The previous and the next page are read from them. */
 export interface PageEdges {
   previous: Seek | null;
   next: Seek | null;
@@ -51,16 +51,16 @@ export interface Page {
   rows: Readable;
   /** Known once `rows` has ended. */
   counts: () => PageCounts;
-  /** Of a page of plain rows; null where pages are numbered, or everything is one page. */
+  /** The edges of a page of plain rows; null where pages are numbered, or everything is one page. */
   edges: PageEdges | null;
 }
 
-/** Bytes of a whole result, printed by the engine; destroyed, never ended, when the engine fails midway. */
+/** The bytes of a whole result, printed by the engine. `body` is destroyed, never ended, when the engine fails midway. */
 export interface Download {
   columns: readonly ColumnInfo[];
   contentType: string;
   body: Readable;
-  /** True when the request's limit left rows behind; settled before `body` ends. */
+  /** True when the request's limit left rows out. It settles before `body` ends. */
   truncated: Promise<boolean>;
 }
 
@@ -77,7 +77,7 @@ export interface DownloadOptions extends RunOptions {
   format: keyof typeof DOWNLOAD_TYPES;
   /** Leaves out the apostrophe that keeps spreadsheet programs from running text as a formula. */
   raw?: boolean;
-  /** Counts the rows as they pass; of Parquet those that the engine has read, until it is written. */
+  /** Counts the rows as they pass. For Parquet, counts the rows that the engine has read so far, until the file is written. */
   seen?: LineCount;
 }
 
@@ -94,7 +94,7 @@ export interface Description {
   columns: readonly ColumnInfo[];
 }
 
-/** Above this many rows an answer is streamed from the engine; below, one round trip is quicker. */
+/** The most rows of an answer that is read at once, which is quicker for few rows. A larger one is streamed from the engine. */
 const SMALL = 1000;
 
 const columnInfo = ({ columns }: Pick<ReadPlan, 'columns'>): ColumnInfo[] =>
@@ -105,7 +105,7 @@ interface Lines {
   seen: LineCount;
 }
 
-/** `waits`: the line beyond the last is read too. */
+/** Runs a plan and joins its lines. With `waits`, reads the line beyond the last too. */
 const runLines = async (
   warehouse: Warehouse,
   plan: ReadPlan,
@@ -143,7 +143,7 @@ const thenAwait = (body: Readable, after: () => Promise<void>): Readable => {
 
 type PageWindow = Extract<Window, { kind: 'page' }>;
 
-/** Rows of a page, in order, each with its keys where they were asked for; and whether there was one more. */
+/** Reads the rows of a page, in order, each with its keys where they were asked for. Says whether there was one more. */
 const pageLines = async (warehouse: Warehouse, plan: ReadPlan, { pageSize, seek }: PageWindow, options: RunOptions) => {
   const found: Record<string, unknown>[] = [];
   const { timeoutMs, ...others } = options;
@@ -178,7 +178,7 @@ const numberedPage = async (
   const { seek, page, pageSize } = plan.window;
   const [{ lines, more }, total] = await Promise.all([
     pageLines(warehouse, plan, plan.window, options),
-    // the table is the same version on every page, and so is the count
+    // every page reads the same version of the table, so the count of the first page still holds
     seek ? seek.total : countMatches(warehouse, counted, options),
   ]);
   const position = seek ? Math.max(0, seek.position - (seek.back ? lines.length : 0)) : (page - 1) * pageSize;
@@ -200,18 +200,21 @@ const numberedPage = async (
   };
 };
 
-/** With the table's name as the caller gives it. */
+/** Adds the table's name, as the caller gives it. */
 const named = <O extends RunOptions>({ table }: TableSource, options: O): O => ({ ...options, table: table.identifier });
 
-/** The files that can hold a row of a read, with what is known of their rows where rows are what is counted. Throws the planner's 400s of filters. */
+/**
+ * Leaves out files that cannot hold a row of a read. Answers what is known of their rows too, where rows are what is counted. Throws the planner's 400s of
+ * filters.
+ */
 const narrowed = async (source: TableSource, request: ReadRequest): Promise<{ near: TableSource; known?: KnownRows }> => {
   const known = await findKnownRows(source, findKept(source, request));
   return { near: known.size === 0 ? source : dropEmptyFiles(source, known), ...(request.aggregation ? {} : { known }) };
 };
 
 /**
- * One page, or the one-page answer of an aggregated or limited read. Throws the planner's 400s, `warehouseTimeout` and `warehouseBusy`;
- * after rows have begun to flow a failure destroys `rows`.
+ * Reads one page, or the one-page answer of an aggregated or limited read. Throws the planner's 400s, `warehouseTimeout` and `warehouseBusy`. A failure after
+ * rows have begun to flow destroys `rows`.
  */
 export const readPage = async (warehouse: Warehouse, source: TableSource, request: ReadRequest, given: RunOptions = {}): Promise<Page> => {
   const options = named(source, given);
@@ -241,7 +244,7 @@ const counting = (source: Readable, format: StreamFormat, seen: LineCount | unde
   return body;
 };
 
-/** Rows that `readStream` gives for the same request. Throws the planner's 400s. */
+/** Counts the rows that `readStream` gives for the same request. Throws the planner's 400s. */
 export const countDownload = async (
   warehouse: Warehouse,
   source: TableSource,
@@ -257,7 +260,7 @@ export const countDownload = async (
   return Math.max(0, Math.min(window.pageSize, total - (window.page - 1) * window.pageSize));
 };
 
-/** Every matching row, or the page or limit that was asked, as bytes. Throws the planner's 400s; a failure midway destroys `body`. */
+/** Streams every matching row, or the page or limit that was asked for, as bytes. Throws the planner's 400s. A failure midway destroys `body`. */
 export const readStream = async (
   warehouse: Warehouse,
   source: TableSource,
@@ -283,7 +286,7 @@ export const readStream = async (
     return { ...download, body: await warehouse.typed(statement, format, plan.columns, { ...run, onRows }) };
   }
   if (format === 'xlsx') {
-    // a cell with text is never a formula, so nothing is kept from being run
+    // a text cell of a workbook is never run as a formula, so texts need no apostrophe
     const csv = await warehouse.stream(compile(printRows(plan, 'csv'), warehouse.dialect), 'csv', run);
     return { ...download, body: writeSpreadsheet(csv, plan.columns, seen ?? { rows: 0, cut: false }) };
   }
@@ -299,7 +302,7 @@ export const readStream = async (
   return { ...download, body: header === null ? bytes : addHeader(header, bytes) };
 };
 
-/** Distinct values of a column, ascending, without nulls and empty text. Numbers where the column is numeric and a number is exact. */
+/** Reads the distinct values of a column, ascending, without nulls and empty text. They are numbers where the column is numeric and a number is exact. */
 export const readDistinct = async (
   warehouse: Warehouse,
   source: TableSource,
@@ -319,7 +322,7 @@ export const readDistinct = async (
   return { values: values.slice(0, limit).filter((value) => value !== null), truncated: values.length > limit };
 };
 
-/** The plan and statement of a read, and the types of its parameters. Values are left out of the plan too. */
+/** Describes the plan and the statement of a read, and the types of its parameters. Values are left out of the plan too. */
 export const describePlan = (dialect: Dialect, source: TableSource, request: ReadRequest): Description => {
   const plan = planRead(source, request, MAX_LIMIT);
   const { sql, values } = compile(printRows(plan, 'json'), dialect);

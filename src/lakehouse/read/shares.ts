@@ -1,13 +1,13 @@
 import { errors } from '../../errors.ts';
 
 interface ShareLimits {
-  /** Statements of one caller that run at once. */
+  /** How many statements of one caller may run at once. */
   perCaller: number;
-  /** Statements on data of one owning organization that run at once. */
+  /** How many statements on data of one owning organization may run at once. */
   perOwner: number;
-  /** Statements of one caller that may wait. */
+  /** How many statements of one caller may wait. */
   waiting: number;
-  /** Milliseconds that one may wait. */
+  /** How many milliseconds a statement may wait. */
   waitMs: number;
 }
 
@@ -24,8 +24,9 @@ const subtract = (counts: Map<string, number>, key: string) => {
 };
 
 /**
- * Fair shares of the engine in this process: nobody's statements crowd out another's. First come, first served among those whose own share is free.
- * Errors: callerBusy (429) when a caller has too many waiting or waits too long for their own share, warehouseBusy (503) when the owner's is the full one.
+ * Shares the engine of this process fairly, so that nobody's statements crowd out another's. Among statements whose own share is free, the first come is the
+ * first served. Errors: callerBusy (429) when a caller has too many waiting or waits too long for their own share, warehouseBusy (503) when the owner's share
+ * is full.
  */
 export class FairShares {
   readonly #limits: ShareLimits;
@@ -43,8 +44,9 @@ export class FairShares {
   }
 
   /**
-   * A place for a request before anything is known of it but its caller: as many as may run and wait. The answer gives the place back, and does nothing
-   * more when it is called twice. Throws callerBusy (429) when there is none, so that what would be refused anyway costs nothing before.
+   * Takes a place for a request, of which only the caller is known yet. A caller has as many places as statements of theirs may run and wait. The answer gives
+   * the place back; a second call of it does nothing. Throws callerBusy (429) when no place is free, so that a request that would be refused anyway costs
+   * nothing.
    */
   enter(caller: string): () => void {
     const { perCaller, waiting, waitMs } = this.#limits;
@@ -58,7 +60,7 @@ export class FairShares {
     };
   }
 
-  /** Waits for a share and answers the function that gives it back; calling that twice does nothing more. */
+  /** Waits for a share and answers the function that gives it back. A second call of that function does nothing. */
   async acquire(caller: string, owner: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     const { waiting, waitMs } = this.#limits;

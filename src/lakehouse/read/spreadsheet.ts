@@ -1,4 +1,4 @@
-/** A whole read as an XLSX workbook: one sheet, a header row, cells that are numbers, days and truths where the columns are. */
+/** Writes a whole read as an XLSX workbook: one sheet, a header row, and cells that are numbers, days or truth values where the columns are. */
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { writeXlsxStream } from 'hucre/xlsx';
@@ -6,13 +6,13 @@ import type { ColumnType } from '../terms/catalog.ts';
 import type { LineCount } from './frame.ts';
 import type { NamedType } from '../terms/warehouse.ts';
 
-/** Rows of a sheet beside its header (ECMA-376, 18.3.1.73). */
+/** The most rows of a sheet besides its header (ECMA-376, 18.3.1.73). */
 export const MOST_SHEET_ROWS = 1_048_575;
-/** Characters of a cell (support.microsoft.com, "Excel specifications and limits"). */
+/** The most characters of a cell (support.microsoft.com, "Excel specifications and limits"). */
 const MOST_CELL_LETTERS = 32_767;
-/** Digits of a number that a double keeps whatever they are. */
+/** How many digits of any number a double keeps. */
 const DOUBLE_DIGITS = 15;
-/** Before this day Excel counts one that never was, 29 February 1900. */
+/** The first day that a cell may hold. Before it Excel counts a day that never was, 29 February 1900. */
 const FIRST_DAY = Date.UTC(1900, 2, 1);
 const LAST_DAY = Date.UTC(9999, 11, 31);
 
@@ -24,7 +24,7 @@ const FORMATS: Partial<Record<ColumnType['kind'], string>> = {
 
 type Cell = string | number | boolean | Date | null;
 
-/** Text with what XML cannot hold written as `_xHHHH_` (ECMA-376, 22.4.2.4), and cut where a cell ends. */
+/** Makes a text cell: writes what XML cannot hold as `_xHHHH_` (ECMA-376, 22.4.2.4), and cuts the text where a cell ends. */
 function textCell(text: string): string {
   const escaped = text.replace(
     /_(?=x[0-9A-Fa-f]{4}_)|[\u0000-\u0008\u000b-\u001f\ufffe\uffff]/g,
@@ -35,7 +35,7 @@ function textCell(text: string): string {
   return `${escaped.slice(0, MOST_CELL_LETTERS - note.length).toWellFormed()}${note}`;
 }
 
-/** A number, or its text where a cell would round it. */
+/** Makes a number cell, or a text cell where a number would be rounded. */
 function numberCell(text: string, kind: ColumnType['kind']): Cell {
   const value = Number(text);
   if (!Number.isFinite(value)) return text;
@@ -63,7 +63,7 @@ const CELLS: Readonly<Record<ColumnType['kind'], (text: string, kind: ColumnType
   array: textCell,
 };
 
-/** The records of CSV as the engines print it: commas, LF, and quotes around what needs them. */
+/** Splits CSV into records. The engines print it with commas, LF, and quotes around what needs them. */
 async function* splitRecords(csv: Readable): AsyncGenerator<string[]> {
   const decoder = new StringDecoder('utf8');
   let fields: string[] = [];
@@ -77,7 +77,7 @@ async function* splitRecords(csv: Readable): AsyncGenerator<string[]> {
       const one = text[at];
       if (one === '"') {
         field += text.slice(from, at);
-        // a quote behind the end of quotes stands for itself, and begins them again
+        // a quote right after a closing quote stands for itself, and the quoted text goes on
         if (hasJustEnded) field += '"';
         hasJustEnded = isQuoted;
         isQuoted = !isQuoted;
@@ -97,7 +97,7 @@ async function* splitRecords(csv: Readable): AsyncGenerator<string[]> {
   }
 }
 
-/** Bytes of a workbook of these records of CSV, which come without a header. Memory stays at a few rows. */
+/** Writes a workbook of these records of CSV, which come without a header. Memory holds only a few rows. */
 export function writeSpreadsheet(csv: Readable, columns: readonly Pick<NamedType, 'name' | 'type'>[], seen: LineCount): Readable {
   async function* rows(): AsyncGenerator<Cell[]> {
     for await (const fields of splitRecords(csv)) {

@@ -17,18 +17,18 @@ interface MaintenanceDeps {
 }
 
 const ROWS_PER_FILE = 100_352;
-/** A quarter of a file: what a page of neighbours costs to read. Smaller ones cost whoever reads everything. */
+/** Rows of a row group: a quarter of a file. To read one page of neighbouring rows costs one group. Smaller groups make it slower to read everything. */
 const ROWS_PER_GROUP = 25_088;
 const BATCH = 500;
 
-/** Column by which the files of a kind of table are sorted, and its other columns that are not in the catalogue. */
+/** The column by which the files of a kind of table are sorted. */
 export interface TableLayout {
   sortColumn: string;
 }
 
 /**
- * Groups of files that are worth writing anew: small neighbours, and files whose key ranges overlap. Files are given by sort key; a shared bound is no overlap,
- * because within one key rows are told apart by their id.
+ * Groups the files that are worth writing anew: small neighbours, and files whose key ranges overlap. The files must come in the order of their sort keys.
+ * Ranges that share only a bound do not overlap, because rows with the same key are ordered by their id.
  */
 export function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_FILE): LakeFile[][] {
   const groups: LakeFile[][] = [];
@@ -53,9 +53,9 @@ export function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_
 }
 
 /**
- * Writes small and overlapping files of one table anew as files of about 100,000 rows that do not overlap; rows stay what they are. Each group is a version of its own;
- * a group that another writer changed meanwhile is left for the next time. Of the files that then are, the values of columns with few are noted. Answers how many
- * files became how many.
+ * Rewrites small and overlapping files of one table as files of about 100,000 rows that do not overlap. No row changes. Each group is a version of its own. A
+ * group that another writer changed meanwhile is left for the next time. Then notes the values of columns with few values in the table's files. Answers how
+ * many files became how many.
  */
 export async function compactTable(
   { db, staging }: MaintenanceDeps,
@@ -110,7 +110,7 @@ export async function compactTable(
   return { before, after };
 }
 
-/** Notes the values of large files that compaction leaves as they are; how many files. */
+/** Notes the values in large files, which compaction leaves as they are. Answers of how many files. */
 export async function noteLargeFiles({ db, staging }: MaintenanceDeps, { limit, signal }: { limit: number; signal?: AbortSignal }) {
   let files = 0;
   for (const { id } of await queries.listTablesWithoutNotes(db, { atLeast: ROWS_PER_FILE / 2, limit }))
@@ -127,7 +127,7 @@ export const listFragmentedTables = (
 
 export interface Swept {
   versions: number;
-  /** Objects of logs. */
+  /** Removed objects of logs. */
   entries: number;
   retired: number;
   orphans: number;
@@ -139,18 +139,23 @@ interface SweepOptions {
   retentionMs: number;
   /** How many versions of a table are kept at most. */
   mostVersions?: number;
-  /** How old a file that nothing names must be before it counts as left behind; longer than any write takes. */
+  /** How old a file that the manifest does not name must be before it counts as left behind. It must be longer than any write takes. */
   graceMs: number;
   now?: number;
 }
 
-/** Files with rows that are older than `before`, by their paths; those of logs are none. In a folder they may lie where they did before tables had logs. */
+/**
+ * Lists the paths of files with rows that are older than `before`. Files of logs are left out. The lake in a folder may hold files at paths from before there
+ * were logs, so all of it is listed.
+ */
 async function* oldFiles(lake: ObjectStore, before: number): AsyncGenerator<string> {
   for await (const { key, modifiedAt } of lake.list(lake.kind === 'folder' ? '' : 'tables/'))
     if (!key.includes(`/${LOG_FOLDER}/`) && modifiedAt.getTime() < before) yield key;
 }
 
-/** Forgets old versions and their entries in logs, deletes files that no kept version reads, and removes what crashes left in the lake and work folders. */
+/**
+ * Removes what is no longer needed: old versions and their log entries, files that no kept version reads, and what crashes left in the lake and work folders.
+ */
 export async function sweepLake(
   { db, staging, lake }: MaintenanceDeps & { lake: ObjectStore },
   { retentionMs, mostVersions = 10_000, graceMs, now = Date.now() }: SweepOptions,
@@ -166,7 +171,7 @@ export async function sweepLake(
   for (;;) {
     const files = await queries.listDeletableFiles(db, before, BATCH);
     if (files.length === 0) break;
-    // the file first: a crash in between leaves a row that is tried again
+    // the file goes first: a crash in between leaves a row, which is tried again
     const { bytes } = await staging.remove(files.map(({ path }) => path));
     const deleted = await queries.deleteFiles(
       db,

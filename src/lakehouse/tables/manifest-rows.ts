@@ -1,4 +1,4 @@
-/** Rows of the manifest, as its statements take and give them. */
+/** The shapes of the manifest's rows, as its statements take and answer them. */
 import type { LogState } from './delta/schema.ts';
 import type { ColumnRange, StagedFile } from '../terms/warehouse.ts';
 
@@ -19,7 +19,7 @@ export interface LakeTable {
 
 /** A table that nobody else writes until the transaction ends. */
 export interface LockedTable extends LakeTable {
-  /** Null: it has no log. */
+  /** Null where the table has no log. */
   logState: LogState | null;
 }
 
@@ -32,13 +32,13 @@ export interface LakeFile {
   /** ISO 8601, UTC, microseconds; null when every value of the sort column is null. */
   minKey: string | null;
   maxKey: string | null;
-  /** Least and greatest row id, and rows without a key; null in files of before they were noted. */
+  /** The least and greatest row id, and the number of rows without a key; null in older files, of which they were not noted. */
   minId: string | null;
   maxId: string | null;
   nullKeys: number | null;
 }
 
-/** Between which values one column of a file lies, beside the rows of that file. */
+/** The least and greatest value of one column of a file, with the number of rows of that file. */
 export interface FileRange extends Omit<ColumnRange, 'name'> {
   path: string;
   rowCount: number;
@@ -65,7 +65,7 @@ export interface NewFile extends StagedFile {
 }
 
 export interface NewColumn extends Omit<CatalogueColumn, 'sinceVersion' | 'firstSeenAt' | 'lastSeenAt'> {
-  /** What it was called until now; null where that was its name. */
+  /** The name of the column until now; null where the name stays. */
   formerly: string | null;
 }
 
@@ -74,7 +74,7 @@ export interface NewSource {
   source: string;
   rowCount: number;
   quarantinedCount: number;
-  /** The message or upload that it came in. */
+  /** The id of the message or upload in which the source came. */
   origin?: string;
   /** `pipelineVersion` of the definitions that made the rows. */
   pipelineVersion?: string;

@@ -16,7 +16,7 @@ const isoKey = (column: 'min_key' | 'max_key') =>
 const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "byteCount", ${isoKey('min_key')} as "minKey", ${isoKey('max_key')} as "maxKey",
   min_id as "minId", max_id as "maxId", null_keys as "nullKeys"`;
 
-/** A table by its identifier, or an upload table by its name in any case. */
+/** Finds a table by its identifier, or an upload table by its name in any case. */
 export const findTable = (db: Queryable, experimentId: string, identifier: string) =>
   db.one<LakeTable>(sql('lake.findTable')`select ${tableColumns} from lake_tables
     where experiment_id = ${experimentId} and (identifier = ${identifier} or (kind = 'upload' and lower(name) = lower(${identifier})))
@@ -25,13 +25,13 @@ export const findTable = (db: Queryable, experimentId: string, identifier: strin
 export const findTableById = (db: Queryable, tableId: string) =>
   db.one<LakeTable>(sql('lake.findTableById')`select ${tableColumns} from lake_tables where id = ${tableId}`);
 
-/** Waits for every other writer of the table; held until the transaction ends. */
+/** Locks a table until the transaction ends; waits for every other writer of it first. */
 export const lockTable = (tx: Transaction, tableId: string) =>
   tx.one<LockedTable>(
     sql('lake.lockTable')`select ${tableColumns}, log_state as "logState" from lake_tables where id = ${tableId} for update`,
   );
 
-/** Undefined when the experiment has a table of that identifier already; a taken upload name is `errors.tableNameTaken`. */
+/** Inserts a table. Answers undefined when the experiment already has one with that identifier; a taken upload name is `errors.tableNameTaken`. */
 export const insertTable = (
   db: Queryable,
   table: { id: string; experimentId: string; kind: string; identifier: string; name: string | null; createdBy: string | null },
@@ -53,13 +53,13 @@ export const findVersion = (db: Queryable, tableId: string, version: number) =>
     committed_at as "committedAt" from lake_versions where table_id = ${tableId} and version = ${version}`);
 
 const numberText = (number: number | null) => (number === null ? null : String(number));
-/** A file as JSON that says infinite numbers too, as text. */
+/** Makes a file's JSON. Bounds become text, because JSON has no infinite numbers. */
 const asJson = ({ columns: _, ...file }: NewFile) => ({
   ...file,
   ranges: file.ranges.map((range) => ({ ...range, low: numberText(range.low), high: numberText(range.high) })),
 });
 
-/** With the ranges of their columns. */
+/** Inserts files with the ranges of their columns. */
 export const insertFiles = (tx: Transaction, tableId: string, version: number, files: readonly NewFile[]) =>
   tx.run(sql('lake.insertFiles')`
     with f as (
@@ -74,7 +74,7 @@ export const insertFiles = (tx: Transaction, tableId: string, version: number, f
     select f.id, r.name, r."storedAs", r.low, r.high, r.nulls
     from f cross join lateral jsonb_to_recordset(f.ranges) as r(name text, "storedAs" text, low double precision, high double precision, nulls bigint)`);
 
-/** Retires live files; answers what they were. Fewer than asked for means that someone else retired one. */
+/** Retires live files and answers what they were. Fewer than asked for means that another writer retired one. */
 export const retireFiles = (tx: Transaction, tableId: string, version: number, fileIds: readonly string[]) =>
   tx.rows<{ path: string; rowCount: number; byteCount: number }>(sql(
     'lake.retireFiles',
@@ -82,13 +82,13 @@ export const retireFiles = (tx: Transaction, tableId: string, version: number, f
     where table_id = ${tableId} and to_version is null and id = any (${fileIds}::uuid[]) returning path, row_count as "rowCount", byte_count as "byteCount"`);
 
 export interface KeyRange {
-  /** Inclusive bounds of the sort column, ISO 8601. Files that hold only nulls are kept unless `excludeNulls`. */
+  /** Inclusive bounds of the sort column, ISO 8601. Files in which every key is null are kept unless `excludeNulls` is set. */
   from?: string;
   to?: string;
   excludeNulls?: boolean;
 }
 
-/** The files of one version, by sort key, the newest last; with a range only those that can hold a key in it. */
+/** Lists the files of one version by sort key, the newest last. With a range, lists only those that can hold a key in it. */
 export const listFiles = (db: Queryable, tableId: string, version: number, range: KeyRange = {}) =>
   db.rows<LakeFile>(sql('lake.listFiles')`select ${fileColumns} from lake_files
     where table_id = ${tableId} and from_version <= ${version} and (to_version is null or to_version > ${version})
@@ -97,18 +97,18 @@ export const listFiles = (db: Queryable, tableId: string, version: number, range
       ${range.excludeNulls === true ? fragment`and min_key is not null` : nothing}
     order by min_key nulls last, max_key, id`);
 
-/** Live files whose values have not been looked at. */
+/** Live files whose values are not noted yet. */
 export const listFilesWithoutNotes = (db: Queryable, tableId: string) =>
   db.rows<{ id: string; path: string }>(sql('lake.listFilesWithoutNotes')`select id, path from lake_files
     where table_id = ${tableId} and to_version is null and not values_noted order by min_key nulls last, id`);
 
-/** Readable tables with a live file of at least so many rows whose values have not been looked at. */
+/** Readable tables with a live file of at least `atLeast` rows whose values are not noted yet. */
 export const listTablesWithoutNotes = (db: Queryable, { atLeast, limit }: { atLeast: number; limit: number }) =>
   db.rows<{ id: string }>(sql('lake.listTablesWithoutNotes')`select distinct t.id from lake_files f join lake_tables t on t.id = f.table_id
     where f.to_version is null and not f.values_noted and f.row_count >= ${atLeast} and t.kind in ('raw_data', 'device', 'macro', 'upload')
     order by t.id limit ${limit}`);
 
-/** Zero when the file is gone, or was noted by another. */
+/** Marks a file as noted. Answers zero when the file is gone, or another process has marked it. */
 export const markNoted = (tx: Transaction, fileId: string) =>
   tx.run(sql('lake.markNoted')`update lake_files set values_noted = true where id = ${fileId} and not values_noted`);
 
@@ -117,7 +117,7 @@ export const insertFileValues = (tx: Transaction, fileId: string, values: readon
     select ${fileId}, v.name, v.type, v.counts, v.nulls
     from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as v(name text, type text, counts jsonb, nulls bigint)`);
 
-/** Rows that have one of these values, of each file of a version that has notes of the column as it is now. */
+/** Counts the rows with one of these values, or without them when `negated`, in each file of a version. Leaves out files without notes of the column's type. */
 export const listCountedRows = (
   db: Queryable,
   { tableId, version }: { tableId: string; version: number },
@@ -132,13 +132,13 @@ export const listCountedRows = (
     ) k
     where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
 
-/** The ranges of one column in the files of a version, where they are known. */
+/** The ranges of one column in the files of a version. Files without a known range are left out. */
 export const listRanges = (db: Queryable, { tableId, version }: { tableId: string; version: number }, column: string) =>
   db.rows<FileRange>(sql('lake.listRanges')`select f.path, f.row_count as "rowCount", r.stored_as as "storedAs", r.low, r.high, r.nulls
     from lake_files f join lake_file_ranges r on r.file_id = f.id and r.name = ${column}
     where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
 
-/** The current files of tables that only the service reads, with the version of each table; a path of null is a table without files. */
+/** The current files of tables that only the service reads, with the version of each table. A row whose path is null stands for a table without files. */
 export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>
   db.rows<{ id: string; kind: string; version: number; rowCount: number; path: string | null }>(sql(
     'lake.listInternalFiles',
@@ -147,7 +147,7 @@ export const listInternalFiles = (db: Queryable, experimentId: string, kinds: re
     where t.experiment_id = ${experimentId} and t.kind = any (${kinds}::text[])
     order by t.kind, f.min_key nulls last, f.id`);
 
-/** The catalogue as one version saw it, in column order. */
+/** The columns of the catalogue as of one version, in column order. */
 export const listColumns = (db: Queryable, tableId: string, version: number) =>
   db.rows<CatalogueColumn>(sql('lake.listColumns')`select name, type, origin, original_key as "originalKey", nullable, hidden,
       has_values as "hasValues", exact_double as "exactDouble", ordinal, since_version as "sinceVersion",
@@ -163,7 +163,7 @@ export const insertColumns = (tx: Transaction, tableId: string, version: number,
     from jsonb_to_recordset(${JSON.stringify(columns)}::jsonb) as c(name text, formerly text, type text, origin text, "originalKey" text, nullable boolean,
       hidden boolean, "hasValues" boolean, "exactDouble" boolean, ordinal integer)`);
 
-/** Closes the live catalogue rows of these columns at a version. */
+/** Ends the live catalogue rows of these columns at a version. */
 export const closeColumns = (tx: Transaction, tableId: string, version: number, names: readonly string[]) =>
   tx.run(sql('lake.closeColumns')`update lake_columns set until_version = ${version}
     where table_id = ${tableId} and until_version is null and name = any (${names}::text[])`);
@@ -173,11 +173,11 @@ export const touchColumns = (tx: Transaction, tableId: string, names: readonly s
   tx.run(sql('lake.touchColumns')`update lake_columns set last_seen_at = now()
     where table_id = ${tableId} and until_version is null and name = any (${names}::text[])`);
 
-/** An array of words and numbers of ours, in one value: the driver looks at every element of a list for what is to be escaped. */
+/** Passes an array of our own words and numbers as one value. In a list, the driver would look through every element for characters to escape. */
 const together = (values: readonly (string | number | undefined)[]) =>
   fragment`string_to_array(${values.map((value) => value ?? '-').join(',')}, ',', '-')`;
 
-/** Claims sources for a version; answers how many were not there yet. */
+/** Claims sources for a version. Answers how many were new. */
 export const insertSources = (tx: Transaction, { tableId, version }: { tableId: string; version: number }, sources: readonly NewSource[]) =>
   tx.run(sql(
     'lake.insertSources',
@@ -190,14 +190,14 @@ export const insertSources = (tx: Transaction, { tableId, version }: { tableId: 
 const BYTES_OF_SOURCE = 128;
 const MOST_IN_ORDER = 2 ** 20;
 
-/** Nearly in the order of the index, by their first 32 bits: it costs 10 of 80 ms less for 10,000 among 600,000. */
+/** Sorts sources by their first 32 bits, nearly in the order of the index. Inserting 10,000 among 600,000 then costs 70 ms, not 80. */
 function inOrder(sources: readonly NewSource[]): readonly NewSource[] {
   if (sources.length > MOST_IN_ORDER) return sources;
   const places = Float64Array.from(sources, ({ source }, at) => Number.parseInt(source.slice(0, 8), 16) * MOST_IN_ORDER + at).sort();
   return Array.from(places, (place) => sources[place % MOST_IN_ORDER] as NewSource);
 }
 
-/** Claims sources for a version that are new, or fails. Costs a fifth less than to look for each. */
+/** Claims sources for a version, or fails when one is not new. Costs a fifth less than to look for each. */
 export async function copySources(
   tx: Transaction,
   { tableId, version }: { tableId: string; version: number },
@@ -247,14 +247,17 @@ export const moveSource = (
     where table_id = ${tableId} and source = decode(${change.source}, 'hex') and row_count = ${change.from.rowCount}
       and quarantined_count = ${change.from.quarantinedCount}`);
 
-/** Of these sources, those that the table has, and what each came in. */
+/** Those of these sources that the table has, with the message or upload of each. */
 export const listKnownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>
   db.rows<{ source: string; origin: string | null }>(sql(
     'lake.knownSources',
   )`select encode(s.source, 'hex') as source, s.origin from lake_sources s
     where s.table_id = ${tableId} and s.source = any (array(select decode(asked, 'hex') from unnest(${together(sources)}) as asked))`);
 
-/** Forgets versions committed before a time, and those beyond so many of a table, never its current one. `asOf` such a version is gone from then on. */
+/**
+ * Forgets versions that were replaced before a time, and all but the newest `most` of a table. The current one always stays. A forgotten version can no longer
+ * be read with `asOf`.
+ */
 export const deleteOldVersions = (db: Queryable, { before, most }: { before: Date; most: number }) =>
   db.run(sql('lake.deleteOldVersions')`delete from lake_versions v using lake_tables t
     where t.id = v.table_id and v.version < t.version and (v.version <= t.version - ${most}
@@ -271,7 +274,7 @@ export const listDeletableFiles = (db: Queryable, retiredBefore: Date, limit: nu
       and not exists (select from lake_versions v where v.table_id = f.table_id and v.version >= f.from_version and v.version < f.to_version)
     order by retired_at limit ${limit}`);
 
-/** Files of an experiment's tables of one kind that no current version reads since before a time. */
+/** Files of an experiment's tables of one kind that were retired before a time. */
 export const listRetiredFiles = (db: Queryable, { experimentId, kind, before }: { experimentId: string; kind: string; before: Date }) =>
   db.rows<{ id: string; path: string }>(sql('lake.listRetiredFiles')`
     select f.id, f.path from lake_files f join lake_tables t on t.id = f.table_id
@@ -280,11 +283,11 @@ export const listRetiredFiles = (db: Queryable, { experimentId, kind, before }: 
 export const deleteFiles = (db: Queryable, ids: readonly string[]) =>
   db.run(sql('lake.deleteFiles')`delete from lake_files where id = any (${ids}::uuid[]) and to_version is not null`);
 
-/** Of these paths, those that the manifest names. */
+/** Those of these paths that the manifest names. */
 export const listKnownPaths = (db: Queryable, paths: readonly string[]) =>
   db.rows<{ path: string }>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);
 
-/** Tables with many small live files, the worst first: what compaction looks at. */
+/** Tables that compaction should look at: those with many small live files, the worst first. */
 export const listFragmentedTables = (db: Queryable, { smallRows, atLeast, limit }: { smallRows: number; atLeast: number; limit: number }) =>
   db.rows<{ id: string; kind: string; smallFiles: number }>(sql('lake.listFragmentedTables')`select t.id, t.kind, count(*) as "smallFiles"
     from lake_files f join lake_tables t on t.id = f.table_id

@@ -45,24 +45,26 @@ export interface Commit {
   files?: readonly StagedFile[];
   /** Ids of live files to retire. One that is no longer live refuses the whole commit with a retryable conflict. */
   retire?: readonly string[];
-  /** The version that the change was made from: a table that has moved on refuses the commit with a retryable conflict. */
+  /** The version from which the change was made. A table that has a newer version refuses the commit with a retryable conflict. */
   basedOn?: number;
-  /** Source identities whose rows these are (20 hex digits each): either all are new, or all are there and nothing happens. */
+  /** The sources (20 hex digits each) from which the rows come. Either all must be new, or all are known and nothing happens. */
   sources?: readonly NewSource[];
-  /** The sources were looked for, and none was there: one that is by now refuses the commit with a retryable conflict. */
+  /** True when the caller has looked for the sources and found none. A source that exists by now refuses the commit with a retryable conflict. */
   onlyNew?: boolean;
   /** The columns that were delivered; others stay as they are. */
   columns?: readonly ColumnState[];
-  /** Former names of columns of `columns` that are called otherwise from now on: no live file holds them under those. */
+  /** The former names of columns in `columns` that are renamed, mapped to the new ones. No live file may still hold a former name. */
   renamed?: ReadonlyMap<string, string>;
-  /** Columns that no live file holds any more, and that the table no longer has. */
+  /** Columns that the table loses. No live file may still hold them. */
   dropped?: readonly string[];
-  /** `printFingerprint(...)` of the catalogue that the files were typed by; a catalogue that has moved on refuses the commit with a retryable conflict. */
+  /**
+   * The `printFingerprint(...)` of the catalogue that gave the files their types. A catalogue that has changed refuses the commit with a retryable conflict.
+   */
   typedBy?: string;
 }
 
 export interface Committed {
-  /** False when every source was there already: the transaction changed nothing. */
+  /** False when every source was known already: the transaction then changed nothing. */
   added: boolean;
   version: number;
   rowCount: number;
@@ -79,16 +81,16 @@ const toState = (column: CatalogueColumn): ColumnState => ({
   exactDouble: column.exactDouble,
 });
 
-/** The columns of a table at a version (the current one when none is given), in order. */
+/** The columns of a table at a version, in order. */
 export async function listColumnsAt(db: Queryable, tableId: string, version: number): Promise<ColumnState[]> {
   return (await queries.listColumns(db, tableId, version)).map(toState);
 }
 
-/** The files of a table at a version, by sort key, the newest last; with a range, those that can hold a key in it. */
+/** The files of a table at a version, by sort key, the newest last. With a range, only those that can hold a key in it. */
 export const listFilesAt = (db: Queryable, tableId: string, version: number, range: queries.KeyRange = {}) =>
   queries.listFiles(db, tableId, version, range);
 
-/** A version of a table, as its Delta log has it. */
+/** Names a version of a table by its folder, in which its Delta log lies. */
 export const makeLiveTable = (experimentId: string, tableId: string, version: number): LiveTable => ({
   tableId,
   folder: printTableFolder(experimentId, tableId),
@@ -118,11 +120,11 @@ export async function findInternalTables<K extends InternalKind>(
   };
 }
 
-/** What two writers compare to know that they typed their files by the same catalogue. */
+/** Prints a text of a catalogue. Two writers whose texts are equal typed their files by the same catalogue. */
 export const printFingerprint = (columns: readonly ColumnState[]): string =>
   JSON.stringify(columns.map(({ name, type, hasValues, exactDouble }) => [name, printType(type), hasValues, exactDouble]));
 
-/** The version a read is about: the current one, or `asOf`. Throws `tableVersionGone` when it is no longer kept, `tableVersionUnknown` when it never was. */
+/** Finds the version to read: the current one, or `asOf`. Throws `tableVersionGone` when it is no longer kept, `tableVersionUnknown` when it never was. */
 export async function requireVersion(
   db: Queryable,
   table: Pick<LakeTable, 'id' | 'version' | 'rowCount'>,
@@ -146,7 +148,7 @@ export interface NewTable {
   id?: string;
 }
 
-/** Makes a table of version 0, or answers the one that is there. A taken upload name is `errors.tableNameTaken`. */
+/** Makes a table at version 0, or answers the existing one. A taken upload name is `errors.tableNameTaken`. */
 export async function createTable(db: Queryable, table: NewTable): Promise<LakeTable> {
   const id = table.id ?? randomUUID();
   const identifier = table.kind === 'upload' ? id : (table.identifier ?? table.kind);
@@ -167,7 +169,7 @@ export async function createTable(db: Queryable, table: NewTable): Promise<LakeT
 /** The id that a staged file has once it is committed. */
 export const readFileId = (path: string): string => basename(path, '.parquet');
 
-/** Brings the catalogue up to date. Answers the names, in lower case, of columns that had values and are of another type now, or are not there any more. */
+/** Updates the catalogue. Answers the names, in lower case, of columns that had values under another type, that have a new name, or that are dropped. */
 async function changeColumns(
   tx: Transaction,
   { tableId, columns = [], renamed = new Map(), dropped = [] }: Pick<Commit, 'tableId' | 'columns' | 'renamed' | 'dropped'>,
@@ -218,8 +220,8 @@ async function changeColumns(
 }
 
 /**
- * Makes staged files visible, in the caller's transaction: files added and retired, version raised, counts, catalogue and sources brought up to date.
- * Writers of one table wait for each other here. Throws `errors.sourceChanged` (409, worth a retry) when a file to retire or the catalogue has moved on,
+ * Makes staged files visible, in the caller's transaction. Adds and retires files, raises the version, and updates counts, catalogue and sources. Writers of
+ * one table wait for each other here. Throws `errors.sourceChanged` (409, worth a retry) when a file to retire or the catalogue has changed meanwhile,
  * `errors.tableDeleted` when the table is gone.
  */
 export async function commit(tx: Transaction, change: Commit): Promise<Committed> {
@@ -279,7 +281,7 @@ export async function eraseTables(
     await db.transaction(async (tx) => {
       const files = await queries.listEveryFile(tx, table.id);
       erased.rows += files.reduce((total, { rowCount, live }) => total + (live ? rowCount : 0), 0);
-      // files of before there were folders of experiments lie elsewhere
+      // older files may lie outside the table's folder
       erased.bytes += await removeTable(lake, tx, table);
       erased.bytes += (await staging.remove(files.map(({ path }) => path))).bytes;
       await queries.deleteTable(tx, table.id);
@@ -287,7 +289,7 @@ export async function eraseTables(
   return erased;
 }
 
-/** Removes what lies in the lake of a table that is forgotten already; `eraseTables` does both. It may run again, and then removes what is left. */
+/** Removes the files and the log of a table that the manifest has forgotten already. It may run again, and then removes what is left. */
 export const eraseForgotten = (
   { db, lake }: { db: Database; lake: ObjectStore },
   table: { id: string; experimentId: string },

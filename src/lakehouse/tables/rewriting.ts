@@ -1,4 +1,4 @@
-/** Files never change: what they hold is written anew, with the types that the table has. */
+/** Writes the rows of files into new files with the types that the table has now, because a file never changes. */
 import { join } from 'node:path';
 import type { Database } from './manifest.queries.ts';
 import { listFilesAt, type ColumnState } from './manifest.ts';
@@ -14,9 +14,9 @@ export const setFilesVariable = (paths: readonly string[]): Statement => ({
   values: [{ type: { kind: 'string' }, value: paths }],
 });
 
-/** Every row of the files of `setFilesVariable`, with the types that these columns have; columns that are not named keep theirs. */
+/** Writes a SELECT of every row of the files of `setFilesVariable`, with the types of these columns. Columns that are not named keep their types. */
 export function writeSelect(columns: readonly ColumnState[], where?: string): string {
-  // the id is text, and named first
+  // the id is left out: it is always text, and comes first below
   const typed = columns.filter(({ name, hasValues }) => hasValues && name !== 'id');
   const empty = ['null::varchar as id', ...typed.map(({ name, type }) => `null::${printPhysicalType(type)} as ${quoteName(name)}`)].join(
     ', ',
@@ -26,9 +26,9 @@ export function writeSelect(columns: readonly ColumnState[], where?: string): st
   return `select *${casts === '' ? '' : ` replace (${casts})`} from (${source})${where === undefined ? '' : ` where ${where}`}`;
 }
 
-/** Files to retire, and what stands in their place. */
+/** Files to retire, and the files that replace them. */
 export interface Rewritten {
-  /** Ids. */
+  /** Ids of files. */
   retire: readonly string[];
   staged?: Staged;
 }
@@ -51,7 +51,7 @@ export const addColumns = (known: readonly ColumnState[], columns: readonly Colu
   ...new Map([...known, ...columns].map((column) => [column.name, column])).values(),
 ];
 
-/** The files that hold a column whose type is another from now on: their ids, by absolute path. */
+/** Finds the files that hold a column of which the type changes: their ids, by absolute path. */
 export async function findWidened(
   { db, staging, session }: RewriteDeps,
   { id, version, known }: KnownTable,
@@ -67,7 +67,7 @@ export async function findWidened(
   return new Map([...holding].map(([path, file]) => [path, file.id]));
 }
 
-/** The files that hold one of these columns, by absolute path, in their order. */
+/** Finds the files that hold one of these columns, by absolute path, in their order. */
 export async function findHolding(
   { db, staging, session }: RewriteDeps,
   { id, version }: Omit<KnownTable, 'known'>,
@@ -86,8 +86,8 @@ export async function findHolding(
 }
 
 /**
- * Stages anew the files that hold a column whose type is another from now on, so that a column has one type in all files of a version. Nothing where no type changes.
- * Committed based on the table's version (`changeWith`): a file that came between would be of the former type.
+ * Rewrites and stages the files that hold a column of which the type changes, so that a column has one type in all files of a version. Does nothing where no
+ * type changes. The commit must be based on the table's version (`changeWith`): a file added in between would still have the old type.
  */
 export async function widenFiles(
   deps: RewriteDeps,
@@ -106,7 +106,7 @@ export async function widenFiles(
   return { retire: [...files.values()], staged };
 }
 
-/** What a commit of new rows adds and retires; one that writes files anew is based on the version in which they were found. */
+/** Makes the part of a commit that adds and retires files. A commit that rewrites files is based on the version in which they were found. */
 export const changeWith = (rows: Staged, { retire, staged }: Rewritten, version: number) => ({
   files: [...rows.files, ...(staged?.files ?? [])],
   retire,

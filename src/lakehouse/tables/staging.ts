@@ -2,18 +2,18 @@ import type { Column, ColumnType, TableKind } from '../terms/catalog.ts';
 import { quoteName } from '../terms/quoting.ts';
 import type { PhysicalColumn, RunOptions, Staged, StageRequest, Statement } from '../terms/warehouse.ts';
 
-/** One connection of the writing engine with temporary views and macros of its own. Used by one caller at a time; always closed. */
+/** A connection of the writing engine, with temporary views and macros of its own. One caller uses it at a time, and must close it. */
 export interface StagingSession {
   /** Runs statements one after the other (views, macros, variables). */
   prepare(statements: readonly Statement[]): Promise<void>;
-  /** A small result as objects: BIGINT, DECIMAL and times as text, other numbers as numbers. */
+  /** Runs a statement and answers its few rows as objects: BIGINT, DECIMAL and times as text, other numbers as numbers. */
   rows(statement: Statement): Promise<Record<string, unknown>[]>;
   /**
-   * Writes the rows of a SELECT as immutable files of about `rowsPerFile` rows that do not overlap in (sort column, id).
-   * With `sorted: true` the SELECT promises to come in that order already and is not sorted again.
+   * Writes the rows of a SELECT as immutable files of about `rowsPerFile` rows that do not overlap in (sort column, id). `sorted: true` says that the SELECT
+   * already gives that order, so the rows are not sorted again.
    */
   stage(request: StageRequest & { sorted?: boolean }): Promise<Staged>;
-  /** The columns of a file of a table that have few values, with the rows of each value; none of a file with rows of another experiment. */
+  /** Counts the rows of each value in the columns of a file that have few values. Answers none when the file has rows of another experiment. */
   values(asked: ValuesAsked): Promise<ColumnValues[]>;
   close(): void;
 }
@@ -31,31 +31,34 @@ export interface ColumnValues {
   name: string;
   /** `printType` of the column. */
   type: string;
-  /** Rows by `printValue` of their value. */
+  /** The number of rows of each value, by the value's `printValue`. */
   counts: Record<string, number>;
   nulls: number;
 }
 
 export interface SessionOptions extends RunOptions {
-  /** Few rows, and others beside them: an engine of one thread takes them, because threads that wait for work of a few milliseconds take as much as the work. */
+  /**
+   * Says that the session writes few rows while others do too. An engine of one thread then does the work: for a few milliseconds of work, waiting threads
+   * would cost as much again.
+   */
   small?: boolean;
 }
 
-/** The writing half of a warehouse on one machine: sessions over files in the lake folder and the work folder. */
+/** The writing half of a warehouse on one machine. Its sessions read and write files in the lake folder and the work folder. */
 export interface StagingArea {
-  /** Absolute folder in which source files are put before they are read; the engine reads nothing outside it and the lake. */
+  /** The absolute path of the folder for source files that the engine is to read. The engine reads nothing outside this folder and the lake. */
   readonly workFolder: string;
   readonly lakeFolder: string;
   session(options?: SessionOptions): Promise<StagingSession>;
   stage(request: StageRequest, options?: RunOptions): Promise<Staged>;
-  /** The columns that a file holds; its path is relative to the lake folder. */
+  /** Reads the columns that a file holds. The path is relative to the lake folder. */
   readColumns(path: string): Promise<PhysicalColumn[]>;
   /** Removes files that were staged or have been retired; a missing file is no error. Paths are relative to the lake folder. */
   remove(paths: readonly string[]): Promise<{ files: number; bytes: number }>;
   close(): Promise<void>;
 }
 
-/** The physical type of a column in the lake's Parquet files. */
+/** Prints the physical type of a column in the lake's Parquet files. */
 export function printPhysicalType(type: ColumnType): string {
   switch (type.kind) {
     case 'boolean':

@@ -14,7 +14,7 @@ import type { StagingArea } from './staging.ts';
 
 const isReadable = (kind: string): kind is ReadableKind => (READABLE_KINDS as readonly string[]).includes(kind);
 
-/** Makes the notes of those live files of a table that have none. Answers how many files. */
+/** Makes notes of those live files of a table that have none. Answers of how many files. */
 export async function noteValues(
   { db, staging }: { db: Database; staging: StagingArea },
   tableId: string,
@@ -29,7 +29,7 @@ export async function noteValues(
   for (const { id, path } of files) {
     signal?.throwIfAborted();
     const { experimentId, kind } = table;
-    // a session keeps its files on this machine: one for each lets go of it
+    // a session keeps its files on this machine, so each file gets a session that is closed after it
     const session = await staging.session({ signal });
     const values = await session
       .values({ path: join(staging.lakeFolder, path), experimentId, kind, columns })
@@ -46,12 +46,12 @@ export async function noteValues(
 type RangesOf = (column: string) => Promise<readonly FileRange[]>;
 
 /**
- * Counts the rows that match, of files for which that is known: none where a file lies outside of a range, and all that have a value where it lies inside
- * of all ranges and nothing else is asked.
+ * Counts the matching rows of each file where the ranges alone tell. A file outside one of the ranges has none. When the ranges are the whole filter, a file
+ * inside all of them matches with every row that has a value.
  */
 export async function countRowsInRanges({ ranges, isWhole }: KeptRanges, rangesOf: RangesOf): Promise<{ path: string; rows: number }[]> {
   const rowsOf = new Map<string, number>();
-  /** Ranges that hold a file whole. */
+  /** How many of the ranges contain a whole file, by its path. */
   const within = new Map<string, number>();
   const found = await Promise.all(ranges.map(async (range) => ({ range, files: await rangesOf(range.column) })));
   for (const { range, files } of found)

@@ -1,6 +1,6 @@
 /**
- * The columns and files of versions that were read: a version never changes, so the manifest is asked for it once. Not an `lru-cache`, which weighs an
- * entry when it is set: these grow while they are kept.
+ * Keeps the columns and files of versions that were read. A version never changes, so the manifest is asked for it once. An `lru-cache` does not fit: it weighs
+ * an entry when it is set, and these entries grow while they are kept.
  */
 import { join } from 'node:path';
 import type { FileExtent } from '../terms/extents.ts';
@@ -15,11 +15,11 @@ export interface VersionParts {
   columns: readonly ColumnState[];
   /** Absolute paths, the newest first. */
   files: readonly string[];
-  /** The same, the oldest first. */
+  /** The same files with their key ranges, the oldest first. */
   extents: readonly FileExtent[];
 }
 
-/** Columns, files and ranges of files that are kept at most, of all tables: about half a kilobyte each. */
+/** The most columns, files and ranges of files that are kept for all tables together. Each takes about half a kilobyte. */
 const MOST = 20_000;
 
 interface VersionOptions {
@@ -34,12 +34,12 @@ interface Held {
   weight: number;
 }
 
-/** Versions that were read, the least lately read first to be forgotten. */
+/** Keeps versions that were read, and forgets the least recently used first. */
 export class Versions {
   readonly #db: Queryable;
   readonly #lakeFolder: string;
   readonly #most: number;
-  /** In the order of use. */
+  /** The versions by table and number, the least recently used first. */
   readonly #held = new Map<string, Held>();
   #weight = 0;
 
@@ -49,12 +49,12 @@ export class Versions {
     this.#most = most;
   }
 
-  /** Columns, files and ranges that are kept. */
+  /** The number of columns, files and ranges that are kept. */
   get weight(): number {
     return this.#weight;
   }
 
-  /** The columns and files of a version that is known to be there. */
+  /** Loads the columns and files of a version that is known to exist. */
   async parts(tableId: string, version: number): Promise<VersionParts> {
     const [key, held] = this.#hold(tableId, version);
     held.parts ??= (async () => {
@@ -67,7 +67,7 @@ export class Versions {
     return held.parts;
   }
 
-  /** Rows that a filter keeps, of each file of a version of which that is known, by absolute path. */
+  /** Counts the rows that a filter keeps in each file of a version, by absolute path. Leaves out files of which the manifest cannot tell. */
   async keptRows(tableId: string, version: number, kept: Kept): Promise<ReadonlyMap<string, number>> {
     const [key, held] = this.#hold(tableId, version);
     const absolute = <F extends { path: string }>(file: F): F => ({ ...file, path: join(this.#lakeFolder, file.path) });
@@ -96,7 +96,7 @@ export class Versions {
   }
 
   #weigh(key: string, held: Held, more: number): void {
-    // it may have been forgotten while it was asked for
+    // the version may have been forgotten while the manifest was asked
     if (this.#held.get(key) !== held) return;
     held.weight += 1 + more;
     this.#weight += 1 + more;

@@ -1,6 +1,6 @@
 /**
- * What a lake table is made of: column types under their Databricks names, and the fixed columns of every kind of table.
- * Expanded columns (sample keys, questions, macro outputs, uploaded columns) live in Postgres and are handed in by the caller.
+ * Defines what a lake table is made of: column types under their Databricks names, and the fixed columns of every kind of table. Expanded columns (sample keys,
+ * questions, macro outputs, uploaded columns) live in Postgres, and the caller passes them in.
  */
 export type ColumnType =
   | { kind: 'boolean' | 'int' | 'bigint' | 'double' | 'string' | 'date' | 'timestamp' | 'timestamp_ntz' | 'variant' }
@@ -17,15 +17,15 @@ export interface Column {
   type: ColumnType;
   nullable: boolean;
   origin: ColumnOrigin;
-  /** The key in the source file or message, when `name` had to differ from it. */
+  /** The key in the source file or message, where `name` had to differ from it. */
   originalKey?: string;
   /** False when no row of this version has a value. Files, and tables of another engine, may then lack the column. */
   hasValues?: boolean;
-  /** Hidden columns can be filtered on by us, never named by a caller. */
+  /** True for a column that we can filter on, but that no caller may name. */
   hidden?: boolean;
-  /** Made at read time from a hidden column and a dimension or change log; no file holds it. */
+  /** The kind of a column that is made at read time from a hidden column and a dimension or change log. No file holds it. */
   derived?: 'contributor' | 'device' | 'annotations' | 'metadata';
-  /** What a derived column is made from, where its kind does not say: physical columns of its table. */
+  /** The physical columns of the table from which a derived column is made, where its kind does not say them. */
   madeFrom?: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export const ANNOTATIONS = makeArray(
     updatedAt: TIMESTAMP,
   }),
 );
-/** What a flag may say of a row. */
+/** The types of a flag on a row. */
 export const FLAG_TYPES = ['outlier', 'needs_review'] as const;
 const MACROS = makeArray(makeStruct({ id: STRING, name: STRING, filename: STRING }));
 
@@ -200,10 +200,10 @@ const FIXED: Record<TableKind, readonly Column[]> = {
   ],
 };
 
-/** The columns that every table of this kind has, hidden ones included, in the order in which they are shown. */
+/** Lists the columns that every table of this kind has, hidden ones included, in the order in which they are shown. */
 export const listFixedColumns = (kind: TableKind): readonly Column[] => FIXED[kind];
 
-/** The columns that files hold: everything that is not made at read time. */
+/** Lists the columns that files hold: all that are not made at read time. */
 export const listPhysicalColumns = (columns: readonly Column[]): readonly Column[] => columns.filter((column) => !column.derived);
 
 /** The column that a table is sorted by when nothing else is asked; then by `id`. */

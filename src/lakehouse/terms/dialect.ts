@@ -13,12 +13,12 @@ export interface Fragment {
   values: readonly BoundValue[];
 }
 
-/** Text of ours (keywords, quoted identifiers), without values. */
+/** Makes a fragment of our own text (keywords, quoted identifiers), without values. */
 export const raw = (text: string): Fragment => ({ text, values: [] });
 
 export const bound = (value: BoundValue['value'], type: ColumnType): Fragment => ({ text: '?', values: [{ value, type }] });
 
-/** Template tag: fragments are spliced with their values, in the order in which they are read. */
+/** Joins fragments and their values in the order in which the template names them. */
 export const q = (strings: readonly string[], ...parts: readonly Fragment[]): Fragment => ({
   text: strings.reduce((text, string, index) => text + (parts[index - 1]?.text ?? '') + string),
   values: parts.flatMap((part) => part.values),
@@ -29,7 +29,7 @@ export const joinFragments = (parts: readonly Fragment[], separator: string): Fr
   values: parts.flatMap((part) => part.values),
 });
 
-/** An aggregate whose inputs are printed already. */
+/** The parts of an aggregate whose inputs are already SQL text. */
 export interface AggregateParts {
   how: Extract<Expr, { kind: 'aggregate' }>['how'];
   of: Fragment | null;
@@ -40,39 +40,42 @@ export interface AggregateParts {
   type: ColumnType;
 }
 
-/** A number that is the same in all rows of a group, and the group's value. */
+/** A number that is the same in all rows of a group, and the value of the group. */
 export interface Coarse {
   key: Fragment;
   value: Fragment;
 }
 
-/** A number as one of the engines writes large and small ones. Without question marks: it stands in statements, where those are values. */
+/** A pattern for numbers as one of the engines writes large and small ones. It has no question marks, because they stand for values in statements. */
 export const SCIENTIFIC = '^(-|)[1-9][.][0-9]+E(-|)([0-9]{1,2}|[12][0-9]{2}|30[0-7])$';
 
-/** Every way in which two warehouses differ, each with its reason. A dialect only prints; it never decides what is read. */
+/** Every difference between two warehouses, each with its reason. A dialect only prints; it never decides what is read. */
 export interface Dialect {
   readonly name: 'duckdb' | 'databricks';
-  /** A delimited identifier: engines quote with different characters. */
+  /** Prints a delimited identifier: engines quote with different characters. */
   quote(identifier: string): string;
   /** The type's name in a cast. */
   cast(type: ColumnType): string;
   /** A bound value that the engine reads as `type`, whatever its driver made of it. */
   value(value: BoundValue['value'], type: ColumnType): Fragment;
-  /** A table's rows before the experiment predicate: its files, of which there are some, or a version of its Delta table. `columns` are those that are read, and the experiment's. */
+  /**
+   * Prints a table's rows before the experiment predicate: its files, of which there is at least one, or a version of its Delta table. `columns` are those that
+   * are read, and the experiment's.
+   */
   rows(columns: readonly ScanColumn[], rows: TableRows, places?: Places): Fragment;
-  /** Struct field access. */
+  /** Prints access to a field of a struct. */
   field(of: Fragment, name: string): Fragment;
-  /** What JSON text has at a path of keys, as text; null where it is no document, or has nothing there. Keys are those that `readMember` lets through. */
+  /** Prints what JSON text has at a path of keys, as text. Null where the text is no document, or has nothing there. `readMember` has checked the keys. */
   member(of: Fragment, keys: readonly string[]): Fragment;
-  /** Text of a member, in which a number that engines write in two ways is written in one. */
+  /** Prints the text of a member. A number that engines write in two ways is written in one. */
   memberText(of: Fragment): Fragment;
-  /** Text as a value of a type, where this pattern says that it is written as one; else null, and of numbers beyond the type too. */
+  /** Prints text as a value of a type. Null where the text does not match the pattern, and for numbers beyond the type. */
   parsed(of: Fragment, type: MemberType, pattern: Fragment): Fragment;
   /** A condition that every row meets. It makes the engine test rows in the order of files, which a join would lose. Null when the engine needs none. */
   readonly lined: Fragment | null;
   struct(fields: readonly { name: string; value: Fragment }[]): Fragment;
   emptyList(type: ColumnType): Fragment;
-  /** Two values of one type, neither of them null. */
+  /** Compares two values of one type, neither of them null. */
   equals(left: Fragment, right: Fragment, type: ColumnType): Fragment;
   /** Null-safe inequality: `is distinct from` is not spelled the same everywhere. */
   differs(left: Fragment, right: Fragment): Fragment;
@@ -80,24 +83,24 @@ export interface Dialect {
   startsWith(of: Fragment, text: Fragment): Fragment;
   /** Whether a condition is true of an element of an array. */
   holds(of: Fragment, condition: (element: Fragment) => Fragment): Fragment;
-  /** The start of a calendar unit, without any session's time zone. */
+  /** Prints the start of a calendar unit. It does not depend on the session's time zone. */
   bucket(of: Fragment, type: ColumnType, unit: Extract<Expr, { kind: 'bucket' }>['unit'], zone: string | null): Fragment;
-  /** What the rows of a bucket of a column have in common and are grouped by, where that costs less than the bucket's start; and its start, made of it. */
+  /** Prints what the rows of a bucket have in common, where it costs less to group by that than by the bucket's start. Prints the start too, made from it. */
   coarse(of: Fragment, type: ColumnType, unit: Extract<Expr, { kind: 'bucket' }>['unit'], zone: string | null): Coarse | null;
   /** The first instant at which clocks in the zone show a local time. */
   instant(local: Fragment, zone: string): Fragment;
   /** Engines differ in result types, in errors on NaN, and in what may be ordered inside an aggregate. */
   aggregate(parts: AggregateParts): Fragment;
-  /** What a running sum of this type adds up: one engine's sums of whole numbers overflow where the other's widen. */
+  /** Prints what a running sum of this type adds up: one engine's sums of whole numbers overflow where the other's are widened. */
   addend(of: Fragment, type: ColumnType): Fragment;
-  /** One ordering term; nulls last is always written, because defaults differ. */
+  /** Prints one ordering term. Nulls last is always written, because defaults differ. */
   order(of: Fragment, descending: boolean, nullsFirst?: boolean): Fragment;
   /** The value as JSON text, or null. */
   json(of: Fragment, type: ColumnType): Fragment;
   /** The value as CSV cell text, or null; `guard` defuses spreadsheet formulas in text. */
   cell(of: Fragment, type: ColumnType, guard: boolean): Fragment;
-  /** The text that `value` makes the same value of; of what can be compared. */
+  /** Prints the text from which `value` makes the same value. Only for types that can be compared. */
   text(of: Fragment, type: ColumnType): Fragment;
-  /** The value as it leaves for a format with types: of the type itself, or in a form that no driver rounds. */
+  /** Prints a value for a format with types: as the type itself, or in a form that no driver rounds. */
   typed(of: Fragment, type: ColumnType): Fragment;
 }

@@ -1,4 +1,4 @@
-/** Which files of a table can hold a page of its rows in the default order: the sort key, nulls last, then the row id. */
+/** Picks the files of a table that can hold a page of its rows in the default order: the sort key, nulls last, then the row id. */
 
 /** What the manifest knows of one file: between which keys and ids its rows lie. */
 export interface FileExtent {
@@ -11,9 +11,9 @@ export interface FileExtent {
   /** Least id of all rows in the file; null when the rows are not known to lie in the default order. */
   minId: string | null;
   maxId: string | null;
-  /** Rows without a key; null when unknown. */
+  /** The number of rows without a key; null when unknown. */
   nullKeys: number | null;
-  /** Rows that a filter keeps, where that is known. */
+  /** The number of rows that a filter keeps, where that is known. */
   kept?: number;
 }
 
@@ -23,7 +23,7 @@ export interface PageAsked {
   limit: number;
 }
 
-/** A place in the order. Tiers: before everything, a key, no key, after everything. */
+/** A place in the order. The tiers are: before everything, a key, no key, after everything. */
 type Place = readonly [tier: 0 | 1 | 2 | 3, key: string, id: string];
 
 interface Span {
@@ -39,7 +39,7 @@ const comparing =
   (a: Place, b: Place): number =>
     a[0] - b[0] || (descending ? text(b[1], a[1]) : text(a[1], b[1])) || text(a[2], b[2]);
 
-// keys compare as text only while their years have four digits
+// keys have the same order as texts only while their years have four digits
 const isPlain = (key: string | null) => key === null || /^\d{4}-/.test(key);
 
 const spanOf = (extent: FileExtent, descending: boolean): Span => {
@@ -67,9 +67,8 @@ export const orderFiles = (extents: readonly FileExtent[]): string[] | null => {
 const GROWTH = 8;
 
 /**
- * The files in parts, one after the other: every row of a part comes before every row of the next in the default order. The first part is as small as
- * it can be, each further one several times as large, so that few are needed however rare the rows are that are looked for. One part where rows of
- * every file are mixed, or nothing is known.
+ * Splits the files into parts: every row of a part comes before every row of the next in the default order. The first part is as small as can be, and each
+ * further one several times as large, so that few are needed even for rare rows. Answers one part where rows of all files are mixed, or nothing is known.
  */
 export const orderParts = (extents: readonly FileExtent[], descending: boolean, back = false): string[][] => {
   const compare = comparing(descending);
@@ -95,14 +94,17 @@ export const orderParts = (extents: readonly FileExtent[], descending: boolean, 
   return parts;
 };
 
-/** The files that can hold a row of the page, and the offset that is left when whole files before it are not opened. Rows without a file of theirs do not exist. */
+/**
+ * Picks the files that can hold a row of the page. Answers the offset that is left when whole files before the page are not opened. An extent lists every row
+ * of its file, so no row is missed.
+ */
 export const pickPageFiles = (
   extents: readonly FileExtent[],
   { descending, offset, limit }: PageAsked,
 ): { files: string[]; offset: number } => {
   const compare = comparing(descending);
   const spans = extents.map((extent) => spanOf(extent, descending)).sort((a, b) => compare(a.to, b.to));
-  // so many rows lie at or before the end of this file that the page is full there
+  // so many rows lie at or before the end of this file that the page ends there at the latest
   let rows = 0;
   const full = spans.find(({ extent }) => (rows += extent.rowCount) >= offset + limit);
   const kept = (full ? spans.filter(({ from }) => compare(from, full.to) <= 0) : spans).sort((a, b) => compare(a.from, b.from));
@@ -129,12 +131,12 @@ export interface PageBeside {
   limit: number;
 }
 
-/** The files that can hold a row of such a page. */
+/** Picks the files that can hold a row of such a page. */
 export const pickFilesBeside = (extents: readonly FileExtent[], { descending, back, key, id, limit }: PageBeside): string[] => {
   const compare = comparing(descending);
   const place: Place = key === null ? [2, '', id] : [1, key, id];
   const spans = extents.map((extent) => spanOf(extent, descending));
-  // towards the page: from its beginning on, or back from its end
+  // the page lies ahead of the place: after it, or before it when looking back
   const near = ({ from, to }: Span) => (back ? to : from);
   const far = ({ from, to }: Span) => (back ? from : to);
   const ahead = (a: Place, b: Place) => (back ? compare(b, a) : compare(a, b));

@@ -1,9 +1,9 @@
-/** Ranges that a filter allows a column. A file whose values all lie outside holds no row that matches. */
+/** Finds the ranges that a filter allows in columns. A file whose values all lie outside one of them holds no row that matches. */
 import type { Column, ColumnType } from './catalog.ts';
 import type { Expr, Scalar } from './plan.ts';
 import type { StoredAs } from './warehouse.ts';
 
-/** Bounds of a column, both inclusive, in the units in which a file holds it; infinite where there is none. */
+/** The bounds of a column, both inclusive, in the units in which a file holds it. A bound that does not exist is infinite. */
 export interface KeptRange {
   column: string;
   storedAs: StoredAs;
@@ -13,7 +13,7 @@ export interface KeptRange {
 
 export interface KeptRanges {
   ranges: readonly KeptRange[];
-  /** Whether rows that lie in every range are all that is kept: nothing else is asked of them. */
+  /** Whether the filter says nothing else: it keeps every row that lies in all ranges. */
   isWhole: boolean;
 }
 
@@ -22,7 +22,7 @@ const wholeNumber = (value: Scalar): number | null => {
   return Number.isSafeInteger(number) && BigInt(number) === BigInt(value) ? number : null;
 };
 
-/** Microseconds since 1970 of a time as plans write it. */
+/** Reads a time as plans write it, as microseconds since 1970. */
 const microseconds = (value: Scalar): number | null => {
   const [, seconds = '', part = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{6})Z?$/.exec(String(value)) ?? [];
   const found = Date.parse(`${seconds}Z`) * 1_000 + Number(part);
@@ -34,7 +34,7 @@ const days = (value: Scalar): number | null => {
   return Number.isSafeInteger(found) ? found : null;
 };
 
-/** How a file holds the values of a type, and the number of one; null: no range is kept of the type. */
+/** How a file holds the values of a type, and how a value becomes a number. Null for types without ranges. */
 const STORED: Record<ColumnType['kind'], { as: StoredAs; numberOf: (value: Scalar) => number | null } | null> = {
   int: { as: 'int32', numberOf: wholeNumber },
   bigint: { as: 'int64', numberOf: wholeNumber },
@@ -50,7 +50,7 @@ const STORED: Record<ColumnType['kind'], { as: StoredAs; numberOf: (value: Scala
   array: null,
 };
 
-/** The next number that a file can hold beside another. */
+/** Finds the next number that a file can hold, above or below another. */
 const beside = (value: number, as: StoredAs, by: 1 | -1): number => {
   if (as !== 'double') return value + by;
   if (value === 0) return by * Number.MIN_VALUE;
@@ -61,7 +61,7 @@ const beside = (value: number, as: StoredAs, by: 1 | -1): number => {
 
 type Bounds = Pick<KeptRange, 'from' | 'to'>;
 
-/** What a condition says of where the values of one column lie; `isAll` where it says no more than that. */
+/** Reads where a condition puts the values of one column. `isAll` says that the condition says nothing else. */
 const boundsOf = (where: Expr): { of: Expr; isAll: boolean; bounds: (of: NonNullable<(typeof STORED)['int']>) => Bounds | null } | null => {
   if (where.kind === 'missing' && where.negated) return { of: where.of, isAll: true, bounds: () => ({ from: -Infinity, to: Infinity }) };
   if (where.kind === 'in' && !where.negated)
@@ -96,7 +96,7 @@ const boundsOf = (where: Expr): { of: Expr; isAll: boolean; bounds: (of: NonNull
 
 const conditions = (where: Expr): readonly Expr[] => (where.kind === 'every' ? where.of.flatMap(conditions) : [where]);
 
-/** The ranges that a filter keeps, where it says any of columns whose ranges files have; else null. */
+/** Finds the ranges that a filter keeps. Null where it limits no column of which files have ranges. */
 export const findKeptRanges = (where: Expr | null, columns: readonly Column[]): KeptRanges | null => {
   if (!where) return null;
   const found = new Map<string, KeptRange>();

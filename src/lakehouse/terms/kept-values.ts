@@ -1,18 +1,20 @@
-/** Filters that say which values of one column they keep: what the manifest knows of the values in a file says how many rows that is. */
+/**
+ * Recognises filters that keep certain values of one column. The manifest notes how many rows of a file have each value, so it knows how many rows they keep.
+ */
 import type { Column, ColumnType } from './catalog.ts';
 import type { Expr, Scalar } from './plan.ts';
 import { printType } from './types.ts';
 
-/** Rows that have one of these values in a column. */
+/** A filter that keeps the rows with one of these values in a column. */
 export interface KeptValues {
   column: string;
   /** `printType` of the column. */
   type: string;
-  /** As `printValue` writes them, each once. */
+  /** The values as `printValue` writes them, each once. */
   texts: readonly string[];
-  /** Whether rows without a value are meant too. */
+  /** Whether rows without a value count as having one of the values. */
   nulls: boolean;
-  /** All other rows instead. */
+  /** Whether the filter keeps all other rows instead. */
   negated: boolean;
 }
 
@@ -21,7 +23,7 @@ const KINDS: readonly ColumnType['kind'][] = ['string', 'boolean', 'int', 'bigin
 /** Whether values of a column of this type have a text that is the same for equal values, and for no others. */
 export const hasValueText = ({ kind }: ColumnType): boolean => KINDS.includes(kind);
 
-/** The text under which rows of a value are counted; null where the value has none. Of a number it is the same whoever writes it: zero has no sign. */
+/** Prints the text under which rows of a value are counted; null where the value has none. A number has the same text whoever writes it: zero has no sign. */
 export const printValue = (value: Scalar | null, type: ColumnType): string | null => {
   if (value === null) return null;
   switch (type.kind) {
@@ -50,13 +52,13 @@ type Said = Pick<KeptValues, 'nulls' | 'negated'> & { of: Expr; values: readonly
 
 const said = (where: Expr): Said | null => {
   if (where.kind === 'missing') return { of: where.of, values: [], nulls: true, negated: where.negated };
-  // what is kept of other values keeps rows without one
+  // a filter that excludes values keeps rows without a value
   if (where.kind === 'in') return { of: where.of, values: where.values, nulls: false, negated: where.negated };
   if (where.kind !== 'compare' || (where.how !== 'equals' && where.how !== 'differs')) return null;
   return { of: where.left, values: [where.right], nulls: false, negated: where.how === 'differs' };
 };
 
-/** A filter as a list of values of one stored column that rows must have, or must not; null of any other filter. */
+/** Reads a filter as a list of values of one stored column that rows must have, or must not have. Null for any other filter. */
 export const findKeptValues = (where: Expr | null, columns: readonly Column[]): KeptValues | null => {
   const found = where && said(where);
   if (!found || found.of.kind !== 'column') return null;

@@ -1,4 +1,4 @@
-/** Whole numbers inside documents that a reader of JSON would round: they go out as text. Those of columns are text already. */
+/** Turns whole numbers inside documents into text where a reader of JSON would round them. Those of columns are text already. */
 import { Readable } from 'node:stream';
 import type { ColumnType } from './catalog.ts';
 
@@ -10,11 +10,11 @@ const BACKSLASH = 0x5c;
 const SAFE = '9007199254740992';
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
-/** Digits, and what else stands in a number: + - . E e */
+/** Whether a byte may be part of a number: a digit, or + - . E e */
 const isOfNumber = (byte: number | undefined): boolean =>
   isDigit(byte) || byte === 0x2b || byte === MINUS || byte === 0x2e || byte === 0x45 || byte === 0x65;
 
-/** Whether as many digits stand side by side as a large number has: then one of them stands at a place that is looked at. */
+/** Whether the text has as many digits side by side as a large number has. One of them is then at a place that this looks at. */
 const hasManyDigits = (json: Buffer): boolean => {
   for (let at = SAFE.length - 1; at < json.length; at += SAFE.length) {
     if (!isDigit(json[at])) continue;
@@ -26,7 +26,7 @@ const hasManyDigits = (json: Buffer): boolean => {
   return false;
 };
 
-/** The place behind the text that begins at a quote. */
+/** Finds the place behind the JSON text that begins at a quote. */
 const endOfText = (json: Buffer, start: number): number => {
   for (let at = json.indexOf(QUOTE, start + 1); at >= 0; at = json.indexOf(QUOTE, at + 1)) {
     let escapes = at;
@@ -41,7 +41,7 @@ const isLarge = (number: string): boolean => {
   return /^\d+$/.test(digits) && (digits.length > SAFE.length || (digits.length === SAFE.length && digits > SAFE));
 };
 
-/** JSON text with the whole numbers beyond 2^53 in quotes, digit by digit as they were; fractions, exponents and texts stay. */
+/** Puts quotes around whole numbers beyond 2^53 in JSON text. Their digits stay as they were; fractions, exponents and texts do too. */
 export const quoteLargeIntegers = (json: Buffer): Buffer => {
   if (!hasManyDigits(json)) return json;
   const parts: Buffer[] = [];
@@ -67,7 +67,7 @@ async function* quoteInLines(source: Readable): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   for await (const chunk of source as AsyncIterable<Buffer>) {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
-    // no number and no text goes over the end of a line
+    // no number and no text continues on another line
     if (end > 0) yield quoteLargeIntegers(Buffer.concat([...begun, chunk.subarray(0, end)]));
     if (end > 0) begun = [];
     if (end < chunk.length) begun.push(chunk.subarray(end));
@@ -75,7 +75,7 @@ async function* quoteInLines(source: Readable): AsyncGenerator<Buffer> {
   if (begun.length > 0) yield quoteLargeIntegers(Buffer.concat(begun));
 }
 
-/** Lines of JSON as they pass, with large whole numbers as text. Destroying it destroys the source; a failure of the source destroys it. */
+/** Passes lines of JSON on, with large whole numbers as text. Destroying the answer destroys the source; a failure of the source destroys the answer. */
 export const quoteLargeIntegersIn = (source: Readable): Readable => {
   const body = Readable.from(quoteInLines(source), { objectMode: false });
   body.once('close', () => source.destroy());

@@ -1,4 +1,7 @@
-/** Names that a person may have meant. Not `fastest-levenshtein`, to which two letters in each other's place are two errors: `pltos` would not find `plots` first. */
+/**
+ * Counts the letters by which two names differ. Two swapped letters count as one error. With `fastest-levenshtein` they would count as two, and `pltos` would
+ * not find `plots` first.
+ */
 const distance = (a: string, b: string, limit: number): number => {
   let before = Array.from({ length: b.length + 1 }, (_, index) => index);
   let previous = before;
@@ -19,7 +22,7 @@ const distance = (a: string, b: string, limit: number): number => {
 
 const COMPARED = 64;
 
-/** At most three of `known` that a person may have meant by `asked`, best first: other case, a part of the name, or a few letters off. */
+/** Finds at most three of `known` that a person may have meant by `asked`, best first: another case, a part of the name, or a few letters off. */
 export const findNearNames = (asked: string, known: Iterable<string>): string[] => {
   const wanted = asked.slice(0, COMPARED).toLowerCase();
   const limit = Math.max(1, Math.floor(wanted.length / 3));
@@ -39,7 +42,7 @@ export const findNearNames = (asked: string, known: Iterable<string>): string[] 
 
 const shown = (name: string) => (name.length > 80 ? `${name.slice(0, 80)}…` : name);
 
-/** A sentence's ending: ` Did you mean 'a' or 'b'?`, or nothing. */
+/** Prints the ending of a sentence: ` Did you mean 'a' or 'b'?`, or nothing. */
 export const suggestNames = (asked: string, known: Iterable<string>): string => {
   const near = findNearNames(asked, known);
   return near.length === 0 ? '' : ` Did you mean ${near.map((name) => `'${shown(name)}'`).join(' or ')}?`;

@@ -1,4 +1,4 @@
-/** Names and texts in SQL, where no value can be bound. */
+/** Quotes names and texts in SQL where no value can be bound. */
 
 /** A name as DuckDB and Postgres read it. */
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,4 +1,4 @@
-/** What a read stands on: one version of a table, as the manifest lists it. */
+/** Defines what a read is based on: one version of a table, as the manifest lists it. */
 import type { Column, ColumnType, ReadableKind } from './catalog.ts';
 import type { FileExtent } from './extents.ts';
 import type { KeptRanges } from './kept-ranges.ts';
@@ -6,7 +6,7 @@ import type { KeptValues } from './kept-values.ts';
 import type { TableRows } from './plan.ts';
 import type { ExperimentScope } from './scope.ts';
 
-/** The part of a filter whose rows the manifest may know: the values of one column, and the ranges of any. */
+/** The part of a filter of which the manifest may know the number of rows: the values of one column, and ranges of any columns. */
 export interface Kept {
   values: KeptValues | null;
   ranges: KeptRanges | null;
@@ -19,33 +19,33 @@ export interface MetadataColumn {
   /** Its name in the dimension. */
   stored: string;
   type: ColumnType;
-  /** The columns of measurements that its rows are matched by; of two that both give a value, the earlier of this list counts. */
+  /** The columns of measurements that its rows are matched by. When two of them both give a value, the earlier in this list counts. */
   matchedBy: readonly string[];
 }
 
 export interface MetadataSource extends TableRows {
   columns: readonly MetadataColumn[];
-  /** For rows of a macro: the measurements that they were made from, which hold the answers. */
+  /** For rows of a macro, the measurements from which they were made. Those hold the answers. */
   answers?: TableRows & { columns: readonly Column[] };
 }
 
-/** One version of one table, as the manifest lists it: what a read stands on. There is no read without one. */
+/** One version of one table, as the manifest lists it. Every read is based on one. */
 export interface TableSource extends TableRows {
   scope: ExperimentScope;
   table: { kind: ReadableKind; identifier: string };
   /** The catalogue of that version: `listFixedColumns(kind)` and the expanded ones, hidden columns included. */
   columns: readonly Column[];
   version: string;
-  /** The same files with what the manifest knows of each, so that a page in the default order opens few of them. */
+  /** The same files with what the manifest knows of each. A page in the default order then opens few of them. */
   extents?: readonly FileExtent[];
-  /** Rows that a filter keeps, of each of those files of which the manifest knows, by path. */
+  /** Counts the rows that a filter keeps in each file of which the manifest knows it, by path. */
   keptRows?: (kept: Kept) => Promise<ReadonlyMap<string, number>>;
-  /** The experiment's identity dimension; without rows every contributor is null, and nothing is joined for it. */
+  /** The experiment's identity dimension. Without rows in it every contributor is null, and nothing is joined for it. */
   identity?: TableRows;
   /** The device registry dimension; without rows every device is null. */
   registry?: TableRows;
   /** The experiment's annotation log; without it every row has no annotations. */
   annotations?: TableRows;
-  /** What people have said of plots, plants and devices; its columns are among `columns`, derived. */
+  /** What people have said of plots, plants and devices. `columns` has its columns too, as derived ones. */
   metadata?: MetadataSource;
 }

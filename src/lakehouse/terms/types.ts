@@ -20,7 +20,7 @@ type ScalarKind = keyof typeof SCALAR_NAMES;
 
 const fieldName = (name: string) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : quoteWithBackticks(name));
 
-/** The Databricks type text: `DOUBLE`, `DECIMAL(10,2)`, `STRUCT<id: STRING, name: STRING>`. `parseType` reads it back. */
+/** Prints the Databricks type text: `DOUBLE`, `DECIMAL(10,2)`, `STRUCT<id: STRING, name: STRING>`. `parseType` reads it back. */
 export const printType = (type: ColumnType): string => {
   switch (type.kind) {
     case 'decimal':
@@ -42,7 +42,7 @@ export const printType = (type: ColumnType): string => {
   }
 };
 
-/** The type's name without its parameters: `DECIMAL`, `STRUCT`. */
+/** Prints the type's name without its parameters: `DECIMAL`, `STRUCT`. */
 export const nameType = (type: ColumnType): string =>
   type.kind === 'decimal' || type.kind === 'struct' || type.kind === 'array' ? type.kind.toUpperCase() : SCALAR_NAMES[type.kind];
 
@@ -136,7 +136,7 @@ export const parseType = (text: string): ColumnType => new TypeReader(text).whol
 
 const TRUTH = { kind: 'boolean' } as const;
 
-/** The type of an expression's value. */
+/** Finds the type of an expression's value. */
 export const inferExprType = (expr: Expr): ColumnType => {
   switch (expr.kind) {
     case 'compare':

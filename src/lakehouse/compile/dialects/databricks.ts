@@ -1,4 +1,4 @@
-/** Databricks SQL over the lake's own Delta tables, each read at one version. */
+/** Prints Databricks SQL over the lake's own Delta tables, each read at one version. */
 import type { ColumnType } from '../../terms/catalog.ts';
 import { errors } from '../../../errors.ts';
 import { SCIENTIFIC, bound, joinFragments, q, raw } from '../../terms/dialect.ts';
@@ -10,7 +10,7 @@ import { buildHalfInterval, buildStandardError } from '../student.ts';
 
 const STRING = { kind: 'string' } as const;
 
-/** Documents are JSON text in the tables, as in their files. */
+/** Gives the type that tables hold: documents are JSON text in them, as in their files. */
 const stored = (type: ColumnType): ColumnType => {
   if (type.kind === 'variant') return STRING;
   if (type.kind === 'array') return { kind: 'array', element: stored(type.element) };
@@ -21,11 +21,11 @@ const stored = (type: ColumnType): ColumnType => {
 const cast = (type: ColumnType): string => printType(stored(type));
 const as = (of: Fragment, type: ColumnType) => q`cast(${of} as ${raw(cast(type))})`;
 
-/** The UTC clock reading of an instant, whatever the session's zone. */
+/** Prints the UTC clock reading of an instant, whatever the session's zone. */
 const utc = (of: Fragment) => q`timestampadd(MICROSECOND, unix_micros(${of}), timestamp_ntz'1970-01-01 00:00:00')`;
-/** Microseconds between the epoch and a local time, as if both were UTC. */
+/** Prints the microseconds between the epoch and a local time, as if both were UTC. */
 const microsOf = (reading: Fragment) => q`timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', ${reading})`;
-/** Back again: the difference to the epoch is counted between local times, which have no zone. */
+/** Prints the instant of a UTC clock reading. The difference to the epoch is counted between local times, which have no zone. */
 const instant = (reading: Fragment) => q`timestamp_micros(${microsOf(reading)})`;
 
 const clock = (reading: Fragment, suffix: string) => {
@@ -36,16 +36,16 @@ const clock = (reading: Fragment, suffix: string) => {
 };
 
 const INFINITE = "cast('Infinity' as DOUBLE)";
-/** NaN is greater than infinity here. */
+/** Tests for finite numbers: NaN is greater than infinity on this engine. */
 const finite = (of: Fragment) => q`abs(${of}) < ${raw(INFINITE)}`;
-/** Null instead of NaN and infinity: as a NaN it would be ordered before the numbers. */
+/** Prints null instead of NaN and infinity: NaN would otherwise be ordered before the numbers. */
 const settled = (of: Fragment) => q`case when ${finite(of)} then ${of} end`;
 const SAFE = '9007199254740992';
 
 const bare = (of: Fragment, type: ColumnType): Fragment => {
   switch (type.kind) {
     case 'double':
-      // a zero that is added makes 0 of -0
+      // adding zero turns -0 into 0
       return q`case when ${finite(of)} then cast(${of} + 0 as STRING) end`;
     case 'timestamp':
       return clock(utc(of), 'Z');
@@ -72,7 +72,7 @@ const quoted = (of: Fragment) => q`concat('"', ${of}, '"')`;
 const whole = (of: Fragment) =>
   q`case when ${of} between -${raw(SAFE)} and ${raw(SAFE)} then cast(${of} as STRING) else concat('"', cast(${of} as STRING), '"') end`;
 
-/** A text as JSON: `to_json` takes no bare text, so an array of one is printed and its brackets are dropped. */
+/** Prints a text as JSON. `to_json` takes no bare text, so an array of one is printed and its brackets are dropped. */
 const text = (of: Fragment) => {
   const one = q`to_json(array(${of}))`;
   return q`case when ${of} is not null then substring(${one}, 2, length(${one}) - 2) end`;
@@ -113,7 +113,7 @@ const field = (of: Fragment, name: string) => q`${of}.${raw(quoteWithBackticks(n
 
 const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
   const named = raw(`'${unit.toUpperCase()}'`);
-  // trunc knows no unit below a week, and a date is its own day
+  // trunc knows no unit below a week; a date is its own day, hour and minute
   if (type.kind === 'date') return unit === 'hour' || unit === 'minute' || unit === 'day' ? of : q`cast(trunc(${of}, ${named}) as DATE)`;
   if (type.kind === 'timestamp_ntz') return q`date_trunc(${named}, ${of})`;
   if (zone === null) return instant(q`date_trunc(${named}, ${utc(of)})`);
@@ -124,7 +124,10 @@ const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
   return q`timestamp_micros(unix_micros(${of}) - ${past})`;
 };
 
-/** An aggregate cannot order its input here: the greatest or least of a struct of the order's terms picks the row. Nulls rank last by a flag of their own. */
+/**
+ * Ranks rows for an aggregate, which cannot order its input on this engine: the greatest or least struct of the order's terms picks the row. A flag before each
+ * term ranks nulls last.
+ */
 const rank = (order: AggregateParts['order'], descending: boolean) =>
   q`struct(${joinFragments(
     order.map((sort) => q`${sort.expr} is ${raw(descending ? 'not null' : 'null')}, ${sort.expr}`),
@@ -137,9 +140,9 @@ const edge = ({ of, order }: AggregateParts & { of: Fragment }) => {
 };
 
 const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
-  // whole numbers are widened first: a BIGINT sum overflows here
+  // widens whole numbers first, because a sum of BIGINT overflows on this engine
   sum: ({ of, ofType, type }) => (ofType?.kind === 'double' ? q`sum(${of})` : q`cast(sum(${as(of, type)}) as ${raw(cast(type))})`),
-  // a sum of doubles would lose what whole numbers and decimals keep; an empty group divides by null
+  // sums as decimals, because a sum of doubles would lose digits of whole numbers and decimals; an empty group divides by null
   avg: ({ of, ofType }) => {
     if (ofType?.kind === 'double') return q`avg(${of})`;
     const total = q`sum(${as(of, { kind: 'decimal', precision: 38, scale: ofType?.kind === 'decimal' ? ofType.scale : 0 })})`;
@@ -159,17 +162,17 @@ const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: F
     const ranked = q`struct(${rank(order, false)} as k, ${of} as v)`;
     return q`transform(array_sort(collect_list(${ranked})), e -> e.v)`;
   },
-  // corr divides by zero where a side does not vary, which is an error here
+  // the engine's own corr divides by zero where a side does not vary, and fails
   corr: ({ of, second }) => {
     const [x, y] = [q`cast(${of} as DOUBLE)`, q`cast(${second ?? of} as DOUBLE)`];
     const [spread, other] = [q`stddev_samp(${x}) filter (where ${y} is not null)`, q`stddev_samp(${y}) filter (where ${x} is not null)`];
     const usable = (each: Fragment) => q`${each} > 0 and ${each} < ${raw(INFINITE)}`;
-    // one after the other: the product of two large spreads would be infinite
+    // divides by one after the other: the product of two large spreads would be infinite
     return q`case when ${usable(spread)} and ${usable(other)} then ${settled(q`covar_samp(${x}, ${y})`)} / ${spread} / ${other} end`;
   },
 };
 
-/** A number as the engine writes it, `e`, as JSON does: 1.23456789E7 is 12345678.9, and 1.0E-7 is 1e-7. */
+/** Prints a number, which the engine writes as `e`, as JSON does: 1.23456789E7 is 12345678.9, and 1.0E-7 is 1e-7. */
 const PLAINLY = (() => {
   const fixed = (scale: number) => `regexp_replace(cast(cast(e as DECIMAL(38,${scale})) as STRING), '([.][0-9]*[1-9]|[.]0)0+$', '$1')`;
   return [
@@ -182,7 +185,7 @@ const PLAINLY = (() => {
 
 const guarded = (of: Fragment) => q`case when ascii(${of}) in (61, 43, 45, 64, 9, 13) then concat('\\'', ${of}) else ${of} end`;
 
-/** The dialect for a lake that Databricks finds under this URL, such as `s3://bucket`. */
+/** Makes the dialect for a lake that Databricks finds under this URL, such as `s3://bucket`. */
 export const makeDatabricks = (root: string): Dialect => ({
   name: 'databricks',
   quote: quoteWithBackticks,
@@ -199,7 +202,7 @@ export const makeDatabricks = (root: string): Dialect => ({
     const made = q`try_cast(case when regexp_like(${of}, ${pattern}) then ${of} end as ${raw(cast(type))})`;
     return type.kind === 'double' ? settled(made) : made;
   },
-  // the rows of a Delta table are in no order
+  // rows of a Delta table have no order
   lined: null,
   struct: (fields) =>
     q`named_struct(${joinFragments(
@@ -213,9 +216,9 @@ export const makeDatabricks = (root: string): Dialect => ({
   startsWith: (of, text) => q`startswith(${of}, ${text})`,
   holds: (of, condition) => q`exists(${of}, e -> ${condition(raw('e'))})`,
   bucket,
-  // a repeated local hour is read as its first instant here, and a skipped one moves forward
-  // nothing is known to be quicker there than the bucket itself
+  // no key is known that this engine groups by faster than by the bucket itself
   coarse: () => null,
+  // this engine reads a repeated local hour as its first instant, and moves a skipped one forward
   instant: (local, zone) => instant(q`convert_timezone(${bound(zone, STRING)}, 'UTC', ${local})`),
   aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
   addend: (of, type) => (type.kind === 'double' ? of : as(of, type)),
@@ -223,7 +226,8 @@ export const makeDatabricks = (root: string): Dialect => ({
   json,
   text: (of, type) => (type.kind === 'double' ? q`cast(${of} as STRING)` : bare(of, type)),
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
-  // times as whole numbers, since the driver makes milliseconds of them; decimals as text, since it makes doubles of them; what is nested as JSON text
+  // times are whole numbers, since the driver would cut them to milliseconds; decimals are text, since it would make doubles of them; nested values are JSON
+  // text
   typed: (of, type) => {
     switch (type.kind) {
       case 'timestamp':

@@ -1,4 +1,4 @@
-/** DuckDB over Parquet files. Times are TIMESTAMPTZ; nothing here depends on the session's time zone. */
+/** Prints SQL of DuckDB over Parquet files. Times are TIMESTAMPTZ; nothing here depends on the session's time zone. */
 import { BIGINT, type ColumnType } from '../../terms/catalog.ts';
 import { SCIENTIFIC, bound, joinFragments, q, raw } from '../../terms/dialect.ts';
 import { quoteName } from '../../terms/quoting.ts';
@@ -36,11 +36,11 @@ const cast = (type: ColumnType): string => {
 
 const as = (of: Fragment, type: ColumnType) => q`cast(${of} as ${raw(cast(type))})`;
 
-/** The UTC clock reading of an instant; `at time zone` with the session's zone would be a state. */
+/** Prints the UTC clock reading of an instant. `at time zone` would depend on the session's zone. */
 const utc = (of: Fragment) => q`make_timestamp(epoch_us(${of}))`;
 const instant = (utcReading: Fragment) => q`make_timestamptz(epoch_us(${utcReading}))`;
 
-/** ISO 8601 with milliseconds, or with microseconds where there are any. */
+/** Prints ISO 8601 with milliseconds, or with microseconds where there are any. */
 const clock = (of: Fragment, reading: Fragment, suffix: string) => {
   const written = (digits: string) => q`strftime(${reading}, ${raw(`'%Y-%m-%dT%H:%M:%S.${digits}${suffix}'`)})`;
   return q`case when epoch_us(${of}) % 1000 = 0 then ${written('%g')} else ${written('%f')} end`;
@@ -49,11 +49,11 @@ const clock = (of: Fragment, reading: Fragment, suffix: string) => {
 /** Two to the 53rd: beyond it a JSON number would be read as its neighbour. */
 const SAFE = '9007199254740992';
 
-/** Text of a value without quotes, as JSON and CSV share it; null where the value is null or not finite. */
+/** Prints the text of a value without quotes, for JSON and CSV alike; null where the value is null or not finite. */
 const bare = (of: Fragment, type: ColumnType): Fragment => {
   switch (type.kind) {
     case 'double':
-      // a zero that is added makes 0 of -0
+      // adding zero turns -0 into 0
       return q`case when isfinite(${of}) then cast(${of} + 0 as varchar) end`;
     case 'timestamp':
       return clock(of, utc(of), 'Z');
@@ -102,7 +102,7 @@ const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
     case 'array': {
       const element = raw(`e${depth}`);
       const texts = q`list_transform(${of}, lambda ${element}: coalesce(${json(element, type.element, depth + 1)}, 'null'))`;
-      // `array_to_string` is a macro that asks for the length of the list as text first: twice the time
+      // `array_to_string` would take twice the time: it is a macro that first asks for the length of the list as text
       return q`case when ${of} is not null then concat('[', list_aggregate(${texts}, 'string_agg', ','), ']') end`;
     }
     case 'boolean':
@@ -126,7 +126,7 @@ const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
 
 const MICROSECONDS: Partial<Record<Bucket, string>> = { minute: '60000000', hour: '3600000000' };
 
-/** Whole hours since 1970, rounded down also before it: the engine's own division rounds towards it. */
+/** Groups by whole hours or minutes since 1970. They are rounded down also before 1970, where the engine's own division rounds up. */
 const coarse: Dialect['coarse'] = (of, type, unit, zone) => {
   const width = MICROSECONDS[unit];
   if (type.kind !== 'timestamp' || zone !== null || width === undefined) return null;
@@ -135,7 +135,9 @@ const coarse: Dialect['coarse'] = (of, type, unit, zone) => {
   return { key, value: q`make_timestamptz(${key} * ${raw(width)})` };
 };
 
-/** An hour that a zone repeats at midnight begins the day once: the engine answers with the second of the two. */
+/**
+ * Prints the first instant of a local time. Where a zone repeats an hour at midnight, the engine answers the second of the two, so the hour before is tried.
+ */
 const firstInstant: Dialect['instant'] = (local, zone) => {
   const zoned = bound(zone, { kind: 'string' });
   const start = q`timezone(${zoned}, ${local})`;
@@ -143,7 +145,7 @@ const firstInstant: Dialect['instant'] = (local, zone) => {
   return q`case when timezone(${zoned}, ${before}) = ${local} then ${before} else ${start} end`;
 };
 
-/** DuckDB refuses NaN, infinities and squares that overflow where Spark answers NaN. */
+/** Tests for numbers that DuckDB accepts in statistics. It refuses NaN, infinities and squares that overflow; Spark answers NaN. */
 const tame = (of: Fragment) => q`(isfinite(${of}) and abs(${of}) < 1e150)`;
 
 const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
@@ -184,12 +186,12 @@ const spread = (name: 'stddev_samp' | 'var_samp', of: Fragment): Fragment => {
 const ordered = (of: Fragment, descending: boolean, nullsFirst = false) =>
   q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`;
 
-/** What the reader of files is told of their columns, by name. */
+/** The type of the schema that the reader of files gets: its columns by name. */
 const SCHEMA = raw('map(varchar, struct(name varchar, type varchar, default_value varchar))');
 
 /**
- * Spreadsheet programs run text that begins with = + - @ tab or CR as a formula, so it gets a `'` in front. No `in (…)`: the engine makes a join of it,
- * and above a join only one thread prints rows in order.
+ * Puts a `'` in front of text that begins with = + - @ tab or CR, which spreadsheet programs would run as a formula. It does not use `in (…)`: the engine makes
+ * a join of that, and above a join only one thread prints rows in order.
  */
 const guarded = (of: Fragment) => q`case when list_contains([61, 43, 45, 64, 9, 13], ascii(${of})) then concat('''', ${of}) else ${of} end`;
 
@@ -199,16 +201,16 @@ export const duckdb: Dialect = {
   cast,
   value: (value, type) => as(bound(value, type), type),
   rows: (columns, { files }, places) => {
-    // the first column stands in where a statement needs none, so it is the one that is read anyway and is the same in every row
+    // the engine reads the first column when a statement needs none, so that must be a column that is read anyway and is the same in every row
     const isolating = columns.filter(({ name }) => name === 'experiment_id');
     const all = [...isolating, ...columns.filter(({ name }) => name !== 'experiment_id')];
-    // The types are said, and not found by opening every file before the first is read. A column that a file lacks is null there.
+    // The types are given, so that the engine need not open every file before it reads the first. A column that a file lacks is null there.
     const member = ({ name, type }: ScanColumn) =>
       `${JSON.stringify(name)}:${JSON.stringify({ name, type: cast(type), default_value: null })}`;
     const schema = bound(`{${all.map(member).join(',')}}`, { kind: 'string' });
     const list = bound(files, { kind: 'array', element: { kind: 'string' } });
     const read = q`read_parquet(${list}, schema = cast(cast(${schema} as json) as ${SCHEMA}))`;
-    // a column of this name hides where rows stand
+    // a column with this name hides the numbers of rows
     if (!places || columns.some(({ name }) => name.toLowerCase() === 'file_row_number')) return read;
     const [from, to] = [bound(BigInt(places.from), BIGINT), bound(BigInt(places.to), BIGINT)];
     return q`(select * from ${read} where file_row_number >= ${from} and file_row_number < ${to})`;
@@ -224,7 +226,7 @@ export const duckdb: Dialect = {
     const made = q`try_cast(case when regexp_matches(${of}, ${pattern}) then ${of} end as ${raw(cast(type))})`;
     return type.kind === 'double' ? q`case when isfinite(${made}) then ${made} end` : made;
   },
-  // a window without an order is made by one thread, row by row
+  // one thread computes a window without an order, row by row
   lined: raw('row_number() over () > 0'),
   struct: (fields) =>
     q`struct_pack(${joinFragments(
@@ -232,7 +234,7 @@ export const duckdb: Dialect = {
       ', ',
     )})`,
   emptyList: (type) => raw(`cast([] as ${cast(type)})`),
-  // zeros of both signs are equal, but not to the filters that Parquet files carry, which the engine asks for a single value, and not for a range or a list
+  // -0 equals 0, but not to the filters that Parquet files carry; the engine asks those for a single value, and not for a range or a list
   equals: (left, right, type) => (type.kind === 'double' ? q`${left} between ${right} and ${right}` : q`${left} = ${right}`),
   differs: (left, right) => q`${left} is distinct from ${right}`,
   contains: (of, text) => q`contains(${of}, ${text})`,
@@ -247,6 +249,6 @@ export const duckdb: Dialect = {
   json,
   text: (of, type) => (type.kind === 'double' ? q`cast(${of} as varchar)` : bare(of, type)),
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
-  // where the engine's own type is another one, such as that of a sum, the column's is meant
+  // where the engine has another type, such as for a sum, the value is cast to the column's type
   typed: (of, type) => as(type.kind === 'variant' ? bare(of, type) : of, type),
 };

@@ -1,7 +1,4 @@
-/**
- * Columns of an Arrow batch while they grow. Their buffers have the layout that goes out, so that bytes of the engine are copied and never made into
- * values.
- */
+/** Builds the columns of an Arrow batch. Their buffers already have the layout that is sent, so that the engine's bytes are copied and never become values. */
 import {
   DataType,
   DateDay,
@@ -22,7 +19,7 @@ import type { ColumnType } from '../../terms/catalog.ts';
 import { printType } from '../../terms/types.ts';
 import { Bits, Growing } from './memory.ts';
 
-/** A column of any type: which rows have a value, and how many bytes it holds by about. */
+/** A column of any type. It knows which rows have a value, and about how many bytes it holds. */
 abstract class Base<T extends DataType> {
   readonly type: T;
   readonly valid = new Bits();
@@ -35,12 +32,12 @@ abstract class Base<T extends DataType> {
     return this.valid.length;
   }
 
-  /** Values that are missing. */
+  /** Adds this many missing values. */
   abstract nulls(count: number): void;
   abstract readonly size: number;
-  /** The column's own buffers, which are good until `clear`. */
+  /** Answers the column's own buffers, which stay valid until `clear`. */
   abstract finish(): Data<T>;
-  /** No rows again, in the same memory: a batch in memory of its own cost more than all that is copied into it. */
+  /** Removes all rows and keeps the memory. New memory for each batch cost more than to copy everything into it. */
   abstract clear(): void;
 
   protected get base() {
@@ -58,7 +55,7 @@ const typed = (type: FlatType, { bytes, length }: Growing) => {
   return new BigInt64Array(buffer, 0, length / 8);
 };
 
-/** Values of one width. */
+/** A column of values that all have the same width. */
 export class FlatColumn extends Base<FlatType> {
   readonly width: number;
   readonly values = new Growing(32_768);
@@ -78,7 +75,7 @@ export class FlatColumn extends Base<FlatType> {
   }
 
   finish(): Data<FlatType> {
-    // the library's types want each type's own array beside it
+    // the library's types want each type paired with its own kind of array
     return makeData({ ...this.base, type: this.type as Int64, data: typed(this.type, this.values) as BigInt64Array });
   }
 
@@ -128,7 +125,7 @@ class Offsets {
     this.reserve(1)[this.#count - 1] = end;
   }
 
-  /** Makes room for the ends of so many rows, which the last `count` places of the answer take. */
+  /** Makes room for the ends of this many rows. They go into the last `count` places of the answer. */
   reserve(count: number): Int32Array {
     this.#store.take(4 * count);
     if (this.#view.buffer !== this.#store.bytes.buffer) this.#view = new Int32Array(this.#store.bytes.buffer);
@@ -238,7 +235,7 @@ export class StructColumn extends Base<Struct> {
 
 export type ArrowColumn = FlatColumn | BooleanColumn | TextColumn | ListColumn | StructColumn;
 
-/** An empty column for values of a type. JSON values of any shape travel as their text. */
+/** Makes an empty column for values of a type. JSON values of any shape are sent as their text. */
 export const makeArrowColumn = (type: ColumnType): ArrowColumn => {
   switch (type.kind) {
     case 'boolean':
@@ -272,6 +269,6 @@ export const makeArrowColumn = (type: ColumnType): ArrowColumn => {
   }
 };
 
-/** A column's field; its metadata says the type that the interface knows it by. */
+/** Makes a column's field. Its metadata names the type as the interface prints it. */
 export const makeArrowField = (name: string, type: ColumnType, column: ArrowColumn): Field =>
   new Field(name, column.type as DataType, true, new Map([['type_text', printType(type)]]));

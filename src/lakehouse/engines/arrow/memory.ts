@@ -1,6 +1,6 @@
-/** Memory of Arrow columns: bytes and bits that are added to, sent, and added to again from the beginning. */
+/** Holds the memory of Arrow columns: bytes and bits that grow, are sent, and then start again from the beginning. */
 
-/** Bytes that double when they are full. */
+/** Bytes in a buffer that doubles when it is full. */
 export class Growing {
   bytes: Uint8Array;
   length = 0;
@@ -9,7 +9,7 @@ export class Growing {
     this.bytes = new Uint8Array(capacity);
   }
 
-  /** Where the next `count` bytes go; `spare` bytes behind them may be written to. */
+  /** Reserves the next `count` bytes and answers where they begin. The `spare` bytes behind them may be written to as well. */
   take(count: number, spare = 0): number {
     const at = this.length;
     this.length += count;
@@ -33,7 +33,7 @@ export class Growing {
 
 const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length);
 
-/** Bits, the first one lowest. Unused ones are zero. */
+/** Bits, the first in the lowest place of a byte. Unused bits are zero. */
 export class Bits {
   readonly #store = new Growing(256);
   length = 0;
@@ -71,7 +71,7 @@ export class Bits {
     for (each = Math.max(each, whole); each < at + count; each += 1) this.#set(each);
   }
 
-  /** The bits `from` to `from + count` of others. */
+  /** Adds the bits `from` to `from + count` of another bitmap. */
   copy(bits: Uint8Array, from: number, count: number): void {
     const at = this.#grow(count);
     let each = 0;

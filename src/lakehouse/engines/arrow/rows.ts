@@ -1,4 +1,4 @@
-/** Rows that a driver made into values, back into Arrow columns: as `Dialect.typed` of Databricks writes them. */
+/** Turns rows that a driver has made into values back into Arrow columns. The values are as `Dialect.typed` of Databricks writes them. */
 import type { ColumnType } from '../../terms/catalog.ts';
 import { readJson } from '../../../json.ts';
 import { BooleanColumn, FlatColumn, ListColumn, StructColumn, TextColumn } from './columns.ts';
@@ -8,7 +8,7 @@ const ENCODER = new TextEncoder();
 
 const mismatch = (type: ColumnType, value: unknown) => new TypeError(`A value of type ${type.kind} came as ${typeof value}.`);
 
-/** A decimal's text as a whole number of its last places. */
+/** Reads a decimal's text as a whole number, in units of its last place. */
 const unscaled = (text: string, scale: number): bigint => {
   const [, sign = '', whole = '', places = ''] = /^(-?)(\d*)\.?(\d*)$/.exec(text) ?? [];
   const value = BigInt(`${whole}${places.padEnd(scale, '0').slice(0, scale)}`);
@@ -17,7 +17,7 @@ const unscaled = (text: string, scale: number): bigint => {
 
 const DAY_MS = 86_400_000;
 
-/** Microseconds since the epoch of ISO 8601 text as SQL prints it inside JSON. */
+/** Reads ISO 8601 text, as SQL prints it inside JSON, as microseconds since the epoch. */
 const microsOf = (text: string): bigint => {
   const [, seconds = '', fraction = ''] = /^(.*?)(?:\.(\d+))?Z?$/.exec(text) ?? [];
   return BigInt(Date.parse(`${seconds}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0'));
@@ -55,7 +55,7 @@ const text = (column: TextColumn, type: ColumnType, value: unknown): void => {
   column.offsets.push(column.values.length);
 };
 
-/** Adds one value; structs and lists come as JSON text, and what is in them as JSON has it. */
+/** Adds one value. Structs and lists come as JSON text; the values inside them are as JSON has them. */
 export function appendValue(column: ArrowColumn, type: ColumnType, value: unknown): void {
   if (value === null || value === undefined) {
     column.nulls(1);

@@ -1,4 +1,4 @@
-/** Rows as an Arrow IPC stream: the schema, batches of bounded size, the end. Bytes are handed out as they are made. */
+/** Writes rows as an Arrow IPC stream: the schema, batches of bounded size, the end. Bytes are handed out as they are made. */
 import { RecordBatch, RecordBatchStreamWriter, Schema, Struct, makeData } from 'apache-arrow';
 import type { NamedType } from '../../terms/warehouse.ts';
 import { makeArrowColumn, makeArrowField } from './columns.ts';
@@ -6,10 +6,10 @@ import type { ArrowColumn } from './columns.ts';
 
 const MOST_ROWS = 16_384;
 const MOST_BYTES = 4_194_304;
-/** Of one piece of a batch. The C library maps memory of 256 KB and more anew each time, which took three times as long as to copy it. */
+/** The most bytes of one piece of a batch. The C library maps memory of 256 KB and more anew each time, which took three times as long as to copy it. */
 const PIECE_BYTES = 196_608;
 
-/** The library's writer, which keeps what it wrote until it is taken. */
+/** The library's writer, changed so that it keeps its bytes until they are taken. */
 class Bytes extends RecordBatchStreamWriter {
   #written: Uint8Array[] = [];
 
@@ -42,7 +42,7 @@ class Bytes extends RecordBatchStreamWriter {
 }
 
 export class ArrowStream {
-  /** The batch that is being filled; every column has as many rows as the others when `take` is called. */
+  /** The columns of the batch that is being filled. All must have equally many rows when `take` is called. */
   readonly columns: readonly ArrowColumn[];
   /** Rows of the batches that were taken. */
   rows = 0;
@@ -66,13 +66,13 @@ export class ArrowStream {
     return this.#writer.taken();
   }
 
-  /** The batch is as large as one should be. */
+  /** Whether the batch has reached its largest size. */
   get isFull(): boolean {
     const [first] = this.columns;
     return (first?.length ?? 0) >= MOST_ROWS || this.columns.reduce((bytes, { size }) => bytes + size, 0) >= MOST_BYTES;
   }
 
-  /** The bytes of the batch, in pieces, after which another begins; none when it has no rows. */
+  /** Takes the bytes of the batch, in pieces, and begins another batch. Answers none when the batch has no rows. */
   take(): Buffer[] {
     const length = this.columns[0]?.length ?? 0;
     if (length === 0) return [];

@@ -6,42 +6,42 @@ import type { DatabricksCredentials } from '../settings.ts';
 import { requestToken } from './token.ts';
 
 export interface DatabricksOptions {
-  /** Of the workspace, without a scheme. */
+  /** The host name of the workspace, without a scheme. */
   host: string;
   port?: number;
   /** HTTP path of the SQL warehouse, such as `/sql/1.0/warehouses/abc`. */
   path: string;
-  /** Unity Catalog catalog of names without one. */
+  /** The Unity Catalog catalog that is meant by names without one. */
   catalog?: string;
-  /** Under which the server finds the lake, without a slash at its end. */
+  /** The URL under which the server finds the lake, without a slash at its end. */
   lakeUrl: string;
   credentials: DatabricksCredentials;
-  /** PEM of an authority that is trusted besides those of Node. */
+  /** PEM of a certificate authority that is trusted besides those of Node. */
   authority?: string;
-  /** Statements at once; further ones wait. 8 by default. */
+  /** How many statements may run at once. Further ones wait. 8 by default. */
   statements?: number;
-  /** How long a session may lie unused before it is closed rather than used. 10 minutes by default. */
+  /** How long a session may be idle and still be used; after that it is closed. 10 minutes by default. */
   idleMs?: number;
-  /** How long a statement waits for a stopped warehouse to start, when its own deadline does not come first. 5 minutes by default. */
+  /** How long a statement waits for a stopped warehouse to start, unless its own deadline comes first. 5 minutes by default. */
   startMs?: number;
-  /** First pause before a starting warehouse is asked again; doubled each time, up to 30 s. 1 s by default. */
+  /** The first pause before a starting warehouse is asked again. It doubles each time, up to 30 s. 1 s by default. */
   startPauseMs?: number;
-  /** What the server itself ends a statement after. An hour by default. */
+  /** How long the server itself lets a statement run. An hour by default. */
   longestStatementSeconds?: number;
-  /** Where Parquet files lie while they are written. The system's folder by default. */
+  /** The folder for Parquet files while they are written. The system's folder by default. */
   temporaryFolder?: string;
-  /** How long a connection may be silent; no call waits for a statement. 30 s by default. */
+  /** How long a connection may be silent. Silence is never a running statement, because no call waits for one. 30 s by default. */
   socketTimeoutMs?: number;
 }
 
-/** How Node's agents take a request in. */
+/** The method with which Node's agents take a request. */
 interface Taking {
   addRequest(request: ClientRequest, ...rest: unknown[]): void;
 }
 
 /**
- * The driver's HTTP library does not notice an answer that ends before its length, and waits for the rest until its timeout. The request's
- * own error is what it listens to, so that is where it is told.
+ * Tells the driver's HTTP library of an answer that ends before its length. The library does not notice, and would wait for the rest until its timeout. It does
+ * listen to errors of the request, so one is emitted there.
  */
 async function noticeCuts(client: DBSQLClient): Promise<void> {
   const agent = (await (await client.getConnectionProvider()).getAgent()) as unknown as Taking;
@@ -62,7 +62,7 @@ const SILENT = { log: () => undefined };
 export async function connect(options: DatabricksOptions): Promise<DBSQLClient> {
   const { host, port = 443, path, credentials, authority, socketTimeoutMs = 30_000 } = options;
   const client = new DBSQLClient({ logger: SILENT });
-  // an error of the connection is also thrown where it is waited for
+  // an error of the connection is thrown as well where somebody waits for it
   client.on('error', () => undefined);
   const connection = {
     host,
@@ -73,7 +73,7 @@ export async function connect(options: DatabricksOptions): Promise<DBSQLClient> 
     socketTimeout: socketTimeoutMs,
     preserveBigNumericPrecision: true,
     telemetryEnabled: false,
-    // of calls that are safe to repeat, such as asking for a state; statements are repeated here, or not at all
+    // the driver retries only calls that are safe to repeat, such as asking for a state; statements are repeated by the warehouse here, or not at all
     retryMaxAttempts: 4,
     retryDelayMin: 250,
     retryDelayMax: 2_000,

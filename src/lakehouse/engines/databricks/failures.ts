@@ -1,12 +1,12 @@
-/** What a failure of the driver means. Its text never leaves the log: callers get a sentence of the catalogue. */
+/** Decides what a failure of the driver means. The driver's text never leaves the log: callers get a sentence of the catalogue. */
 import { errors } from '../../../errors.ts';
 import type { ApiError } from '../../../errors.ts';
 
 /**
- * `session-lost`: the server does not know the session any more. `starting`: the SQL warehouse is stopped or starting and says so. `busy`: the server
- * takes no more requests now. `refused`: credentials, certificate or address are wrong. `timeout`: the statement took longer than the server allows.
- * `stopped`: somebody else ended the statement. `unreachable`: the connection broke, or the server answered 500 or above. `missing`: a table that the
- * statement names is not there. `failed`: anything else.
+ * `session-lost`: the server no longer knows the session. `starting`: the SQL warehouse says that it is stopped or starting. `busy`: the server takes no more
+ * requests now. `refused`: credentials, certificate or address are wrong. `timeout`: the statement took longer than the server allows. `stopped`: somebody else
+ * ended the statement. `unreachable`: the connection broke, or the server answered 500 or above. `missing`: a table that the statement names does not exist.
+ * `failed`: anything else.
  */
 export type Failure = 'session-lost' | 'starting' | 'busy' | 'refused' | 'timeout' | 'stopped' | 'unreachable' | 'missing' | 'failed';
 
@@ -31,13 +31,13 @@ const lost = new RegExp(
   `${PREFIX}(?:Invalid SessionHandle|Session(?: handle)?:? ?(?:SessionHandle )?\\[?[\\w-]+\\]? (?:is closed|does not exist|has expired)|The session was closed or has expired)`,
   'i',
 );
-/** What servers say while nodes boot. Anything else is not waited for. */
+/** Texts that servers send while nodes boot. Only these are waited for. */
 const booting = new RegExp(
   `${PREFIX}(?:Session handle:? .* has not been initialized or had already closed|Couldn't create directory /local_disk0/|(?:Cluster|Endpoint|Warehouse) \\S+ is (?:temporarily unavailable|starting|not running))`,
   'i',
 );
 const temporarily = /^TEMPORARILY_UNAVAILABLE\b/;
-/** Before anything that the statement itself holds. */
+/** The code must come before any quote: text of the statement itself could hold the same words. */
 const missing =
   /^[^`'"\n]*\[(TABLE_OR_VIEW_NOT_FOUND|PATH_NOT_FOUND|DELTA_(MISSING_DELTA_TABLE|TABLE_NOT_FOUND|PATH_DOES_NOT_EXIST|VERSION_NOT_(FOUND|CONTIGUOUS)))[\].]/;
 const gaveUp = /^Hive driver: (\d{3}|Error) when connecting to resource/;
@@ -51,7 +51,7 @@ function wordsOf(error: Shape): string[] {
   const { response } = error;
   const headers = response?.headers;
   const said = typeof headers?.get === 'function' ? HEADERS.map((name) => headers.get?.(name)) : [];
-  // a status that is not a success arrives as an object whose `stack` holds the server's own lines
+  // an answer with an error status arrives as an object whose `stack` holds the server's own lines
   const lines = error.name === 'Status Error' && typeof error.stack === 'string' ? error.stack.split('\n') : [];
   return [...said, response?.errorMessage, response?.displayMessage, error.message, ...lines].filter(
     (text): text is string => typeof text === 'string' && text !== '',
@@ -67,7 +67,7 @@ function ofStatus(status: number): Failure {
 
 const STATES: Readonly<Record<string, Failure>> = { TIMEOUT: 'timeout', CANCELED: 'stopped', CLOSED: 'stopped' };
 
-/** Sorts what the driver threw. */
+/** Decides which failure something that the driver threw is. */
 export function classifyFailure(thrown: unknown): Failure {
   if (typeof thrown !== 'object' || thrown === null) return 'failed';
   const error = thrown as Shape;
@@ -85,7 +85,7 @@ export function classifyFailure(thrown: unknown): Failure {
   if (distrusted.test(code)) return 'refused';
   if (error.type === 'system' || error.type === 'body-timeout' || broken.test(code)) return 'unreachable';
   if (error.name === 'AuthenticationError') return 'refused';
-  // the driver's own transport errors only; a statement's failure was sorted out above by its state
+  // only the driver's own transport errors are left here; failures of statements were recognised above by their state
   return error.name !== 'Status Error' && words.some((text) => broken.test(text)) ? 'unreachable' : 'failed';
 }
 
@@ -101,5 +101,5 @@ const ANSWERS: Readonly<Record<Failure, () => ApiError>> = {
   failed: errors.internal,
 };
 
-/** The answer for a failure; `cause` is for the log. */
+/** Makes the answer for a failure. `cause` is for the log. */
 export const translateFailure = (failure: Failure, cause: unknown): ApiError => ANSWERS[failure]().with({ cause });

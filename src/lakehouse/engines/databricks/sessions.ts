@@ -1,18 +1,23 @@
-/** Sessions of one SQL warehouse: opened when needed, used by one statement at a time, closed when they have been idle or are in doubt. */
+/**
+ * Keeps the sessions of one SQL warehouse. A session is opened when it is needed, serves one statement at a time, and is closed when it was idle or is in
+ * doubt.
+ */
 import type { DBSQLClient } from '@databricks/sql';
 import { errors } from '../../../errors.ts';
 
 export type Session = Awaited<ReturnType<DBSQLClient['openSession']>>;
 export type OpenSession = () => Promise<Session>;
 
-/** A session in one statement's hands. One of `release` and `discard` is called, once. */
+/** A session that one statement uses. The user must call either `release` or `discard`, once. */
 export interface Lease {
   session: Session;
-  /** It was opened before this statement, and may have died since. */
+  /** True when the session was opened for an earlier statement. It may have died since. */
   reused: boolean;
-  /** Gives it back; `cancelled` when its statement was cancelled, whose handle the server keeps as long as the session. */
+  /**
+   * Gives the session back. `cancelled` says that its statement was cancelled; the server keeps the handle of such a statement as long as the session lives.
+   */
   release(cancelled?: boolean): void;
-  /** Closes it, which ends whatever still runs in it. */
+  /** Closes the session, which ends whatever still runs in it. */
   discard(): Promise<void>;
 }
 
@@ -29,7 +34,7 @@ interface Waiter {
 
 const MOST_CANCELLED = 50;
 
-/** Settles as `work` does, or rejects with the signal's reason when that comes first; `work` goes on, and whoever started it sees to its end. */
+/** Settles as `work` does, or rejects with the signal's reason when that comes first. `work` then goes on, and the caller must see to its end. */
 export const awaitOrAbort = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason as Error);
@@ -54,12 +59,15 @@ export class DatabricksSessions {
     this.#idleMs = idleMs;
   }
 
-  /** Leases that are out: statements that run, and those whose end the server has not confirmed yet. */
+  /** The number of leases in use: of statements that run, and of those whose end the server has not confirmed yet. */
   get inUse(): number {
     return this.#inUse;
   }
 
-  /** Waits for a place, then for a session. Throws the signal's reason, `errors.shuttingDown`, or what opening a session threw. */
+  /**
+   * Waits until fewer than the most statements run, then takes or opens a session. Throws the signal's reason, `errors.shuttingDown`, or an error of the
+   * opening.
+   */
   async acquire(signal: AbortSignal): Promise<Lease> {
     await this.#place(signal);
     const kept = this.#takeIdle();
@@ -75,18 +83,18 @@ export class DatabricksSessions {
     }
   }
 
-  /** Closes every idle session: when one has died overnight, so have the others. */
+  /** Closes every idle session: when one has died, the others have too. */
   forget(): void {
     for (const { session } of this.#idle.splice(0)) this.watch(this.#end(session));
   }
 
-  /** Keeps `close` waiting for work that goes on behind a caller's back. */
+  /** Makes `close` wait for work that goes on after its caller has left. */
   watch(work: Promise<unknown>): void {
     const quiet = work.catch(() => undefined).finally(() => this.#ending.delete(quiet));
     this.#ending.add(quiet);
   }
 
-  /** Refuses whoever waits and whoever comes, closes idle sessions, and waits for those whose statements are ending. */
+  /** Refuses all who wait or still come, closes idle sessions, and waits for sessions whose statements are ending. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const waiter of this.#waiting.splice(0)) waiter.refuse(errors.shuttingDown());

@@ -1,4 +1,4 @@
-/** One statement on the wire: started, waited for, read page by page, and ended in every case. */
+/** Runs one statement on the server: starts it, waits for it, reads it page by page, and ends it in every case. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DBSQLParameter, DBSQLParameterType, thrift } from '@databricks/sql';
 import { errors } from '../../../errors.ts';
@@ -15,19 +15,19 @@ const { TOperationState } = thrift.TCLIService_types;
 const UNDER_WAY = new Set([TOperationState.INITIALIZED_STATE, TOperationState.PENDING_STATE, TOperationState.RUNNING_STATE]);
 const FIRST_POLL_MS = 5;
 const LONGEST_POLL_MS = 250;
-/** Rows that are asked for at once; the server may send fewer. */
+/** The rows that are asked for at once. The server may send fewer. */
 const PAGE_ROWS = 20_000;
 
-/** What the driver is asked to run. */
+/** A statement as the driver takes it. */
 export interface BoundStatement {
   sql: string;
   parameters: DBSQLParameter[];
 }
 
-/** Values as the driver sends them. Throws `errors.internal` on a list, which no statement of this dialect has. */
+/** Turns a statement's values into the driver's parameters. Throws `errors.internal` on a list, which no statement of this dialect has. */
 export const bindStatement = ({ sql, values }: Statement): BoundStatement => ({ sql, parameters: values.map(parameter) });
 
-/** Statements cast every marker themselves, so that text is enough, but for a limit, which must be a whole number. */
+/** Makes a parameter. Statements cast every marker themselves, so text is enough, except for a limit, which must be a whole number. */
 function parameter({ value, type }: BoundValue): DBSQLParameter {
   if (typeof value === 'object' && value !== null) throw errors.internal().with({ cause: new Error('A list cannot be bound here.') });
   if (value === null) return new DBSQLParameter({ type: DBSQLParameterType.VOID, value });
@@ -39,7 +39,7 @@ function parameter({ value, type }: BoundValue): DBSQLParameter {
 }
 
 export interface RunningStatement {
-  /** Pages of rows, in order. BIGINT comes as bigint, DECIMAL as text. Throws what the driver throws, or the signal's reason. */
+  /** Reads pages of rows, in order. BIGINT comes as bigint, DECIMAL as text. Throws what the driver throws, or the signal's reason. */
   pages(): AsyncGenerator<Row[]>;
   /**
    * Ends the statement and gives its lease up, without waiting. `read` and `failed` close the statement; `left` cancels it. `in doubt` ends its session.
@@ -57,7 +57,7 @@ interface Started {
 async function finished(operation: Operation, signal: AbortSignal): Promise<void> {
   for (let pause = FIRST_POLL_MS; ; pause = Math.min(2 * pause, LONGEST_POLL_MS)) {
     const { operationState } = await awaitOrAbort(operation.status(false), signal);
-    // throws what the state says, unless it is the good one
+    // throws the error of the state, unless the statement succeeded
     if (operationState === undefined || !UNDER_WAY.has(operationState)) return operation.finished();
     await sleep(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
@@ -87,8 +87,8 @@ function end({ operation, lease, sessions }: Started, how: 'read' | 'failed' | '
 }
 
 /**
- * Sends a statement without waiting for its result, so that there is something to cancel at once. When the signal comes first, the statement is cancelled
- * as soon as the server has named it. When no name comes, its session is closed, which ends it too.
+ * Sends a statement without waiting for its result, so that it can be cancelled at once. When the signal comes first, the statement is cancelled as soon as the
+ * server has given its handle. When no handle comes, the session is closed, which ends the statement too.
  */
 export async function startStatement(
   sessions: DatabricksSessions,
@@ -98,7 +98,7 @@ export async function startStatement(
 ): Promise<RunningStatement> {
   const starting = lease.session.executeStatement(sql, {
     ordinalParameters: parameters,
-    // no results in the first answer, which would not come before they do
+    // asks for no rows in the first answer: that answer would otherwise wait for them
     maxRows: null,
     useCloudFetch: false,
     queryTags: tag === undefined ? undefined : { request: tag },

@@ -1,4 +1,4 @@
-/** Access tokens of a service principal: OAuth 2.0 client credentials at the workspace, the same for every cloud. */
+/** Gets access tokens of a service principal by OAuth 2.0 client credentials at the workspace. Every cloud has the same endpoint. */
 import { request } from 'node:https';
 import { errors } from '../../../errors.ts';
 import { readJson } from '../../../json.ts';
@@ -8,7 +8,7 @@ export interface PrincipalOptions {
   port: number;
   clientId: string;
   clientSecret: string;
-  /** PEM, besides the authorities that Node trusts. */
+  /** PEM of certificate authorities to trust. Give those of Node too: the list replaces them. */
   authority?: readonly string[];
 }
 
@@ -48,8 +48,8 @@ const post = ({ host, port, authority }: PrincipalOptions, headers: Record<strin
   });
 
 /**
- * Asks the workspace for an access token of the service principal. Throws `warehouseRefused` when it says no, `warehouseUnavailable` when
- * it cannot be asked; the secret is in neither.
+ * Asks the workspace for an access token of the service principal. Throws `warehouseRefused` when the workspace refuses, `warehouseUnavailable` when it cannot
+ * be asked. Neither error holds the secret.
  */
 export async function requestToken(options: PrincipalOptions): Promise<AccessToken> {
   const form = new URLSearchParams({ grant_type: 'client_credentials', scope: 'all-apis' }).toString();

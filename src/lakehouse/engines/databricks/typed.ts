@@ -1,4 +1,4 @@
-/** Pages of rows as bytes with types. Values come as the statement's `typed` print writes them, under the statement's names. */
+/** Turns pages of rows into typed bytes. Values are as the dialect's `typed` prints them, and columns are named as in the statement. */
 import { createReadStream } from 'node:fs';
 import type { NamedType, TypedOptions } from '../../terms/warehouse.ts';
 import { appendValue } from '../arrow/rows.ts';
@@ -8,10 +8,10 @@ import { ParquetFile } from '../parquet/file.ts';
 
 type Told = TypedOptions['onRows'];
 
-/** An Arrow IPC stream; no more is held than a page and a batch. */
+/** Writes an Arrow IPC stream. It holds no more than one page and one batch. */
 export async function* writeArrow(pages: AsyncIterable<Row[]>, columns: readonly NamedType[], onRows: Told): AsyncGenerator<Buffer> {
   const stream = new ArrowStream(columns);
-  // nothing goes out before the first rows are there, so that what fails at once can still be said
+  // sends nothing before the first rows are there: a failure until then can still become an error answer
   let head: readonly Buffer[] | null = stream.start();
   for await (const rows of pages) {
     if (head) yield* head;
@@ -31,7 +31,7 @@ export async function* writeArrow(pages: AsyncIterable<Row[]>, columns: readonly
   yield* stream.end();
 }
 
-/** A Parquet file, which is sent once it is complete. */
+/** Writes a Parquet file, and sends it once it is complete. */
 export async function* writeParquet(
   pages: AsyncIterable<Row[]>,
   columns: readonly NamedType[],

@@ -1,4 +1,4 @@
-/** Databricks SQL through its own driver: the reading half of a warehouse whose tables are Delta. */
+/** Reads tables by Databricks SQL, through its own driver: the reading half of a warehouse whose tables are Delta. */
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,10 +28,10 @@ import type { Row, RunningStatement } from './statement.ts';
 
 const LONGEST_PAUSE_MS = 30_000;
 const UNREACHABLE_PAUSE_MS = 200;
-/** How much later than its deadline an answer ends that nobody reads. */
+/** How long after its deadline an answer ends that nobody reads. */
 const UNREAD_MS = 100;
 
-/** Why a statement was stopped from here. */
+/** Stops a statement when its caller leaves or its deadline passes, and says why. */
 class Stop {
   readonly signal: AbortSignal;
   readonly #abort = new AbortController();
@@ -41,7 +41,7 @@ class Stop {
     const reason: unknown = this.#followed?.reason;
     this.#abort.abort(reason instanceof Error ? reason : new Error('The statement was cancelled.'));
   };
-  /** The warehouse was starting when last heard of: what the deadline then says. */
+  /** True when the warehouse was last heard to be starting. The error of the deadline then says this. */
   starting = false;
 
   constructor({ signal, timeoutMs }: RunOptions) {
@@ -71,7 +71,7 @@ const exact = (row: Row): Row => {
   return row;
 };
 
-/** As DuckDB writes it: an empty text is quoted, so that it is not taken for null. */
+/** The form of CSV that DuckDB writes too: an empty text is quoted, so that it is not taken for null. */
 const CSV = {
   record_delimiter: '\n',
   quoted_match: /\r/,
@@ -116,7 +116,7 @@ export class DatabricksWarehouse implements Warehouse {
     return new DatabricksWarehouse(await connect(options), options, true);
   }
 
-  /** A pool of its own over the same client, for statements that others must not wait behind. It is closed before this one. */
+  /** Makes a warehouse with sessions of its own over the same client, for statements that must not wait behind others. It must be closed before this one. */
   beside(statements: number): DatabricksWarehouse {
     return new DatabricksWarehouse(this.#client, { ...this.#options, statements }, false);
   }
@@ -151,7 +151,7 @@ export class DatabricksWarehouse implements Warehouse {
     return this.#body(statement, options, bytes);
   }
 
-  /** What is made of the pages of a statement; one is asked for when the reader has room, and the next one not before. */
+  /** Makes a body of the pages of a statement. A page is asked for only when the reader has room for it. */
   #body(statement: Statement, options: RunOptions, make: (pages: AsyncGenerator<Row[]>) => AsyncGenerator<Buffer>): Readable {
     const gone = new AbortController();
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
@@ -173,7 +173,7 @@ export class DatabricksWarehouse implements Warehouse {
         );
       },
     });
-    // what is full and not read asks for no page, and would hear of the deadline from none
+    // a full body that nobody reads asks for no page, so no page would tell it of the deadline
     const late = timeoutMs === undefined ? undefined : setTimeout(() => body.destroy(errors.warehouseTimeout()), timeoutMs + UNREAD_MS);
     return body;
   }
@@ -184,13 +184,13 @@ export class DatabricksWarehouse implements Warehouse {
 
   async close(): Promise<void> {
     await this.#sessions.close();
-    // what a dead server does not confirm is not worth an error here
+    // the server may be dead and confirm nothing; that is no error here
     if (this.#ownsClient) await this.#client.close().catch(() => undefined);
   }
 
   /**
-   * The pages of a statement. Until the first page has been handed over a statement may be sent again: once when its session died or the connection broke,
-   * and for a bounded time while the warehouse starts. After that, never: no row comes twice.
+   * Reads the pages of a statement. Before the first page is handed over, the statement may be sent again: once when its session died, once when the connection
+   * broke, and for a bounded time while the warehouse starts. After that it is never sent again, so no row comes twice.
    */
   async *#pages(statement: Statement, options: RunOptions): AsyncGenerator<Row[]> {
     const bound = bindStatement(statement);
@@ -233,7 +233,7 @@ export class DatabricksWarehouse implements Warehouse {
   }
 }
 
-/** How often, and after how long, a read is sent again. */
+/** Decides whether, and after how long, a read is sent again. */
 class Again {
   starting = false;
   #reopened = false;
@@ -246,12 +246,12 @@ class Again {
     this.#pause = pauseMs;
   }
 
-  /** A session that was opened just now and is not known is how a stopped warehouse answers. */
+  /** Corrects what a failure means: a stopped warehouse answers as if it did not know a session that was opened just now. */
   meaning(failure: ReturnType<typeof classifyFailure>, lease: Pick<Lease, 'reused'> | undefined): ReturnType<typeof classifyFailure> {
     return failure === 'session-lost' && lease?.reused === false ? 'starting' : failure;
   }
 
-  /** Milliseconds to wait before it is sent again, or null when it is not. */
+  /** Milliseconds to wait before the read is sent again; null when it is not. */
   pauseAfter(failure: ReturnType<typeof classifyFailure>, reused: boolean): number | null {
     switch (this.meaning(failure, { reused })) {
       case 'session-lost': {

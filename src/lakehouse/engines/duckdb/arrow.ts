@@ -1,4 +1,4 @@
-/** What DuckDB hands out, chunk by chunk, into Arrow columns: its vectors have nearly the same layout, so that most of it is copied as it lies. */
+/** Copies DuckDB's rows, chunk by chunk, into Arrow columns. Its vectors have nearly the same layout, so most bytes are copied as they lie. */
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 import bindings from '@duckdb/node-bindings';
 import type { Vector } from '@duckdb/node-bindings';
@@ -6,11 +6,11 @@ import type { ColumnType } from '../../terms/catalog.ts';
 import { BooleanColumn, FlatColumn, ListColumn, TextColumn } from '../arrow/columns.ts';
 import type { ArrowColumn, StructColumn } from '../arrow/columns.ts';
 
-/** A row of text: its length, then the text itself up to so many bytes, else its address. */
+/** The bytes of one text in a vector: its length, then the text itself if it has at most `SHORT` bytes, else its address. */
 const TEXT_WIDTH = 16;
 const SHORT = 12;
 
-/** Rows `from` to `from + count` of a vector; `valid` has a bit a row from the vector's beginning, or is null when all have values. */
+/** Rows `from` to `from + count` of a vector. `valid` has one bit for each row, from the vector's beginning; it is null when all rows have values. */
 interface Rows {
   vector: Vector;
   type: ColumnType;
@@ -19,7 +19,7 @@ interface Rows {
   count: number;
 }
 
-/** Memory of the engine's that has been copied. The collector counts it as the service's own, and would go through everything for the sake of it. */
+/** Detaches memory of the engine that has been copied. The garbage collector would count it as the service's own, and go through everything because of it. */
 const letGo = (view: Uint8Array): void => {
   const { buffer } = view;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === view.byteLength) buffer.transfer(0);
@@ -27,7 +27,7 @@ const letGo = (view: Uint8Array): void => {
 
 const isValid = (valid: Uint8Array | null, row: number) => valid === null || (((valid[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
 
-// the driver answers null where every row has a value, which its types do not say
+// the driver answers null when every row has a value, although its types do not say so
 const validityOf = (vector: Vector, rows: number): Uint8Array | null => bindings.vector_get_validity(vector, Math.ceil(rows / 64) * 8);
 
 const rowsOf = (vector: Vector, type: ColumnType, from: number, count: number): Rows => ({
@@ -38,7 +38,7 @@ const rowsOf = (vector: Vector, type: ColumnType, from: number, count: number): 
   count,
 });
 
-/** Decimals lie in 2, 4, 8 or 16 bytes by their precision, and go out in 16. */
+/** The bytes in which the engine stores a decimal: 2, 4, 8 or 16 by its precision. Arrow always has 16. Null for other types. */
 const storedWidth = (type: ColumnType): number | null => {
   if (type.kind !== 'decimal') return null;
   return type.precision <= 4 ? 2 : type.precision <= 9 ? 4 : type.precision <= 18 ? 8 : 16;
@@ -61,7 +61,7 @@ const widened = (column: FlatColumn, data: Uint8Array, width: number, { from, co
   }
 };
 
-/** Zeros for missing values: what the engine has in their places may be of rows that the caller must not see. */
+/** Writes zeros in the places of missing values. The engine may have left values of rows there that the caller must not see. */
 const blank = ({ values, width }: FlatColumn, { valid, from, count }: Rows): void => {
   if (valid === null) return;
   const first = values.length - count * width;
@@ -88,7 +88,7 @@ const booleans = (column: BooleanColumn, { vector, valid, from, count }: Rows): 
   letGo(data);
 };
 
-/** A gap between two texts that is smaller than a page of memory can be read too: it holds no whole page, so none that is not mapped. */
+/** The bytes of a page of memory. A smaller gap between two texts can be read with them: it holds no whole page, so none that is not mapped. */
 const PAGE = 4_096;
 
 /** Memory that holds one or more texts. */
@@ -100,17 +100,17 @@ interface Window {
 
 const addressOf = (words: Uint32Array, row: number): number => (words[row * 4 + 2] ?? 0) + (words[row * 4 + 3] ?? 0) * 2 ** 32;
 
-/** Used by one vector at a time: memory of its own for each cost as much as what it saves. */
+/** Shared by all vectors, one at a time. Memory of its own for each would cost as much as this saves. */
 const STARTS = new Float64Array(2_048);
 
-/** The texts of a vector: the bytes of all, and for each long one its memory and where it begins in it. */
+/** Where the texts of a vector lie: the bytes of all together, and for each long text its window and its address. */
 interface Laid {
   total: number;
   starts: Float64Array;
   windows: (Window | undefined)[];
 }
 
-/** Where the texts of rows lie, the long ones in few pieces: a call of the driver for each costs more than to copy it. */
+/** Finds where the texts of rows lie, and puts the long ones into few windows. To call the driver for each text costs more than to copy it. */
 const laid = (words: Uint32Array, valid: Uint8Array | null, from: number, count: number): Laid => {
   const windows: (Window | undefined)[] = [];
   const starts = count <= STARTS.length ? STARTS : new Float64Array(count);
@@ -152,7 +152,7 @@ const texts = ({ values, offsets }: TextColumn, { vector, valid, from, count }: 
   const view = new DataView(bytes.buffer);
   const ends = offsets.reserve(count);
   const first = ends.length - count - from;
-  // long texts that follow each other, where they lie and where they go, are copied at once: the engine nearly always lays them so
+  // copies long texts at once when they follow each other both in memory and in the column: the engine nearly always lays them so
   let [held, begin, end, to]: [Window | undefined, number, number, number] = [undefined, 0, 0, 0];
   const flush = () => {
     if (held) bytes.set(opened(held).subarray(begin - held.start, end - held.start), to);
@@ -172,7 +172,7 @@ const texts = ({ values, offsets }: TextColumn, { vector, valid, from, count }: 
         }
         end = start + length;
       } else {
-        // whole words, whose rest the next text takes: a call for so few bytes, or a loop over them, costs more
+        // writes whole words, whose unused bytes the next text overwrites: a call or a loop for so few bytes costs more
         view.setUint32(at, words[word + 1] ?? 0, true);
         if (length > 4) view.setUint32(at + 4, words[word + 2] ?? 0, true);
         if (length > 8) view.setUint32(at + 8, words[word + 3] ?? 0, true);
@@ -190,7 +190,7 @@ const lists = (column: ListColumn, element: ColumnType, { vector, valid, from, c
   const data = bindings.vector_get_data(vector, (from + count) * 16);
   const entries = new BigUint64Array(data.buffer, data.byteOffset, (from + count) * 2);
   const child = bindings.list_vector_get_child(vector);
-  // elements of rows that follow each other nearly always do so too: they are copied at once
+  // elements of neighbouring rows nearly always follow each other too, and are then copied at once
   let [start, end] = [0, 0];
   const flush = () => {
     if (end > start) append(column.element, rowsOf(child, element, start, end - start));
@@ -213,7 +213,7 @@ const lists = (column: ListColumn, element: ColumnType, { vector, valid, from, c
 
 const structs = (column: StructColumn, type: Extract<ColumnType, { kind: 'struct' }>, { vector, valid, from, count }: Rows): void => {
   const children = type.fields.map((_field, index) => bindings.struct_vector_get_child(vector, index));
-  // what a missing struct's members hold is anything
+  // the members of a missing struct may hold anything
   for (let start = from; start < from + count;) {
     const present = isValid(valid, start);
     let end = start + 1;
@@ -240,7 +240,7 @@ function append(column: ArrowColumn, rows: Rows): void {
   } else column.valid.fill(true, rows.count);
 }
 
-/** Adds the rows of a chunk to columns; the chunk's columns have these types, in this order. */
+/** Adds the rows of a chunk to columns. `types` are the types of the chunk's columns, in their order. */
 export const appendChunk = (columns: readonly ArrowColumn[], types: readonly { type: ColumnType }[], chunk: DuckDBDataChunk): void => {
   const { rowCount } = chunk;
   for (const [index, column] of columns.entries()) {

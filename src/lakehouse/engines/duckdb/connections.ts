@@ -9,19 +9,19 @@ interface Waiter {
 
 type Running = Pick<RunOptions, 'onReading'> & { signal: AbortSignal };
 
-/** What is done with a connection while it is one's own. */
+/** Work on a connection that nobody else uses meanwhile. */
 export type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>;
 
-/** Milliseconds between two looks at how far a statement is. */
+/** Milliseconds between two looks at how far a statement has read. */
 const LOOK_MS = 500;
 
-/** Why a statement was stopped. */
+/** Makes the error that says why a statement was stopped. */
 export const makeStopError = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new Error('The statement was cancelled.');
 
 /**
- * Connections of one in-memory instance. A connection runs one statement at a time (a second would interrupt the first), and a statement
- * ends only when the engine says so: `running` counts what the engine still works on, cancelled or not.
+ * Keeps the connections of one in-memory instance. A connection runs one statement at a time, because a second would interrupt the first. A statement ends only
+ * when the engine says so: `running` counts what the engine still works on, cancelled or not.
  */
 export class DuckDbConnections {
   #running = 0;
@@ -33,7 +33,7 @@ export class DuckDbConnections {
     this.#idle = connections;
   }
 
-  /** Opens `count` connections. Each runs `settings`: once the engine's configuration is locked, nobody can. */
+  /** Opens `count` connections and runs `settings` on each. Once the engine's configuration is locked, nobody can change it. */
   static async open(instance: DuckDBInstance, count: number, settings: readonly string[] = []): Promise<DuckDbConnections> {
     const connections: DuckDBConnection[] = [];
     for (let at = 0; at < count; at += 1) {
@@ -49,9 +49,8 @@ export class DuckDbConnections {
   }
 
   /**
-   * Runs `work` on a connection of its own. Aborting, or `timeoutMs` after the call, interrupts the engine until it lets go; `work` is handed the
-   * signal that says so, for what it waits for besides the engine.
-   * Throws `errors.warehouseTimeout` or the signal's reason; other failures as the engine gave them.
+   * Runs `work` on a connection of its own. An abort, or `timeoutMs` after the call, interrupts the engine until it stops. `work` gets a signal of this, for
+   * what it awaits besides the engine. Throws `errors.warehouseTimeout` or the signal's reason; other failures as the engine gave them.
    */
   async use<T>({ signal, timeoutMs, onReading }: RunOptions, work: Work<T>): Promise<T> {
     const stop = new AbortController();
@@ -78,7 +77,7 @@ export class DuckDbConnections {
       if (percentage >= 0) onReading?.(percentage / 100);
     };
     const looking = onReading && setInterval(look, LOOK_MS);
-    // an interrupt that arrives while a statement is being planned is forgotten by the engine: repeat it
+    // the engine forgets an interrupt that arrives while it plans a statement, so the interrupt is repeated
     let again: ReturnType<typeof setInterval> | undefined;
     const interrupt = () => {
       connection.interrupt();
@@ -132,7 +131,7 @@ export class DuckDbConnections {
     else this.#idle.push(connection);
   }
 
-  /** Refuses whoever waits and whoever comes; connections in use close when their statement ends. */
+  /** Refuses all who wait or still come. Connections in use close when their statement ends. */
   close(): void {
     this.#closed = true;
     for (const waiter of this.#waiting.splice(0)) waiter.refuse(errors.shuttingDown());

@@ -1,4 +1,4 @@
-/** Which file of the lake made a statement fail. Looked for only after the engine has failed: a read that succeeds pays nothing for it. */
+/** Finds the file of the lake that made a statement fail. It looks only after the engine has failed, so a read that succeeds pays nothing for it. */
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { LIST, VARCHAR, listValue, type DuckDBConnection } from '@duckdb/node-api';
@@ -11,10 +11,13 @@ interface Damage {
 
 const MAGIC = 'PAR1';
 const LEAST_BYTES = 12;
-/** What the engine says of its own limits or of who stopped it, and the machine of its: the files are not asked. */
+/** Failures for which no file is to blame: the engine or the machine has reached a limit, or somebody stopped the engine. The files are not examined then. */
 const NOT_OF_FILES = /^(Out of Memory|INTERRUPT)|Too many open files|No space left on device|Disk quota exceeded|Cannot allocate memory/i;
 
-/** Each reads more of a file than the one before it: the footer, then every page. The engine leaves a column out that nothing is made of. */
+/**
+ * Statements that find damage. Each reads more of a file than the one before: the footer, then every page. The hash is needed because the engine skips a column
+ * of which nothing is made.
+ */
 const READS = [
   'select count(*) from parquet_file_metadata($1)',
   'select bit_xor(hash(t)) from read_parquet($1, hive_partitioning = false) t',
@@ -22,7 +25,7 @@ const READS = [
 
 const firstLine = (error: unknown): string => (error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
 
-/** What is wrong with the ends of a file; undefined when it is there and begins and ends as a Parquet file does. */
+/** Finds what is wrong with the ends of a file. Undefined when the file exists and begins and ends as a Parquet file does. */
 async function problemOfEnds(path: string): Promise<string | undefined> {
   const handle = await open(path, 'r').catch((error: unknown) => firstLine(error));
   if (typeof handle === 'string') return handle;
@@ -56,8 +59,8 @@ async function findDamage(connection: DuckDBConnection, files: readonly string[]
 }
 
 /**
- * The failure of a statement over files of the lake: `errors.lakeFileUnreadable` where one of them is missing or damaged, with its path for the log alone; else
- * what the engine gave. The caller is told `table`, or the id of the table whose file it is.
+ * Explains the failure of a statement that reads files of the lake. Answers `errors.lakeFileUnreadable` where one of them is missing or damaged, with its path
+ * for the log only; otherwise the engine's own error. The caller is told `table`, or else the id of the table that the file belongs to.
  */
 export async function explainFailure(
   connection: DuckDBConnection,

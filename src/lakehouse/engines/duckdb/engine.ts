@@ -8,14 +8,14 @@ interface EngineOptions {
   scratch: string;
   lake: string;
   threads: number;
-  /** Such as `2GB`; the engine spills beyond it and never exceeds it by much. */
+  /** The memory limit, such as `2GB`. The engine spills beyond it and never exceeds it by much. */
   memoryLimit: string;
   connections: number;
-  /** Whether statements say how far they are in reading. */
+  /** Whether statements report how much they have read. */
   tellsReading: boolean;
 }
 
-/** What a statement has let go of returns to the machine while the next ones run, instead of being kept for them beside what they take. */
+/** Settings that return memory of ended statements to the machine while the next ones run. The engine would otherwise keep it, beside what those take. */
 export const GIVE_BACK = ['set global allocator_background_threads = true', `set global allocator_flush_threshold = '1MB'`] as const;
 
 export interface Engine {
@@ -23,15 +23,15 @@ export interface Engine {
   close(): void;
 }
 
-/** What the engine of a use has besides; the other settings are the same. */
+/** Settings that only the engine for one use has; all others are the same. */
 const SETTINGS: Record<'reads' | 'copies', readonly string[]> = {
-  // what a read lets go of returns to the machine soon enough: at once, it took 17 of 100 ms
+  // memory of a read returns to the machine soon enough: to return it at once took 17 of 100 ms
   reads: [],
-  // a copy lets go of as much as it writes, for minutes, and what stays stands beside what the others take: 40 MB of five streams of text
+  // a copy frees as much memory as it writes, for minutes, and what is not returned adds to what others take: 40 MB with five streams of text
   copies: [`set global allocator_bulk_deallocation_flush_threshold = '4MB'`],
 };
 
-/** Settings of a connection that keeps count of what it has read; the engine would count only what takes more than two seconds. */
+/** Settings with which a connection counts what it has read. The engine would count only in statements that take more than two seconds. */
 const TELLING = ['set enable_progress_bar = true', 'set enable_progress_bar_print = false', 'set progress_bar_time = 0'];
 
 /** Opens and hardens an engine: no network, no extensions, no file outside the lake and a private folder, settings locked. */
@@ -53,9 +53,10 @@ export async function openEngine(
   for (const setting of [...GIVE_BACK, ...SETTINGS[use]]) await connection.run(setting);
   // files never change: a footer is read once, and kept within the memory limit while nothing else needs the room
   await connection.run('set global parquet_metadata_cache = true');
-  // the machine keeps the bytes of files that are read often; every engine would keep them once more
+  // the operating system caches files that are read often; each engine would keep them once more
   await connection.run('set global enable_external_file_cache = false');
-  // plans put what is looked up on the right, where it is kept in memory: never the table itself, whose rows keep their order on the left
+  // our joins have the looked-up rows on the right, which is kept in memory, and the table on the left, where its rows keep their order: the engine must not
+  // swap them
   await connection.run(`set global disabled_optimizers = 'build_side_probe_side'`);
   const pool = await DuckDbConnections.open(instance, connections, tellsReading ? TELLING : []);
   await connection.run('set global enable_external_access = false');

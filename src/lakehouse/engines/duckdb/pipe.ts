@@ -14,18 +14,18 @@ const LET_GO_MS = 20;
 export interface Pipe {
   path: string;
   reader: Readable;
-  /** The writer is done: the reader ends after what is left in the pipe. */
+  /** Says that the writer is done. The reader ends after what is left in the pipe. */
   finish(): void;
-  /** The writer failed: the reader is destroyed and never ends. */
+  /** Says that the writer failed. The reader is destroyed and never ends. */
   fail(error: Error): void;
 }
 
-// a plain descriptor, since a FileHandle closes its own when it is collected
+// opens a plain descriptor: a FileHandle would close its own when it is garbage-collected
 const fdOf = promisify(open);
 
 const AT_ONCE = 8;
 
-/** Named pipes of a folder. They are made several at a time, by a program: each run of one costs as much as a small stream. */
+/** Makes named pipes in a folder. A program makes several at a time, because each run of the program costs as much as a small stream. */
 export class Pipes {
   readonly #folder: string;
   readonly #spare: string[] = [];
@@ -35,7 +35,7 @@ export class Pipes {
     this.#folder = folder;
   }
 
-  /** Where those that wait for their use are. */
+  /** The folder of the pipes that nobody uses yet. */
   get #store(): string {
     return join(this.#folder, 'pipes');
   }
@@ -61,8 +61,8 @@ export class Pipes {
   }
 
   /**
-   * A named pipe that an engine writes as if it were a file, read without blocking a thread. A write end of ours stays open until `finish`. Without it the
-   * reader would take a writer that failed, or has not come yet, for the end.
+   * Opens a named pipe that an engine writes as if it were a file, and that is read without blocking a thread. We keep a write end open until `finish`. Without
+   * it the reader would take a writer that failed, or has not come yet, for the end.
    */
   async open(): Promise<Pipe> {
     const path = await this.#take();
@@ -74,8 +74,8 @@ export class Pipes {
     };
     const reader = new Socket({ fd: reading, readable: true, writable: false });
     let settled = false;
-    // A writer that opens a pipe without readers waits for one in the kernel, where nothing interrupts it. A reader that comes and goes lets it
-    // in, and its next write fails; so does one that it was waiting in already.
+    // A writer that opens a pipe without readers waits in the kernel, where nothing interrupts it. A reader that comes and goes lets the writer in, and the
+    // next write fails. A write that already waits on the full pipe fails too.
     const letGo = async () => {
       while (!settled) {
         closeSync(await fdOf(path, constants.O_RDONLY | constants.O_NONBLOCK));

@@ -9,7 +9,7 @@ const host = hostname().replaceAll(/[^A-Za-z0-9.]/g, '_');
 const NAMED = /^duckdb-(.+)-(\d+)-[^-]+$/;
 const made = new Set<string>();
 
-/** Makes a private folder that says whose it is, so that another process knows when nobody needs it any more. */
+/** Makes a private folder whose name says which process owns it. Other processes can then tell when nobody needs it any more. */
 export async function makeScratch(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = await realpath(await mkdtemp(join(folder, `duckdb-${host}-${process.pid}-`)));
@@ -23,7 +23,9 @@ export async function removeScratch(path: string): Promise<void> {
   made.delete(path);
 }
 
-/** Whether a folder's process has ended. A folder of another machine is never judged here; one without a name, from before they had any, after a day. */
+/**
+ * Whether the process of a folder has ended. A folder of another machine is never judged here. An old folder that names no process is abandoned after a day.
+ */
 async function isAbandoned(path: string, name: string): Promise<boolean> {
   if (!name.startsWith('duckdb-') || made.has(path)) return false;
   const [, owner, pid] = NAMED.exec(name) ?? [];
@@ -31,7 +33,7 @@ async function isAbandoned(path: string, name: string): Promise<boolean> {
   return owner === host && (Number(pid) === process.pid || !isAlive(Number(pid)));
 }
 
-/** Removes the scratch folders of processes that have ended, killed ones above all; answers how many. Those of a living process stay. */
+/** Removes the scratch folders of processes that have ended, such as killed ones, and answers how many. Folders of a living process stay. */
 export async function sweepScratch(folder: string): Promise<number> {
   const root = await realpath(folder).catch(() => undefined);
   if (root === undefined) return 0;

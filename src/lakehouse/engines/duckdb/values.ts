@@ -1,4 +1,4 @@
-/** Which values the columns of a file have, and how many rows each, as far as they are few. */
+/** Counts the rows of each value in those columns of a file that have few values. */
 import { STRING, listPhysicalColumns } from '../../terms/catalog.ts';
 import type { Column } from '../../terms/catalog.ts';
 import { bound, joinFragments, q, raw } from '../../terms/dialect.ts';
@@ -10,11 +10,11 @@ import type { ColumnValues, StagingSession, ValuesAsked } from '../../tables/sta
 import { quoteName } from '../../terms/quoting.ts';
 import { printType } from '../../terms/types.ts';
 
-/** Values of a column in a file at most, and characters in all of them; columns with more are left to the engine. */
+/** The most values of a column in a file, and the most characters in all of them. The engine itself must filter columns that have more. */
 const MOST_VALUES = 1_000;
 const MOST_CHARACTERS = 32_768;
 const LONGEST = 256;
-/** An estimate may be so much above the truth. */
+/** The highest estimate of a column that may still have few values: an estimate may be a fifth above the truth. */
 const SURELY = 1.2 * MOST_VALUES;
 
 const selectFrom = async (session: Pick<StagingSession, 'rows'>, outputs: Fragment, from: Fragment) => {
@@ -27,10 +27,10 @@ const countsOf = (column: Column, histogram: unknown): Map<string, number> | nul
   const counts = new Map<string, number>();
   let characters = 0;
   for (const { key, value } of (histogram ?? []) as { key: string; value: number | string }[]) {
-    // the engine's own filters of files take a zero with a sign for another value
+    // the engine's own filters of files take negative zero and zero for different values
     if (column.type.kind === 'double' && Object.is(Number(key), -0)) return null;
     const text = printValue(key, column.type);
-    // a value without a text, such as infinity, equals nothing that can be asked for; a text that was too long to keep might
+    // a value without a text, such as infinity, equals nothing that can be asked for, but a text too long to keep may be asked for
     if (text === null && column.type.kind === 'string') return null;
     if (text === null) continue;
     counts.set(text, (counts.get(text) ?? 0) + Number(value));
@@ -46,7 +46,7 @@ export async function countValues(
 ): Promise<ColumnValues[]> {
   const physical = listPhysicalColumns(columns);
   const scanned = physical.map(({ name, type }): ScanColumn => ({ kind: 'column', name, type }));
-  // read as a reader reads it, whatever type the file gave its columns
+  // reads the columns with the types that a read gives them, whatever types the file has
   const from = duckdb.rows(scanned, { files: [path] });
   const asked = physical.filter((column) => !column.hidden && column.name !== 'id' && hasValueText(column.type));
   const distinct = asked.map(({ name, type }, index) => {
@@ -55,7 +55,7 @@ export async function countValues(
   });
   const isOwn = q`bool_and(${raw(quoteName('experiment_id'))} = ${bound(experimentId, STRING)}) as own`;
   const spread = await selectFrom(session, joinFragments([isOwn, ...distinct], ', '), from);
-  // a read counts the rows of its experiment, so nothing is said of a file that holds any other
+  // a read counts only rows of its own experiment, so a file that holds rows of another gets no counts
   if (spread['own'] !== true) return [];
   const few = asked.filter((_, index) => Number(spread[`d${index}`]) <= SURELY && Number(spread[`l${index}`] ?? 0) <= LONGEST);
   if (few.length === 0) return [];

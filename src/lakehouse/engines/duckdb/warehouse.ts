@@ -31,25 +31,25 @@ import { openEngine, type Engine } from './engine.ts';
 import { Pipes } from './pipe.ts';
 
 export interface DuckDbOptions {
-  /** Where the lake's files are. */
+  /** The folder of the lake's files. */
   lakeFolder: string;
-  /** The files in it; when not given, they are of this machine alone. */
+  /** The lake's files. When not given, they are in the folder on this machine alone. */
   files?: LakeFiles;
-  /** Where a private folder for spilling and pipes is made. */
+  /** The folder in which a private folder for spilling and pipes is made. */
   temporaryFolder: string;
   /** Threads of each of the two engines, shared by its statements. */
   threads?: number;
-  /** Such as `2GB`, of each: it spills beyond it and never exceeds it by much. */
+  /** The memory limit of each engine, such as `2GB`. The engine spills beyond it and never exceeds it by much. */
   memoryLimit?: string;
-  /** Statements of each at once; further ones wait. */
+  /** How many statements each engine runs at once. Further ones wait. */
   connections?: number;
-  /** Streams of text at once that every thread prints, each in up to 200 MB; further ones are printed by one thread each, in 30 MB. One by default. */
+  /** How many streams are printed by every thread at once, each in up to 200 MB. Further streams are printed by one thread each, in 30 MB. One by default. */
   wideStreams?: number;
-  /** Whether statements say how far they are in reading. */
+  /** Whether statements report how much they have read. */
   tellsReading?: boolean;
 }
 
-/** An array is a list of files, relative to the lake folder; everything else goes as it is and is cast by the statement. */
+/** Turns a bound value into the driver's value and type. An array is a list of files, relative to the lake folder. The statement casts everything else. */
 const valueOf = ({ type, value }: BoundValue, lake: string): { value: DuckDBValue; type: DuckDBType } => {
   if (typeof value === 'object' && value !== null)
     return { value: listValue(value.map((path) => resolve(lake, String(path)))), type: LIST(VARCHAR) };
@@ -76,31 +76,31 @@ const bindings = (statement: Statement, lake: string): [DuckDBValue[], DuckDBTyp
   return [bound.map(({ value }) => value), bound.map(({ type }) => type)];
 };
 
-/** What the engine writes itself, from front to back: a Parquet file too, whose footer comes last. */
+/** A format that the engine writes itself, from front to back. Parquet is one too, because its footer comes last. */
 type CopyFormat = StreamFormat | 'parquet';
 
 const COPY_OPTIONS: Record<CopyFormat, string> = {
   csv: `format csv, header false, delimiter ',', quote '"', escape '"', nullstr ''`,
-  // printed JSON holds no control characters, so that nothing needs a quote; with one, a line with a # would get it
+  // printed JSON holds no control characters, so nothing needs quotes; if a quote were set, the engine would quote a line with a #
   json: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
   ndjson: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
-  // a row group is held until it is whole, and nothing goes out before the first is: a sixth of the engine's own 122,880 rows
+  // the engine holds a row group until it is whole, and sends nothing before the first: this is a sixth of the engine's own 122,880 rows
   parquet: 'format parquet, compression snappy, row_group_size 20480',
 };
 
 /**
- * The statement with a plan that one thread of the engine runs, row by row and in order, as it does with everything above a hash join. Nothing of it is
- * kept in memory. What is joined is true of every row, and nothing that the engine could know before.
+ * Wraps a statement in a join, so that one thread of the engine runs it, row by row and in order, and keeps nothing of it in memory. The engine does so with
+ * everything above a hash join. The condition of this join is true of every row, but the engine cannot know that before.
  */
 const narrow = (sql: string) => `select * from (\n${sql}\n) where (random() < 2) in (select x from (values (true), (false)) t(x))`;
 
-/** Of a stream of batches, what is made while the caller still takes what came before: two, or the engine waits for the caller and the caller for it. */
+/** Bytes that are made ahead while the caller still takes earlier ones: two batches. With less, the engine and the caller would wait for each other. */
 const AHEAD_BYTES = 4_194_304;
 
-/** A stream whose failure waits for its reader. Without a listener a failure would end the process. */
+/** Makes a stream keep its failure for its reader. A failure without a listener would end the process. */
 const heldFor = <T extends Readable>(body: T): T => body.on('error', () => undefined);
 
-/** The next rows, whose failure is seen where they are waited for, if anywhere. */
+/** Asks for the next rows. A failure is seen where the rows are awaited, if anywhere. */
 const nextOf = (result: DuckDBResult) => {
   const coming = result.fetchChunk();
   coming.catch(() => undefined);
@@ -198,13 +198,13 @@ export class DuckDbWarehouse implements Warehouse {
     await removeScratch(this.#scratch);
   }
 
-  /** Brings a statement's files to this machine, before anything of an answer goes out. */
+  /** Brings a statement's files to this machine, before any of the answer is sent. */
   async #hold(statement: Statement, options: RunOptions): Promise<Held> {
     const files = filesOf(statement, this.#lake);
     return { ...statement, files, release: await this.#files.hold(files, options) };
   }
 
-  /** Runs a statement on a connection of an engine and lets go of its files; a failure that a file of the lake is to blame for is said to be that. */
+  /** Runs a statement on a connection of an engine and then releases its files. When a file of the lake made it fail, the error says so. */
   #use<T>(engine: Engine, { files, release }: Held, options: RunOptions, work: Work<T>): Promise<T> {
     return engine.connections
       .use(options, (connection, stop) =>
@@ -216,12 +216,12 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: CopyFormat): Promise<void> {
-    // asked for, because the engine gives order up above a hash join, which it makes of a long list of constants
+    // order must be asked for: the engine gives it up above a hash join, and it makes a hash join of a long list of constants
     const sql = `copy (\n${statement.sql}\n) to ${quoteText(path)} (${COPY_OPTIONS[format]}, use_tmp_file false, preserve_order true)`;
     await connection.run(sql, ...bindings(statement, this.#lake));
   }
 
-  /** Copies text, by as many threads as the other streams leave memory for. */
+  /** Copies rows in a format. Every thread prints while the other streams leave memory for it, otherwise one thread. */
   async #print(connection: DuckDBConnection, statement: Statement, path: string, format: CopyFormat): Promise<void> {
     const isWide = this.#wideLeft > 0;
     if (isWide) this.#wideLeft -= 1;
@@ -242,7 +242,7 @@ export class DuckDbWarehouse implements Warehouse {
     pipe.reader.once('close', () => gone.abort());
     const signal = options.signal ? AbortSignal.any([options.signal, gone.signal]) : gone.signal;
     void this.#use(this.#copies, statement, { ...options, signal }, (connection, stop) => {
-      // an engine that writes to a full pipe hears of nothing until its reader is gone
+      // an engine that writes to a full pipe does not notice an interrupt until the pipe's reader is gone
       stop.addEventListener('abort', () => pipe.reader.destroy(makeStopError(stop)), { once: true });
       return this.#print(connection, statement, pipe.path, format);
     })
@@ -250,7 +250,7 @@ export class DuckDbWarehouse implements Warehouse {
         () => pipe.finish(),
         (error: unknown) => pipe.fail(error instanceof Error ? error : new Error(String(error))),
       )
-      // an engine that opens the path of a reader who has just left makes a plain file of it
+      // if the reader has just left, the engine finds no pipe at the path and makes a plain file there
       .then(() => unlink(pipe.path).catch(() => undefined));
     return pipe.reader;
   }
@@ -269,10 +269,10 @@ export class DuckDbWarehouse implements Warehouse {
       let whole = false;
       let coming = nextOf(result);
       try {
-        // nothing goes out before the first rows are there, so that what fails at once can still be said
+        // sends nothing before the first rows are there: a failure until then can still become an error answer
         let head: readonly Buffer[] = stream.start();
         for (let chunk = await coming; chunk !== null && chunk.rowCount > 0; chunk = await coming) {
-          // the engine makes the next one while this one is copied and sent
+          // the engine makes the next chunk while this one is copied and sent
           coming = nextOf(result);
           appendChunk(stream.columns, columns, chunk);
           await send(head);
@@ -281,7 +281,7 @@ export class DuckDbWarehouse implements Warehouse {
           await send(stream.take());
           onRows?.(stream.rows);
         }
-        // a result that fails midway ends like a whole one, but is no result of a query any more
+        // a result that fails midway ends like a whole one; only its type tells the difference
         if (result.returnType === ResultReturnType.INVALID) throw new Error('The engine gave a result up midway.');
         whole = true;
         await send([...head, ...stream.take()]);
@@ -294,7 +294,7 @@ export class DuckDbWarehouse implements Warehouse {
         while (await hasMore(result));
       }
     };
-    // batches are copied and let go of one by one: nothing is left to be given back at once, which cost a fifth of the time
+    // the engine of `reads` fits: batches are copied and freed one by one, so no memory is left to return at once, which cost a fifth of the time
     void this.#use(this.#reads, statement, { ...options, signal }, work).then(
       () => body.end(),
       (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),

@@ -30,12 +30,12 @@ import type { BoundValue } from '../../terms/dialect.ts';
 interface WriterOptions {
   /** Holds `tables/<experiment id>/<table id>/<file id>.parquet`. */
   lakeFolder: string;
-  /** The files in it; when not given, they are of this machine alone. */
+  /** The lake's files. When not given, they are in the folder on this machine alone. */
   files?: LakeFiles;
-  /** Source files and spill; emptied of what a crash left by `sweepWorkFolder`. */
+  /** The folder of source files and spill. `sweepLake` removes source files that a crash left in it. */
   workFolder: string;
   threads?: number;
-  /** In DuckDB's own words, e.g. `400MB`; what does not fit is spilled to the work folder. */
+  /** The memory limit in DuckDB's own words, such as `400MB`. What does not fit is spilled to the work folder. */
   memoryLimit?: string;
 }
 
@@ -65,7 +65,10 @@ class DuckdbSession implements StagingSession {
   readonly #connection: DuckDBConnection;
   readonly #lake: LakeFiles;
   readonly #signal: AbortSignal | undefined;
-  /** Files of the lake in the lists that were bound, by the statement that bound them: the last of a variable is what it is. */
+  /**
+   * The held files of the lake that statements have bound in lists, by the SQL of the statement. A statement that runs again replaces its files, as with a
+   * variable.
+   */
   readonly #files = new Map<string, { paths: string[]; release: () => void }>();
   readonly #onAbort = () => this.#connection.interrupt();
 
@@ -97,7 +100,7 @@ class DuckdbSession implements StagingSession {
     }
   }
 
-  /** Keeps the files that a statement bound, instead of those that it bound before. */
+  /** Holds the files that a statement binds, and releases those that it bound before. */
   async #hold(sql: string, paths: string[]): Promise<void> {
     this.#files.get(sql)?.release();
     this.#files.delete(sql);
@@ -120,7 +123,7 @@ class DuckdbSession implements StagingSession {
     await mkdir(temporary, { recursive: true });
     try {
       const vectors = (rows: number) => Math.max(VECTOR, Math.round(rows / VECTOR) * VECTOR);
-      // Every thread writes, in order, into one file only: several at once would each get rows from anywhere. So that one is cut afterwards.
+      // All threads write one file, in order, which is cut afterwards. Several files written at once would each get rows from anywhere.
       const ordered = sorted ? select.sql : `select * from (${select.sql}) order by ${quoteName(sortColumn)} nulls last, id`;
       const options = `format parquet, compression zstd, row_group_size ${vectors(rowsPerGroup)}, preserve_order true`;
       await this.#run({ sql: `copy (${ordered}) to ${quoteText(join(temporary, WHOLE))} (${options})`, values: select.values });
@@ -150,7 +153,7 @@ class DuckdbSession implements StagingSession {
     }
   }
 
-  /** `planSort`: by whoever asked, who may have taken what has no order for sorted. */
+  /** Describes the files of a cut. `sorted` is only a promise of the caller, so each such file is read to see whether its rows are in order. */
   async #describe(folder: string, cut: readonly CutFile[], { sortColumn, sorted }: { sortColumn: string; sorted: boolean }) {
     const sorting = quoteName(sortColumn);
     const key = (aggregate: string) =>
@@ -189,7 +192,7 @@ class DuckdbSession implements StagingSession {
           rows: Number(row.rows),
           min: row.low as string | null,
           max: row.high as string | null,
-          // a file whose rows are in no order says nothing of what lies where
+          // the ids of a file whose rows are not in order do not tell where a row lies
           minId: row.in_order === true ? (row.first_id as string | null) : null,
           maxId: row.in_order === true ? (row.last_id as string | null) : null,
           nulls: Number(row.nulls),
@@ -213,7 +216,7 @@ class DuckdbSession implements StagingSession {
   }
 }
 
-/** An engine that sees the lake folder and the work folder and nothing else. */
+/** Opens an engine that sees the lake folder and the work folder and nothing else. */
 async function openEngine(
   threads: number,
   { lake, work, memoryLimit }: { lake: string; work: string; memoryLimit: string },
@@ -224,14 +227,14 @@ async function openEngine(
   const setup = await instance.connect();
   const settings = [
     `set timezone = 'UTC'`,
-    // to ask for the names of all zones takes as long as thousands of rows that name one
+    // keeps the names of all zones, because asking for them takes as long as thousands of rows that name one
     `create table time_zones as select distinct name from pg_timezone_names()`,
     `set preserve_insertion_order = true`,
     `set autoinstall_known_extensions = false`,
     `set autoload_known_extensions = false`,
-    // a 5 GB CSV file took 1,042 MB otherwise
+    // without these settings, a 5 GB CSV file took 1,042 MB
     ...GIVE_BACK,
-    // what it writes it reads once or twice and never again: kept, every file would stay in memory until the limit is reached
+    // this engine reads what it wrote once or twice and never again: a cache would keep every file in memory until the limit is reached
     `set enable_external_file_cache = false`,
     `set allowed_directories = [${quoteText(`${lake}/`)}, ${quoteText(`${work}/`)}]`,
     `set enable_external_access = false`,

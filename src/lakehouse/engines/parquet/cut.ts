@@ -24,7 +24,7 @@ const numberOf = (of: ThriftStruct, id: number): number | undefined => {
 
 const shift = (of: ThriftStruct, id: number, by: number): void => {
   const found = findField(of, id);
-  // zero is how a writer says that it does not say
+  // a writer puts zero where it does not say the place
   if (typeof found?.value === 'bigint' && found.value !== 0n) found.value += BigInt(by);
 };
 
@@ -34,7 +34,7 @@ const factsOf = (column: ThriftStruct): ThriftStruct => {
   return facts;
 };
 
-/** Where the pages of a row group lie; those of its columns must follow each other. */
+/** Finds where the pages of a row group begin and end. The pages of its columns must follow each other. */
 const extentOf = (group: ThriftStruct): { start: number; end: number } => {
   const columns = listStructs(group, GROUP.columns).map(factsOf);
   const spans = columns
@@ -68,14 +68,14 @@ async function copyRange(from: FileHandle, to: FileHandle, start: number, end: n
   }
 }
 
-/** Copies the filters of a row group's columns behind its pages, and says where they are now; where they end. */
+/** Copies the Bloom filters of a row group's columns behind its pages, and notes their new places. Answers where they end. */
 async function copyFilters(from: FileHandle, to: FileHandle, columns: readonly ThriftStruct[], at: number): Promise<number> {
   let place = at;
   for (const facts of columns.map(factsOf)) {
     const [start, length] = [numberOf(facts, FACTS.bloom), numberOf(facts, FACTS.bloomLength)];
     const known = findField(facts, FACTS.bloom);
     if (start === undefined || length === undefined || !known) {
-      // a filter of unknown length cannot be taken along
+      // a filter of unknown length cannot be copied, so the footer must not name it
       for (const id of [FACTS.bloom, FACTS.bloomLength]) {
         const index = facts.findIndex((each) => each.id === id);
         if (index >= 0) facts.splice(index, 1);
@@ -89,7 +89,7 @@ async function copyFilters(from: FileHandle, to: FileHandle, columns: readonly T
   return place;
 }
 
-/** Copies a row group to a place in another file, where it is the `ordinal`th; where it ends. */
+/** Copies a row group to a place in another file, as the `ordinal`th group there. Answers where it ends. */
 async function copyGroup(from: FileHandle, to: FileHandle, group: ThriftStruct, { at, ordinal }: { at: number; ordinal: number }) {
   const { start, end } = extentOf(group);
   const columns = listStructs(group, GROUP.columns);
@@ -130,7 +130,7 @@ async function writeGroups(from: FileHandle, path: string, footer: ThriftStruct,
 
 const rowsOf = (group: ThriftStruct) => numberOf(group, GROUP.rows) ?? 0;
 
-/** Neighbours together, as many as have no more than so many rows; at least one. */
+/** Puts neighbouring row groups together, as long as they have at most `most` rows. One row group stays alone if it has more. */
 const together = (groups: readonly ThriftStruct[], most: number): ThriftStruct[][] => {
   const files: ThriftStruct[][] = [];
   let rows = Infinity;
@@ -145,17 +145,17 @@ const together = (groups: readonly ThriftStruct[], most: number): ThriftStruct[]
   return files;
 };
 
-/** A file that came of a cut, its columns, and between which values they lie. */
+/** A file that a cut made, its columns, and between which values they lie. */
 export interface CutFile {
   name: string;
   columns: PhysicalColumn[];
   ranges: ColumnRange[];
   nullCounts: ReadonlyMap<string, number>;
-  /** Where its footer says them. */
+  /** The first and last keys and ids of its rows, where the footer says them. */
   edges: FileEdges | undefined;
 }
 
-/** The columns of a Parquet file that the engine wrote. */
+/** Reads the columns of a Parquet file that the engine wrote. */
 export async function readSchema(path: string): Promise<PhysicalColumn[]> {
   const file = await open(path, 'r');
   try {

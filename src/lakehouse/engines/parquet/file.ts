@@ -1,4 +1,7 @@
-/** A Parquet file of rows that come page by page from another engine: DuckDB types and writes them, in memory of a fixed size, and joins the parts at the end. */
+/**
+ * Writes a Parquet file of rows that come page by page from another engine. DuckDB gives them types and writes them in parts, in memory of a fixed size. At the
+ * end it joins the parts.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,13 +13,13 @@ import { quoteText } from '../../terms/quoting.ts';
 import type { NamedType } from '../../terms/warehouse.ts';
 
 const MEMORY = '256MB';
-/** Rows and characters that lie in memory before they become a part. */
+/** The rows and the characters in memory that are enough for a part. */
 const PART_ROWS = 122_880;
 const PART_CHARACTERS = 16_000_000;
 const CHUNK = 2_048;
 const WRITTEN = 'format parquet, compression snappy';
 
-/** How a value arrives, and how it becomes one of its type: the forms of Databricks' `Dialect.typed`. */
+/** Says how a value of a type arrives, and how SQL turns it into that type. Values arrive in the forms of Databricks' `Dialect.typed`. */
 const arrival = (type: ColumnType): { as: DuckDBType; sql: string; made: (of: string) => string } => {
   const cast = (of: string) => `cast(${of} as ${duckdb.cast(type)})`;
   switch (type.kind) {
@@ -109,7 +112,7 @@ export class ParquetFile {
     this.#held += rows.length;
   }
 
-  /** What is held becomes a part, so that no more is held than one. */
+  /** Writes the rows in memory as a part, so that memory holds no more than one part. */
   async #write(): Promise<void> {
     await this.#append();
     const path = join(this.#folder, `${this.#parts.length}.parquet`);
@@ -121,7 +124,7 @@ export class ParquetFile {
     this.#characters = 0;
   }
 
-  /** The path of the whole file, which is there until `close`. */
+  /** Finishes the file and answers its path. The file exists until `close`. */
   async finish(): Promise<string> {
     if (this.#parts.length === 0 || this.#held + this.#waiting.length > 0) await this.#write();
     const [first = '', ...more] = this.#parts;

@@ -1,4 +1,4 @@
-/** Between which values the columns of a Parquet file lie, and where its rows begin and end, as its footer says. */
+/** Reads from a Parquet file's footer between which values its columns lie, and where its rows begin and end. */
 import { printInstant } from '../../terms/instant.ts';
 import type { ColumnRange, StoredAs } from '../../terms/warehouse.ts';
 import { findField, listStructs, type ThriftStruct } from './thrift-compact.ts';
@@ -13,7 +13,7 @@ const STATISTICS = { nulls: 3, high: 5, low: 6, highIsExact: 7, lowIsExact: 8 };
 const DECIMAL = 5n;
 const TIMESTAMP_MICROS = 10n;
 
-/** A physical type of the format, and how a value of it is read; null where a number here cannot hold it. */
+/** The physical types of the format whose values a number here can hold, with how such a value is read. */
 const STORED: ReadonlyMap<ThriftStruct[number]['value'] | undefined, { as: StoredAs; read: (bytes: Buffer) => number }> = new Map([
   [1n, { as: 'int32', read: (bytes: Buffer) => bytes.readInt32LE() }],
   [2n, { as: 'int64', read: (bytes: Buffer) => Number(bytes.readBigInt64LE()) }],
@@ -22,7 +22,7 @@ const STORED: ReadonlyMap<ThriftStruct[number]['value'] | undefined, { as: Store
 
 const isExact = (value: number, as: StoredAs) => (as === 'double' ? !Number.isNaN(value) : Number.isSafeInteger(value));
 
-/** The only columns whose numbers are what they are: no list's, no struct's, and none with a scale. */
+/** Lists the columns whose stored numbers are the values themselves: not a list's, not a struct's, and without a scale. */
 const plainNames = (footer: ThriftStruct): ReadonlySet<string> =>
   new Set(
     listStructs(footer, FILE.schema).flatMap((element) => {
@@ -32,7 +32,7 @@ const plainNames = (footer: ThriftStruct): ReadonlySet<string> =>
     }),
   );
 
-/** What the footer says of one column of a row group, under its name; none for what lies in a list or a struct. */
+/** Reads what the footer says of one column of a row group, under its name. Null without statistics, and for what lies in a list or a struct. */
 const namedFacts = (column: ThriftStruct): { name: string; facts: ThriftStruct; statistics: ThriftStruct } | null => {
   const facts = findField(column, COLUMN.facts)?.value;
   if (!Array.isArray(facts)) return null;
@@ -42,7 +42,7 @@ const namedFacts = (column: ThriftStruct): { name: string; facts: ThriftStruct; 
   return Buffer.isBuffer(name) && deeper.length === 0 && Array.isArray(statistics) ? { name: name.toString(), facts, statistics } : null;
 };
 
-/** Of one column of a row group; null where the footer does not say. */
+/** Reads the range of one column of a row group; null where the footer does not say it. */
 const rangeIn = (column: ThriftStruct, rows: bigint): ColumnRange | null => {
   const { name, facts, statistics } = namedFacts(column) ?? {};
   const stored = facts && STORED.get(findField(facts, FACTS.type)?.value);
@@ -101,7 +101,7 @@ export const countNulls = (groups: readonly ThriftStruct[]): Map<string, number>
   return found;
 };
 
-/** The first and the last of a file's rows by the column that it is sorted by, and of their ids. */
+/** The least and greatest sort key of a file's rows, and the least and greatest of their ids. */
 export interface FileEdges {
   rows: number;
   /** ISO 8601 in UTC, with microseconds; null when no row has a key. */
@@ -121,8 +121,8 @@ const exactly = (statistics: ThriftStruct, value: number, isExact: number): Buff
 };
 
 /**
- * The first and last time of some row groups of a file that is sorted by time. Undefined when the footer does not say it exactly, or a year does not have
- * four digits.
+ * Finds the edges of some row groups of a file that is sorted by time. Undefined when the footer does not say them exactly, or a year does not have four
+ * digits.
  */
 export function findEdges(footer: ThriftStruct, groups: readonly ThriftStruct[], sortColumn: string): FileEdges | undefined {
   const isTime = listStructs(footer, FILE.schema).some((element) => {

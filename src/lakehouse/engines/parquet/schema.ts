@@ -1,4 +1,4 @@
-/** The columns of a Parquet file that the engine wrote, as its footer says. */
+/** Reads the columns of a Parquet file that the engine wrote from its footer. */
 import {
   makeArray,
   BIGINT,
@@ -35,7 +35,7 @@ const nameOf = (element: ThriftStruct): string => {
   return name.toString();
 };
 
-/** Whether the numbers of a time are an instant; else they are what a clock on a wall shows. */
+/** Whether a time is an instant; otherwise it is the time that a clock on a wall shows. */
 const isInstant = (element: ThriftStruct): boolean => {
   const logical = findField(element, ELEMENT.logical)?.value;
   const time = Array.isArray(logical) ? findField(logical, LOGICAL.timestamp)?.value : undefined;
@@ -64,7 +64,7 @@ function leafType(element: ThriftStruct): ColumnType {
   }
 }
 
-/** Reads elements, which stand in the order of a walk through the tree. */
+/** Reads columns from the elements of a schema. Each element stands before its children. */
 function* columnsFrom(elements: Iterator<ThriftStruct, undefined>, count: number): Generator<PhysicalColumn> {
   for (let left = count; left > 0; left -= 1) {
     const element = elements.next().value;
@@ -78,7 +78,7 @@ function* columnsFrom(elements: Iterator<ThriftStruct, undefined>, count: number
     const inner = [...columnsFrom(elements, children)];
     if (numberAt(element, ELEMENT.converted) !== CONVERTED.list) yield { name, type: { kind: 'struct', fields: inner } };
     else {
-      // a list is a group around a repeated group around what it holds
+      // a list is a group that holds a repeated group, which holds the element
       const [repeated] = inner;
       const [held] = repeated?.type.kind === 'struct' ? repeated.type.fields : [];
       if (!held) throw new Error(`The list ${name} of the Parquet file is not described.`);

@@ -1,4 +1,4 @@
-/** Thrift's compact protocol, as far as footers of Parquet files use it: read into fields by number, and written again. */
+/** Reads and writes Thrift's compact protocol, as far as footers of Parquet files use it. A struct is a list of fields with numbers. */
 
 const [TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, STRUCT] = [1, 2, 3, 7, 8, 9, 10, 12];
 
@@ -7,7 +7,7 @@ export interface ThriftList {
   items: ThriftValue[];
 }
 
-/** Integers of any width, bytes of texts and doubles, truths, lists, and structs as their fields. */
+/** A value: an integer of any width, the bytes of a text or a double, a boolean, a list, or a struct as its fields. */
 export type ThriftValue = bigint | boolean | Buffer | ThriftList | ThriftStruct;
 
 export interface ThriftField {
@@ -28,7 +28,7 @@ export const listStructs = (of: ThriftStruct, id: number): ThriftStruct[] => {
   return value.items.filter((item) => Array.isArray(item));
 };
 
-/** Reads from the beginning of a buffer. Throws on what the protocol has and footers do not use. */
+/** Reads a struct from the beginning of a buffer. Throws on types of the protocol that footers do not use. */
 export class CompactReader {
   readonly #bytes: Buffer;
   #at = 0;

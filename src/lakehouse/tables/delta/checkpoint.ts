@@ -1,4 +1,4 @@
-/** A table's log up to a version as one Parquet file, so that a reader need not read every entry. */
+/** Writes a table's log up to a version into one Parquet file, so that a reader need not read every entry. */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ interface CheckpointDeps {
 }
 
 const MAP = 'map(varchar, varchar)';
-/** The columns of a checkpoint, as the protocol has them; every row fills one. */
+/** The columns of a checkpoint, as the Delta protocol names them. Every row fills exactly one of them. */
 const COLUMNS = {
   protocol: 'struct(minReaderVersion integer, minWriterVersion integer, readerFeatures varchar[], writerFeatures varchar[])',
   metaData: `struct(id varchar, name varchar, description varchar, format struct(provider varchar, options ${MAP}), schemaString varchar, partitionColumns varchar[], configuration ${MAP}, createdTime bigint)`,
@@ -29,7 +29,7 @@ const COLUMNS = {
   txn: 'struct(appId varchar, version bigint, lastUpdated bigint)',
 };
 
-/** What a reader needs of the log up to a version. */
+/** Lists the actions from which a reader knows a version without earlier entries: protocol, metadata, retired files and files. */
 export async function listActions(
   db: Queryable,
   { tableId, version, state }: { tableId: string; version: number; state: LogState },
@@ -52,7 +52,7 @@ export async function listActions(
   ];
 }
 
-/** Writes the checkpoint of a version and points readers to it. One that is there already is left as it is. */
+/** Writes the checkpoint of a version and points readers to it. A checkpoint that exists already is left as it is. */
 export async function writeCheckpoint(
   { db, lake, staging }: CheckpointDeps,
   { tableId, version, state }: { tableId: string; version: number; state: LogState },
@@ -77,6 +77,6 @@ export async function writeCheckpoint(
     session.close();
     await rm(work, { recursive: true, force: true });
   }
-  // a hint: the only object of a log that changes
+  // the hint is the only object of a log that ever changes
   await lake.replace(printHintKey(folder), Buffer.from(JSON.stringify({ version, size: actions.length })));
 }

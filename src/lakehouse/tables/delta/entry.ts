@@ -1,11 +1,11 @@
-/** The entries of a Delta log: what a version of a table added, retired and changed, a line each. Pure. */
+/** Prints the entries of a Delta log: what a version of a table added, retired and changed, one line each. Pure. */
 import type { ColumnType } from '../../terms/catalog.ts';
 import type { ColumnRange } from '../../terms/warehouse.ts';
 import { describeState, listTypes, type LogState } from './schema.ts';
 
 /** A file as a log names it. */
 export interface LoggedFile {
-  /** In the table's folder. */
+  /** The file's name in the table's folder. */
   name: string;
   byteCount: number;
   rowCount: number;
@@ -17,7 +17,7 @@ export interface LoggedFile {
 export type RetiredFile = Pick<LoggedFile, 'name' | 'byteCount'>;
 
 interface LoggedTable {
-  /** A UUID that stays. */
+  /** A UUID that never changes. */
   id: string;
   name: string;
   /** Milliseconds since 1970. */
@@ -26,16 +26,16 @@ interface LoggedTable {
 
 interface LoggedChange {
   table: LoggedTable;
-  /** What was said before; null where the log begins. */
+  /** The state of the log before this version; null where the log begins. */
   before: LogState | null;
   after: LogState;
-  /** Why the version was made, such as `compact`; in capitals it is the log's `operation`. */
+  /** Why the version was made, such as `compact`. The log has it in capitals as its `operation`. */
   cause: string;
   /** Milliseconds since 1970. */
   at: number;
   added: readonly LoggedFile[];
   retired: readonly RetiredFile[];
-  /** Whether rows came, went or changed; else they only lie in other files. */
+  /** Whether rows came, went or changed. When false, the same rows only lie in other files. */
   changesRows: boolean;
 }
 
@@ -49,8 +49,9 @@ const timeText = (milliseconds: number, zone: 'Z' | ''): string | null =>
   milliseconds < EARLIEST || milliseconds > LATEST ? null : new Date(milliseconds).toISOString().replace('Z', zone);
 
 /**
- * Between which values a column of a file lies, as a log may say it; null where it may not. Spark answers MIN and MAX of numbers and days from here, so these are
- * values that occur. Times are cut to milliseconds, the greatest one upward (trinodb/trino#31231). Decimals lose digits in readers (delta-io/delta-rs#4757).
+ * Finds the least and the greatest value of a column of a file, as a log may say them; null where it may not. Spark answers MIN and MAX of numbers and days
+ * from these bounds, so they must be values that occur. Times are cut to milliseconds; the greatest time is rounded up (trinodb/trino#31231). Decimals have no
+ * bounds, because readers lose digits of them (delta-io/delta-rs#4757).
  */
 function boundsOf(type: ColumnType, low: number, high: number): [Bound, Bound] | null {
   const both = (one: Bound | null, other: Bound | null): [Bound, Bound] | null => (one === null || other === null ? null : [one, other]);
@@ -59,7 +60,7 @@ function boundsOf(type: ColumnType, low: number, high: number): [Bound, Bound] |
     case 'bigint':
       return [low, high];
     case 'double':
-      // JSON has neither infinities nor a zero with a sign
+      // JSON has neither infinities nor a negative zero
       return Number.isFinite(low) && Number.isFinite(high) && !Object.is(low, -0) && !Object.is(high, -0) ? [low, high] : null;
     case 'date':
       return both(timeText(low * DAY_MS, '')?.slice(0, 10) ?? null, timeText(high * DAY_MS, '')?.slice(0, 10) ?? null);
@@ -100,7 +101,7 @@ export function printStatistics(
   return JSON.stringify({ numRecords: rowCount, minValues, maxValues, nullCount, ...(tightBounds ? {} : { tightBounds }) });
 }
 
-/** An `add` or, in a checkpoint, what stands for one. */
+/** Makes an `add` action, for an entry or for a checkpoint. */
 export const addOf = (file: LoggedFile, types: ReadonlyMap<string, ColumnType>, changesRows: boolean) => ({
   path: file.name,
   partitionValues: {},
@@ -134,12 +135,12 @@ export const makeMetaData = ({ id, name, createdAt }: LoggedTable, state: LogSta
 
 const lines = (actions: readonly object[]) => actions.map((action) => `${JSON.stringify(action)}\n`).join('');
 
-// parameters are flat texts, as kernel-rs takes no others (delta-io/delta-kernel-rs#501)
+// the parameters must be a flat object of texts: kernel-rs takes nothing else (delta-io/delta-kernel-rs#501)
 const commitInfo = (cause: string, at: number) => ({
   commitInfo: { timestamp: at, operation: cause.toUpperCase(), operationParameters: {}, engineInfo: 'fieldlake' },
 });
 
-/** The text of one entry. */
+/** Prints the entry of one version. */
 export function printEntry({ table, before, after, cause, at, added, retired, changesRows }: LoggedChange): string {
   const types = listTypes(after);
   const said = describeState(after);
@@ -154,5 +155,5 @@ export function printEntry({ table, before, after, cause, at, added, retired, ch
   ]);
 }
 
-/** The entry of a version in which nothing was added and nothing went. */
+/** Prints the entry of a version that added nothing and retired nothing. */
 export const printNothing = (cause: string, at: number): string => lines([commitInfo(cause, at)]);

@@ -1,4 +1,4 @@
-/** What a version adds to its table's Delta log: the bytes of the entry, fixed in the transaction that makes the version. */
+/** Writes the entry that a version adds to its table's Delta log. Its bytes are fixed in the transaction that makes the version. */
 import { basename } from 'node:path';
 import type { TableKind } from '../../terms/catalog.ts';
 import type { LockedTable } from '../manifest-rows.ts';
@@ -10,7 +10,7 @@ import { CHECKPOINT_EVERY, makeFirstState, makeNextState } from './schema.ts';
 
 interface LoggedVersion {
   version: number;
-  /** Why it was made: a `CommitCause`. */
+  /** Why the version was made: a `CommitCause`. */
   cause: string;
   added: readonly StagedFile[];
   retired: readonly { path: string; byteCount: number }[];
@@ -19,8 +19,8 @@ interface LoggedVersion {
 }
 
 /**
- * Adds the entry of a version to the log of its table, in the transaction that makes the version. The log begins when the table gets its first file;
- * the versions before that one then get entries without rows. A table that had rows before there were logs has none until `startLogs`.
+ * Adds the entry of a version to the log of its table, in the transaction that makes the version. The log begins when the table gets its first file; earlier
+ * versions then get entries without rows. A table that has rows from before there were logs gets no log here: `startLogs` begins it.
  */
 export async function writeLogVersion(
   tx: Transaction,

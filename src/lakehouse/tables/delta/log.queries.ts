@@ -10,7 +10,7 @@ export const hasOlderFiles = async (db: Queryable, tableId: string, version: num
 export interface NewEntry {
   version: number;
   entry: string;
-  /** Given where a checkpoint is to follow. */
+  /** The state of the log after this entry where a checkpoint is to follow; null elsewhere. */
   state: LogState | null;
 }
 
@@ -29,7 +29,7 @@ export const listWaitingTables = (db: Queryable, limit: number) =>
   db.rows<{ tableId: string }>(sql('lakeLog.listWaitingTables')`select table_id as "tableId" from lake_log
     group by table_id order by min(created_at), table_id limit ${limit}`);
 
-/** How many entries are not published, and how many seconds the oldest of them waits. */
+/** How many entries are not published, and how many seconds the oldest of them has waited. */
 export interface Lag {
   entries: number;
   seconds: number;
@@ -52,11 +52,11 @@ export const listMisplaced = (db: Queryable, tableId: string, folder: string) =>
 export const movePath = (db: Queryable, fileId: string, path: string) =>
   db.run(sql('lakeLog.movePath')`update lake_files set path = ${path} where id = ${fileId}`);
 
-/** Takes the right to publish a table, or to remove what is published of it, until the transaction ends. */
+/** Takes the lock for publishing a table or for removing what is published of it. The transaction holds it until its end. */
 export const lockLog = (tx: Transaction, tableId: string) =>
   tx.run(sql('lakeLog.lock')`select pg_advisory_xact_lock(hashtextextended(${tableId}, 12))`);
 
-/** The same, unless another has it. */
+/** Takes the same lock unless another transaction holds it. Answers whether it was taken. */
 export const tryLockLog = async (tx: Transaction, tableId: string): Promise<boolean> =>
   (await tx.one<{ taken: boolean }>(sql('lakeLog.tryLock')`select pg_try_advisory_xact_lock(hashtextextended(${tableId}, 12)) as taken`))
     ?.taken === true;
@@ -69,7 +69,7 @@ export const listEntries = (db: Queryable, tableId: string, limit: number) =>
   db.rows<WaitingEntry>(sql('lakeLog.listEntries')`select l.version, l.entry, l.state, t.experiment_id as "experimentId"
     from lake_log l join lake_tables t on t.id = l.table_id where l.table_id = ${tableId} order by l.version limit ${limit}`);
 
-/** How many of these versions no reader of the log can see yet. */
+/** Counts the tables whose given version no reader of the log can see yet. */
 export const countUnpublished = async (db: Queryable, tables: readonly { tableId: string; version: number }[]): Promise<number> =>
   (
     await db.one<{ count: number }>(sql('lakeLog.countUnpublished')`select count(*)::int as count
@@ -82,14 +82,14 @@ export const markPublished = (tx: Transaction, tableId: string, version: number)
   tx.run(sql('lakeLog.markPublished')`with gone as (delete from lake_log where table_id = ${tableId} and version <= ${version})
     update lake_tables set published_version = ${version} where id = ${tableId}`);
 
-/** Tables whose log has entries before the checkpoint at or before the oldest kept version. */
+/** Tables whose log still has entries older than the last checkpoint that is not after the oldest kept version. */
 export const listTrimmable = (db: Queryable, every: number) =>
   db.rows<{ id: string; experimentId: string; from: number; oldestKept: number }>(sql('lakeLog.listTrimmable')`
     select t.id, t.experiment_id as "experimentId", coalesce(t.log_from, 0) as "from", kept.oldest as "oldestKept"
     from lake_tables t join lateral (select min(version) as oldest from lake_versions v where v.table_id = t.id) kept on true
     where t.published_version >= kept.oldest and kept.oldest / ${every} * ${every} > coalesce(t.log_from, 0) order by t.id`);
 
-/** Notes with which version a log begins. */
+/** Notes the first version that a log still has. */
 export const setLogFrom = (db: Queryable, tableId: string, version: number) =>
   db.run(sql('lakeLog.setLogFrom')`update lake_tables set log_from = ${version} where id = ${tableId}`);
 
@@ -104,7 +104,7 @@ interface LoggedFileRow {
 
 const isFinite = fragment`abs(r.low) < 'infinity' and abs(r.high) < 'infinity'`;
 
-/** The files of a version, with the ranges of their columns; a range with an infinite end has no ends. */
+/** The files of a version, with the ranges of their columns. A range with an infinite bound has neither bound. */
 export const listLoggedFiles = (db: Queryable, tableId: string, version: number) =>
   db.rows<LoggedFileRow>(sql('lakeLog.listLoggedFiles')`select f.path, f.byte_count as "byteCount", f.row_count as "rowCount",
       (extract(epoch from f.created_at) * 1000)::bigint as "createdAt",
@@ -114,7 +114,7 @@ export const listLoggedFiles = (db: Queryable, tableId: string, version: number)
     from lake_files f where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})
     order by f.from_version, f.id`);
 
-/** Files that were retired up to a version and are still there. */
+/** Files that were retired up to a version and still exist. */
 export const listRetired = (db: Queryable, tableId: string, version: number) =>
   db.rows<{ path: string; byteCount: number; retiredAt: number }>(sql('lakeLog.listRetired')`select path, byte_count as "byteCount",
       (extract(epoch from retired_at) * 1000)::bigint as "retiredAt"

@@ -3,7 +3,7 @@ import { printObjectKey } from '../../../storage/objects.ts';
 
 export const LOG_FOLDER = '_delta_log';
 
-/** The folder of a table: its files, and its log in a folder of its own. */
+/** Prints the folder of a table. It holds the table's files, and the log in a folder of its own. */
 export const printTableFolder = (experimentId: string, tableId: string): string => printObjectKey('tables', experimentId, tableId);
 
 const numbered = (version: number) => String(version).padStart(20, '0');
@@ -13,5 +13,5 @@ export const printEntryKey = (folder: string, version: number): string => `${fol
 export const printCheckpointKey = (folder: string, version: number): string =>
   `${folder}/${LOG_FOLDER}/${numbered(version)}.checkpoint.parquet`;
 
-/** Says which checkpoint is the last. */
+/** Prints the key of the object that names the newest checkpoint. */
 export const printHintKey = (folder: string): string => `${folder}/${LOG_FOLDER}/_last_checkpoint`;

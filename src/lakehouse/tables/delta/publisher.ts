@@ -1,4 +1,4 @@
-/** Puts the entries of tables' logs where any reader of Delta tables finds them, in order, each once. */
+/** Publishes the entries of tables' logs in the lake, where any reader of Delta tables finds them. Entries go in order, each once. */
 import { buffer } from 'node:stream/consumers';
 import type { Database, Transaction } from '../../../database/database.ts';
 import type { ObjectFacts, ObjectStore } from '../../../storage/objects.ts';
@@ -11,16 +11,16 @@ export { findLag, type Lag } from './log.queries.ts';
 
 export interface PublishDeps {
   db: Database;
-  /** Of the lake: `tables/<experiment>/<table>/` is a table. */
+  /** The store of the lake. Each `tables/<experiment>/<table>/` in it is one table. */
   lake: ObjectStore;
   staging: StagingArea;
 }
 
-/** Entries of one table that are published in one go. */
+/** The most entries of one table that are published at a time. */
 const AT_ONCE = 200;
 const TABLES_AT_ONCE = 100;
 
-/** Someone else has written into a table's log. It is left as it is. */
+/** Says that someone else has written into a table's log. That log is left as it is. */
 export class LogTaken extends Error {
   readonly tableId: string;
   constructor(tableId: string, key: string) {
@@ -49,11 +49,11 @@ async function publishLocked({ lake, staging }: PublishDeps, tx: Transaction, ta
   return entries.length;
 }
 
-/** Publishes what waits of one table, unless another is at it; how many entries. Throws LogTaken. */
+/** Publishes the waiting entries of one table, unless another process is publishing them. Answers how many. Throws LogTaken. */
 export const publishTable = (deps: PublishDeps, tableId: string): Promise<number> =>
   deps.db.transaction(async (tx) => ((await tryLockLog(tx, tableId)) ? publishLocked(deps, tx, tableId) : 0));
 
-/** Publishes what waits of all tables; `onProblem` is told of a table that could not be. Answers how many entries. */
+/** Publishes the waiting entries of all tables. Answers how many. `onProblem` is told of each table that failed. */
 export async function publishWaiting(
   deps: PublishDeps,
   { signal, onProblem }: { signal?: AbortSignal; onProblem: (tableId: string, error: unknown) => void },
@@ -70,7 +70,7 @@ export async function publishWaiting(
   return published;
 }
 
-/** Removes the log of a table that is gone, so that no new reader finds it. Its files stay for readers who have. */
+/** Removes the log of a deleted table, so that no new reader finds it. The files stay for readers that have already opened the table. */
 export const removeLog = (
   { db, lake }: Pick<PublishDeps, 'db' | 'lake'>,
   { id, experimentId }: { id: string; experimentId: string },
@@ -80,7 +80,10 @@ export const removeLog = (
     await lake.erase(`${printTableFolder(experimentId, id)}/${LOG_FOLDER}/`);
   });
 
-/** Removes everything of a table from the lake, in a transaction that then forgets the table: nobody publishes it meanwhile. Answers the bytes that its files had. */
+/**
+ * Removes everything of a table from the lake. The caller's transaction then forgets the table; until it ends, nobody can publish the table. Answers how many
+ * bytes the files had.
+ */
 export async function removeTable(
   lake: ObjectStore,
   tx: Transaction,
@@ -90,7 +93,7 @@ export async function removeTable(
   const isLog = ({ key }: ObjectFacts) => Number(key.includes(`/${LOG_FOLDER}/`));
   const found: ObjectFacts[] = [];
   for await (const object of lake.list(`${printTableFolder(experimentId, id)}/`)) found.push(object);
-  // the log first: what is left of a table without one is no table
+  // the log goes first: files without a log are no longer a table, should the rest fail
   for (const { key } of found.sort((a, b) => isLog(b) - isLog(a))) await lake.delete(key);
   return found.reduce((sum, { byteCount }) => sum + byteCount, 0);
 }

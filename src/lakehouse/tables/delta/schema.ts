@@ -1,20 +1,20 @@
-/** A lake table's columns in Delta's words, and how they change from version to version. */
+/** Describes a lake table's columns as Delta does, and how they change from version to version. */
 import { listFixedColumns, listPhysicalColumns, type ColumnType, type TableKind } from '../../terms/catalog.ts';
 import { parseType, printType } from '../../terms/types.ts';
 import type { PhysicalColumn } from '../../terms/warehouse.ts';
 
-/** What a reader must know beyond the oldest tables of all. */
+/** A feature that a reader of a table must support, beyond what Delta's first protocol had. */
 export type DeltaFeature = 'timestampNtz' | 'columnMapping';
 
-/** A column of a log: the id is its own for as long as the table lives, and those after it are of the fields within. */
+/** A column of a log. Its id stays the same for as long as the table lives. The ids that follow belong to the fields within the column. */
 interface LoggedColumn {
   name: string;
-  /** As `printType` says it. */
+  /** The type as `printType` prints it. */
   type: string;
   id: number;
 }
 
-/** What a table's log has said so far of its columns; kept with the table. */
+/** What a table's log has said so far of its columns. It is kept in the table's row. */
 export interface LogState {
   columns: readonly LoggedColumn[];
   features: readonly DeltaFeature[];
@@ -51,10 +51,10 @@ const fieldsWithin = (type: ColumnType): number => {
   return type.kind === 'struct' ? type.fields.reduce((sum, field) => sum + 1 + fieldsWithin(field.type), 0) : 0;
 };
 
-/** Two types that Delta cannot tell apart: JSON text is text. */
+/** Whether Delta cannot tell two types apart: JSON text, for instance, is text. */
 const isSame = (one: ColumnType, other: ColumnType): boolean => JSON.stringify(deltaType(one)) === JSON.stringify(deltaType(other));
 
-/** The ids of fields, drawn as they are come by; none where the names need no mapping. */
+/** Gives each field the next id. Gives none where the names need no mapping. */
 class Mapping {
   #next: number;
   readonly #isMapped: boolean;
@@ -98,25 +98,25 @@ function deltaField({ name, type }: PhysicalColumn, mapping: Mapping): DeltaFiel
   return { name, type: deltaType(type, mapping), nullable: true, metadata };
 }
 
-/** A column whose older values have another type in their files, which no reader of the log could read. */
+/** Says that a column has another type in older files. No reader of the log could read it. */
 export class TypesDiffer extends Error {}
 
-/** What stays of a table in a change. */
+/** What a change leaves of a table. */
 interface Kept {
-  /** Files of earlier versions stay, and so do their columns. */
+  /** Whether files of earlier versions stay, and their columns with them. */
   files: boolean;
-  /** Names, in lower case, of columns whose type is another from now on, or that are gone: files that held them were written anew. */
+  /** Names, in lower case, of columns that get another type or go away. Files that held them are written anew. */
   retyped: ReadonlySet<string>;
 }
 
-/** What a log says at its beginning: the columns that every table of the kind has, whether the first files hold them or not. */
+/** Makes the first state of a log: it has every column of the kind, even where the first files do not hold it. */
 export const makeFirstState = (kind: TableKind): LogState =>
   makeNextState({ columns: [], features: [], greatestId: 0 }, [listPhysicalColumns(listFixedColumns(kind))], {
     files: true,
     retyped: new Set(),
   });
 
-/** What the log says from a version on. Throws TypesDiffer where a new file has another type of a column that kept files may hold. */
+/** Makes the state of the log from a version on. Throws TypesDiffer when a new file has a column in another type than files that stay may hold. */
 export function makeNextState(before: LogState, added: readonly (readonly PhysicalColumn[])[], kept: Kept): LogState {
   const known = new Map(before.columns.map((column) => [column.name.toLowerCase(), column]));
   const columns = new Map<string, LoggedColumn>(kept.files ? [...known].filter(([name]) => !kept.retyped.has(name)) : []);
@@ -142,13 +142,16 @@ export function makeNextState(before: LogState, added: readonly (readonly Physic
 export const listTypes = (state: LogState): ReadonlyMap<string, ColumnType> =>
   new Map(state.columns.map(({ name, type }) => [name, parseType(type)]));
 
-/** A reader opens at most so many entries behind a checkpoint. */
+/** How many versions lie from one checkpoint to the next. A reader opens fewer entries than this behind a checkpoint. */
 export const CHECKPOINT_EVERY = 50;
 
-/** How many days outsiders may read an older version; longer than we keep any, since Spark refuses those that its own count calls expired. */
+/**
+ * How many days other readers may read an older version. It must be longer than we keep any version: Spark counts for itself, and refuses a version that it
+ * takes for expired.
+ */
 const OUTSIDERS_DAYS = 60;
 
-/** The schema as a log prints it, and what a reader is told beside it. */
+/** Describes a state as a log prints it: the schema, the configuration and the protocol. */
 export function describeState({ columns, features, greatestId }: LogState): {
   schemaString: string;
   configuration: Record<string, string>;

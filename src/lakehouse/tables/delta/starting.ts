@@ -1,4 +1,6 @@
-/** A lake of before there were logs: its files go where they belong, have one type for each column, and a log begins with the version that there is. */
+/**
+ * Begins logs in a lake that is older than logs. Each table's files go into its folder, each column gets one type, and the log begins with the current version.
+ */
 import { link, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Database } from '../../../database/database.ts';
@@ -17,7 +19,7 @@ interface StartDeps {
   staging: StagingArea;
 }
 
-/** Puts the files of a table into its folder. The other name stays for readers that know it, until the nightly sweep finds that nothing names it. */
+/** Links the files of a table into its folder. Readers that know the old names can still use them: the nightly sweep removes those later. */
 async function moveFiles({ db, staging }: StartDeps, { id, experimentId }: { id: string; experimentId: string }): Promise<number> {
   const folder = printTableFolder(experimentId, id);
   const misplaced = await listMisplaced(db, id, folder);
@@ -26,7 +28,7 @@ async function moveFiles({ db, staging }: StartDeps, { id, experimentId }: { id:
     const [from, to] = [join(staging.lakeFolder, file.path), join(staging.lakeFolder, path)];
     await mkdir(dirname(to), { recursive: true });
     await link(from, to).catch((error: unknown) => {
-      // an earlier run was ended between this step and the next
+      // an earlier run ended after this step and before the next
       if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
     });
     await movePath(db, file.id, path);
@@ -34,7 +36,7 @@ async function moveFiles({ db, staging }: StartDeps, { id, experimentId }: { id:
   return misplaced.length;
 }
 
-/** Writes the files anew that hold an older type of a column; how many. */
+/** Rewrites the files in which a column has an older type. Answers how many. */
 async function rewriteOlder({ db, staging }: StartDeps, tableId: string, sortColumn: string): Promise<number> {
   const table = await findTableById(db, tableId);
   if (!table) return 0;
@@ -68,7 +70,7 @@ async function rewriteOlder({ db, staging }: StartDeps, tableId: string, sortCol
   return older.length;
 }
 
-/** Begins the log of a table at its present version: one entry that says all of it, and a checkpoint, since there are no earlier entries. */
+/** Begins the log of a table at its current version. One entry says everything; a checkpoint follows, because there are no earlier entries. */
 async function startLog({ db, staging }: StartDeps, tableId: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     const table = await lockTable(tx, tableId);
@@ -99,13 +101,15 @@ export interface Started {
   rewritten: number;
 }
 
-/** Gives every table with rows that has no log one. It may be stopped at any moment and run again, beside a service that runs. `sortColumns`: by kind. */
+/**
+ * Gives a log to every table that has rows and no log. It may be stopped at any moment and run again, even while the service runs. `sortColumns` is by kind.
+ */
 export async function startLogs(deps: StartDeps, sortColumns: Readonly<Record<string, string>>): Promise<Started> {
   const started: Started = { tables: 0, moved: 0, rewritten: 0 };
   for (const { id, experimentId, kind } of await listWithoutLog(deps.db)) {
     started.moved += await moveFiles(deps, { id, experimentId });
     const sortColumn = sortColumns[kind];
-    // other kinds are replaced as a whole, so that their files are all of one making
+    // tables of other kinds are always replaced as a whole, so all their files have the same types
     if (sortColumn !== undefined) started.rewritten += await rewriteOlder(deps, id, sortColumn);
     if (await startLog(deps, id)) started.tables += 1;
   }

@@ -1,4 +1,4 @@
-/** A lake that is a bucket, with copies of what is read in a folder of this process. */
+/** Keeps a lake in a bucket, with copies of the files that are read in a folder of this process. */
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -19,9 +19,9 @@ import { measureBody } from './folder.ts';
 interface BucketOptions {
   store: ObjectStore;
   db: Queryable;
-  /** Where folders of copies are, one for each process. */
+  /** The parent folder; each process has its own folder of copies in it. */
   cacheFolder: string;
-  /** Bytes of copies at most. */
+  /** The most bytes that the copies may take. */
   cacheBytes: number;
   /** Whether the copies stay for the next process. */
   isKept?: boolean;
@@ -35,7 +35,7 @@ const unreadable = (path: string, problem: string) =>
 
 const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : undefined);
 
-/** Copies an object to a path of this machine. Only a copy that is as the manifest says gets there. */
+/** Downloads an object to a path of this machine. The copy gets there only when its length and hash are as the manifest says. */
 async function download(
   store: ObjectStore,
   { path, byteCount, sha256 }: FileFacts,
@@ -59,7 +59,7 @@ async function download(
     }
 }
 
-/** Puts a written file into the bucket. A first attempt whose answer was lost has made it already: nobody else knows its name. */
+/** Uploads a written file into the bucket. The object may exist already, from a first attempt whose answer was lost: nobody else knows its name. */
 async function upload(store: ObjectStore, path: string, written: string): Promise<Stored> {
   const { size } = await stat(written);
   try {
@@ -87,7 +87,7 @@ export async function openBucketFiles({ store, db, cacheFolder, cacheBytes, isKe
       known.map(async ([path, facts]) => {
         const named = facts ?? found.get(path);
         if (named) return named;
-        // one that was written just now is in the bucket before the manifest names it
+        // a file that was written just now is in the bucket before the manifest names it
         const there = await store.head(path);
         if (!there) throw unreadable(path, 'it is not in the bucket');
         return { path, byteCount: there.byteCount, sha256: null };

@@ -1,37 +1,37 @@
-/** Copies of whole files that never change, in a folder of this process: so many bytes at most, the least lately read go first. */
+/** Keeps copies of whole files that never change, in a folder of this process. When they would exceed a number of bytes, the least recently used go first. */
 import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errors } from '../../../errors.ts';
 import { requireInside } from './files.ts';
 
-/** A file as the manifest has it. */
+/** What the manifest says of a file. */
 export interface FileFacts {
   /** Relative to the lake folder. */
   path: string;
   byteCount: number;
-  /** 64 lower-case hex digits; null where it was not noted. */
+  /** 64 lower-case hex digits; null where no hash was noted. */
   sha256: string | null;
 }
 
 interface Entry {
   bytes: number;
-  /** Undefined: found at the start, and not compared with the manifest yet. */
+  /** Undefined for a copy that was found at the start and is not compared with the manifest yet. */
   facts: FileFacts | undefined;
-  /** Holds that are not over. */
+  /** How many holds of the copy are not over yet. */
   pins: number;
-  /** The download under way. */
+  /** The download of the file, while it runs. */
   coming: Promise<void> | undefined;
 }
 
 const DOWNLOADS = 8;
-/** Milliseconds that a hold waits for others to let go of the room that it needs. */
+/** Milliseconds that a hold waits until others release the room that it needs. */
 const ROOM_MS = 30_000;
 
 const mebibytes = (bytes: number) => Math.ceil(bytes / 1_048_576);
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
 
-/** The promise, or the signal's reason if that comes first. */
+/** Settles as the promise does, or rejects with the signal's reason if that comes first. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason as Error);
   return new Promise((resolve, reject) => {
@@ -44,14 +44,14 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 export class FileCache {
   readonly folder: string;
   readonly #most: number;
-  /** In the order of use. */
+  /** The copies by their paths, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
   #pinned = 0;
-  /** Says `left` when a hold is over. */
+  /** Emits `left` when a hold is over. */
   readonly #holds = new EventEmitter().setMaxListeners(0);
 
-  /** Counts what lies in the folder, by when it was last used. */
+  /** Enters the copies that lie in the folder, in the order of their last use. */
   constructor(folder: string, most: number) {
     this.folder = folder;
     this.#most = most;
@@ -74,17 +74,19 @@ export class FileCache {
     return this.#bytes;
   }
 
-  /** What the manifest says of a file, where it was asked before. */
+  /** What the manifest says of a file, if this cache has been told. */
   factsOf(path: string): FileFacts | undefined {
     return this.#entries.get(path)?.facts;
   }
 
-  /** Where a file lies, or would. */
+  /** The absolute path at which a copy of a file lies, or would lie. */
   pathOf(path: string): string {
     return requireInside(this.folder, path);
   }
 
-  /** Sees to it that files are here, whole, and stay until the answer is called; `fetch` brings one. Each is brought once, whoever asks. */
+  /**
+   * Brings files here, whole, and keeps them until the caller calls the answer. `fetch` brings one file. Each is brought only once, even for several callers.
+   */
   async hold(files: readonly FileFacts[], fetch: (file: FileFacts) => Promise<void>, signal: AbortSignal): Promise<() => void> {
     const needed = files.reduce((sum, { byteCount }) => sum + byteCount, 0);
     if (needed > this.#most) throw errors.lakeCacheTooSmall(mebibytes(needed), mebibytes(this.#most));
@@ -111,7 +113,7 @@ export class FileCache {
     }
   }
 
-  /** Takes a file that was written here, if there is room for it beside what is held. */
+  /** Takes over a file that was written here. Deletes it if there is no room beside the copies that are held. */
   keep(file: FileFacts, written: string): void {
     if (this.#pinned + file.byteCount > this.#most) return rmSync(written, { force: true });
     const full = this.pathOf(file.path);
@@ -155,7 +157,7 @@ export class FileCache {
 
   #unpin(path: string, entry: Entry): void {
     entry.pins -= 1;
-    // what was removed meanwhile counts no more
+    // a copy that was removed meanwhile is no longer counted
     if (entry.pins > 0 || this.#entries.get(path) !== entry) return;
     this.#pinned -= entry.bytes;
     if (entry.coming === undefined && sizeOf(this.pathOf(path)) === undefined) this.remove(path);
@@ -163,12 +165,12 @@ export class FileCache {
 
   #bring(file: FileFacts, entry: Entry, fetch: (file: FileFacts) => Promise<void>): Promise<void> {
     entry.coming ??= fetch(file).finally(() => (entry.coming = undefined));
-    // whoever waited may have gone
+    // the caller that waited may have gone, so nobody else would handle a failure
     entry.coming.catch(() => undefined);
     return entry.coming;
   }
 
-  /** Bytes that these files take beside what others hold. */
+  /** Bytes that these files add to the held copies; files that are held already add none. */
   #more(files: readonly FileFacts[]): number {
     return files.reduce((sum, { path, byteCount }) => sum + ((this.#entries.get(path)?.pins ?? 0) > 0 ? 0 : byteCount), 0);
   }

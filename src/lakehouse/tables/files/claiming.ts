@@ -1,4 +1,4 @@
-/** Which folder of copies is whose. */
+/** Decides which process has which folder of copies. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, realpath, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,18 +6,21 @@ import { join } from 'node:path';
 const NAMED = /^(\d+)-[0-9a-f-]{36}$/;
 const claimed = new Set<string>();
 
-/** Whether there is a process of an id. */
+/** Whether a process with this id exists. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // of another account
+    // the process exists, and belongs to another account
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 };
 
-/** Folders of processes that have ended. One with our own id that we did not claim is of a process of before: in a container every one is process 1. */
+/**
+ * Lists the folders of processes that have ended. A folder with our own process id that we did not claim is an earlier process's: in a container every process
+ * has the id 1.
+ */
 export async function listAbandoned(parent: string): Promise<string[]> {
   const folders = await readdir(parent).catch(() => []);
   return folders.flatMap((name) => {
@@ -27,7 +30,9 @@ export async function listAbandoned(parent: string): Promise<string[]> {
   });
 }
 
-/** Takes over the folder of a process that has ended, with what is in it, or makes one. To rename it is to claim it: of two who try, one does. */
+/**
+ * Takes over the folder of a process that has ended, with its copies, or makes a new one. Renaming the folder claims it: when two processes try, one succeeds.
+ */
 export async function claimFolder(parent: string): Promise<{ folder: string; release: () => void }> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const root = await realpath(parent);

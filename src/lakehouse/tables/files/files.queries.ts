@@ -3,7 +3,7 @@ import { sql } from '../../../database/sql.ts';
 import type { FileFacts } from './cache.ts';
 import type { LakePlace } from './lake-settings.ts';
 
-/** What the manifest says of files, by their paths; of those that it names. */
+/** What the manifest says of these files. Paths that it does not name are left out. */
 export const findFiles = (db: Queryable, paths: readonly string[]) =>
   db.rows<FileFacts>(sql('lake.findFiles')`select path, byte_count as "byteCount", encode(sha256, 'hex') as sha256
     from lake_files where path = any (${paths}::text[])`);
@@ -13,7 +13,7 @@ export const listLiving = (db: Queryable, experimentIds: readonly string[]) =>
   db.rows<{ id: string }>(sql('lake.listLiving')`select distinct experiment_id as id from lake_tables
     where experiment_id::text = any (${experimentIds}::text[])`);
 
-/** The place of the lake; notes `wanted` where none was noted before. */
+/** Finds the noted place of the lake. Notes `wanted` if no place was noted before. */
 export async function findPlace(db: Database, wanted: LakePlace): Promise<LakePlace> {
   await db.run(sql('lake.notePlace')`insert into lake_place (place) values (${wanted}) on conflict do nothing`);
   const noted = await db.one<{ place: LakePlace }>(sql('lake.findPlace')`select place from lake_place`);

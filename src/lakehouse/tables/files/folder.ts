@@ -1,4 +1,4 @@
-/** A lake that is a folder of this machine: its files are where the engine reads them. */
+/** Keeps a lake in a folder of this machine. The engine reads the files where they lie. */
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { Meter } from '../../../storage/metering.ts';
 import type { Stored } from '../../../storage/objects.ts';
 import { requireInside, type LakeFiles } from './files.ts';
 
-/** Makes bytes and names durable before anybody is told of them. */
+/** Makes a file's bytes, or a folder's names, durable before anybody is told of them. */
 async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -16,7 +16,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Length and hash of a body. */
+/** Measures the length and the hash of a body. */
 export async function measureBody(body: AsyncIterable<Uint8Array>): Promise<Stored> {
   const meter = new Meter({});
   for await (const _ of meter.pass(body));

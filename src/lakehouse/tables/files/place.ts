@@ -1,4 +1,4 @@
-/** Where the lake of a database lies: written down once, so that no process looks for it elsewhere. */
+/** Notes in the database where its lake lies, once, so that no process looks for the lake elsewhere. */
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../database/database.ts';
 import { StartError } from '../../../errors.ts';
@@ -12,7 +12,7 @@ export { findPlace, setPlace } from './files.queries.ts';
 const NAMED = { folder: 'the folder lake in DATA_DIR' } as Readonly<Record<string, string>>;
 const say = (place: LakePlace) => NAMED[place] ?? place;
 
-/** Refuses a place that is not the noted one. Errors: StartError. */
+/** Refuses a place that differs from the noted one. Errors: StartError. */
 export async function requirePlace(db: Database, wanted: LakePlace): Promise<void> {
   const noted = await findPlace(db, wanted);
   if (noted === wanted) return;
@@ -22,7 +22,7 @@ export async function requirePlace(db: Database, wanted: LakePlace): Promise<voi
   );
 }
 
-/** Proves that a bucket makes an object only where there is none, which the logs of tables rest on. Errors: StartError. */
+/** Proves that a bucket never writes over an object when told not to. The logs of tables rely on this. Errors: StartError. */
 export async function requireConditionalPuts(store: ObjectStore): Promise<void> {
   const key = printObjectKey('conditional-puts', randomUUID());
   const twice = async () => {
@@ -45,7 +45,7 @@ export async function requireConditionalPuts(store: ObjectStore): Promise<void> 
 const isLog = (key: string) => key.includes(`/${LOG_FOLDER}/`);
 const isHint = (key: string) => key.endsWith('/_last_checkpoint');
 
-/** Copies the tables and logs that are missing there, and answers how many objects. Logs go after files, so that no version is seen before its files. */
+/** Copies the files and logs that `to` lacks, and answers how many objects. Logs go after files, so that no version is seen before its files. */
 export async function copyLake(from: ObjectStore, to: ObjectStore): Promise<number> {
   const there = new Set<string>();
   for await (const { key } of to.list('tables/')) there.add(key);
