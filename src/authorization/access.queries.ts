@@ -28,7 +28,7 @@ const findDecisions = async (db: Queryable, asked: readonly Question[], statemen
   return new Map(rows.map(({ turn, ...answer }) => [names[turn - 1] ?? '', answer]));
 };
 
-/** The decision procedure for one caller, resource and action, all ids well formed. Undefined: there is no such resource. */
+/** Runs the decision procedure for one caller, resource and action. All ids must be well formed. Answers undefined when there is no such resource. */
 export const findDecision = gatherQuestions<Question, Answer>({
   label: 'authorization.decision',
   name: named,
@@ -36,7 +36,7 @@ export const findDecision = gatherQuestions<Question, Answer>({
   ask: findDecisions,
 });
 
-/** The same for many resources of one type, in the order given; without an organization where there is no such resource. */
+/** Runs the same procedure for many resources of one type, in the order given. A row has no organization where there is no such resource. */
 export const listDecisions = (db: Queryable, userId: string, type: ResourceType, resourceIds: readonly string[], action: Action) =>
   db.rows<{ organizationId: string | null; source: AccessSource | null }>(sql('authorization.decisions')`
     select d.organization_id as "organizationId", d.source

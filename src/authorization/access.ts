@@ -4,7 +4,7 @@ import { errors } from '../errors.ts';
 import { findCapabilities, findDecision, listDecisions, type Capabilities } from './access.queries.ts';
 import type { AccessSource, Action, ResourceType } from './roles.ts';
 
-/** What the procedure answers. `organizationId` is the owner that it resolved against; act on that one. */
+/** The answer of the procedure. `organizationId` is the owner that it decided by; act on that one. */
 export type Decision =
   | { allow: true; reason: AccessSource; organizationId: string }
   | { allow: false; reason: 'forbidden'; organizationId: string }
@@ -20,18 +20,18 @@ function decisionOf({ organizationId, source }: { organizationId: string | null;
 
 /** Decides one question in one statement. */
 export async function decide(db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action): Promise<Decision> {
-  // what is asked at the same moment goes in one statement, which a malformed id would fail for everybody
+  // questions of the same moment share one statement, and a malformed id would fail it for all of them
   if (!isUuid(userId) || !isUuid(resourceId)) return decisionOf(NOT_FOUND);
   return decisionOf((await findDecision(db, { userId, type, resourceId, action })) ?? NOT_FOUND);
 }
 
-/** The decision, or the refusal that the wire shows: 404 for what does not exist, 403 for what is denied. */
+/** Answers the decision when access is granted. Otherwise throws what the caller is to see: 404 for what does not exist, 403 for what is denied. */
 export async function requireAccess(db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action) {
   const decision = await decide(db, userId, type, resourceId, action);
   return requireGranted(decision, type, action);
 }
 
-/** The same question about many resources of one type, in one statement; the first refusal is thrown. */
+/** Asks the same question about many resources of one type, in one statement. Throws the first refusal. */
 export async function requireAccessToAll(
   db: Queryable,
   userId: string,
@@ -47,7 +47,7 @@ export function requireGranted(decision: Decision, type: ResourceType, action: A
   throw decision.reason === 'not-found' ? errors.resourceNotFound(type) : errors.actionDenied(action, type);
 }
 
-/** What the caller may do with a resource, for a client to show. Errors: resource not found. */
+/** Loads what the caller may do with a resource, for a client to show. Errors: resource not found. */
 export async function loadCapabilities(db: Queryable, userId: string, type: ResourceType, resourceId: string): Promise<Capabilities> {
   const capabilities = await findCapabilities(db, userId, resourceId);
   if (!capabilities) throw errors.resourceNotFound(type);

@@ -1,4 +1,7 @@
-/** The role matrix, pure: what a role string confers. `sql/views/010_access.sql` reads the same rule from generated columns; a test holds them together. */
+/**
+ * The role matrix: the actions that a role string confers. Pure. `sql/views/010_access.sql` reads the same rule from generated columns; a test compares the
+ * two.
+ */
 export const RESOURCE_TYPES = ['experiment', 'protocol', 'macro', 'workbook', 'device', 'device_group'] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
@@ -16,7 +19,7 @@ export type AccessSource = 'organization-role' | 'user-grant' | 'team-grant' | '
 const ALL: readonly Action[] = ACTIONS;
 const READ: readonly Action[] = ['read'];
 
-/** What someone who may only look may do, by type. */
+/** The actions of somebody who may only look, by type. */
 const LOOKING: Record<ResourceType, readonly Action[]> = {
   experiment: ['read', 'contribute'],
   protocol: READ,

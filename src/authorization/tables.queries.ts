@@ -6,7 +6,7 @@ export interface TableAccess {
   experimentName: string;
   organizationId: string;
   isAnonymised: boolean;
-  /** Null for a table that is not there (raw_data and device always are). */
+  /** Null for a table that does not exist. raw_data and device always do. */
   kind: string | null;
   tableId: string | null;
   identifier: string | null;
@@ -17,7 +17,7 @@ export interface TableAccess {
   source: AccessSource | null;
 }
 
-/** One table of an experiment, by identifier or upload name, and whether the caller may read it: raw and uploaded rows need contribute, others read. */
+/** Finds one table of an experiment, by identifier or upload name, and whether the caller may read it. Raw and uploaded rows need contribute, others read. */
 export const findTableAccess = (db: Queryable, userId: string, experimentId: string, name: string) =>
   db.one<TableAccess>(sql('authorization.table')`
     with asked as (

@@ -6,7 +6,7 @@ import { makeExperimentScope, type ExperimentScope } from '../lakehouse/terms/sc
 import { decide } from './access.ts';
 import { findTableAccess } from './tables.queries.ts';
 
-/** A table that the caller may read, with the scope that every plan over it stands on. */
+/** A table that the caller may read, with the scope that every plan over it needs. */
 export interface OpenTable {
   scope: ExperimentScope;
   experimentId: string;
@@ -16,15 +16,15 @@ export interface OpenTable {
   identifier: string;
   /** An upload table's own name. */
   name: string | null;
-  /** Null while the table has never held a row: raw_data and device always exist. */
+  /** Null while the table has never held a row. Only raw_data and device exist before their first row. */
   tableId: string | null;
   version: number;
   rowCount: number;
 }
 
 /**
- * Decides whether a caller may read one table: raw and uploaded rows need `contribute`, device and macro rows `read`.
- * Errors: tableNotFound, tableDenied (which says what would open it).
+ * Decides whether a caller may read one table: raw and uploaded rows need `contribute`, device and macro rows `read`. Errors: resourceNotFound for the
+ * experiment, tableNotFound, tableDenied (which says what would open it).
  */
 export async function openTable(db: Queryable, userId: string, experimentId: string, name: string): Promise<OpenTable> {
   const found = await findTableAccess(db, userId, experimentId, isUuid(name) ? name.toLowerCase() : name);
@@ -45,13 +45,13 @@ export async function openTable(db: Queryable, userId: string, experimentId: str
   };
 }
 
-/** The same table, with pseudonyms whatever the experiment shows. */
+/** Makes a table show pseudonyms, whatever the experiment shows. */
 export const setPseudonyms = (table: OpenTable): OpenTable => ({
   ...table,
   scope: makeExperimentScope({ experimentId: table.experimentId, anonymised: true }),
 });
 
-/** The same table with real names, whatever the experiment shows. Errors: namesDenied without `manage`. */
+/** Makes a table show real names, whatever the experiment shows. Errors: namesDenied without `manage`. */
 export async function setRealNames(db: Queryable, userId: string, table: OpenTable): Promise<OpenTable> {
   if (!(await decide(db, userId, 'experiment', table.experimentId, 'manage')).allow) throw errors.namesDenied();
   return { ...table, scope: makeExperimentScope({ experimentId: table.experimentId, anonymised: false }) };

@@ -1,4 +1,4 @@
-/** Whether a database may go on with the migrations that we have, and the one that may although it has other ones: it comes from before they were squashed. */
+/** Decides whether a database may go on with our migrations. One that comes from before they were squashed has others, and may too. */
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { StartError } from '../errors.ts';
@@ -33,8 +33,8 @@ async function stampBaseline(client: pg.Client, squashed: readonly string[]): Pr
 }
 
 /**
- * Lets a database through that has none of our migrations, or the first of them; stamps one that had all of the squashed ones. `ours` are the names of our migrations in order.
- * Errors: StartError for one that is older than that, and for one that another version has migrated.
+ * Lets a database through that has none of our migrations, or the first of them. Puts the squashed migrations in a database that had all of the older ones.
+ * `ours` are the names of our migrations in order. Errors: StartError for a database that is older than that, and for one that another version has migrated.
  */
 export async function requireBaseline(client: pg.Client, ours: readonly string[]): Promise<void> {
   const ran = await listMigrations(client);

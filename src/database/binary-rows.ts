@@ -1,5 +1,5 @@
 /**
- * Rows as `copy … from stdin (format binary)` takes them: numbers and bytes as they are, of which nothing has to be read.
+ * Writes rows as `copy … from stdin (format binary)` takes them: numbers and bytes as they are, so that Postgres need not read any text.
  * https://www.postgresql.org/docs/18/sql-copy.html#SQL-COPY-FILE-FORMATS
  */
 const BEGIN = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
@@ -15,7 +15,7 @@ export class RowWriter {
   #bytes: Buffer;
   #at = BEGIN.length;
 
-  /** `size`: about how many bytes it will be. */
+  /** Begins without rows. `size` is about how many bytes there will be. */
   constructor(size: number) {
     this.#bytes = Buffer.allocUnsafe(Math.max(size, 1_024));
     BEGIN.copy(this.#bytes);
@@ -28,7 +28,7 @@ export class RowWriter {
     this.#bytes = grown;
   }
 
-  /** Begins a row of so many fields, which are written next. */
+  /** Begins a row of this many fields, which must be written next. */
   row(fields: number): void {
     this.#reserve(2);
     this.#at = this.#bytes.writeInt16BE(fields, this.#at);
@@ -43,7 +43,7 @@ export class RowWriter {
     this.#field(NULL);
   }
 
-  /** A `bigint`. */
+  /** Writes a `bigint`. */
   long(value: number): void {
     this.#field(8);
     this.#at = this.#bytes.writeInt32BE(Math.floor(value / 2 ** 32), this.#at);
@@ -55,7 +55,7 @@ export class RowWriter {
     this.#at += this.#bytes.write(value, this.#at);
   }
 
-  /** A `bytea` of an even count of hexadecimal digits. */
+  /** Writes a `bytea`, given as an even number of hexadecimal digits. */
   hex(digits: string): void {
     this.#field(digits.length / 2);
     this.#digits(digits);
@@ -76,7 +76,7 @@ export class RowWriter {
     this.#at = to;
   }
 
-  /** What was written, and the end. Nothing may be written after it. */
+  /** Ends the rows and answers their bytes. Nothing may be written afterwards. */
   end(): Buffer {
     this.row(END);
     return this.#bytes.subarray(0, this.#at);

@@ -25,7 +25,7 @@ export class EmbeddedPostgresError extends StartError {}
 
 interface Binaries {
   folder: string;
-  /** Prefix of every command: how to stop being root. */
+  /** Words before every command, which make it run without the rights of root. */
   prefix: readonly string[];
   uid?: number;
   gid?: number;
@@ -44,7 +44,7 @@ function packageFolder(): string {
   }
 }
 
-/** The package keeps its library links in a list that its install script expands; where install scripts are off, we do. */
+/** Makes the library links that the package keeps in a list. Its install script does this, unless install scripts are off. */
 function expandLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -57,10 +57,13 @@ function expandLinks(native: string): void {
 const runsUnprivileged = () =>
   spawnSync('unshare', ['--user', '--map-user=1000', '--map-group=1000', 'true'], { stdio: 'ignore' }).status === 0;
 
-/** Where its programs are, how they are run, and the folder of its data. */
+/** Where the programs of Postgres are, how they are run, and the folder of the data. */
 export type Cluster = Binaries & { cluster: string };
 
-/** Postgres refuses to run as root: a user namespace in which we are user 1000, else a copy that belongs to another account. */
+/**
+ * Finds the programs and the data. Postgres refuses to run as root: root runs it in a user namespace as user 1000, or else as another account, from a copy of
+ * the programs.
+ */
 export function locate(dataDir: string): Cluster {
   const native = packageFolder();
   expandLinks(native);
@@ -70,7 +73,7 @@ export function locate(dataDir: string): Cluster {
   const home = join('/var/lib/fieldlake', createHash('sha256').update(dataDir).digest('hex').slice(0, 12));
   const copy = join('/var/lib/fieldlake', 'native');
   if (!existsSync(copy)) {
-    // that account must be able to read it, whatever files of ours are otherwise
+    // that account must be able to read the copy, whatever our umask is
     const before = process.umask(0o022);
     try {
       mkdirSync('/var/lib/fieldlake', { recursive: true, mode: 0o755 });
@@ -139,7 +142,7 @@ export function createCluster(binaries: Cluster): void {
  */
 const cacheMb = () => Math.min(1_024, Math.max(128, Math.floor(totalmem() / 1_048_576 / 16)));
 
-/** Starts the server, which outlives us; it ends at once where it cannot run, and its log says why. */
+/** Starts the server, which goes on when this process ends. A server that cannot run ends at once, and its log says why. */
 export function launch(binaries: Cluster, socket: string, dataDir: string, settings: Readonly<Record<string, string>>): ChildProcess {
   const all: Record<string, string> = {
     listen_addresses: '',
@@ -149,7 +152,7 @@ export function launch(binaries: Cluster, socket: string, dataDir: string, setti
     shared_buffers: `${String(cacheMb())}MB`,
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // the details of a refused row repeat its values, addresses among them
+    // leaves out the details of a refused row: they repeat its values, addresses among them
     log_error_verbosity: 'terse',
     jit: 'off',
     ...settings,

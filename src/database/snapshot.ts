@@ -1,4 +1,4 @@
-/** A whole database as files, by COPY in one snapshot, and back. */
+/** Writes a whole database into files, by COPY in one snapshot, and reads it back. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +33,8 @@ async function listTables(client: pg.Client): Promise<Omit<SnapshotTable, 'rows'
 }
 
 /**
- * Writes every table of the database but `skip` to a file of its own, all of one moment; `meanwhile` can read text columns of the tables as they were then. The service may run.
+ * Writes every table of the database except `skip` to a file of its own, all as of one moment. `meanwhile` can read text columns of the tables as of that
+ * moment. The service may run.
  */
 export async function writeSnapshot(
   url: string,
@@ -49,7 +50,7 @@ export async function writeSnapshot(
     const tables: SnapshotTable[] = [];
     for (const table of (await listTables(client)).filter(({ name }) => !skip.has(name))) {
       const target = createWriteStream(join(folder, fileOf(table)), { mode: 0o600, flush: true });
-      // a partitioned table is copied by a query only
+      // a partitioned table can only be copied by a query
       await copyRowsOut(client, `copy (select ${table.columns.map(pg.escapeIdentifier).join(', ')} from ${full(table)}) to stdout`, target);
       target.end();
       await finished(target);
@@ -80,7 +81,7 @@ export async function writeSnapshot(
   }
 }
 
-/** Whether a database is as the migrations leave it: nobody has an account. */
+/** Whether a database is as the migrations leave it, so that nobody has an account. */
 export async function isUnused(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -103,13 +104,13 @@ export async function listMigrationsOf(url: string): Promise<string[]> {
   }
 }
 
-/** Puts a snapshot into a database of the same migrations, in one transaction, in place of everything that is there. Needs the rights of a superuser. */
+/** Puts a snapshot into a database of the same migrations, in one transaction. It replaces everything that is there. Needs the rights of a superuser. */
 export async function readSnapshot(url: string, folder: string, { tables, sequences }: Snapshot): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query('begin');
-    // triggers and references have done their work on these rows already
+    // triggers and foreign keys have already done their work on these rows
     await client.query('set local session_replication_role = replica');
     await client.query(`truncate ${tables.map(full).join(', ')}`);
     for (const table of tables) {

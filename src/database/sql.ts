@@ -7,9 +7,12 @@ export interface Query {
   label: string;
   text: string;
   values: readonly unknown[];
-  /** The answer comes as bytes, for a statement whose columns are all `bytea` or `text`. The driver takes them for UTF-8: what is none comes with U+FFFD in its place. */
+  /**
+   * Whether the answer comes in binary form, for a statement whose columns are all `bytea` or `text`. The driver reads text as UTF-8: bytes that are not UTF-8
+   * become U+FFFD.
+   */
   binary?: boolean;
-  /** Name of the prepared statement: the label and a digest of the text, so that one name never means two texts. */
+  /** The name of the prepared statement: the label and a digest of the text, so that one name never means two texts. */
   name: string;
 }
 
@@ -35,7 +38,7 @@ export const sql =
     return { label, text, values: statement.values, name: preparedName(label, text) };
   };
 
-/** What `sql` makes of a label: the tag of a statement's text. */
+/** The tag of a statement's text, which `sql` makes from a label. */
 export type Labelled = ReturnType<typeof sql>;
 
 /** A piece of a statement, with its own bound values. */
@@ -45,10 +48,10 @@ export const fragment = (strings: readonly string[], ...values: readonly RawValu
 
 export const nothing: Fragment = empty;
 
-/** Pieces with commas between them, one at least. */
+/** Joins pieces by commas. There must be at least one. */
 export const list = (pieces: readonly Fragment[]): Fragment => join(pieces);
 
-/** A word of ours from a closed set (a column of an order by). Never called with what a caller sent. */
+/** Makes a fragment from a word of ours in a closed set (a column of an order by). It is never called with text that a caller sent. */
 export const keyword = (word: string): Fragment => {
   if (!/^[a-z_][a-z0-9_.]*( (asc|desc))?( nulls (first|last))?$/.test(word)) throw new Error(`not a keyword: ${word}`);
   return raw(word);

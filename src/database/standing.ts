@@ -5,13 +5,14 @@ const AGAIN_MS = 250;
 const SILENT_MS = 5_000;
 
 export interface Standing {
-  /** The connection; undefined while there is none. */
+  /** The current connection; undefined while there is none. */
   client: () => pg.Client | undefined;
   stop: () => Promise<void>;
 }
 
 /**
- * A connection beside the pool, for what a session holds: another one is made whenever it is lost, and `begin` is run on each. The first must succeed.
+ * Keeps a connection beside the pool, for things that a session holds. It makes another one whenever that is lost, and runs `begin` on each. The first must
+ * succeed.
  */
 export async function keepConnected(url: string, begin: (client: pg.Client) => Promise<unknown>): Promise<Standing> {
   const leaving = new AbortController();

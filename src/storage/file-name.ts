@@ -1,7 +1,7 @@
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', þ: 'th', ı: 'i' };
 const LONGEST = 60;
 
-/** Lower-case ASCII letters and digits with single hyphens, at most 60 characters; empty when nothing of the text can be kept. */
+/** Makes a slug: lower-case ASCII letters and digits with single hyphens, at most 60 characters. Empty when nothing of the text can be kept. */
 export const makeSlug = (text: string): string =>
   text
     .normalize('NFKD')
@@ -12,7 +12,7 @@ export const makeSlug = (text: string): string =>
     .slice(0, LONGEST)
     .replace(/^-+|-+$/g, '');
 
-/** `{experiment slug}_{table slug}_{YYYYMMDD_HHMMSS}.{extension}`, in UTC; the names that leave no slug are replaced by their ids. */
+/** Makes `{experiment slug}_{table slug}_{YYYYMMDD_HHMMSS}.{extension}`, in UTC. An id takes the place of a name that leaves no slug. */
 export function makeFileName(
   experiment: { name: string; id: string },
   table: { name: string; id: string },

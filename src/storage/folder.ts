@@ -19,7 +19,7 @@ interface FolderOptions {
   folder: string;
   /** HMAC key of the signed URLs; at least 32 bytes. */
   secret: Buffer;
-  /** Where signed URLs are answered, e.g. `http://127.0.0.1:3000/objects`; the key follows. */
+  /** The base of signed URLs, such as `http://127.0.0.1:3000/objects`; the key follows. */
   baseUrl: () => string;
   now?: () => number;
 }
@@ -32,17 +32,20 @@ export interface SignedGrant {
   contentLength?: number;
   contentType?: string;
   sha256?: string;
-  /** Single-use id; on PUT only. */
+  /** An id that can be used once; on PUT only. */
   once?: string;
 }
 
-/** The object store in a folder. Beside the contract it can check and redeem the URLs that it signed. */
+/** The object store in a folder. Besides the contract, it can check and redeem the URLs that it signed. */
 export interface FolderStore extends ObjectStore {
   /** Reads a signed URL. Throws `errors.objectUrlInvalid` when it has expired or was not signed by us for this method and key. */
   verify(method: string, key: string, query: URLSearchParams): SignedGrant;
-  /** Writes a body by a verified PUT grant, once: a second use, also at the same time, is `errors.objectUrlInvalid`. A failed body may be sent again. */
+  /**
+   * Writes a body by a verified PUT grant, once. A second use, even at the same time, is `errors.objectUrlInvalid`. After a failed body the grant may be used
+   * again.
+   */
   redeem(grant: SignedGrant, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<Stored>;
-  /** Removes what crashes and unused URLs left behind: temporary files older than an hour, marks of expired URLs. Answers how many. */
+  /** Removes what crashes and signed URLs left behind: temporary files older than an hour, and the marks of expired URLs. Answers how many. */
   sweep(): Promise<number>;
 }
 
@@ -62,7 +65,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder and everything above it durable, up to the root of the store. */
+/** Makes a folder, and makes everything above it durable up to the root of the store. */
 async function makeFolder(root: string, folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true });
   if (made === undefined) return;
@@ -108,7 +111,7 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
       }
       options.signal?.throwIfAborted();
       await makeFolder(root, dirname(path));
-      // link refuses to replace, which rename would not
+      // link refuses to replace a file; rename would replace it
       await link(part, path).catch((error: unknown) => {
         throw exists(error) ? errors.objectExists() : error;
       });
@@ -119,7 +122,7 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
     }
   };
 
-  /** Writes bytes beside the store, durably; `place` puts them where they belong. */
+  /** Writes bytes durably into a temporary file. `place` then puts it where it belongs. */
   const write = async (key: string, bytes: Uint8Array, place: (part: string, path: string) => Promise<void>) => {
     const path = pathOf(key);
     const part = join(temporary, randomUUID());

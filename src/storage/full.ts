@@ -1,5 +1,8 @@
 const CODES: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
-/** Of the engine: `IO Error: Could not write file "…": No space left on device`, and what it says of a spill that finds no room, which begins as `Out of Memory Error`. */
+/**
+ * Messages of the engine: `IO Error: Could not write file "…": No space left on device`, and that of a spill without room, which begins as `Out of Memory
+ * Error`.
+ */
 const SENTENCES = /No space left on device|Disk quota exceeded|max_temp_directory_size/;
 
 /** Whether a write failed because the disk, or this service's share of it, is full. */

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { errors } from '../errors.ts';
 import { refuseTooLarge, type PutOptions, type Stored } from './objects.ts';
 
-/** Counts and hashes a body as it passes, and ends it with an error at the first byte beyond a limit or, at the end, when it is not what was announced. */
+/**
+ * Counts and hashes a body as it passes. Ends it with an error at the first byte beyond a limit or the announced length, or at the end when its length or hash
+ * is not as announced.
+ */
 export class Meter {
   #hash = createHash('sha256');
   #bytes = 0;

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Of a data folder, as it may have been made before everything in it was private: what lies beneath is out of reach with it. */
+/** Folders of a data folder that may be older than the rule that all in it is private. Nobody reaches what lies in a closed folder. */
 const PRIVATE = ['lake', 'objects', 'outbox', 'tmp', 'work', 'macros'];
 
 /** Closes the folders of a data folder to everybody but its owner. */

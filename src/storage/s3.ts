@@ -22,11 +22,11 @@ import { isObjectKey, requireFolder, requireObjectKey, type ObjectFacts, type Ob
 interface S3Options {
   bucket: string;
   region: string;
-  /** Any S3-compatible server; AWS when not given. */
+  /** The URL of any S3-compatible server; AWS when not given. */
   endpoint?: string;
-  /** Bucket in the path instead of the host name, as most compatible servers want it. */
+  /** Whether the bucket is in the path instead of the host name, as most compatible servers want it. */
   forcePathStyle?: boolean;
-  /** The default chain (environment, profile, instance) when not given. */
+  /** The credentials; when not given, those of the default chain (environment, profile, instance). */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
 }
 
@@ -36,16 +36,16 @@ const statusOf = (error: unknown) => (error as { $metadata?: { httpStatusCode?: 
 const isMissing = (error: unknown) => statusOf(error) === 404 || ['NotFound', 'NoSuchKey'].includes((error as Error).name);
 const isTaken = (error: unknown) => statusOf(error) === 412 || (error as Error).name === 'PreconditionFailed';
 
-/** Another write of the same key was under way (409 ConditionalRequestConflict): it may have failed, so the store asks to try again. */
+/** Whether another write of the same key was under way (409 ConditionalRequestConflict). That write may have failed, so the store asks to try again. */
 const isContended = (error: unknown) => statusOf(error) === 409;
 const CONTENDED_TRIES = 5;
 const CONTENDED_MS = 50;
 
-/** Milliseconds until a connection stands, until an answer begins, and until more comes of what has begun. */
+/** Milliseconds to wait for a connection, for the beginning of an answer, and for more of an answer that has begun. */
 const PATIENCE = { connectionTimeout: 3_000, requestTimeout: 10_000, socketTimeout: 10_000, throwOnRequestTimeout: true };
 const TRIES = 2;
 
-/** What the store's failures are to a caller; its own words (host, bucket, request id) are for the log only. */
+/** Turns a failure of the store into one for the caller. The store's own words (host, bucket, request id) are for the log only. */
 const away = (error: unknown): ApiError => (error instanceof ApiError ? error : errors.objectsUnavailable().with({ cause: error }));
 
 const answered = <T>(work: Promise<T>): Promise<T> =>
@@ -53,7 +53,7 @@ const answered = <T>(work: Promise<T>): Promise<T> =>
     throw away(error);
   });
 
-/** The object store in an S3 bucket. Nothing is sent until the first call. Errors, besides every store's: objectsUnavailable. */
+/** Opens the object store in an S3 bucket. Nothing is sent until the first call. Errors, besides every store's: objectsUnavailable. */
 export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoint !== undefined, credentials }: S3Options): ObjectStore {
   const client = new S3Client({
     region,
@@ -86,7 +86,7 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       const failure = new AbortController();
       const stop = () => failure.abort();
       options.signal?.addEventListener('abort', stop);
-      // The upload reads ahead; when the body fails, it must be told, or a part of it could be completed as an object.
+      // The upload reads ahead. When the body fails, the upload must fail too, or a part of the body could be completed as an object.
       let broken: unknown;
       const guarded = async function* () {
         try {
@@ -152,7 +152,7 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
     erase: async (Prefix) => {
       requireFolder(Prefix);
       const place = { Bucket: bucket, Prefix };
-      // first, so that none of them becomes an object meanwhile
+      // uploads go first, so that none of them becomes an object meanwhile
       for (let more = true; more;) {
         const { Uploads = [] } = await answered(client.send(new ListMultipartUploadsCommand(place)));
         for (const { Key, UploadId } of Uploads)
@@ -178,7 +178,7 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
     signPut: async (key, { expiresInSeconds, contentLength, contentType, sha256 }) => {
       requireObjectKey(key);
       const checksum = sha256 === undefined ? undefined : Buffer.from(sha256, 'hex').toString('base64');
-      // If-None-Match makes the URL work once: the object it wrote stands in its own way.
+      // If-None-Match makes the URL work once: the object that it wrote refuses the next one.
       const command = new PutObjectCommand({
         Bucket: bucket,
         Key: key,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The secret that was given, as 64 hexadecimal digits; else that of the data folder: 32 random bytes, made once, readable by its owner alone. */
+/** Reads the secret. It is given as 64 hexadecimal digits, or else kept in the data folder: 32 random bytes, made once, readable by its owner alone. */
 export function readSecret(dataDir: string, given?: string): Buffer {
   if (given !== undefined) return Buffer.from(given, 'hex');
   const file = join(dataDir, 'secret');
