@@ -11,9 +11,8 @@ interface Gathering<Key, Answer> {
   /** Whether equal questions are asked once and get the same answer. Otherwise each is asked, and a statement has only one of them. */
   shares: boolean;
   /**
-   * Sends one labelled statement and answers the answers by the names of their questions. A missing one means no answer. The statement takes arrays behind a
-   * select (`unnest((select $1))`). This hides their length from the planner, which then keeps one plan for all lengths (to plan an admission anew costs 2.5
-   * ms).
+   * Sends one labelled statement. Gives the answers by the names of their questions; a missing one means no answer. The statement takes arrays behind a select
+   * (`unnest((select $1))`). This hides their length from the planner, which then keeps one plan for all lengths (to plan an admission anew costs 2.5 ms).
    */
   ask: (db: Queryable, keys: readonly Key[], statement: Labelled) => Promise<ReadonlyMap<string, Answer>>;
 }

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Folders of a data folder that may be older than the rule that all in it is private. Nobody reaches what lies in a closed folder. */
+/** The folders to close in a data folder, which may be older than the rule that all of it is private. Nobody can reach what lies in a closed folder. */
 const PRIVATE = ['lake', 'objects', 'outbox', 'tmp', 'work', 'macros'];
 
 /** Closes the folders of a data folder to everybody but its owner. */

@@ -95,8 +95,8 @@ export const orderParts = (extents: readonly FileExtent[], descending: boolean, 
 };
 
 /**
- * Picks the files that can hold a row of the page. Answers the offset that is left when whole files before the page are not opened. An extent lists every row
- * of its file, so no row is missed.
+ * Picks the files that can hold a row of the page. Answers the offset that is left when whole files before the page are not opened. Every row lies in one of
+ * the files, so none is missed.
  */
 export const pickPageFiles = (
   extents: readonly FileExtent[],

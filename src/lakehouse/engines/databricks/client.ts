@@ -30,7 +30,7 @@ export interface DatabricksOptions {
   longestStatementSeconds?: number;
   /** The folder for Parquet files while they are written. The system's folder by default. */
   temporaryFolder?: string;
-  /** How long a connection may be silent. Silence is never a running statement, because no call waits for one. 30 s by default. */
+  /** How long a connection may be silent. A slow statement causes no silence, because no call waits for one. 30 s by default. */
   socketTimeoutMs?: number;
 }
 

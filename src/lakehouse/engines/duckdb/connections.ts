@@ -49,8 +49,8 @@ export class DuckDbConnections {
   }
 
   /**
-   * Runs `work` on a connection of its own. An abort, or `timeoutMs` after the call, interrupts the engine until it stops. `work` gets a signal of this, for
-   * what it awaits besides the engine. Throws `errors.warehouseTimeout` or the signal's reason; other failures as the engine gave them.
+   * Runs `work` on a connection of its own. An abort, or `timeoutMs` after the call, interrupts the engine until it stops. `work` gets the signal that says so,
+   * for anything it awaits besides the engine. Throws `errors.warehouseTimeout` or the signal's reason; other failures as the engine gave them.
    */
   async use<T>({ signal, timeoutMs, onReading }: RunOptions, work: Work<T>): Promise<T> {
     const stop = new AbortController();

@@ -43,7 +43,7 @@ export interface DuckDbOptions {
   memoryLimit?: string;
   /** How many statements each engine runs at once. Further ones wait. */
   connections?: number;
-  /** How many streams are printed by every thread at once, each in up to 200 MB. Further streams are printed by one thread each, in 30 MB. One by default. */
+  /** How many streams of text may use every thread at the same time, each in up to 200 MB. One thread each prints further streams, in 30 MB. One by default. */
   wideStreams?: number;
   /** Whether statements report how much they have read. */
   tellsReading?: boolean;
@@ -221,7 +221,7 @@ export class DuckDbWarehouse implements Warehouse {
     await connection.run(sql, ...bindings(statement, this.#lake));
   }
 
-  /** Copies rows in a format. Every thread prints while the other streams leave memory for it, otherwise one thread. */
+  /** Copies rows in a format. Every thread prints them if one of `wideStreams` is left; otherwise one thread does. */
   async #print(connection: DuckDBConnection, statement: Statement, path: string, format: CopyFormat): Promise<void> {
     const isWide = this.#wideLeft > 0;
     if (isWide) this.#wideLeft -= 1;

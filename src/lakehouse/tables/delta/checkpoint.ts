@@ -29,7 +29,7 @@ const COLUMNS = {
   txn: 'struct(appId varchar, version bigint, lastUpdated bigint)',
 };
 
-/** Lists the actions from which a reader knows a version without earlier entries: protocol, metadata, retired files and files. */
+/** Lists what a reader needs of the log up to a version. */
 export async function listActions(
   db: Queryable,
   { tableId, version, state }: { tableId: string; version: number; state: LogState },
