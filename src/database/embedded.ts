@@ -132,7 +132,8 @@ async function recover(site: Site, signal: AbortSignal): Promise<pg.Client> {
 }
 
 /**
- * Holds the lock from now on. Whenever the lock's connection is lost, it starts the server if that is gone, and takes ownership again. The answer ends this.
+ * Holds the lock from now on. Whenever the lock's connection is lost, it starts the server if that is gone, and takes ownership again. The returned function
+ * ends this.
  */
 function supervise(site: Site, first: pg.Client, watch: Watch | undefined): () => Promise<void> {
   const leaving = new AbortController();

@@ -189,7 +189,7 @@ export async function findAnnotations(
   return found;
 }
 
-/** Finds those of these row ids that the table does not have. */
+/** Finds which of these row ids the table does not have. */
 export async function findMissingRows(
   warehouse: Warehouse,
   source: TableSource,

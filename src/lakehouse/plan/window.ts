@@ -158,7 +158,7 @@ const lieSideBySide = ({ source }: Builder, files: readonly string[]): boolean =
   return known.length > 0 && known.every(({ minId, nullKeys }) => minId !== null && nullKeys === 0);
 };
 
-/** A filter is rare when it keeps at most one row in so many. At one in a hundred a page took 11.4 ms instead of 13.0; at one in two it would take longer. */
+/** A filter is rare when it keeps at most one row in this many. At one in a hundred a page took 11.4 ms instead of 13.0; at one in two it would take longer. */
 const RARE = 50;
 
 /**

@@ -44,9 +44,9 @@ export class FairShares {
   }
 
   /**
-   * Takes a place for a request, of which only the caller is known yet. A caller has as many places as statements of theirs may run and wait. The answer gives
-   * the place back; a second call of it does nothing. Throws callerBusy (429) when no place is free, so that a request that would be refused anyway costs
-   * nothing.
+   * Takes a place for a request, of which only the caller is known yet. A caller has as many places as statements of theirs may run and wait. The returned
+   * function gives the place back; a second call of it does nothing. Throws callerBusy (429) when no place is free, so that a request that would be refused
+   * anyway costs nothing.
    */
   enter(caller: string): () => void {
     const { perCaller, waiting, waitMs } = this.#limits;

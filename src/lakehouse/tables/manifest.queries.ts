@@ -190,7 +190,7 @@ export const insertSources = (tx: Transaction, { tableId, version }: { tableId: 
 const BYTES_OF_SOURCE = 128;
 const MOST_IN_ORDER = 2 ** 20;
 
-/** Sorts sources by their first 32 bits, nearly in the order of the index. Inserting 10,000 among 600,000 then costs 70 ms, not 80. */
+/** Sorts sources by their first 32 bits, nearly in the order of the index. This saves 10 of 80 ms for 10,000 among 600,000. */
 function inOrder(sources: readonly NewSource[]): readonly NewSource[] {
   if (sources.length > MOST_IN_ORDER) return sources;
   const places = Float64Array.from(sources, ({ source }, at) => Number.parseInt(source.slice(0, 8), 16) * MOST_IN_ORDER + at).sort();
@@ -247,7 +247,7 @@ export const moveSource = (
     where table_id = ${tableId} and source = decode(${change.source}, 'hex') and row_count = ${change.from.rowCount}
       and quarantined_count = ${change.from.quarantinedCount}`);
 
-/** Those of these sources that the table has, with the message or upload of each. */
+/** Lists which of these sources the table has, with the message or upload of each. */
 export const listKnownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>
   db.rows<{ source: string; origin: string | null }>(sql(
     'lake.knownSources',
@@ -283,7 +283,7 @@ export const listRetiredFiles = (db: Queryable, { experimentId, kind, before }: 
 export const deleteFiles = (db: Queryable, ids: readonly string[]) =>
   db.run(sql('lake.deleteFiles')`delete from lake_files where id = any (${ids}::uuid[]) and to_version is not null`);
 
-/** Those of these paths that the manifest names. */
+/** Lists which of these paths the manifest names. */
 export const listKnownPaths = (db: Queryable, paths: readonly string[]) =>
   db.rows<{ path: string }>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);
 

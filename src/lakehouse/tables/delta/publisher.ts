@@ -20,7 +20,7 @@ export interface PublishDeps {
 const AT_ONCE = 200;
 const TABLES_AT_ONCE = 100;
 
-/** Says that someone else has written into a table's log. That log is left as it is. */
+/** The error for a log into which someone else has written. That log is left as it is. */
 export class LogTaken extends Error {
   readonly tableId: string;
   constructor(tableId: string, key: string) {

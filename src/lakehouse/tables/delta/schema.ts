@@ -98,7 +98,7 @@ function deltaField({ name, type }: PhysicalColumn, mapping: Mapping): DeltaFiel
   return { name, type: deltaType(type, mapping), nullable: true, metadata };
 }
 
-/** Says that a column has another type in older files. No reader of the log could read it. */
+/** The error for a column that has another type in older files. No reader of the log could read those. */
 export class TypesDiffer extends Error {}
 
 /** What a change leaves of a table. */

@@ -28,7 +28,7 @@ async function moveFiles({ db, staging }: StartDeps, { id, experimentId }: { id:
     const [from, to] = [join(staging.lakeFolder, file.path), join(staging.lakeFolder, path)];
     await mkdir(dirname(to), { recursive: true });
     await link(from, to).catch((error: unknown) => {
-      // an earlier run ended after this step and before the next
+      // an earlier run made the link and ended before the next step
       if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
     });
     await movePath(db, file.id, path);

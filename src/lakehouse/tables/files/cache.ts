@@ -85,7 +85,8 @@ export class FileCache {
   }
 
   /**
-   * Brings files here, whole, and keeps them until the caller calls the answer. `fetch` brings one file. Each is brought only once, even for several callers.
+   * Brings files here, whole, and keeps them until the returned function is called. `fetch` brings one file. Each is brought only once, even for several
+   * callers.
    */
   async hold(files: readonly FileFacts[], fetch: (file: FileFacts) => Promise<void>, signal: AbortSignal): Promise<() => void> {
     const needed = files.reduce((sum, { byteCount }) => sum + byteCount, 0);

@@ -21,8 +21,8 @@ export type HoldOptions = Pick<RunOptions, 'signal' | 'timeoutMs' | 'table'>;
 export interface LakeFiles {
   readonly folder: string;
   /**
-   * Brings files to this machine and keeps them until the caller calls the answer. Paths are absolute. Errors: `lakeCacheTooSmall` before anything is brought,
-   * `lakeFileUnreadable` for a missing or damaged file, `objectsUnavailable`, `warehouseBusy` while other holds keep the room, `warehouseTimeout`.
+   * Brings files to this machine and keeps them until the returned function is called. Paths are absolute. Errors: `lakeCacheTooSmall` before anything is
+   * brought, `lakeFileUnreadable` for a missing or damaged file, `objectsUnavailable`, `warehouseBusy` while other holds keep the room, `warehouseTimeout`.
    */
   hold(paths: readonly string[], options?: HoldOptions): Promise<() => void>;
   /** Adds written files to the lake durably, in the order given. Answers the length and hash of each. */
