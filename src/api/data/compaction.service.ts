@@ -2,10 +2,10 @@ import type { Context } from '../../context.ts';
 import { DEFAULT_SORT } from '../../lakehouse/terms/catalog.ts';
 import { compactTable, listFragmentedTables, noteLargeFiles } from '../../lakehouse/tables/maintenance.ts';
 
-/** What the files of a kind are sorted by; kinds that are replaced as a whole are never fragmented. */
+/** The column that the files of each kind of table are sorted by. Kinds that are not listed are replaced as a whole, so they never become fragmented. */
 export const SORT: Readonly<Record<string, string>> = { ...DEFAULT_SORT, quarantine: 'quarantined_at', annotation: 'updated_at' };
 
-/** Writes the small files of tables that have at least so many of them anew, and notes the values of large ones; answers the tables that changed. */
+/** Compacts tables that have at least `atLeast` small files, and notes the values of large files. Answers the tables whose files were rewritten. */
 export async function compactTables(
   deps: Pick<Context, 'db' | 'staging'>,
   { signal, atLeast, limit }: { signal?: AbortSignal; atLeast?: number; limit?: number } = {},

@@ -10,7 +10,7 @@ export interface Cursor extends Seek {
   version: number;
 }
 
-/** All that gives a read its rows and their order; two reads with the same parts share their cursors. */
+/** The parameters that decide which rows a read gives, and in which order. Two reads with the same parts can use each other's cursors. */
 export type CursorScope = readonly (string | number | boolean | null | undefined)[];
 
 const SEAL = 16;
@@ -22,13 +22,13 @@ const digest = (scope: CursorScope): string => createHash('sha256').update(JSON.
 
 const refused = (message: string) => errors.invalidInput().with({ problems: [{ path: '?cursor', message }] });
 
-/** The text of a cursor, which can stand in a URL. */
+/** Writes a cursor as text that can stand in a URL. */
 export function writeCursor(secret: Buffer, scope: CursorScope, { keys, back, position, total, version }: Cursor): string {
   const bytes = Buffer.from(JSON.stringify([digest(scope), version, back, position, total, keys]));
   return Buffer.concat([seal(secret, bytes), bytes]).toString('base64url');
 }
 
-/** Reads a cursor back. Throws `invalidInput` on text that is none of ours, and on a cursor of another read. */
+/** Reads a cursor back. Throws `invalidInput` on text that this service did not write, and on a cursor of another read. */
 export function readCursor(secret: Buffer, scope: CursorScope, text: string): Cursor {
   const whole = /^[A-Za-z0-9_-]{1,8192}$/.test(text) ? Buffer.from(text, 'base64url') : Buffer.alloc(0);
   const [mark, bytes] = [whole.subarray(0, SEAL), whole.subarray(SEAL)];

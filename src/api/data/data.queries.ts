@@ -5,20 +5,20 @@ export interface TableRow {
   tableId: string | null;
   kind: 'raw_data' | 'device' | 'macro' | 'upload';
   identifier: string;
-  /** An upload table's own name, a macro's name where the caller may read the macro. */
+  /** Name of an upload table, or of a macro that the caller may read; null otherwise. */
   name: string | null;
   rowCount: number;
   version: number;
   canRead: boolean;
-  /** Told to managers. */
+  /** Measurements on which the macro was not run; null for callers who do not manage the experiment. */
   withheld: { measurements: number; firstAt: string; lastAt: string } | null;
-  /** Of a macro: whether it runs on every measurement to come. */
+  /** Whether a macro runs on every future measurement; false for other tables. */
   runsOnNew: boolean;
   /** Expanded columns, in order. */
   columns: { name: string; originalKey: string | null; type: string; nullable: boolean; firstSeenAt: string; lastSeenAt: string }[];
 }
 
-/** Every table that a reader is told of with its columns and whether the caller may read it: raw_data and device first, then macros, then uploads. */
+/** Lists every table of an experiment with its columns, and whether the caller may read it. raw_data and device come first, then macros, then uploads. */
 export const listReadableTables = (db: Queryable, userId: string, experimentId: string) =>
   db.rows<TableRow>(sql('data.listTables')`
     with fixed (kind, position) as (values ('raw_data', 1), ('device', 2)),

@@ -21,7 +21,7 @@ const displayName = ({ kind, name, identifier }: TableRow): string => {
   return kind === 'macro' ? `Processed Data (${name ?? identifier})` : (name ?? identifier);
 };
 
-/** Metadata is said of measurements and of what macros made of them. */
+/** Metadata adds columns to measurements and to the rows that macros made of them, and to no other table. */
 const isDescribed = (kind: TableRow['kind']) => kind === 'raw_data' || kind === 'macro';
 
 function addedTo({ kind, columns }: TableRow, described: readonly MetadataColumn[]) {
@@ -42,7 +42,7 @@ const withheldOf = (macroId: string, { measurements, firstAt, lastAt }: NonNulla
   lastAt: new Date(lastAt),
 });
 
-/** The tables of an experiment with their columns; raw_data and device are always among them. */
+/** Lists the tables of an experiment with their columns. raw_data and device are always among them. */
 export async function describeTables(ctx: Context, userId: string, experimentId: string): Promise<TableDescriptor[]> {
   const [rows, described] = await Promise.all([
     listReadableTables(ctx.db, userId, experimentId),
@@ -83,7 +83,7 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
   }));
 }
 
-/** The measurements that a macro's rows were made from: their current version, since their answers never change. */
+/** Finds the measurements that a macro's rows were made from. Their current version is used, because the answers in measurements never change. */
 async function answersOf(ctx: Context, experimentId: string): Promise<MetadataSource['answers']> {
   const raw = await findTable(ctx.db, experimentId, 'raw_data');
   if (!raw) return undefined;
@@ -109,22 +109,25 @@ async function described(
   return { columns: [...own, ...added.columns], metadata: { ...metadata, columns: added.described, answers } };
 }
 
-/** A table's source, and what an answer from it depends on beside the table's own version: the people whose names may show, and what they wrote. */
+/** A table's source. `dimensions` holds the versions of the internal tables on which an answer depends too: names, devices, annotations and metadata. */
 export interface OpenSource extends TableSource {
   dimensions: string;
 }
 
 const DIMENSIONS = ['annotation', 'identity', 'metadata_record', 'registry'] as const;
 
-/** What stands beside the tables of an experiment, as it was when its versions were; columns that metadata adds are asked for after those, never before. */
+/** Finds the internal tables of an experiment and their versions at one moment. The columns that metadata adds are read after the versions, never before. */
 async function besideOf(ctx: Context, { experimentId, kind }: OpenTable) {
   const { tables, existing, versions } = await findInternalTables(ctx.db, experimentId, DIMENSIONS);
-  // metadata that was ever written has a table beside the others from the same moment on
+  // an experiment has this table from the moment that its first metadata are written
   const adds = isDescribed(kind) && existing.has('metadata_record');
   return { tables, versions, columns: adds ? await loadMetadataColumns(ctx.db, experimentId) : [] };
 }
 
-/** What a read of one version of a table stands on: its columns, and exactly its files. Errors: tableVersionGone. */
+/**
+ * Opens one version of a table for reading: its columns, and exactly its files. Without `asOf` this is the current version. Errors: tableVersionGone,
+ * tableVersionUnknown.
+ */
 export async function openSource(ctx: Context, table: OpenTable, asOf?: number): Promise<OpenSource> {
   const base = { scope: table.scope, table: { kind: table.kind, identifier: table.identifier } };
   const beside = besideOf(ctx, table);
@@ -141,7 +144,7 @@ export async function openSource(ctx: Context, table: OpenTable, asOf?: number):
       ...(tables.annotation.files.length === 0 ? {} : { annotations: absolute(tables.annotation) }),
     };
   };
-  // nothing had been written in version 0
+  // a table that does not exist yet has no rows, and neither has version 0 of a table
   if (table.tableId === null || (asOf === 0 && table.version > 0))
     return { ...(await complete(listFixedColumns(table.kind))), files: [], version: '0', rowCount: 0 };
   const { version, rowCount } = await requireVersion(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
@@ -160,11 +163,11 @@ export async function openSource(ctx: Context, table: OpenTable, asOf?: number):
 
 interface Answered {
   source: OpenSource;
-  /** What was asked of it. */
+  /** The read that was asked of the source. */
   asked: object;
 }
 
-/** Entity tag of an answer: everything that it depends on, for this caller. */
+/** Prints the entity tag of an answer: a hash of everything that the answer depends on, for this caller. */
 export function printDataTag(ctx: Context, table: OpenTable, { source, asked }: Answered): string {
   const columns = source.columns.map(({ name, type }) => [name, printType(type)]);
   const { tableId, kind, scope, experimentId, experimentName } = table;
@@ -184,7 +187,7 @@ export function printDataTag(ctx: Context, table: OpenTable, { source, asked }: 
   return `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`;
 }
 
-/** The key under which an answer may be kept. */
+/** Makes the key under which an answer may be kept in the page cache. */
 export const makeCacheKey = (ctx: Context, table: OpenTable, answered: Answered): CacheKey => ({
   experimentId: table.experimentId,
   answer: printDataTag(ctx, table, answered),

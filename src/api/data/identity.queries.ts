@@ -1,7 +1,10 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 
-/** Everyone whom rows of an experiment may name: uploaders, annotators, senders of measurements and owners of the devices that measured so far, with the name that is shown and the secret of the pseudonyms. */
+/**
+ * Lists everyone whom rows of an experiment may name, with the name that is shown and the secret of the pseudonyms. These are uploaders, annotators, senders of
+ * measurements, and owners of the devices that have measured so far.
+ */
 export const listContributors = (db: Queryable, experimentId: string) =>
   db.rows<{ userId: string; name: string; avatar: string | null; secret: Buffer }>(sql('data.listContributors')`
     select p.user_id as "userId", p.first_name || ' ' || p.last_name as name, p.avatar_url as avatar, e.pseudonym_secret as secret
@@ -28,23 +31,23 @@ export const listExperimentsNaming = (db: Queryable, userId: string) =>
 /** A person whose shown name has changed since the lake last read it. */
 export interface IdentityChange {
   userId: string;
-  /** Which change it was, to the microsecond. */
+  /** When the name changed, to the microsecond. This tells one change of a person from the next. */
   changedAt: string;
   /** When the lake began to show the new name; null while it shows the old one. */
   refreshedAt: Date | null;
   isClosed: boolean;
 }
 
-/** For how long a read may still open files that were retired. */
+/** How many seconds a read may still open files after they were retired. */
 const READ_SECONDS = 60;
 
-/** The lake does not show it, or it is of a closed account whose old files nobody reads any more. */
+/** A change is due while the lake does not show it. A closed account's change is due again once nobody can still read the old files. */
 const due = (readSeconds: number) =>
   fragment`leased_until <= now() and (refreshed_at is null or refreshed_at <= now() - make_interval(secs => ${readSeconds}))`;
 
 export const anyIdentityChangeDue = fragment`exists (select from identity_changes where ${due(READ_SECONDS)})`;
 
-/** Takes up the oldest change that is due, for a minute. */
+/** Claims the oldest change that is due. The claim lasts 60 seconds. */
 export const claimIdentityChange = (db: Queryable, readSeconds = READ_SECONDS) =>
   db.one<IdentityChange>(sql('data.claimIdentityChange')`
     update identity_changes c set leased_until = now() + interval '60 seconds'
@@ -56,18 +59,18 @@ export const claimIdentityChange = (db: Queryable, readSeconds = READ_SECONDS) =
     where c.user_id = due.user_id and u.id = c.user_id
     returning c.user_id as "userId", c.changed_at::text as "changedAt", c.refreshed_at as "refreshedAt", u.deleted_at is not null as "isClosed"`);
 
-/** Forgets a change that has been carried out, if none has come since. */
+/** Forgets a change that has been carried out, unless the name has changed again since. */
 export const endIdentityChange = (db: Queryable, { userId, changedAt }: IdentityChange) =>
   db.run(sql('data.endIdentityChange')`delete from identity_changes where user_id = ${userId} and changed_at = ${changedAt}::timestamptz`);
 
 /**
- * What has come since is due at once. A statement after the one that ends: in the same one, a change that is committed while it waits for the row
- * would not be seen, and keep the lease of the change before it.
+ * Ends the lease, so that a change that came meanwhile is due at once. This is a second statement, after `endIdentityChange`. A single statement for both would
+ * not see a change that is committed while the statement waits for the row, and that change would keep the old lease.
  */
 export const releaseIdentityChange = (db: Queryable, { userId }: IdentityChange) =>
   db.run(sql('data.releaseIdentityChange')`update identity_changes set leased_until = '-infinity' where user_id = ${userId}`);
 
-/** Notes that the lake shows the name as it is now, and lets go. */
+/** Notes that the lake shows the name as of this change, and ends the lease. */
 export const markRefreshed = (db: Queryable, { userId, changedAt }: IdentityChange) =>
   db.run(sql('data.markRefreshed')`
     update identity_changes set leased_until = '-infinity', refreshed_at = case when changed_at = ${changedAt}::timestamptz then clock_timestamp() end

@@ -28,8 +28,9 @@ const reportErased = (ctx: Context, userId: string, details: { store: 'exports' 
   ctx.db.transaction((tx) => audit(tx, null, { action: 'user.erased', subjectId: userId, details }));
 
 /**
- * Carries changed names into the lake, person after person, until none is due. Of a closed account the exports that may hold the name are removed at once by `eraseExports`, which answers how many,
- * and its files of the lake `readSeconds` after the last version that read them. Several processes share the work; what fails is due again a minute later.
+ * Carries changed names into the lake, one person after another, until no change is due. For a closed account, `eraseExports` removes at once the exports that
+ * may hold the name, and answers how many. The old files of the lake are removed `readSeconds` later, when no read can still open them. Several processes may
+ * share the work. A change that fails is due again a minute later.
  */
 export async function refreshChangedIdentities(
   ctx: Context,
@@ -46,7 +47,7 @@ export async function refreshChangedIdentities(
     for (const experimentId of experiments) {
       signal.throwIfAborted();
       if (change.refreshedAt === null) await refreshIdentity(ctx, experimentId);
-      // times are cut to milliseconds on their way here
+      // `refreshedAt` lost its microseconds when it was read, so a millisecond is added
       else
         files += await eraseRetired(ctx.db, ctx.staging, {
           experimentId,

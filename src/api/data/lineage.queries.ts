@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 
-/** What was written down when a source was stored in a table. */
+/** Finds what was recorded when a source was stored in a table. */
 export const findStoredSource = (db: Queryable, tableId: string, source: string) =>
   db.one<{ origin: string | null; pipelineVersion: string | null; version: number; committedAt: Date }>(sql('lineage.findSource')`
     select origin, pipeline_version as "pipelineVersion", version, committed_at as "committedAt" from lake_sources

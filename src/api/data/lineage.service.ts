@@ -15,7 +15,7 @@ const instant = (value: unknown): Date | null =>
 type Origin = Pick<Lineage, 'source' | 'pipelineVersion' | 'arrivedAt' | 'processedAt' | 'tableVersion'>;
 const UNKNOWN: Origin = { source: null, pipelineVersion: null, arrivedAt: null, processedAt: null, tableVersion: null };
 
-/** Row ids are the source's 20 hex digits and the row's place in it. */
+/** A row id is the 20 hex digits of the row's source, then the row's position in that source. */
 const placeOf = (rowId: string) => ({ source: rowId.slice(0, 20), position: Number.parseInt(rowId.slice(20), 16) });
 
 async function messageOf(ctx: Context, table: { id: string; anonymised: boolean }, rowId: string, arrivedAt: Date | null): Promise<Origin> {
@@ -59,7 +59,7 @@ async function uploadOf(ctx: Context, table: { id: string; anonymised: boolean }
   return { source: from, pipelineVersion, arrivedAt: file?.arrivedAt ?? null, processedAt: committedAt, tableVersion: version };
 }
 
-/** Where a row came from, of a table that the caller may read. Errors: no such row. */
+/** Tells where a row came from. The caller may read the row's table. Errors: rowsNotFound. */
 export async function loadLineage(ctx: Context, userId: string, table: OpenTable, rowId: string): Promise<Lineage> {
   const { experimentId, kind, identifier, tableId } = table;
   const anonymised = table.scope.anonymised;
@@ -80,7 +80,7 @@ export async function loadLineage(ctx: Context, userId: string, table: OpenTable
   const rawId = text(row['raw_id']) ?? '';
   const raw = await findTable(ctx.db, experimentId, 'raw_data');
   const origin = raw ? await messageOf(ctx, { id: raw.id, anonymised }, rawId, null) : UNKNOWN;
-  // who may see macro rows may not see the raw ones, nor then what they came in
+  // a caller who may read macro rows but not raw ones is not told the source of the raw ones
   const source = await openTable(ctx.db, userId, experimentId, 'raw_data').then(
     () => origin.source,
     () => null,

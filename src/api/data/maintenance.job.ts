@@ -5,7 +5,7 @@ import { compactTables } from './compaction.service.ts';
 
 const HOUR = 3_600_000;
 
-/** Every minute: writes many small files of a table anew as few that do not overlap. */
+/** Every minute: replaces many small files of a table by a few that do not overlap. */
 export const compactJob = (ctx: Context): JobHandler => ({
   name: 'lake.compact',
   schedule: '* * * * *',

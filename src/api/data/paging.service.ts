@@ -5,7 +5,7 @@ import type { PageEdges } from '../../lakehouse/read/read.ts';
 import { readRequest, type ReadParameters, type ReadRequest, type Seek } from '../../lakehouse/ask/request.ts';
 import { readCursor, writeCursor, type CursorScope } from './cursor.ts';
 
-/** A read as it was asked, with a cursor instead of a page where there is one. */
+/** The parameters of a read. A cursor, where there is one, takes the place of a page number. */
 export interface PlacedParameters extends ReadParameters {
   cursor?: string;
   asOf?: number;
@@ -15,7 +15,7 @@ const scopeOf = (table: OpenTable, { orderBy, orderDirection, filters, asOf }: P
   table.experimentId,
   table.kind,
   table.identifier,
-  // names that a cursor holds are those that its reader may see
+  // a cursor may hold names, and only those that its reader may see
   table.scope.anonymised,
   orderBy,
   orderDirection?.toUpperCase(),
@@ -23,7 +23,7 @@ const scopeOf = (table: OpenTable, { orderBy, orderDirection, filters, asOf }: P
   asOf,
 ];
 
-/** The request of a read, and the version of the table that it is of; the newest one when undefined. Errors: invalidInput, queryRefused. */
+/** Makes the request of a read, and tells which version of the table to read: the newest one when undefined. Errors: invalidInput, queryRefused. */
 export function placeRead(
   ctx: Context,
   table: OpenTable,
@@ -39,7 +39,7 @@ export function placeRead(
   return { asked: { ...asked, seek }, version };
 }
 
-/** The cursors of the pages beside a page. */
+/** Makes the cursors of the previous and the next page. */
 export function makeCursors(
   ctx: Context,
   table: OpenTable,

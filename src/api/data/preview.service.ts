@@ -1,4 +1,4 @@
-/** What a table begins with, beside something else. */
+/** The first rows of a table, as part of another answer. */
 import { text } from 'node:stream/consumers';
 import type { Caller } from '../../auth/caller.ts';
 import { openTable } from '../../authorization/tables.ts';
@@ -17,7 +17,7 @@ const unlessDenied = (error: unknown): undefined => {
   throw error;
 };
 
-/** The first page of an experiment's measurements; undefined where the caller may not read them. Errors: those of a read. */
+/** Reads the first page of an experiment's measurements; undefined where the caller may not read them. Errors: those of a read. */
 export async function readFirstMeasurements(
   ctx: Context,
   caller: Caller,

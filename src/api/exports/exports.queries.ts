@@ -12,7 +12,7 @@ export interface ExportRow {
   tableName: string;
   tableVersion: number;
   format: ExportFormat;
-  /** Texts as a read takes them. */
+  /** The parameters of the read that is exported. */
   query: Record<string, string | number>;
   raw: boolean;
   names: NamesPolicy;
@@ -33,7 +33,7 @@ export interface ExportRow {
   createdAt: Date;
   completedAt: Date | null;
   expiresAt: Date | null;
-  /** The file is gone, or to be gone. */
+  /** The file is deleted, or is due to be. */
   isExpired: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface NewExportRow {
   createdBy: string;
 }
 
-/** 0 when the experiment is gone. */
+/** Inserts an export. Answers 0 when the experiment is gone. */
 export const insertExport = (tx: Transaction, row: NewExportRow) =>
   tx.run(sql('exports.insert')`
     insert into exports (id, experiment_id, table_identifier, table_name, table_version, format, query, raw, names, created_by)
@@ -84,15 +84,17 @@ export const countExports = async (db: Queryable, table: { experimentId: string;
 export const findExport = (db: Queryable, experimentId: string, exportId: string) =>
   db.one<ExportRow>(sql('exports.find')`select ${columns} from exports e where e.id = ${exportId} and e.experiment_id = ${experimentId}`);
 
-/** An attempt that counts says so twice a second. */
+/** A running attempt reports twice a second. After this long a silence, another attempt may take its place. */
 const STALE = fragment`interval '5 seconds'`;
 
-/** Holds the exports of a person until the transaction ends, so that two claims count each other. */
+/** Locks the exports of a person until the transaction ends, so that two claims count each other. */
 export const lockExportsOf = (tx: Transaction, exportId: string) =>
   tx.run(sql('exports.lockOf')`
     select pg_advisory_xact_lock(hashtextextended('exports ' || coalesce(created_by::text, ''), 0)) from exports where id = ${exportId}`);
 
-/** Begins an attempt; nothing when somebody else is at it, it has ended, or its creator has as many running as may be. */
+/**
+ * Begins an attempt. Answers nothing when another attempt is running, when the export has ended, or when its creator already has `perCaller` exports running.
+ */
 export const claimExport = (tx: Transaction, exportId: string, perCaller: number) =>
   tx.one<ExportRow>(sql('exports.claim')`
     update exports e set status = 'running', attempt = e.attempt + 1, heartbeat_at = now(), started_at = coalesce(e.started_at, now()), percent_done = 0, rows_done = 0,
@@ -109,7 +111,7 @@ interface Attempt {
 
 const mine = ({ exportId, attempt }: Attempt) => fragment`id = ${exportId} and attempt = ${attempt} and status = 'running'`;
 
-/** Says how far an attempt is; 0 when it is no longer the one that counts. */
+/** Records the progress of an attempt. Answers 0 when the attempt no longer counts. */
 export const beatExport = (db: Queryable, attempt: Attempt, progress: ExportProgress) =>
   db.run(sql('exports.beat')`
     update exports set heartbeat_at = now(), percent_done = ${progress.percent}, rows_done = ${progress.rows}, bytes_done = ${progress.bytes},
@@ -126,7 +128,7 @@ export interface CompletedExport {
   keepDays: number;
 }
 
-/** 0 when the attempt has been overtaken or cancelled. */
+/** Completes an export. Answers 0 when the attempt has been overtaken or cancelled. */
 export const completeExport = (tx: Transaction, attempt: Attempt, made: CompletedExport) =>
   tx.run(sql('exports.complete')`
     update exports set status = 'completed', completed_at = now(), object_key = ${made.objectKey}, sha256 = decode(${made.sha256}, 'hex'), file_name = ${made.fileName},
@@ -154,13 +156,13 @@ export const findWaiting = (db: Queryable, createdBy: string) =>
   db.one<{ exportId: string }>(sql('exports.findWaiting')`
     select id as "exportId" from exports where created_by = ${createdBy} and status = 'queued' order by created_at, id limit 1`);
 
-/** Nobody works on it: it waits for long, or its process is gone. */
+/** Nobody works on the export: it has long been queued, or the process of its attempt is gone. */
 const silent = fragment`(status = 'queued' and queued_at < now() - interval '15 seconds')
   or (status = 'running' and heartbeat_at < now() - ${STALE} and queued_at < now() - interval '5 seconds')`;
 
 export const anySilentExport = fragment`exists (select from exports where ${silent})`;
 
-/** Exports that nobody works on. They count as put into the queue now. */
+/** Finds exports that nobody works on, and counts them as put into the queue now. */
 export const takeSilentExports = (db: Queryable) =>
   db.rows<{ exportId: string }>(sql('exports.takeSilent')`
     update exports set queued_at = now()
@@ -174,7 +176,7 @@ export const listExpiring = (db: Queryable, limit: number) =>
   db.rows<{ exportId: string }>(sql('exports.listExpiring')`
     select id as "exportId" from exports where status = 'completed' and expired_at is null and expires_at <= now() order by expires_at limit ${limit}`);
 
-/** Ends the time of an experiment's files that hold people's names, and has those that are being written begin anew. */
+/** Expires an experiment's files that may hold people's names. Such files that are being written begin anew. */
 export const retireNamedExports = (db: Queryable, experimentId: string) =>
   db.rows<{ exportId: string }>(sql('exports.retireNamed')`
     with again as (

@@ -26,13 +26,13 @@ import {
 
 export const WRITE_EXPORT = 'exports.write';
 
-/** Every attempt to write an export is an object of its own. */
+/** Prints the object key of one attempt. Every attempt to write an export makes an object of its own. */
 export const printExportKey = (exportId: string, attempt: number): string => printObjectKey('exports', exportId, String(attempt));
 
 const asText = (value: unknown): string | undefined =>
   value === undefined || value === null ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** What a read would have been sent, so that an export is the same query. */
+/** The parameters that a read of the same query would be sent. */
 const parametersOf = (body: NewExport): ReadParameters => ({
   columns: asText(body.columns),
   filters: asText(body.filters),
@@ -42,7 +42,10 @@ const parametersOf = (body: NewExport): ReadParameters => ({
   limit: body.limit,
 });
 
-/** Whose names go into the file: those that the experiment shows, unless pseudonyms are asked for, or somebody who manages insists on real ones. */
+/**
+ * Decides which names go into the file: those that the experiment shows, unless the caller asks for pseudonyms or, with `manage`, for real names. Errors:
+ * namesDenied.
+ */
 async function namesFor(ctx: Context, caller: Caller, table: OpenTable, anonymise: boolean | undefined): Promise<NamesPolicy> {
   if (anonymise === false) {
     await setRealNames(ctx.db, caller.userId, table);
@@ -129,7 +132,7 @@ async function opened(ctx: Context, caller: Caller, { experimentId, exportId }: 
   return { row, table: await openTable(ctx.db, caller.userId, experimentId, row.tableIdentifier) };
 }
 
-/** An export, and how far it is. */
+/** Loads an export and its progress. */
 export async function loadExportStatus(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportStatus> {
   const { row, table } = await opened(ctx, caller, path);
   return {
@@ -152,8 +155,9 @@ export interface ExportFile {
 }
 
 /**
- * The file of an export, for a caller who may read the table now. A file with real names goes to nobody once the experiment is anonymised, unless
- * it was made to hold them, and then only to who manages. Errors: exportNotReady, exportFailed, exportCancelled, exportExpired, exportWithdrawn, namesDenied.
+ * Finds the file of an export, for a caller who may read the table now. Once the experiment is anonymised, a file with real names goes to nobody. The exception
+ * is a file that was made to hold them: it goes to callers with `manage`. Errors: exportNotReady, exportFailed, exportCancelled, exportExpired,
+ * exportWithdrawn, namesDenied.
  */
 export async function openExport(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportFile> {
   const { row, table } = await opened(ctx, caller, path);
@@ -170,7 +174,7 @@ export async function openExport(ctx: Context, caller: Caller, path: ExportPath)
   return { objectKey: key, byteCount: fileSize, sha256, fileName, format: row.format, completedAt };
 }
 
-/** Deletes what attempts have written, all but one where that is given. Answers the bytes. */
+/** Deletes the objects that attempts have written, except `keep`. Answers how many bytes they held. */
 export async function removeObjects(ctx: Context, exportId: string, keep?: string): Promise<number> {
   let bytes = 0;
   for await (const { key, byteCount } of ctx.objects.list(`${printObjectKey('exports', exportId)}/`))
@@ -178,7 +182,7 @@ export async function removeObjects(ctx: Context, exportId: string, keep?: strin
   return bytes;
 }
 
-/** Cancels an export that is not finished, or removes a finished one with its file: one's own, or anybody's with `manage`. */
+/** Cancels an unfinished export, or removes a finished one with its file. Exports of other people need `manage`. */
 export async function removeExport(ctx: Context, caller: Caller, path: ExportPath): Promise<void> {
   const { row, table } = await opened(ctx, caller, path);
   if (row.createdBy !== caller.userId && !(await decide(ctx.db, caller.userId, 'experiment', path.experimentId, 'manage')).allow)

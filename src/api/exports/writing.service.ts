@@ -41,13 +41,18 @@ interface Progress {
   totalRows: number | null;
 }
 
-/** Hundredths of a percent: rows are put in order before the first is written, so reading is half of the work where it is known. */
+/**
+ * The progress in percent, with two decimals. Rows are put in order before the first is written, so reading is half of the work where its progress is known.
+ */
 const percentOf = ({ read, rows, totalRows }: Progress): number => {
   const written = totalRows === null || totalRows === 0 ? 0 : Math.min(1, rows / totalRows);
   return Math.round((read === null ? written : (read + written) / 2) * 10_000) / 100;
 };
 
-/** The table as the file may show it: access is asked again, and an experiment that was anonymised meanwhile gives pseudonyms. */
+/**
+ * Opens the table as the file may show it. Access is checked again, and an experiment that was anonymised meanwhile gives pseudonyms unless a manager asked for
+ * real names.
+ */
 async function tableOf(ctx: Context, row: ExportRow): Promise<{ table: OpenTable; names: NamesPolicy }> {
   if (row.createdBy === null) throw errors.resourceNotFound('experiment');
   const table = await openTable(ctx.db, row.createdBy, row.experimentId, row.tableIdentifier);
@@ -117,7 +122,7 @@ async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signa
   else await removeObjects(ctx, row.exportId, key);
 }
 
-/** Tells the row twice a second how far the attempt is, and ends the attempt when it is no longer the one that counts. */
+/** Records progress twice a second, and ends the attempt when it is no longer the one that counts. */
 async function beat(ctx: Context, row: ExportRow, progress: Progress, stop: AbortController): Promise<void> {
   while (!stop.signal.aborted) {
     await sleep(BEAT_MS, undefined, { signal: stop.signal }).catch(() => undefined);
@@ -127,7 +132,7 @@ async function beat(ctx: Context, row: ExportRow, progress: Progress, stop: Abor
   }
 }
 
-/** What a person may read of a failure; null where another attempt may go better. */
+/** The reason of a failure, in words for people; null where another attempt may succeed. */
 const reasonOf = (error: unknown, row: ExportRow): string | null => {
   if (error instanceof ApiError && (error.code === 'LAKE_FILE_UNREADABLE' || (error.status < 500 && error.status !== 429)))
     return error.message;
@@ -141,7 +146,10 @@ const fail = (ctx: Context, row: ExportRow, reason: string): Promise<void> =>
     await publishEvent(ctx, tx, { kind: 'export.failed', experimentId: row.experimentId, facts });
   });
 
-/** One attempt at an export. Does nothing when another is at it, it has ended, or its creator has as many running as may be. */
+/**
+ * Makes one attempt at an export. Does nothing when another attempt is running, when the export has ended, or when its creator has as many running as are
+ * allowed.
+ */
 export async function writeExport(ctx: Context, exportId: string, signal: AbortSignal): Promise<void> {
   const row = await ctx.db.transaction(async (tx) => {
     await lockExportsOf(tx, exportId);
@@ -169,14 +177,14 @@ export async function writeExport(ctx: Context, exportId: string, signal: AbortS
   }
 }
 
-/** Sees to it that exports of a process that is gone go on, and that none waits for ever. */
+/** Enqueues exports that nobody works on, so that none waits for ever. */
 export async function wakeExports(ctx: Context): Promise<void> {
   for (const { exportId } of await takeSilentExports(ctx.db)) await ctx.jobs.enqueue(WRITE_EXPORT, { exportId }, { key: exportId });
 }
 
 const BATCH = 100;
 
-/** Deletes the files of exports whose time has passed. The rows stay, and say so. */
+/** Deletes the files of exports whose time has passed. The rows stay, marked as expired. */
 export async function expireExports(ctx: Context): Promise<void> {
   for (;;) {
     const expiring = await listExpiring(ctx.db, BATCH);
@@ -188,7 +196,7 @@ export async function expireExports(ctx: Context): Promise<void> {
   }
 }
 
-/** Removes the files of these experiments that may hold people's names, and answers how many; who needs one asks for it again. */
+/** Removes the files of these experiments that may hold people's names, and answers how many. Whoever needs such a file exports it again. */
 export async function eraseNamedExports(ctx: Context, experiments: readonly string[]): Promise<number> {
   let files = 0;
   for (const experimentId of experiments) files += (await retireNamedExports(ctx.db, experimentId)).length;

@@ -34,7 +34,7 @@ export async function signUploadUrl(ctx: Context, caller: Caller, body: NewUploa
   });
 }
 
-/** What a key of ours says: whose object it is, and where it goes. */
+/** Reads from a key of ours who put the object, and which experiment it goes to. */
 function ownerOf(key: string) {
   const [prefix, experimentId, userId, name, ...rest] = key.split('/');
   return prefix === PREFIX && experimentId && userId && name && rest.length === 0 ? { experimentId, userId } : undefined;
@@ -48,7 +48,10 @@ export async function acceptObject(ctx: Context, key: string, { sha256, byteCoun
   if (added.length === 0 && (await listKnownObjects(ctx.db, [key])).length === 0) await ctx.objects.delete(key);
 }
 
-/** Takes an object of the bucket into the inbox; null: it was too large, as a URL without a signed length allows, and is removed. */
+/**
+ * Takes an object of the bucket into the inbox, and answers its size. Removes an object that is too large, which a URL without a signed length allows, and
+ * answers null.
+ */
 async function takeObject(
   ctx: Context,
   { key, byteCount: size }: Pick<ObjectFacts, 'key' | 'byteCount'>,
@@ -70,7 +73,7 @@ async function takeObject(
   return byteCount;
 }
 
-/** Takes in what somebody says they have put. Errors: not theirs or not there, denied, archived, too large. */
+/** Takes an object into the inbox once its sender says that it was put. Errors: not theirs, not there, denied, archived, too large. */
 export async function completeUpload(ctx: Context, caller: Caller, key: string, signal: AbortSignal): Promise<ArrivedObject> {
   const owner = ownerOf(key);
   if (!owner || !isObjectKey(key) || owner.userId !== caller.userId) throw errors.objectNotFound();
@@ -84,7 +87,7 @@ export async function completeUpload(ctx: Context, caller: Caller, key: string, 
   return { key, contentLength };
 }
 
-/** Takes objects into the inbox that were stored when the process, or the store's message to us, was lost. Answers how many. */
+/** Takes objects into the inbox whose arrival was lost, with the process or with the store's message about it. Answers how many. */
 export async function adoptObjects(ctx: Context, signal: AbortSignal, afterMs = ADOPT_AFTER_MS): Promise<number> {
   let adopted = 0;
   let batch: ObjectFacts[] = [];

@@ -9,7 +9,7 @@ import { beatBroker, endStalePresence, putPresence } from './measurements.querie
 
 const BEAT_MS = 5_000;
 
-/** Runs the broker of this machine until the answer is called; nothing with AWS IoT, or where it is switched off. */
+/** Runs the embedded broker, and answers the function that stops it. Does nothing with AWS IoT, or where the broker is switched off. */
 export async function runBroker(ctx: Context): Promise<() => Promise<void>> {
   const { embedded } = ctx.iot;
   const { broker: wanted, port, hostname } = ctx.config.iot;
@@ -34,7 +34,7 @@ export async function runBroker(ctx: Context): Promise<() => Promise<void>> {
     findPerson: (accessKeyId, token) => embedded.tokens.verify(accessKeyId, token),
     onMessage: makeMessageKeeper(db),
     onPresence: async ({ thingName, userId, clientId, eventType, timestamp, disconnectReason, sessionIdentifier }: PresenceEvent) => {
-      // a device whose certificate has just died is nobody any more, but its client id is still its thing's name
+      // a device whose certificate has just become invalid has no thing name, but its client id is still the name of its thing
       const thing = thingName ?? (userId === null && !clientId.startsWith('u-') ? clientId : null);
       if (thing === null) return;
       await putPresence(db, {

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 
-/** One measurement of a sum. */
+/** One of the measurements that a sum counts. */
 export interface Instant {
   at: string;
   gps: boolean;
@@ -25,7 +25,7 @@ export interface HourCount {
   instants: Instant[];
 }
 
-/** Adds to the sums by hour and by day, and keeps the instants. */
+/** Adds measurements to the sums by hour and by day, and keeps their instants. */
 export const addHours = (db: Queryable, experimentId: string, hours: readonly HourCount[]) =>
   db.run(sql('measurements.addHours')`
     with n as materialized (
@@ -77,14 +77,14 @@ export const addRecent = (db: Queryable, experimentId: string, rows: readonly Re
       battery float8, latitude float8, longitude float8, sample text)
     on conflict do nothing`);
 
-/** Keeps the newest of a device. */
+/** Keeps the newest `keep` measurements of each device, and deletes the others. */
 export const trimRecent = (db: Queryable, clientIds: readonly string[], keep: number) =>
   db.run(sql('measurements.trimRecent')`
     delete from recent_measurements r using unnest(${clientIds}::text[]) as c (client_id)
     cross join lateral (select n.at, n.id from recent_measurements n where n.client_id = c.client_id order by n.at desc, n.id offset ${keep} limit 1) cut
     where r.client_id = c.client_id and (r.at < cut.at or (r.at = cut.at and r.id >= cut.id))`);
 
-/** A session never ends before it began, whatever the clock did meanwhile. */
+/** Records that a thing connected or disconnected. A session never ends before it was last seen, whatever the clock did meanwhile. */
 export const putPresence = (
   db: Queryable,
   event: { id: string; thingName: string; eventType: string; at: Date; reason: string | null; session: string; broker: string },
@@ -101,7 +101,7 @@ export const putPresence = (
     on conflict (thing_name) do update set connected = excluded.connected, session = excluded.session, broker = excluded.broker, last_seen_at = excluded.last_seen_at
     where excluded.connected or p.session = excluded.session`);
 
-/** A broker that starts again ends, at the time it was last known to be there, what it had not ended. */
+/** Ends the sessions that a broker left open when it stopped, at the time when it was last known to run. */
 export const endStalePresence = (db: Queryable, broker: string) =>
   db.run(sql('presence.endStale')`
     with known as (select coalesce((select alive_at from brokers where name = ${broker}), now()) as at),

@@ -7,7 +7,7 @@ import { RECENT, sumMeasurements } from './shaping.ts';
 /** What one statement takes at most. */
 const AT_ONCE = { messages: 1_000, bytes: 8_388_608 };
 
-/** The broker has decided that the sender may publish there; what of it is stored is decided when it is read. */
+/** The broker has already decided that the sender may publish to the topic. Which of the contents are stored is decided when the message is read. */
 const arrivalOf = ({ topic, clientId, userId, payload }: BrokerMessage): NewArrival => ({
   experimentId: topic.experimentId,
   clientId,
@@ -32,7 +32,10 @@ function takeBatch(queue: Waiting[]): Waiting[] {
   return queue.splice(0, count);
 }
 
-/** Makes messages durable; those that come while one statement runs go into the next together. The promise of one resolves when it may be acknowledged. */
+/**
+ * Makes the function that stores messages. Messages that come while one statement runs go together into the next. The promise of a message resolves when the
+ * message may be acknowledged.
+ */
 export function makeMessageKeeper(db: Database): (message: BrokerMessage) => Promise<void> {
   const queue: Waiting[] = [];
   let running = false;
@@ -59,7 +62,7 @@ export function makeMessageKeeper(db: Database): (message: BrokerMessage) => Pro
     });
 }
 
-/** Adds measurements to what devices are watched by, in the transaction that stores them. */
+/** Adds measurements to the sums and lists by which devices are monitored, in the transaction that stores the measurements. */
 export async function countMeasurements(
   tx: Transaction,
   experimentId: string,

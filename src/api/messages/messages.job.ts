@@ -12,17 +12,17 @@ import { countMeasurements } from './measurements.service.ts';
 import { adoptObjects } from './arrivals.service.ts';
 import { decodeStored } from './reading.service.ts';
 
-/** Messages that are taken apart before others have their turn in this process. */
+/** How many messages are decoded before other work in this process has its turn. */
 const AT_ONCE = 250;
 const EXPERIMENTS_AT_ONCE = 100;
-/** How long nothing is tried again once something around the service has failed. */
+/** How long to wait after a failure around the service, such as an unreachable database. */
 const AROUND_MS = 2_000;
-/** Rest after messages were stored: few cost as much as hundreds, and where some came, more will come meanwhile. */
+/** Rest after messages were stored. Storing a few costs as much as storing hundreds, and more are likely to come during the rest. */
 const REST_MS = 1_300;
 const DAY = 86_400_000;
 const QUARANTINE_DAYS = 90;
 
-/** Why nothing of this sender may be stored in the experiment now; undefined when it may. */
+/** Tells why messages of this sender may not be stored in the experiment now; undefined when they may. */
 async function refusalOf(ctx: Context, experimentId: string, userId: string | null): Promise<string | undefined> {
   const status = await loadStatus(ctx.db, experimentId);
   if (status === undefined) return 'experiment-unknown';
@@ -46,7 +46,7 @@ async function readMessages(ctx: Context, experimentId: string, pending: readonl
   return read;
 }
 
-/** Takes messages apart, and makes sure that whose measurements they are has a name. */
+/** Decodes messages, and makes sure that the people whose measurements they hold have names in the lake. */
 async function readBatch(ctx: Context, experimentId: string, pending: readonly InboxMessage[]): Promise<ReadMessage[]> {
   const messages = await readMessages(ctx, experimentId, pending);
   const people = listContributors(messages);
@@ -56,7 +56,7 @@ async function readBatch(ctx: Context, experimentId: string, pending: readonly I
   return messages;
 }
 
-/** Turns the waiting messages of one experiment into rows, batch by batch; `onStored` is called after each that stored any. */
+/** Turns the waiting messages of one experiment into rows, batch by batch. Calls `onStored` after each batch that stored any. */
 export async function ingestExperiment(ctx: Context, experimentId: string, signal: AbortSignal, onStored: () => void): Promise<void> {
   const { db, staging, pipelines } = ctx;
   const alongside: typeof countMeasurements = async (tx, id, measurements) => {
@@ -76,14 +76,14 @@ export async function ingestExperiment(ctx: Context, experimentId: string, signa
 }
 
 /**
- * Turns every waiting message into rows, an experiment after the other. Two processes at it do no harm: a message is stored once. What fails stays where it is
- * for the next time. Whenever some were stored, `onStored` is called.
+ * Turns every waiting message into rows, one experiment after another. Two processes may do so at once: a message is stored only once. A message that fails
+ * stays for the next time. Calls `onStored` whenever some were stored.
  */
 export async function ingestWaiting(ctx: Context, signal: AbortSignal, onStored: () => void): Promise<void> {
   const waiting = await listWaiting(ctx.db, EXPERIMENTS_AT_ONCE);
   if (waiting.length === 0) return;
   let failedAround = false;
-  // each begins elsewhere: two workers at one experiment do its work twice, and one of them in vain
+  // processes begin at different experiments: two at the same one do its work twice, one of them in vain
   const start = Math.floor(Math.random() * waiting.length);
   for (const { experimentId } of [...waiting.slice(start), ...waiting.slice(0, start)]) {
     if (signal.aborted) return;
@@ -105,7 +105,7 @@ export const adoptObjectsJob = (ctx: Context): JobHandler => ({
   },
 });
 
-/** Every night: forgets messages that were set aside longer ago than quarantine is kept. */
+/** Every night: forgets messages that were set aside more than `QUARANTINE_DAYS` ago. */
 export const forgetMessagesJob = (ctx: Context): JobHandler => ({
   name: 'messages.forget',
   schedule: '20 2 * * *',

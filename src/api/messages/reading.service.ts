@@ -19,6 +19,6 @@ async function bytesOf(objects: Pick<Context['objects'], 'get'>, { body, objectK
   return Buffer.concat(chunks);
 }
 
-/** What a message of the inbox says, by the decoder of today. */
+/** Decodes a message of the inbox by the current decoder. */
 export const decodeStored = async (objects: Pick<Context['objects'], 'get'>, message: InboxMessage): Promise<ReadMessage['decoded']> =>
   readPayload(await bytesOf(objects, message), message.objectKey === null ? MESSAGE_CAPS : OBJECT_CAPS);

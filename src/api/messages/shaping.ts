@@ -2,32 +2,32 @@ import type { MeasurementRow } from '../../ingest/messages/store.ts';
 import { readJson } from '../../json.ts';
 import type { HourCount, RecentRow } from './measurements.queries.ts';
 
-/** What measurements come to for monitoring; of each client the newest. */
+/** Measurements as summed up for monitoring, with the newest ones of each client. */
 export interface Shaped {
   hours: HourCount[];
   runs: { clientId: string; runId: string; hour: string }[];
   recent: RecentRow[];
 }
 
-/** How many measurements of a device are kept for a look at them. */
+/** How many of the newest measurements of a device are kept to be shown. */
 export const RECENT = 50;
 
-/** Characters that are kept of a word a device says of itself, and of the list of macros: all of them together fit one index entry. */
+/** How many characters are kept of a word that a device says about itself, and of the list of macros. All of them together fit one index entry. */
 const LONGEST_WORD = 100;
 const LONGEST_LIST = 370;
 const LONGEST_SAMPLE = 65_536;
 
-// what Postgres takes as text: a device may send others
+// a device may send characters that Postgres does not take as text
 const clean = (text: string, longest: number) => text.slice(0, longest).replaceAll('\0', '\ufffd').toWellFormed();
 const word = (text: string | null) => (text === null ? null : clean(text, LONGEST_WORD));
 
-// times are of one form, so that their texts sort as they do; of one instant the lesser id is first, as in the table
+// times all have one form, so their texts sort by time; within one instant the lesser id is first, as in the table
 const newest = (rows: readonly RecentRow[]) =>
   rows.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? -1 : 1)).slice(0, RECENT);
 
 const hourOf = (timestamp: string) => `${timestamp.slice(0, 13)}:00:00Z`;
 
-/** Ids, comma-separated: whole ones, as many as fit. */
+/** Lists the macros' ids with commas between them: only whole ids, as many as fit. */
 function macroIds(json: string | null): string {
   const ids = (readJson(json ?? '[]') as { id: string | null }[]).flatMap(({ id }) => (id === null ? [] : [clean(id, LONGEST_WORD)]));
   return ids.reduce((list, id) => {
@@ -81,7 +81,7 @@ export function sumMeasurements(measurements: readonly (readonly MeasurementRow[
     if (timestamp < sum.firstAt) sum.firstAt = timestamp;
     if (timestamp > sum.lastAt) sum.lastAt = timestamp;
     hours.set(name, sum);
-    // a device is watched by its client id: without one there is nobody to look at
+    // monitoring finds a device by its client id, so a measurement without one is only counted
     if (row.clientId === null) continue;
     if (runId !== null) runs.push({ clientId, runId, hour });
     const sample = data === null ? null : clean(data, LONGEST_SAMPLE);

@@ -12,7 +12,7 @@ const MOST_MARKS = 100;
 const marks = z.array(z.string().max(100)).max(MOST_MARKS);
 const types = z.record(z.string().max(255), z.enum(TYPE_WORDS));
 
-/** The value of a field that holds JSON. */
+/** Parses a field that holds JSON. */
 function parsed(text: string, context: z.RefinementCtx): unknown {
   try {
     return readJson(text);
@@ -22,7 +22,7 @@ function parsed(text: string, context: z.RefinementCtx): unknown {
   }
 }
 
-/** How the text of csv, tsv and xlsx files is read, where their values are not to decide. */
+/** How the text of csv, tsv and xlsx files is read. Where a field is absent, the values in the file decide. */
 const reading = {
   missing: z
     .string()
@@ -64,22 +64,22 @@ const joined = z.object({
   ...reading,
 });
 
-/** The fields of an upload, which come before its files; the published document is made from it. */
+/** The fields of an upload, which come before its files. The published API document is made from this shape. */
 export const fieldsShape = z.discriminatedUnion('targetKind', [made, joined]);
 export type Fields = z.infer<typeof fieldsShape>;
 
-/** The fields of a preview: those of the upload that it is of, whose table need not have a name yet. */
+/** The fields of a preview: those of an upload, except that a new table need not have a name yet. */
 export const previewShape = z.discriminatedUnion('targetKind', [made.partial({ targetName: true }), joined]);
 export type PreviewFields = z.infer<typeof previewShape>;
 
-/** Kinds of files whose values are text, and the fields of reading that they have a use for. */
+/** Kinds of files whose values are text, each with the reading fields that apply to it. */
 const USEFUL: Partial<Record<SourceKind, readonly (keyof ReadingOptions)[]>> = {
   csv: ['missing', 'decimal', 'dateOrder', 'types'],
   tsv: ['missing', 'decimal', 'dateOrder', 'types'],
   xlsx: ['missing', 'decimal', 'dateOrder', 'types', 'sheet'],
 };
 
-/** What the fields say of reading; the name of the first that the kind of files has no use for, if there is one. */
+/** Collects the reading options from the fields. `useless` names the first given option that does not apply to this kind of files. */
 export function makeReading(fields: PreviewFields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
   const { missing, decimal, dateOrder, types: wanted, sheet } = fields;
   const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, sheet };
@@ -93,7 +93,7 @@ const USELESS = {
   sheet: 'is for xlsx files',
 };
 
-/** The fields by their shape. Errors: invalidInput. */
+/** Checks fields against their shape. Errors: invalidInput. */
 export function checkFields<Told extends PreviewFields>(shape: z.ZodType<Told>, given: Record<string, string>): Told {
   const parsed = shape.safeParse(given);
   if (!parsed.success)

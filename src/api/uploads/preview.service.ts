@@ -18,13 +18,13 @@ import type { PreviewedFile, UploadPreview } from './uploads.model.ts';
 import { checkName, findTarget, type FilePart, type UploadPart } from './uploads.service.ts';
 
 const { maxFiles, maxFileBytes } = PREVIEW_LIMITS;
-/** A look at one file takes so long at most. */
+/** How long the preview of one file may take. */
 const MOST_MS = 20_000;
 
 /** Where the files would go, and the columns that are there. */
 interface Target {
   fields: PreviewFields;
-  /** Whose data it is. */
+  /** The organization of the experiment. */
   organizationId: string;
   table: LakeTable | undefined;
   known: readonly ColumnState[];
@@ -56,7 +56,7 @@ async function receivePart(part: FilePart, path: string, to: string, signal: Abo
   return { byteCount, sha256: hash.digest('hex') };
 }
 
-/** Looks at a file that lies here, for as long as that may take and among as many as the caller may have at once. */
+/** Looks at a file on this machine's disk. The look may take `MOST_MS`, and counts among the reads that the caller may have at once. */
 async function lookAt(
   ctx: Context,
   caller: Caller,
@@ -89,8 +89,9 @@ async function lookAt(
 }
 
 /**
- * Says what an upload of files would decide, by their bytes or their beginnings: fields first, then parts named `files` for whole files and `parts` for beginnings.
- * Files are looked at in their order, each beside the columns that those before it would have made; one is on this machine at a time, and none when this ends.
+ * Says what an upload of files would decide, by their bytes or their beginnings. Fields come first, then parts named `files` for whole files and `parts` for
+ * beginnings. Files are looked at in their order; each look includes the columns that the files before would have made. At most one file is on this machine at
+ * a time, and none remains at the end.
  */
 export async function previewUpload(
   ctx: Context,

@@ -40,7 +40,7 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
   },
 });
 
-/** Ends uploads that were cut off while they arrived, and sees to it that those of a process that is gone go on. */
+/** Ends uploads that were cut off while they arrived. Enqueues again those that had arrived, when the process that worked on them is gone. */
 export async function sweepUploads(ctx: Context): Promise<void> {
   for (const { id, received } of await listSilentUploads(ctx.db))
     if (received) await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId: id }, { key: id });

@@ -3,7 +3,7 @@ import { fragment, nothing, sql } from '../../database/sql.ts';
 import type { ReadingOptions } from '../../ingest/typing/readings.ts';
 import type { Upload, UploadFile } from './uploads.model.ts';
 
-/** Who sent an upload is told to everybody, but in an anonymised experiment to themselves alone. */
+/** `createdBy` is shown to everybody; in an anonymised experiment only the sender sees it. */
 const columnsFor = (viewerId: string) => fragment`
   u.id as "uploadId", u.experiment_id as "experimentId", u.table_id as "uploadTableId", t.name as "uploadTableName", u.source_kind as "sourceKind",
   u.status, u.file_count as "fileCount", u.stored as "rowCount", u.rows_in as "rowsIn", u.quarantined, u.already_there as "alreadyThere",
@@ -60,7 +60,7 @@ export const markFileReceived = (db: Queryable, file: { uploadId: string; path: 
   db.run(sql('uploads.markFileReceived')`
     update upload_files set sha256 = decode(${file.sha256}, 'hex'), byte_count = ${file.byteCount} where upload_id = ${file.uploadId} and path = ${file.path}`);
 
-/** Every file is here: from now on the upload is the job's. */
+/** Notes that every file has arrived. From now on the job works on the upload. */
 export const markReceived = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.markReceived')`
     update uploads set received_at = now(), heartbeat_at = now(), file_count = (select count(*) from upload_files where upload_id = ${uploadId})
@@ -69,17 +69,17 @@ export const markReceived = (db: Queryable, uploadId: string) =>
 export const beatReceiving = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.beatReceiving')`update uploads set heartbeat_at = now() where id = ${uploadId} and status = 'pending'`);
 
-/** Ends an upload that did not arrive whole; 0 when it has ended or arrived. */
+/** Fails an upload that has not arrived completely. Answers 0 when it has already ended or arrived. */
 export const failReceiving = (db: Queryable, uploadId: string, message: string) =>
   db.run(sql('uploads.failReceiving')`
     update uploads set status = 'failed', completed_at = now(), error_message = ${message} where id = ${uploadId} and status = 'pending' and received_at is null`);
 
-/** The state of an upload, held until the transaction ends. */
+/** Finds an upload, and locks it until the transaction ends. */
 export const lockUpload = (db: Queryable, experimentId: string, uploadId: string) =>
   db.one<{ status: string; tableId: string | null }>(sql('uploads.lock')`
     select status, table_id as "tableId" from uploads where id = ${uploadId} and experiment_id = ${experimentId} for update`);
 
-/** Marks the files that have refused records; answers how many. */
+/** Marks the files with refused records to be read again; answers how many. */
 export const requestReplay = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.requestReplay')`
     update upload_files set replay_requested_at = now() where upload_id = ${uploadId} and quarantined > 0 and object_key is not null`);
@@ -101,7 +101,7 @@ const silent = fragment`status in ('pending', 'running') and heartbeat_at < now(
 
 export const anySilentUpload = fragment`exists (select from uploads where ${silent})`;
 
-/** Cut off while arriving (`received` false), or waiting for a job whose process is gone. */
+/** Lists uploads that were cut off while arriving (`received` is false), or wait for a job whose process is gone. */
 export const listSilentUploads = (db: Queryable) =>
   db.rows<{ id: string; received: boolean }>(sql('uploads.listSilent')`
     select id, received_at is not null as received from uploads
@@ -118,7 +118,7 @@ export const listUploadsToErase = (db: Queryable, experimentId: string) =>
     select u.id as "uploadId", f.object_key as "objectKey", coalesce(f.byte_count, 0) as "byteCount"
     from uploads u left join upload_files f on f.upload_id = u.id where u.experiment_id = ${experimentId}`);
 
-/** Files that are kept of ended uploads into tables that are gone. */
+/** Lists files that are still kept for ended uploads whose tables are gone. */
 export const listUnplacedFiles = (db: Queryable, experimentId: string) =>
   db.rows<{ uploadId: string; path: string; objectKey: string }>(sql('uploads.listUnplacedFiles')`
     select u.id as "uploadId", f.path, f.object_key as "objectKey" from uploads u join upload_files f on f.upload_id = u.id
@@ -130,7 +130,7 @@ export const forgetObject = (db: Queryable, uploadId: string, path: string) =>
 export const deleteUploadsOf = (db: Queryable, experimentId: string) =>
   db.run(sql('uploads.deleteOf')`delete from uploads where experiment_id = ${experimentId}`);
 
-/** Takes back a table that an upload was to make, as long as nothing is in it and nothing else goes there. */
+/** Deletes the table that an upload was to make, if the table is empty and no other upload goes into it. */
 export const deleteTableOf = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.deleteTableOf')`
     delete from lake_tables t using uploads u

@@ -40,13 +40,13 @@ import {
 export const INGEST_UPLOAD = 'uploads.ingest';
 const BEAT_MS = 5_000;
 
-/** Parts as they arrive; the structure of a multipart body, whoever parsed it. */
+/** A part of a multipart body as it arrives, whichever parser read it. */
 export type UploadPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; name: string; filename: string; body: Readable };
 
-/** Bytes of a multipart body that name one file, at most. */
+/** Most bytes that a multipart body holds around one file, such as its name. */
 const MOST_AROUND_FILE = 16_384;
 
-/** Refuses what says of itself that it is larger than all files of its kind may be, before any of it is read. */
+/** Refuses a body that is announced as larger than all files of its kind together may be, before any file is read. */
 function checkAnnounced(ctx: Context, bytes: number, sourceKind: SourceKind): void {
   const { maxFiles } = LIMITS[sourceKind];
   const maxFileBytes = limitFileBytes(sourceKind, ctx.config.limits.uploadFileBytes);
@@ -71,14 +71,14 @@ async function requireFreeName(tx: Transaction, experimentId: string, name: stri
   if (taken) throw errors.tableNameTaken(name).with({ members: { uploadTableId: taken.id } });
 }
 
-/** The table that files would join; undefined where they make a new one. Errors: tableNotFound, tableNameTaken. */
+/** Finds the table that files would join; undefined where they make a new one. Errors: tableNotFound, tableNameTaken. */
 export async function findTarget(tx: Transaction, experimentId: string, fields: PreviewFields): Promise<LakeTable | undefined> {
   if (fields.targetKind === 'existing') return findJoined(tx, experimentId, fields.uploadTableId);
   if (fields.targetName !== undefined) await requireFreeName(tx, experimentId, fields.targetName);
   return undefined;
 }
 
-/** The table that an upload goes to: one that is there, or a new one, which needs `manage`. */
+/** Finds the table that an upload goes into, or makes a new one. Making one needs `manage`, which the caller of this function checks. */
 async function targetTable(tx: Transaction, caller: Caller, experimentId: string, fields: Fields): Promise<string> {
   if (fields.targetKind === 'existing') return (await findJoined(tx, experimentId, fields.uploadTableId)).id;
   await requireFreeName(tx, experimentId, fields.targetName);
@@ -106,14 +106,14 @@ async function begin(ctx: Context, caller: Caller, experimentId: string, fields:
 /** A file as it arrives. */
 export type FilePart = Extract<UploadPart, { kind: 'file' }>;
 
-/** What a file is called in its upload. Errors: uploadRefused. */
+/** Checks a file's name, and answers what the file is called in its upload. Errors: uploadRefused. */
 export function checkName(sourceKind: SourceKind, { filename }: FilePart) {
   const named = nameFile(sourceKind, filename);
   if ('refused' in named) throw errors.uploadRefused(`The file '${filename.slice(0, 100)}' is refused: ${named.refused}.`);
   return named;
 }
 
-/** Reads one file of a call that may be a repeat, and stores nothing. */
+/** Hashes one file of a call that may be a repeat, and stores nothing. */
 async function hashFile(sourceKind: SourceKind, part: FilePart) {
   const { path } = checkName(sourceKind, part);
   const hash = createHash('sha256');
@@ -121,7 +121,7 @@ async function hashFile(sourceKind: SourceKind, part: FilePart) {
   return { path, sha256: hash.digest('hex') };
 }
 
-/** Streams one file into the object store under a key of ours. Answers the hash of its bytes. */
+/** Streams one file into the object store under a key of ours. Answers its path and the hash of its bytes. */
 async function receiveFile(ctx: Context, { uploadId, sourceKind }: Receiving, part: FilePart, ordinal: number, signal: AbortSignal) {
   const named = checkName(sourceKind, part);
   const key = printObjectKey('uploads', uploadId, String(ordinal));
@@ -153,7 +153,7 @@ export async function abandon(ctx: Context, uploadId: string, reason: string, is
 }
 
 interface ReceiveOptions {
-  /** Of the whole body, as its sender says; 0 when it does not say. */
+  /** Size of the whole body, as its sender announced it; 0 when not announced. */
   announcedBytes: number;
   signal: AbortSignal;
   /** Whether the caller's Idempotency-Key was seen before. */
@@ -163,8 +163,8 @@ interface ReceiveOptions {
 }
 
 /**
- * Receives files into a table of an experiment: fields first, then parts named `files`. The upload is a row from its first byte; when everything
- * has arrived a job turns the files into rows. Anything wrong ends the upload as failed, with a reason and without bytes.
+ * Receives files into a table of an experiment: fields first, then parts named `files`. The upload has a row from its first file on. When every file has
+ * arrived, a job turns the files into rows. Any problem ends the upload as failed: the row keeps the reason, and the bytes are removed.
  */
 export async function receiveUpload(
   ctx: Context,
@@ -198,7 +198,7 @@ export async function receiveUpload(
         try {
           receiving = await begin(ctx, caller, experimentId, fields);
         } catch (error) {
-          // the name of a repeat is taken by the first call
+          // a repeated call finds the name taken by the first call
           if (!(error instanceof ApiError && error.code === 'TABLE_NAME_TAKEN' && (await isKeyUsed()))) throw error;
           refusal = error;
         }
@@ -272,7 +272,7 @@ export async function replayUpload(ctx: Context, caller: Caller, experimentId: s
   });
 }
 
-/** Removes the bytes of ended uploads whose tables are gone; what is told of the uploads stays. */
+/** Removes the bytes of ended uploads whose tables are gone. The reports of the uploads stay. */
 export async function eraseUnplacedFiles(ctx: Context, experimentId: string): Promise<void> {
   for (const { uploadId, path, objectKey: key } of await listUnplacedFiles(ctx.db, experimentId)) {
     await ctx.objects.delete(key);
