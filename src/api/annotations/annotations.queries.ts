@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 
-/** Notes that a person annotates an experiment; answers whether its identity dimension shows them already. */
+/** Notes that a person annotates an experiment; answers whether its identity dimension already shows the person. */
 export const noteAnnotator = async (db: Queryable, experimentId: string, userId: string) =>
   (
     await db.one<{ isNamed: boolean }>(sql('annotations.noteAnnotator')`

@@ -19,7 +19,7 @@ import { markAnnotatorNamed, findNextSequence, noteAnnotator } from './annotatio
 const refuse = (problems: Problem[]) => errors.invalidInput().with({ problems });
 const MOST_NAMED = 20;
 
-/** What is stored of a content. */
+/** Checks the content of an annotation, and answers what is stored of it. */
 function checkedContent({ type, text, flagType }: AnnotationContent, path: string): { text: string | null; flagType: string | null } {
   if (text?.includes('\0') === true)
     throw errors.textHoldsNul().with({ problems: [{ path: `${path}/text`, message: 'must be text without NUL characters' }] });
@@ -27,7 +27,7 @@ function checkedContent({ type, text, flagType }: AnnotationContent, path: strin
   return { text: text ?? null, flagType: type === 'flag' ? (flagType ?? null) : null };
 }
 
-/** The table that is annotated, by its own action; not every kind shows annotations. */
+/** Opens the table that is annotated, if the caller may read it. Errors: a table of a kind that shows no annotations. */
 async function annotatedTable(ctx: Context, caller: Caller, experimentId: string, tableName: string): Promise<OpenTable> {
   const table = await openTable(ctx.db, caller.userId, experimentId, tableName);
   if (!listFixedColumns(table.kind).some(({ derived }) => derived === 'annotations'))
@@ -55,7 +55,7 @@ async function standing(ctx: Context, table: OpenTable, asked: AnnotationsAsked)
   });
 }
 
-/** The people that reads show have to be in the identity dimension before the first of their annotations is visible. */
+/** Puts the caller into the identity dimension before the first of their annotations can be seen. */
 async function nameAnnotator(ctx: Context, caller: Caller, experimentId: string): Promise<void> {
   if (await noteAnnotator(ctx.db, experimentId, caller.userId)) return;
   await refreshIdentity(ctx, experimentId);
@@ -68,7 +68,7 @@ interface Written {
   details: object;
 }
 
-/** Appends changes, with the audit event, unless the experiment is archived. */
+/** Appends changes to annotations and an audit event, unless the experiment is archived. */
 const write = <T>(
   ctx: Context,
   caller: Caller,
@@ -83,7 +83,7 @@ const write = <T>(
     return answer(tx);
   });
 
-/** Annotates rows of a table, one annotation each. Errors: rowsNotFound, which names them; then nothing has changed. */
+/** Annotates rows of a table, one annotation each. Errors: rowsNotFound, which names the missing rows; nothing has changed then. */
 export async function annotateRows(ctx: Context, caller: Caller, experimentId: string, body: RowsAnnotation): Promise<RowsAffected> {
   const table = await annotatedTable(ctx, caller, experimentId, body.tableName);
   const content = checkedContent(body.annotation.content, '/annotation/content');
@@ -118,9 +118,9 @@ interface AnnotationPath {
 const mayManage = async (ctx: Context, caller: Caller, experimentId: string): Promise<boolean> =>
   (await decide(ctx.db, caller.userId, 'experiment', experimentId, 'manage')).allow;
 
-/** One annotation that the caller may change: their own, or anybody's with `manage`, in a table that they may read. */
+/** Finds an annotation that the caller may change: their own, or anybody's with `manage`, in a table that they may read. */
 async function changeable(ctx: Context, caller: Caller, { experimentId, annotationId }: AnnotationPath): Promise<StandingAnnotation> {
-  // raw_data is always there and opens to whoever may contribute, as these routes do
+  // raw_data always exists, and whoever may contribute may open it, as these routes require
   const scoped = await openTable(ctx.db, caller.userId, experimentId, 'raw_data');
   const [found] = await standing(ctx, scoped, { id: annotationId.toLowerCase() });
   if (!found) throw errors.annotationNotFound();
@@ -165,7 +165,7 @@ export async function removeAnnotation(ctx: Context, caller: Caller, path: Annot
   return write(ctx, caller, written, [change], async () => ({ rowsAffected: 1 }));
 }
 
-/** Removes annotations of one type from rows, those that the caller may remove. Errors: rowsNotFound; then nothing has changed. */
+/** Removes annotations of one type from rows, as far as the caller may remove them. Errors: rowsNotFound; nothing has changed then. */
 export async function removeAnnotations(
   ctx: Context,
   caller: Caller,

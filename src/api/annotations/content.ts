@@ -5,7 +5,7 @@ const flagType = z.enum(FLAG_TYPES);
 const comment = z.object({ type: z.literal('comment'), text: z.string().min(1).max(255), flagType: flagType.optional() });
 const flag = z.object({ type: z.literal('flag'), flagType, text: z.string().max(255).optional() });
 
-/** What an annotation says, by type; the published document is made from it. */
+/** The content of an annotation, by type. The published API document is made from this shape. */
 export const contentShape = z.discriminatedUnion('type', [comment, flag]);
 
 /** An annotation: its type, and a content of that type. */

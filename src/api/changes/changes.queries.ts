@@ -3,7 +3,10 @@ import { sql } from '../../database/sql.ts';
 import type { Audience, ChangeKind } from './changes.model.ts';
 import type { Position } from './position.ts';
 
-/** The oldest transaction that still runs: what comes before it has ended, and nothing will be added to it. No row when another process names the epoch just now. */
+/**
+ * Finds the horizon: the oldest transaction that still runs. Every earlier transaction has ended, and nothing will be added to it. Answers no row when another
+ * process names the epoch just now.
+ */
 export const findHorizon = (db: Queryable) =>
   db.one<Position>(sql('changes.horizon')`
     with named as (
@@ -12,20 +15,20 @@ export const findHorizon = (db: Queryable) =>
     select pg_snapshot_xmin(pg_current_snapshot())::text as xid, 0 as n, floor(extract(epoch from now()))::bigint as at, e.epoch
     from (select epoch from change_epoch union all select epoch from named) e`);
 
-/** What was written down of an experiment; `data` is JSON text. */
+/** A recorded change of an experiment; `data` is JSON text. */
 export interface ChangeRow {
-  /** Of those asked for, counted from 1. */
+  /** Which of the lanes asked for the change belongs to, counted from 1. */
   lane: number;
   xid: string;
   n: number;
   kind: ChangeKind;
   audience: Audience;
   data: string;
-  /** Of a change of a device. */
+  /** The device that changed, where the change is of a device. */
   deviceId: string | null;
 }
 
-/** The changes of experiments after a position each and before the horizon, so many of each at most. */
+/** Lists the changes of each lane's experiment after the lane's position and before the horizon, at most `most` for each lane. */
 export const listChanges = (
   db: Queryable,
   lanes: readonly { experimentId: string; position: Pick<Position, 'xid' | 'n'> }[],
@@ -52,11 +55,11 @@ export interface Standing {
   read: boolean;
   contribute: boolean;
   manage: boolean;
-  /** Reads by more than the experiment's being public. */
+  /** May read for another reason than that the experiment is public. */
   related: boolean;
 }
 
-/** The access decision for those who listen, in the order asked; all false where the key or the session has ended. */
+/** Decides what listeners may hear, in the order asked. Everything is false where the key or the session has ended. */
 export const listStandings = (db: Queryable, asked: readonly StandingQuestion[]) =>
   db.rows<Standing>(sql('changes.standings')`
     with asked as (
@@ -81,6 +84,6 @@ export const listReadableDevices = (db: Queryable, userIds: readonly string[], d
     where a.user_id = any (${userIds}::uuid[]) and a.resource_id = any (${deviceIds}::uuid[]) and a.resource_type = 'device' and a.can_read
     group by a.user_id`);
 
-/** Forgets what happened longer ago than so many hours. */
+/** Forgets changes that are older than so many hours. */
 export const forgetChanges = (db: Queryable, hours: number) =>
   db.run(sql('changes.forget')`delete from changes where at < now() - make_interval(hours => ${hours})`);

@@ -16,21 +16,21 @@ import {
 } from './changes.queries.ts';
 import { printPosition, readPosition, type Position } from './position.ts';
 
-/** How long changes are kept, in hours; `Last-Event-ID` is taken for one hour less. */
+/** How long changes are kept, in hours. A `Last-Event-ID` is accepted for one hour less. */
 export const KEPT_HOURS = 25;
 const RESUMABLE_SECONDS = (KEPT_HOURS - 1) * 3_600;
-/** Between two looks. */
+/** Time between two looks. */
 const LOOK_MS = 500;
-/** Nobody is listened to for longer without being asked whether they still may. */
+/** No listener goes for longer without a new check of whether they may still listen. */
 const RECHECK_MS = 5_000;
-/** A connection that says nothing for longer is cut by what stands between. */
+/** Proxies on the way cut a connection that is silent for longer. */
 const QUIET_MS = 15_000;
-/** Whoever has more to hear at once reads anew instead. */
+/** A listener with more changes to hear at once is told to read anew instead. */
 const MOST_BEHIND = 200;
-/** Places that one statement asks about: with their changes they are what a look holds in memory. */
+/** How many lanes one statement asks about. These lanes and their changes are what a look holds in memory. */
 const LANES_AT_ONCE = 50;
 const QUESTIONS_AT_ONCE = 500;
-/** Listeners who are told in one turn of the event loop: a thousand took 60 ms of it. */
+/** How many listeners are told in one turn of the event loop. Telling a thousand took 60 ms. */
 const TOLD_AT_ONCE = 50;
 const MOST_OF_CALLER = 20;
 /** Bytes that a listener may leave unread before it is cut. */
@@ -54,7 +54,7 @@ interface Listener {
   question: StandingQuestion;
   /** Undefined until the next look gives it one. */
   position: Position | undefined;
-  /** The id that it came with. */
+  /** The `Last-Event-ID` that the listener came with. */
   lastEventId: string | undefined;
   checkedAt: number;
   sentAt: number;
@@ -68,7 +68,7 @@ interface Letter {
 const eventText = (kind: string, id: Position, data: string) => `event: ${kind}\nid: ${printPosition(id)}\ndata: ${data}\n\n`;
 const resetText = (reason: Reset['reason'], id: Position) => eventText('reset', id, JSON.stringify({ reason } satisfies Reset));
 
-/** Who is told of a change. */
+/** Which listeners are told of a change, by its audience. */
 const IS_TOLD: Record<Audience, (standing: Standing, readsDevice: () => boolean) => boolean> = {
   read: ({ read }) => read,
   contribute: ({ contribute }) => contribute,
@@ -83,17 +83,17 @@ function* parts<T>(all: readonly T[], size: number): Generator<T[]> {
 
 interface FeedOptions {
   db: Queryable;
-  /** For the questions whether those who listen still may. */
+  /** The connections for checking whether listeners may still listen. */
   admission: Queryable;
   log: Logger;
   registry: Registry;
-  /** Listeners of this process. */
+  /** Most listeners of this process. */
   most: number;
 }
 
 /**
- * Tells those who listen what happens in experiments. One look every half second asks Postgres for all of them, however many they are; they hold no connection,
- * no request's place and no share of an engine. Nobody is told anything before it was asked anew whether they may know it.
+ * Tells listeners what happens in experiments. One look every half second asks Postgres for all listeners, however many they are. A listener holds no database
+ * connection, no request's place and no share of an engine. Before anybody is told a change, it is checked anew whether they may know it.
  */
 export class ChangeFeed {
   readonly #options: FeedOptions;
@@ -123,7 +123,7 @@ export class ChangeFeed {
     });
   }
 
-  /** Errors: tooManyListeners (429), overloaded (503). */
+  /** Refuses a listener for whom there is no place. Errors: tooManyListeners (429), overloaded (503). */
   requirePlace(userId: string): void {
     const retryAfter = 5 + Math.floor(Math.random() * 10);
     if ((this.#byUser.get(userId) ?? 0) >= Math.min(MOST_OF_CALLER, Math.ceil(this.#options.most / 2)))
@@ -131,7 +131,7 @@ export class ChangeFeed {
     if (this.#listeners.size >= this.#options.most) throw errors.overloaded().with({ retryAfter });
   }
 
-  /** Tells a caller who may read the experiment what happens in it, from the event on that `lastEventId` names. The answer ends that. */
+  /** Tells a caller who may read the experiment what happens in it, from the event on that `lastEventId` names. Answers the function that ends this. */
   listen(caller: Caller, experimentId: string, line: Line, lastEventId: string | undefined): () => void {
     if (this.#isStopping) {
       line.end();
@@ -154,7 +154,7 @@ export class ChangeFeed {
     return () => this.#forget(listener);
   }
 
-  /** Ends every stream, so that those who listen come back elsewhere, or here later. */
+  /** Ends every stream, so that listeners connect again, to another process or later to this one. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
@@ -200,7 +200,7 @@ export class ChangeFeed {
     const due = performance.now() - RECHECK_MS;
     await this.#check([...this.#listeners].filter(({ checkedAt }) => checkedAt < due));
     const quiet = performance.now() - QUIET_MS;
-    // an id alone is no event: it lets a browser go on from here after hours without one
+    // an id alone is no event, but it lets a browser go on from here after hours without events
     const beats = [...this.#listeners].flatMap((listener) =>
       listener.position && listener.sentAt < quiet
         ? [{ listener, bytes: Buffer.from(`: nothing new\nid: ${printPosition(listener.position)}\n\n`) }]
@@ -209,7 +209,7 @@ export class ChangeFeed {
     await this.#sendAll(beats);
   }
 
-  /** Where a listener begins, or goes on in another course of transactions: at what it names, or now. */
+  /** Puts a listener at the position that it names, or else at the horizon. Called when a listener begins, and when the epoch has changed. */
   #place(listener: Listener, horizon: Position): void {
     const named = listener.lastEventId === undefined ? undefined : readPosition(listener.lastEventId);
     const isKnown =
@@ -222,7 +222,7 @@ export class ChangeFeed {
     if (!isKnown) this.#send(listener, Buffer.from(resetText(isFirst ? 'begun' : 'forgotten', horizon)));
   }
 
-  /** Listeners who stand at the same place of the same experiment, of those who are not at the horizon. */
+  /** Groups the listeners that are not at the horizon into lanes: those at the same position of the same experiment. */
   #lanesBefore(horizon: Position): Listener[][] {
     const lanes = new Map<string, Listener[]>();
     for (const listener of this.#listeners) {
@@ -236,7 +236,7 @@ export class ChangeFeed {
     return [...lanes.values()];
   }
 
-  /** Tells the listeners of each lane what happened after their place and before the horizon, as far as they may know it, and puts them there. */
+  /** Tells the listeners of each lane what happened after their position and before the horizon, as far as they may know it. Then moves them to the horizon. */
   async #tell(lanes: readonly Listener[][], horizon: Position): Promise<void> {
     const asked = lanes.flatMap(([first]) =>
       first?.position ? [{ experimentId: first.question.experimentId, position: first.position }] : [],
@@ -268,7 +268,7 @@ export class ChangeFeed {
     await this.#sendAll(letters);
   }
 
-  /** Asks anew what listeners may know. Ends the streams of those who may not listen any more; the answer is of the others. */
+  /** Checks anew what listeners may know. Ends the streams of those who may no longer listen, and answers the standings of the others. */
   async #check(listeners: readonly Listener[]): Promise<Map<Listener, Standing>> {
     const alike = Map.groupBy(listeners, ({ question: { credential, experimentId } }) => `${credential.id} ${experimentId}`);
     const standings = new Map<Listener, Standing>();
@@ -288,7 +288,7 @@ export class ChangeFeed {
     return standings;
   }
 
-  /** The devices that changed and that people may read, by person. */
+  /** Finds, for each person, those of the changed devices that they may read. */
   async #devicesOf(standings: ReadonlyMap<Listener, Standing>, rows: readonly ChangeRow[]): Promise<ReadonlyMap<string, Set<string>>> {
     const devices = new Set(rows.flatMap(({ audience, deviceId }) => (audience === 'device' ? (deviceId ?? []) : [])));
     const people = new Set([...standings].flatMap(([{ question }, { related }]) => (related ? question.userId : [])));

@@ -3,13 +3,13 @@ import { sql } from '../../database/sql.ts';
 
 export interface WorkbookSteps {
   versionId: string;
-  /** The experiment uses it now. */
+  /** Whether the experiment uses this version now. */
   isUsed: boolean;
   /** Its protocols and macros, in the order of its cells. */
   steps: readonly (readonly ['protocol' | 'macro', string])[];
 }
 
-/** The protocols and macros of the workbook version that an experiment uses, and of those with these ids that are there. */
+/** Lists the protocols and macros of the workbook version that an experiment uses, and of those of these versions that exist. */
 export const listWorkbookSteps = (db: Queryable, experimentId: string, versionIds: readonly string[]) =>
   db.rows<WorkbookSteps>(sql('macroRuns.listWorkbookSteps')`
     select v.id as "versionId", coalesce(v.workbook_id = e.workbook_id and v.id = e.workbook_version_id, false) as "isUsed", (
@@ -19,7 +19,10 @@ export const listWorkbookSteps = (db: Queryable, experimentId: string, versionId
     join workbook_versions v on v.id = any (${versionIds}::uuid[]) or (v.id = e.workbook_version_id and v.workbook_id = e.workbook_id)
     where e.id = ${experimentId}`);
 
-/** Macros that were linked to these protocols by somebody who may edit the protocol: a link that only the macro's side made says nothing about measurements of others. */
+/**
+ * Lists macros that were linked to these protocols by somebody who may edit the protocol. Other links come from the macro's side alone, and say nothing about
+ * other people's measurements.
+ */
 export const listProtocolMacros = (db: Queryable, protocolIds: readonly string[]) =>
   db.rows<{ protocolId: string; macroId: string }>(sql('macroRuns.listProtocolMacros')`
     select l.protocol_id as "protocolId", l.macro_id as "macroId"

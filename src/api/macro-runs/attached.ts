@@ -1,4 +1,4 @@
-/** Macros of measurements that name none themselves: those of their workbook, or else of their protocol. */
+/** Macros for measurements that name no macro: those of their workbook, or else of their protocol. */
 import type { Queryable } from '../../database/database.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { MACROS_RUN, type MeasurementRow } from '../../ingest/messages/rows.ts';
@@ -6,18 +6,21 @@ import { listProtocolMacros, listWorkbookSteps, type WorkbookSteps } from './att
 
 export interface AttachedMacro {
   macroId: string;
-  /** The workbook version whose kept code runs; null: the macro as it is. */
+  /** The workbook version whose kept code runs; null for the macro's current code. */
   workbookVersionId: string | null;
 }
 
-/** What is attached to a measurement. */
+/** Finds the macros that are attached to a measurement. */
 export type FindAttached = (row: Pick<MeasurementRow, 'facts' | 'macros'>) => readonly AttachedMacro[];
 
 const NONE: readonly never[] = [];
 
 const idOf = (text: string | null): string | null => (text !== null && isUuid(text) ? text.toLowerCase() : null);
 
-/** Macros of a workbook's steps: those between a protocol and the next one where the workbook has the protocol, or else all of them. Pure. */
+/**
+ * Picks macros from a workbook's steps. Where the workbook has the protocol, these are the macros between it and the next protocol; otherwise they are all
+ * macros. Pure.
+ */
 export function pickMacros(steps: WorkbookSteps['steps'], protocolId: string | null): string[] {
   const hasProtocol = steps.some(([type, id]) => type === 'protocol' && id === protocolId);
   const macroIds = new Set<string>();
@@ -30,8 +33,8 @@ export function pickMacros(steps: WorkbookSteps['steps'], protocolId: string | n
 }
 
 /**
- * Looks up what is attached to these measurements, in at most two statements. The workbook is the one that a measurement says, or else the one that the experiment
- * uses; a protocol counts where the workbook has no macro for it.
+ * Looks up the macros that are attached to these measurements, in at most two statements. The workbook is the one that a measurement names, or else the one
+ * that the experiment uses. The protocol counts where the workbook has no macro for it.
  */
 export async function findAttached(db: Queryable, experimentId: string, measurements: readonly MeasurementRow[]): Promise<FindAttached> {
   const versionIds = new Set<string>();

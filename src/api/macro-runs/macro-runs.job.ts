@@ -35,29 +35,32 @@ import {
 import { makeMeasurementRequest, PIECE } from './macro-runs.service.ts';
 import { splitBatches, readMacroContext, listElements, printError, isTransient, makeMacroRow, type Element } from './running.ts';
 
-/** A worker that is gone is missed after so long. */
+/** After so long without a sign of its worker, a piece may be claimed by another. */
 const LEASE_SECONDS = 8;
 const HOLD_MS = 2_000;
-/** One call of the sandbox. */
+/** Most runs, and most bytes, of one call of the sandbox. */
 const BATCH = { items: 250, bytes: 4_194_304 };
 const ITEM_MS = 1_000;
-/** After so long a piece gives way, and what is left of it goes to the end of the queue. */
+/** How long a piece may run in one turn. What is left of it then goes to the end of the queue. */
 const TURN_MS = 30_000;
-/** After so long, whatever it waits for, a piece is given back: it would be held for ever by a process that is neither gone nor getting on. */
+/** After so long a piece is given back, whatever it waits for. Otherwise a process that is alive but makes no progress would hold it for ever. */
 const PIECE_MS = 120_000;
 /** Bytes of outputs after which a piece is stored. */
 const OUTPUT_BYTES = 33_554_432;
 /** How long a piece waits for room on the disk before it is begun again. */
 const FULL_SECONDS = 2;
-/** So often a piece is begun, and a run that was lost or too slow is run. */
+/** How often a piece is begun at most, and how often a run is tried that was lost or too slow. */
 const TRIES = { piece: 8, run: 3 };
 
 const WITHHELD = Symbol('withheld');
 
-/** Seconds before a piece is tried again: never so long that work seems to stand still after an interruption. */
+/** Seconds before a piece is tried again. They stay few, so that work does not seem to stand still after an interruption. */
 const backoff = (tries: number) => Math.min(15, 2 ** tries);
 
-/** What a piece is to run, or why it cannot; `withheld`: for whom it would be run may not read it, and no manager has allowed it. */
+/**
+ * Finds the code that a piece is to run, or answers why it cannot run. Answers `WITHHELD` when the person for whom it would run may not read it and no manager
+ * has allowed it.
+ */
 async function codeOf(
   { db }: Context,
   { experimentId, macroId, workbookVersionId, senderId, reprocessId }: Work,
@@ -78,11 +81,11 @@ async function codeOf(
 
 interface Outcome {
   rows: MacroRow[];
-  /** Measurements that are done with `rows`. */
+  /** Measurements whose results are all in `rows`. */
   done: string[];
-  /** Left for another turn. */
+  /** Measurements that are left for another turn. */
   later: string[];
-  /** Lost or too slow: to be run again by themselves. */
+  /** Measurements whose run was lost or too slow, to be run again by themselves. */
   again: string[];
 }
 
@@ -136,7 +139,7 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
   return outcome;
 }
 
-/** Every measurement of a piece with one error, for what no run can change. */
+/** Gives every measurement of a piece the same error, where no other run could change it. */
 function refuse({ macroId }: Work, elements: readonly Element[], error: string, version: string): Outcome {
   const about = { macroId, name: null, filename: null, version };
   const processedAt = new Date().toISOString();
@@ -149,7 +152,7 @@ function refuse({ macroId }: Work, elements: readonly Element[], error: string, 
   };
 }
 
-/** Ends a piece without a row: what its macro made before stays. */
+/** Ends a piece without storing rows. Earlier results of its macro stay. */
 async function withhold(ctx: Context, { id, experimentId, macroId, reprocessId, rowIds }: Work): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     if (!(await endWork(tx, id))) return;
@@ -164,7 +167,7 @@ async function withhold(ctx: Context, { id, experimentId, macroId, reprocessId, 
 
 class Superseded extends Error {}
 
-/** Stores the outcome of a piece; what is left of it becomes pieces of their own. */
+/** Stores the outcome of a piece. Its unfinished measurements become new pieces. */
 async function settle(ctx: Context, work: Work, outcome: Outcome, signal: AbortSignal): Promise<void> {
   const { id, experimentId, macroId, reprocessId, tries } = work;
   const { rows, done, later, again } = outcome;
@@ -211,7 +214,7 @@ async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<voi
   await settle(ctx, piece, outcome, signal);
 }
 
-/** One piece of an experiment's work; false when there is none. */
+/** Runs one piece of an experiment's work; false when none is due. */
 async function runOne(ctx: Context, experimentId: string, signal: AbortSignal): Promise<boolean> {
   const piece = await claimWork(ctx.db, experimentId, LEASE_SECONDS);
   if (!piece) return false;
@@ -237,7 +240,7 @@ interface Line {
   timestamp: string;
 }
 
-/** The measurements that match what somebody asked for, as far as they may read them still, in pieces by time. */
+/** Finds the measurements that match a request, as far as the person who made it may still read them. Answers them in pieces, by time. */
 async function findMatching(ctx: Context, run: StoredRun, signal: AbortSignal): Promise<MeasuredIds[]> {
   if (run.createdBy === null) return [];
   const table = await openTable(ctx.db, run.createdBy, run.experimentId, 'raw_data');
@@ -267,13 +270,13 @@ async function findPieces(ctx: Context, run: StoredRun, signal: AbortSignal): Pr
   try {
     return await findMatching(ctx, run, signal);
   } catch (error) {
-    // whoever asked may not read the experiment any more, or a column that they filtered by is gone
+    // the person who asked may no longer read the experiment, or a column that they filtered by is gone
     if (error instanceof ApiError && error.status < 500 && error.status !== 429) return [];
     throw error;
   }
 }
 
-/** Cuts what was asked to be run into pieces. */
+/** Cuts queued requests into pieces of work. */
 async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
   for (const run of await listQueued(ctx.db)) {
     const { id, experimentId, macroId } = run;
@@ -292,7 +295,7 @@ async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
 
 const AT_ONCE = 2;
 
-/** Runs what macros have to do until nothing is due, experiments taking turns. Several processes at it do no harm. */
+/** Runs the work of macros until nothing is due. Experiments take turns. Several processes may do this at once. */
 export async function runWaitingMacros(ctx: Context, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await startQueued(ctx, signal);

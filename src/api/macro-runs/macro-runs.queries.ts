@@ -7,7 +7,7 @@ export interface NewWork {
   id: string;
   macroId: string;
   workbookVersionId: string | null;
-  /** Who sent the measurements, or asked for the run; null of a device that nobody registered. */
+  /** The person who sent the measurements or asked for the run; null for a device that nobody registered. */
   senderId: string | null;
   reprocessId: string | null;
   rowIds: readonly string[];
@@ -51,7 +51,7 @@ const iso = (column: 'from_at' | 'to_at') =>
     ? fragment`to_char(w.from_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
     : fragment`to_char(w.to_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Takes a piece of an experiment's due work, what just arrived before what runs again, for so many seconds. */
+/** Claims a piece of an experiment's due work for so many seconds. New measurements come before macros that are run again. */
 export const claimWork = (db: Queryable, experimentId: string, seconds: number) =>
   db.one<Work>(sql('macroRuns.claim')`
     update macro_work w set tries = tries + 1, next_at = now() + make_interval(secs => ${seconds})
@@ -63,12 +63,12 @@ export const claimWork = (db: Queryable, experimentId: string, seconds: number) 
 export const holdWork = (db: Queryable, id: string, seconds: number) =>
   db.run(sql('macroRuns.hold')`update macro_work set next_at = now() + make_interval(secs => ${seconds}) where id = ${id}`);
 
-/** Gives a piece back for a reason that is not its own: it does not count as begun. */
+/** Gives a piece back for a reason outside the piece. The try is not counted. */
 export const excuseWork = (db: Queryable, id: string, seconds: number) =>
   db.run(sql('macroRuns.excuse')`
     update macro_work set tries = greatest(tries - 1, 0), next_at = now() + make_interval(secs => ${seconds}) where id = ${id}`);
 
-/** Ends a piece of work; false when somebody else has. */
+/** Ends a piece of work; false when another worker has ended it. */
 export const endWork = async (tx: Transaction, id: string) =>
   (await tx.run(sql('macroRuns.endWork')`delete from macro_work where id = ${id}`)) > 0;
 
@@ -77,13 +77,13 @@ export interface Code {
   filename: string | null;
   language: MacroLanguage;
   code: string;
-  /** What rows say of it: the macro's code version, or the workbook version that keeps it. */
+  /** The version that result rows name: the macro's code version, or the workbook version that keeps the code. */
   version: string;
 }
 
 /**
- * The code of a macro as it is, where an experiment may run it for somebody: they may read it (nobody may read what is public), the workbook version that the
- * experiment uses holds it, or a manager has allowed it there.
+ * Finds the current code of a macro, where an experiment may run it for a person. One of three must hold: the person may read it (without a person, it must be
+ * public), the workbook version that the experiment uses holds it, or a manager has allowed it there.
  */
 export const findLiveCode = (db: Queryable, experimentId: string, macroId: string, personId: string | null) =>
   db.one<Code>(sql('macroRuns.findLiveCode')`
@@ -93,7 +93,10 @@ export const findLiveCode = (db: Queryable, experimentId: string, macroId: strin
       or exists (select from experiment_macros allowed where allowed.experiment_id = e.id and allowed.macro_id = m.id)
       or exists (select from readable_resources(${personId}, array['macro'], false) readable where readable.id = m.id))`);
 
-/** The code that a workbook version keeps, where the experiment uses the version or was allowed the macro, or somebody may read the workbook or the macro. */
+/**
+ * Finds the code that a workbook version keeps. The experiment must use the version or have been allowed the macro, or the person must be able to read the
+ * workbook or the macro.
+ */
 export const findKeptCode = (db: Queryable, experimentId: string, kept: { macroId: string; versionId: string; personId: string | null }) =>
   db.one<Code>(sql('macroRuns.findKeptCode')`
     select coalesce(r.name, kept.id::text) as name, m.filename, v.entity_snapshots -> 'macros' -> kept.id::text ->> 'language' as language,
@@ -109,16 +112,18 @@ export const findKeptCode = (db: Queryable, experimentId: string, kept: { macroI
 export const hasMacro = async (db: Queryable, macroId: string) =>
   (await db.one(sql('macroRuns.hasMacro')`select from macros where id = ${macroId}`)) !== undefined;
 
-/** Who registered these things, of those that somebody has. */
+/** Lists who registered these things. Things that nobody registered are left out. */
 export const listRegistrars = (db: Queryable, thingNames: readonly string[]) =>
   db.rows<{ thingName: string; userId: string }>(sql('macroRuns.listRegistrars')`
     select d.thing_name as "thingName", r.created_by as "userId" from devices d join resources r on r.id = d.id
     where d.thing_name = any (${thingNames}) and r.created_by is not null`);
 
-/** Macros that an experiment notes as withheld, at most: their ids come from whoever sends. */
+/** How many withheld macros an experiment notes at most. Their ids come from whoever sends, so there must be a bound. */
 const MOST_WITHHELD = 1_000;
 
-/** Counts measurements on which a macro was not run, since their sender may not read it. Nothing where there is no such macro, or it was allowed meanwhile. */
+/**
+ * Counts measurements on which a macro was not run because their sender may not read it. Does nothing when the macro does not exist or was allowed meanwhile.
+ */
 export const noteWithheld = (tx: Transaction, row: { experimentId: string; macroId: string; measurements: number; most?: number }) =>
   tx.run(sql('macroRuns.noteWithheld')`
     insert into withheld_macros as w (experiment_id, macro_id, measurements)
@@ -133,7 +138,7 @@ const columns = fragment`id, experiment_id as "experimentId", macro_id as "macro
 
 export type StoredRun = Omit<Reprocess, 'filters' | 'note'> & { filters: string | null };
 
-/** Lets an experiment run a macro that it could not read; `onNew` says whether also on measurements that are to come, null leaves that as it is. */
+/** Lets an experiment run a macro that it could not read. `onNew` says whether the macro also runs on future measurements; null leaves this as it is. */
 export const allowMacro = (tx: Transaction, row: { experimentId: string; macroId: string; onNew: boolean | null; allowedBy: string }) =>
   tx.run(sql('macroRuns.allowMacro')`
     insert into experiment_macros as m (experiment_id, macro_id, runs_on_new, allowed_by)
@@ -144,7 +149,7 @@ export const allowMacro = (tx: Transaction, row: { experimentId: string; macroId
 export const endWithholding = (tx: Transaction, experimentId: string, macroId: string) =>
   tx.run(sql('macroRuns.endWithholding')`delete from withheld_macros where experiment_id = ${experimentId} and macro_id = ${macroId}`);
 
-/** Ends the running of a macro on measurements that are to come; 0 when it was not run on them. */
+/** Stops running a macro on future measurements; 0 when it was not run on them. */
 export const stopOnNew = (tx: Transaction, experimentId: string, macroId: string) =>
   tx.run(sql('macroRuns.stopOnNew')`
     update experiment_macros set runs_on_new = false where experiment_id = ${experimentId} and macro_id = ${macroId} and runs_on_new`);
@@ -157,7 +162,7 @@ export const listOnNew = (db: Queryable, experimentId: string) =>
     )`select macro_id as "macroId" from experiment_macros where experiment_id = ${experimentId} and runs_on_new order by macro_id`,
   );
 
-/** Undefined when the macro is being run again already. */
+/** Inserts a request to run a macro again. Answers undefined when one is already queued or running. */
 export const insertReprocess = (
   db: Queryable,
   row: Pick<StoredRun, 'id' | 'experimentId' | 'macroId' | 'codeVersion' | 'includeDelivered' | 'scope' | 'filters'> & {
@@ -182,7 +187,7 @@ export const listQueued = (db: Queryable) =>
     sql('macroRuns.listQueued')`select ${columns} from macro_reprocesses where status = 'queued' order by created_at limit 20`,
   );
 
-/** Ends the wait of a request; false when another worker has. */
+/** Starts a queued request; false when another worker has started it. */
 export const startReprocess = async (tx: Transaction, id: string, totalRows: number) =>
   (await tx.run(sql('macroRuns.startReprocess')`
     update macro_reprocesses set status = 'running', total_rows = ${totalRows}, started_at = now() where id = ${id} and status = 'queued'`)) >
@@ -192,7 +197,7 @@ export const countDone = (tx: Transaction, id: string, done: { rows: number; fai
   tx.run(sql('macroRuns.countDone')`
     update macro_reprocesses set done_rows = done_rows + ${done.rows}, failed_rows = failed_rows + ${done.failed} where id = ${id}`);
 
-/** Completes a request that has no work left. To be asked after `countDone`, which makes the last pieces wait for each other. */
+/** Completes a request that has no work left. Must come after `countDone`, which makes the last pieces wait for each other. */
 export const completeReprocess = (tx: Transaction, id: string) =>
   tx.run(sql('macroRuns.completeReprocess')`
     update macro_reprocesses set status = 'completed', completed_at = now()

@@ -29,7 +29,7 @@ import {
   type StoredRun,
 } from './macro-runs.queries.ts';
 
-/** Measurements of one piece of work. */
+/** Most measurements in one piece of work. */
 export const PIECE = 500;
 
 interface WorkOptions {
@@ -39,8 +39,10 @@ interface WorkOptions {
   size?: number;
 }
 
-/** What the macros that measurements name, those attached to them, and those that their experiment runs on all, have to do: one piece a macro, code, sender and so
- * many rows. What a device sent was sent by who registered it. Pure. */
+/**
+ * Lists the work of macros on new measurements: of those that the measurements name, those attached to them, and those that their experiment runs on all. A
+ * piece has one macro, one code, one sender and at most `size` rows. The sender of a device's data is the person who registered it. Pure.
+ */
 export function listNewWork(
   measurements: readonly (readonly MeasurementRow[])[],
   { onAll = [], attachedTo = () => [], registrars, size = PIECE }: WorkOptions = {},
@@ -64,7 +66,7 @@ export function listNewWork(
   }
   const work: NewWork[] = [];
   for (const { rows, ...group } of groups.values()) {
-    // by time, so that a piece looks into few files
+    // sorted by time, so that a piece looks into few files
     rows.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
     for (let at = 0; at < rows.length; at += size) {
       const part = rows.slice(at, at + size);
@@ -75,7 +77,7 @@ export function listNewWork(
   return work;
 }
 
-/** Notes what macros are to run on new measurements, in the transaction that stores them. */
+/** Enqueues the work of macros on new measurements, in the transaction that stores them. */
 export async function enqueueMacros(
   tx: Transaction,
   experimentId: string,
@@ -109,7 +111,7 @@ interface Asked {
   includeDelivered: boolean;
 }
 
-/** Puts a run in the queue, with the code as it is. Errors: no such macro here, already running. */
+/** Puts a run in the queue, with the macro's current code. Errors: no such macro here, already running. */
 async function queueRun(tx: Transaction, caller: Caller, asked: Asked): Promise<Reprocess> {
   const code = await findLiveCode(tx, asked.experimentId, asked.macroId, caller.userId);
   if (!code) throw errors.macroNotUsable();
@@ -124,7 +126,10 @@ async function queueRun(tx: Transaction, caller: Caller, asked: Asked): Promise<
   return caller.created(tx, shown(made));
 }
 
-/** Allows a macro in an experiment, once for all: for whoever sends measurements that name it, and on new ones if that is said. The caller manages it and may read the macro. */
+/**
+ * Allows a macro in an experiment for good, whoever sends measurements that name it, and on new measurements if `onNew` says so. The caller manages the
+ * experiment and may read the macro.
+ */
 async function allow(tx: Transaction, caller: Caller, asked: { experimentId: string; macroId: string; onNew: boolean | null }) {
   await allowMacro(tx, { ...asked, allowedBy: caller.userId });
   await endWithholding(tx, asked.experimentId, asked.macroId);
@@ -133,8 +138,8 @@ async function allow(tx: Transaction, caller: Caller, asked: { experimentId: str
 }
 
 /**
- * Asks for a macro to be run again over every measurement that names it or has a result of it. One that was withheld, and that the caller may read, is allowed by it. Errors: no such
- * macro here, archived, already running.
+ * Asks for a macro to be run again over every measurement that names it or has a result of it. If the macro was withheld and the caller may read it, this also
+ * allows it in the experiment. Errors: no such macro here, archived, already running.
  */
 export const startReprocess = (
   ctx: Context,
@@ -151,8 +156,9 @@ export const startReprocess = (
   });
 
 /**
- * Asks for a macro that the caller may read to be run over measurements that need not name it. Whoever manages the experiment allows it there by that, once for
- * all; nobody else can have one that is not open to all run on new measurements. Errors: no such macro here, archived, already running, and what a read of the same filters would refuse.
+ * Asks for a macro that the caller may read to be run over measurements that need not name it. If the macro is not open to all and the caller manages the
+ * experiment, this also allows it there for good. Nobody else can have such a macro run on new measurements. Errors: no such macro here, archived, already
+ * running, and what a read of the same filters would refuse.
  */
 export async function startMacroRun(
   ctx: Context,
@@ -178,7 +184,7 @@ export async function startMacroRun(
   });
 }
 
-/** Ends the running of a macro on new measurements; what it has made stays. Errors: archived, not run on them. */
+/** Stops running a macro on new measurements; its results stay. Errors: archived, not run on them. */
 export const stopMacroRuns = (ctx: Context, caller: Caller, experimentId: string, macroId: string): Promise<null> =>
   ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
@@ -191,7 +197,7 @@ export const stopMacroRuns = (ctx: Context, caller: Caller, experimentId: string
 export const makeMeasurementRequest = (filters: string | null): ReadRequest =>
   readRequest({ columns: 'id,timestamp', orderBy: 'timestamp', orderDirection: 'ASC', filters: filters ?? undefined });
 
-/** One request with its progress. Errors: not found. */
+/** Loads one request with its progress. Errors: not found. */
 export async function reprocessOf(ctx: Context, experimentId: string, macroId: string, id: string): Promise<Reprocess> {
   const found = await findReprocess(ctx.db, experimentId, macroId, id);
   if (!found) throw errors.reprocessNotFound();

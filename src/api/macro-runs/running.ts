@@ -1,4 +1,4 @@
-/** Measurements → what a macro is given, and what it answers → rows. Pure. */
+/** Turns measurements into the inputs of a macro, and the macro's answers into rows. Pure. */
 import type { Measured } from '../../ingest/messages/measured.ts';
 import type { MacroRow } from '../../ingest/messages/macros.ts';
 import type { ItemResult, MacroError } from '../../sandbox/job.ts';
@@ -14,7 +14,7 @@ export interface Element {
   error?: string;
 }
 
-/** Everything of a measurement that is run: each element of an envelope `{sample: […]}`, or the measurement itself. */
+/** Lists the runs of a measurement: one for each element of an envelope `{sample: […]}`, or one for the measurement itself. */
 export function listElements(row: Measured): Element[] {
   if (row.data === null) return [{ row, index: 0, byteCount: 0, error: 'The measurement has no sample.' }];
   const whole = readJson(row.data);
@@ -27,7 +27,7 @@ export function listElements(row: Measured): Element[] {
   return [{ row, index: 0, byteCount, data: isRecord(inner) ? inner : whole }];
 }
 
-/** What a measurement's macros see as `ctx`. */
+/** Reads what a measurement's macros see as `ctx`. */
 export function readMacroContext({ macroContext }: Measured): Record<string, unknown> | undefined {
   if (macroContext === null) return undefined;
   try {
@@ -38,7 +38,7 @@ export function readMacroContext({ macroContext }: Measured): Record<string, unk
   }
 }
 
-/** Cuts runs into batches of at most so many and, with more than one in it, at most so many bytes. */
+/** Cuts runs into batches of at most `most.items` runs. A batch of more than one run also has at most `most.bytes` bytes. */
 export function splitBatches<T extends { byteCount: number }>(items: readonly T[], most: { items: number; bytes: number }): T[][] {
   const batches: T[][] = [];
   let batch: T[] = [];
@@ -56,24 +56,26 @@ export function splitBatches<T extends { byteCount: number }>(items: readonly T[
   return batches;
 }
 
-/** Whether the same run may end otherwise another time: the process was lost, or the machine was slow. What the code says of its input stays. */
+/**
+ * Whether the same run may end differently another time, because the process was lost or the machine was slow. An error that the code itself reports is final.
+ */
 export const isTransient = ({ success, error, unfinished }: ItemResult): boolean =>
   !success && (unfinished === true || error?.type === 'CrashError' || error?.type === 'TimeoutError');
 
 const sentenceOf = ({ type, message }: MacroError) => (['Error', 'simpleError'].includes(type) ? message : `${type}: ${message}`);
 
-/** Characters that a table keeps of an error, and bytes of an output. */
+/** How many characters of an error, and how many bytes of an output, a table keeps at most. */
 const LONGEST_ERROR = 2_000;
 const LARGEST_OUTPUT = 1_048_576;
 
-/** The error that a result is stored with; null for an output that is kept. */
+/** Prints the error that is stored with a result; null for an output that is kept. */
 export function printError({ success, error, output }: Pick<ItemResult, 'success' | 'error' | 'output'>): string | null {
   if (!success) return error === undefined ? 'The macro gave no result.' : sentenceOf(error).slice(0, LONGEST_ERROR);
   const byteCount = JSON.stringify(output ?? {}).length;
   return byteCount > LARGEST_OUTPUT ? `The output has ${byteCount} bytes; a table keeps ${LARGEST_OUTPUT} at most.` : null;
 }
 
-/** The row of one run. */
+/** Makes the row of one run. */
 export function makeMacroRow(
   { row, index }: Element,
   macro: { macroId: string; name: string | null; filename: string | null; version: string },

@@ -9,11 +9,11 @@ export interface Runnable {
   name: string;
   language: MacroLanguage;
   code: string;
-  /** Names the code: never the same for two texts. */
+  /** Identifies the code: two different texts never share a version. */
   version: string;
 }
 
-/** These macros as they are now, as far as this person may read them. */
+/** Lists the current code of those of these macros that this person may read. */
 export const listLive = (db: Queryable, userId: string, macroIds: readonly string[]) =>
   db.rows<Runnable>(sql('macros.listLive')`
     select m.id as "macroId", null::uuid as "workbookVersionId", r.name, m.language, m.code, m.id || ':' || m.code_version as version
@@ -21,7 +21,7 @@ export const listLive = (db: Queryable, userId: string, macroIds: readonly strin
     join macros m on m.id = r.id
     where r.id = any (${macroIds}::uuid[])`);
 
-/** Code that workbook versions keep, where this person may read the macro or the workbook. */
+/** Lists code that workbook versions keep, where this person may read the macro or the workbook. */
 export const listKept = (db: Queryable, userId: string, wanted: readonly { macroId: string; workbookVersionId: string }[]) =>
   db.rows<Runnable>(sql('macros.listKept')`
     select asked."macroId", v.id as "workbookVersionId", 'version ' || v.version as name,

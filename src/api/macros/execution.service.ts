@@ -10,7 +10,7 @@ import type { MacroBatch, MacroBatchItem, MacroBatchItemResult, MacroBatchResult
 
 const DEFAULT_SECONDS = 30;
 const DEFAULT_ITEM_SECONDS = 1;
-/** Macros of one batch that run at once. */
+/** How many macros of one batch run at once. */
 const AT_ONCE = 2;
 
 interface Limits {
@@ -19,7 +19,7 @@ interface Limits {
   clock?: Date;
 }
 
-/** An error as one sentence; a plain error is told by its message alone. */
+/** Prints an error as one sentence. A plain error is told by its message alone. */
 const sentenceOf = ({ type, message }: MacroError) => (['Error', 'simpleError'].includes(type) ? message : `${type}: ${message}`);
 
 const refused = (macroId: string, error: string): MacroRunResult => ({
@@ -39,19 +39,19 @@ const shown = (macroId: string, { success, output, error, logs, durationMs }: It
   durationMs,
 });
 
-/** JSON text of an object or array is that object or array. */
+/** Opens a value that may be the JSON text of an object or array; such text is parsed. */
 function opened(value: unknown, path: string): unknown {
   if (typeof value !== 'string') return value;
   try {
     const parsed = readJson(value);
     if (typeof parsed === 'object' && parsed !== null) return parsed;
   } catch {
-    // said below
+    // the error below says so
   }
   throw errors.invalidInput().with({ problems: [{ path, message: 'must be an object or array, or the JSON text of one' }] });
 }
 
-/** What one item hands to the macro, or why it is not run. Errors: bad input. */
+/** Reads what one item hands to the macro, or answers why the item is not run. Errors: bad input. */
 function inputOf({ data, context }: { data: unknown; context?: unknown }, path: string): MacroItem | string {
   const given = opened(data, `${path}/data`);
   if (typeof given !== 'object' || given === null)
@@ -66,7 +66,7 @@ function inputOf({ data, context }: { data: unknown; context?: unknown }, path: 
   return { id: '', data: input.data, context: around as Record<string, unknown> | undefined };
 }
 
-/** Only javascript has a clock that can be fixed. Errors: bad input. */
+/** Refuses a fixed clock for any language but javascript. Errors: bad input. */
 function mayFixClock(macro: Runnable, { clock }: Limits): void {
   if (clock !== undefined && macro.language !== 'javascript')
     throw errors
@@ -74,7 +74,7 @@ function mayFixClock(macro: Runnable, { clock }: Limits): void {
       .with({ problems: [{ path: '/clock', message: `is for javascript; ${macro.macroId} is in ${macro.language}` }] });
 }
 
-/** A macro with a text that is not stored. */
+/** Gives a macro other code, which is not stored. */
 const withText = (macro: Runnable, code: string): Runnable => ({
   ...macro,
   code,
@@ -99,8 +99,8 @@ async function run(ctx: Context, caller: Caller, macro: Runnable, work: { items:
 }
 
 /**
- * Runs a macro over one input. What fails inside is a result. Errors: macro not found, bad input, too many runs waiting (429), its language
- * cannot run here (503).
+ * Runs a macro over one input. A failure inside the macro is a result, not an error. Errors: macro not found, bad input, too many runs waiting (429), its
+ * language cannot run here (503).
  */
 export async function executeMacro(
   ctx: Context,
@@ -142,7 +142,7 @@ async function findRunnables(ctx: Context, caller: Caller, groups: readonly Grou
 }
 
 /**
- * Runs up to 5,000 items, of any macros that the caller may read, and answers in their order. What fails is a result on its item. Errors: bad
+ * Runs up to 5,000 items, of any macros that the caller may read, and answers in the order of the items. The failure of an item is its result. Errors: bad
  * input; too many runs waiting (429).
  */
 export async function executeBatch(ctx: Context, caller: Caller, body: MacroBatch, signal: AbortSignal): Promise<MacroBatchResult> {

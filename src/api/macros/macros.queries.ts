@@ -37,7 +37,7 @@ export const listMacros = (db: Queryable, filter: MacroFilter, page: { limit: nu
     join macros m on m.id = page.id ${joins}
     order by page.position`);
 
-/** How many match, counting no further than `most`. */
+/** Counts the macros that match, up to `most`. */
 export const countMacros = async (db: Queryable, filter: MacroFilter, most: number) =>
   (await db.one<{ count: number }>(sql('macros.count')`select count(*) as count from ${matching(filter, most)}`))?.count ?? 0;
 

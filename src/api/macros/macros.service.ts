@@ -24,19 +24,19 @@ export async function addMacro(tx: Transaction, maker: Pick<Caller, 'userId' | '
   return mustFind(tx, id);
 }
 
-/** What others show of a macro. Errors: not found. */
+/** Finds what other resources show of a macro. Errors: not found. */
 export async function findMacroFacts(tx: Transaction, id: string): Promise<Pick<Macro, 'id' | 'name' | 'filename' | 'language'>> {
   const { name, filename, language } = await mustFind(tx, id);
   return { id, name, filename, language };
 }
 
-/** What a macro said at a version. Errors: no such version. */
+/** Reads a macro's code at a version. Errors: no such version. */
 export async function readMacroVersion(db: Queryable, id: string, version: number): Promise<MacroVersion> {
   const { kind, ...row } = await readCodeVersion(db, id, version);
   return { ...row, language: kind as MacroLanguage };
 }
 
-/** Why code would not start. It is stored all the same, and also when nothing here could look at it. */
+/** Lists reasons why code would not start. The code is stored all the same, and also when no sandbox could check it. */
 async function warningsOf(ctx: Context, language: MacroLanguage, code: string): Promise<CodeWarning[]> {
   try {
     const sandbox = await ctx.sandbox();
@@ -56,7 +56,7 @@ export const createMacro = async (ctx: Context, caller: Caller, body: NewMacro):
   });
 };
 
-/** Changes what is given; a change of code or language makes a new code version. */
+/** Changes the given members; a change of code or language makes a new code version. */
 export async function changeMacro(
   ctx: Context,
   caller: Caller,

@@ -9,13 +9,13 @@ import { listEntries } from './records.ts';
 
 const DEVICE = { question: 'column:device_id', column: 'device_id' };
 
-/** The columns that the metadata tables of an experiment add to its measurements. */
+/** Loads the columns that the metadata tables of an experiment add to its measurements. */
 export const loadMetadataColumns = async (db: Queryable, experimentId: string): Promise<MetadataColumn[]> =>
   mergeColumns((await listShapes(db, experimentId)).map(({ shape }) => shape));
 
 /**
- * Brings the lake up to date with the metadata tables of an experiment, inside the transaction that changes them, so that the next read has both or
- * neither. The caller has locked the experiment.
+ * Brings the lake up to date with the metadata tables of an experiment. This happens inside the transaction that changes them, so that the next read sees both
+ * changes or neither. The caller has locked the experiment.
  */
 export async function refreshMetadata(ctx: Context, tx: Transaction, experimentId: string): Promise<void> {
   const columns = await loadMetadataColumns(tx, experimentId);

@@ -1,4 +1,4 @@
-/** The metadata tables of an experiment as one: what columns they add, and one row for each matched column and key. */
+/** Merges the metadata tables of an experiment into one: the columns that they add, and one row for each matched column and key. */
 import { DATE, DOUBLE, STRING, type ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { MetadataColumn } from '../../lakehouse/terms/source.ts';
 import type { MetadataEntry } from './records.ts';
@@ -13,8 +13,9 @@ export interface MetadataShape {
 const TYPES: Readonly<Record<string, ColumnType>> = { string: STRING, number: DOUBLE, date: DATE };
 
 /**
- * The columns of all tables, oldest table first. Names that differ only in case are one column; one that is of two types is text. Where tables that are
- * matched by different columns have the same name, the newer table counts first. A table of an older shape adds what it says clearly.
+ * Merges the columns of all tables, oldest table first. Names that differ only in case are one column. A column with two types becomes text. Where tables that
+ * are matched by different columns share a name, the newer table counts first. Columns without a known type are text, and tables without a matched column add
+ * nothing.
  */
 export function mergeColumns(shapes: readonly MetadataShape[]): MetadataColumn[] {
   const merged = new Map<string, { name: string; type: ColumnType; matchedBy: string[] }>();
@@ -45,7 +46,7 @@ function dayOf(value: unknown): string | null {
   return day !== undefined && !Number.isNaN(at) && new Date(at).toISOString().startsWith(day) ? day : null;
 }
 
-/** A cell as its column holds it; null where it cannot. */
+/** Converts a cell to the type of its column; null where it does not fit. */
 function cellOf(value: unknown, type: ColumnType): string | number | null {
   if (value === null || value === undefined) return null;
   if (type.kind === 'date') return dayOf(value);
@@ -61,7 +62,7 @@ export interface MergedRow {
   values: (string | number | null)[];
 }
 
-/** Every key of every table once, with the values of the newest table that has them. */
+/** Merges the rows of all tables into one row for each key. Each value comes from the newest table that has it. */
 export function mergeRows(
   tables: readonly { matchedBy: string; entries: readonly MetadataEntry[] }[],
   columns: readonly MetadataColumn[],

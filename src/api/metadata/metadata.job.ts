@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshStale } from './lake.service.ts';
 
-/** Every night: tells the lake of metadata tables that it has never been told of. */
+/** Every night: writes metadata tables to the lake that have never been written there. */
 export const refreshMetadataJob = (ctx: Context): JobHandler => ({
   name: 'metadata.refresh',
   schedule: '11 2 * * *',

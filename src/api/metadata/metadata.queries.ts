@@ -18,19 +18,19 @@ export const listRecordsOldestFirst = (db: Queryable, experimentId: string) =>
   db.rows<StoredRecord>(sql('metadata.listOldestFirst')`
     select ${columns} from metadata_records m where m.experiment_id = ${experimentId} order by m.created_at, m.id`);
 
-/** What each table adds to measurements, oldest first, without its rows. */
+/** Lists what each table adds to measurements, oldest first, without its rows. */
 export const listShapes = (db: Queryable, experimentId: string) =>
   db.rows<{ shape: MetadataShape }>(
     sql('metadata.listShapes')`select shape from metadata_records where experiment_id = ${experimentId} order by created_at, id`,
   );
 
-/** Experiments with metadata tables that the lake has never been told of. */
+/** Lists experiments whose metadata tables have never been written to the lake. */
 export const listStale = (db: Queryable, most: number) =>
   db.rows<{ experimentId: string }>(sql('metadata.listStale')`
     select distinct m.experiment_id as "experimentId" from metadata_records m
     where not exists (select from lake_tables t where t.experiment_id = m.experiment_id and t.kind = 'metadata_record' and t.version > 0) limit ${most}`);
 
-/** How many records there are, and how many characters they hold together, without counting the one that is about to change. */
+/** Counts an experiment's records and the characters that they hold together, leaving out the record that is about to change. */
 export const measureRecords = async (db: Queryable, experimentId: string, exceptId: string | null = null) =>
   (await db.one<{ count: number; size: number }>(sql('metadata.measure')`
     select count(*) as count, coalesce(sum(size), 0)::bigint as size from metadata_records

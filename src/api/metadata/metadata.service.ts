@@ -15,7 +15,7 @@ import { findDuplicateIdentifiers, listMetadataProblems, metadataShape } from '.
 const MOST_CHARACTERS = 5_000_000;
 const MOST_TOGETHER = { count: 100, size: 50_000_000 };
 
-/** A stored record as it goes out, without its version. */
+/** Adds the duplicate identifiers to a stored record, and takes away its version, for an answer. */
 export function addDuplicates({ version: _version, ...record }: StoredRecord): MetadataRecord {
   return { ...record, duplicateIdentifiers: findDuplicateIdentifiers(record.metadata) };
 }
@@ -58,7 +58,7 @@ export async function createMetadata(ctx: Context, caller: Caller, experimentId:
   });
 }
 
-/** Replaces a metadata table; who made it, and when, stay. Errors: metadata not found, experiment archived, precondition failed. */
+/** Replaces a metadata table. Its creator and time of creation stay. Errors: metadata not found, experiment archived, precondition failed. */
 export async function changeMetadata(
   ctx: Context,
   caller: Caller,

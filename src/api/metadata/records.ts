@@ -4,7 +4,7 @@ import type { Metadata, MetadataRow } from './metadata.model.ts';
 
 const DEVICE = 'column:device_id';
 
-/** Shape and bounds of a metadata table; what a shape cannot say is in `listMetadataProblems`. */
+/** Shape and bounds of a metadata table. Rules that a shape cannot express are in `listMetadataProblems`. */
 export const metadataShape: z.ZodType<Metadata> = z.object({
   name: z.string().max(120),
   columns: z
@@ -22,7 +22,7 @@ export const metadataShape: z.ZodType<Metadata> = z.object({
   experimentQuestionId: z.string().min(1).max(64),
 });
 
-/** What is wrong with a table of the right shape. `isReserved` says whether every measurement has a column of that name. */
+/** Lists what is wrong with a table of the right shape. `isReserved` says whether every measurement has a column of that name. */
 export function listMetadataProblems(
   { columns, identifierColumnId, experimentQuestionId }: Metadata,
   isReserved: (name: string) => boolean,
@@ -44,19 +44,19 @@ export function listMetadataProblems(
   return problems;
 }
 
-/** What a row says in a column, under the column's id or its name; null when nothing. */
+/** Finds a row's value in a column, under the column's id or its name; null when there is none. */
 function cellOf(row: MetadataRow, column: { id: string; name: string }): unknown {
   return row[column.id] ?? row[column.name] ?? null;
 }
 
-/** Text that an answer must equal; null for what cannot be one. */
+/** Prints a row's identifier as the text that an answer must equal; null for a value that cannot be one. */
 function identifierOf(row: MetadataRow, { columns, identifierColumnId }: Metadata): string | null {
   const column = columns.find(({ id }) => id === identifierColumnId);
   const value = column ? cellOf(row, column) : null;
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
 
-/** Identifiers of more than one row, in order of appearance, at most `most`. A table of an older shape has none. */
+/** Finds identifiers that more than one row has, in order of appearance, at most `most`. A table of an older shape has none. */
 export function findDuplicateIdentifiers(metadata: Metadata, most = 100): string[] {
   if (!Array.isArray(metadata.rows) || !Array.isArray(metadata.columns)) return [];
   const seen = new Set<string>();
@@ -71,7 +71,7 @@ export function findDuplicateIdentifiers(metadata: Metadata, most = 100): string
   return [...twice];
 }
 
-/** What one record adds to the measurements whose question (null: device id) has the identifier as its answer. */
+/** What one row of a record adds to the measurements whose answer to the question (null: whose device id) is the identifier. */
 export interface MetadataEntry {
   /** Canonical question name; null when the identifier is a device id. */
   question: string | null;
@@ -80,7 +80,7 @@ export interface MetadataEntry {
   values: Record<string, unknown>;
 }
 
-/** The rows of a record that are joined: the first of each identifier, with values under the columns' names. */
+/** Lists the rows of a record that are joined: the first row of each identifier, with values under the columns' names. */
 export function listEntries(metadata: Metadata): MetadataEntry[] {
   if (!Array.isArray(metadata.rows) || !Array.isArray(metadata.columns)) return [];
   const question = metadata.experimentQuestionId === DEVICE ? null : metadata.experimentQuestionId;

@@ -1,4 +1,7 @@
-/** What devices measured, in any half-open range: sums by hour and day where the range holds them whole, single measurements where it cuts an hour. */
+/**
+ * Counts of what devices measured in any half-open range. Hours and days that the range holds whole come from sums; an hour that it cuts is counted from single
+ * measurements.
+ */
 import type { Queryable } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
 import type { ExperimentThroughput, MacroCount, ObservedExperiment } from './monitoring.model.ts';
@@ -7,7 +10,7 @@ import type { BucketedRange, CutRange } from './ranges.ts';
 
 type Piece = ReturnType<typeof fragment>;
 
-/** Rows as those of `message_hours`, of a range alone. */
+/** Makes rows like those of `message_hours`, for the measurements of a range alone. */
 function hoursOf(thingNames: readonly string[], { from, to, firstHour, cutHours: cut }: CutRange): Piece {
   const whole = fragment`
     select h.client_id, h.hour, h.experiment_id, h.version, h.protocol_id, h.workbook_version_id, h.macros, h.count, h.with_gps, h.with_battery, h.battery_sum, h.battery_count, h.first_at, h.last_at
@@ -22,7 +25,7 @@ function hoursOf(thingNames: readonly string[], { from, to, firstHour, cutHours:
     where h.client_id = any (${thingNames}::text[]) and h.hour = any (${cut}::timestamptz[]) and not (h.first_at >= ${from} and h.last_at < ${to}) and i.count > 0`;
 }
 
-/** Device, bucket, experiment and count; a bucket may come in several rows, some of them to be taken away. */
+/** Makes rows of device, bucket, experiment and count. A bucket may have several rows, some with a negative count. */
 function partsOf(thingNames: readonly string[], range: BucketedRange): Piece {
   const { bucket, split } = range;
   const counts = (part: CutRange, sign: 1 | -1) =>
@@ -35,19 +38,19 @@ function partsOf(thingNames: readonly string[], range: BucketedRange): Piece {
   return rest.reduce((all, part) => fragment`${all} union all ${part}`, whole);
 }
 
-/** Which experiments of `c` the caller may read, each asked about once. */
+/** Makes the list of those experiments of `c` that the caller may read; each is checked once. */
 const readable = (userId: string) => fragment`mine as materialized (
       select e.experiment_id as id from (select distinct experiment_id from c) e
       where exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = e.experiment_id and a.can_read))`;
 
-/** Counts of a device, to be summed by bucket: places of buckets, and what comes to each, which may be negative. */
+/** Counts of a device, to be summed by bucket. `counts[n]` belongs to the bucket whose place is `buckets[n]`, and may be negative. */
 export interface CountsOfOne {
   thingName: string;
   buckets: number[];
   counts: number[];
 }
 
-/** Lists of whole numbers, since a row for each device and bucket takes several times as long. */
+/** Lists each device's counts as lists of whole numbers, because a row for each device and bucket takes several times as long. */
 export function listDeviceCounts(db: Queryable, thingNames: readonly string[], range: BucketedRange): Promise<CountsOfOne[]> {
   const { size, starts } = range;
   const first = (starts[0]?.getTime() ?? 0) / 1_000;
@@ -117,7 +120,7 @@ export interface VersionHour {
   count: number;
 }
 
-/** By hour and version, oldest first. */
+/** Lists firmware versions by hour, oldest first. */
 export const listVersions = (db: Queryable, thingName: string, range: CutRange) =>
   db.rows<VersionHour>(sql('monitoring.versions')`
     select version, min(first_at) as "firstAt", max(last_at) as "lastAt", sum(count)::bigint as count

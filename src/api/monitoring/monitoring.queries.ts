@@ -32,7 +32,7 @@ export const listGroupDevices = (db: Queryable, userId: string, groupId: string)
 export const findMonitored = (db: Queryable, deviceId: string) =>
   db.one<MonitoredDevice>(sql('monitoring.device')`select ${device} from devices d where d.id = ${deviceId}`);
 
-/** An event, and its place among those of its instant. */
+/** A presence event, and its place among the events of the same instant. */
 export type PlacedMark = PresenceMark & { ordinal: number };
 
 /** The newest events of a range, newest first. */
@@ -41,7 +41,10 @@ export const listEvents = (db: Queryable, thingName: string, { from, to }: Range
     select ${events}, session as "sessionIdentifier", ordinal from presence_events
     where thing_name = ${thingName} and at >= ${from} and at < ${to} order by at desc, ordinal desc limit ${most}`);
 
-/** What a device was before a time, or before one event of that time: its last connect counts, unless its own disconnect came after. Undefined when nothing is known. */
+/**
+ * Finds whether a device was connected before a time, or before one event of that time. Its last connect counts, unless a disconnect of the same session came
+ * after. Undefined when nothing is known.
+ */
 export const findStateBefore = (db: Queryable, thingName: string, at: Date, ordinal = 0) =>
   db.one<StateBefore>(sql('monitoring.before')`
     with opened as (
@@ -54,7 +57,10 @@ export const findStateBefore = (db: Queryable, thingName: string, at: Date, ordi
       opened.session as "sessionIdentifier"
     from (select 1 from presence_events where thing_name = ${thingName} and (at, ordinal) < (${at}, ${ordinal}) limit 1) known left join opened on true`);
 
-/** The newest events of all: they are of the devices whose newest are the newest, and none is older than the last of those. */
+/**
+ * Lists the newest events of several devices. They can only belong to the `most` devices whose newest events are the newest. None of them is older than the
+ * oldest of those newest events.
+ */
 export const listEventsOf = (db: Queryable, thingNames: readonly string[], { from, to }: Range, most: number) =>
   db.rows<PresenceMark & { thingName: string }>(sql('monitoring.eventsOf')`
     with latest as materialized (
@@ -74,7 +80,7 @@ export const listLastDataTimes = (db: Queryable, thingNames: readonly string[]) 
       and h.hour = (select max(hour) from message_hours n where n.client_id = t.name)) as "lastAt"
     from unnest(${thingNames}::text[]) as t (name)`);
 
-/** Only of experiments that the caller may read; the sample needs what raw rows need. */
+/** Lists recent measurements of experiments that the caller may read. Position and sample are shown only where the caller may contribute. */
 export const listRecent = (db: Queryable, userId: string, thingName: string, { from, to }: Range, most: number) =>
   db.rows<RecentMeasurement>(sql('monitoring.recent')`
     select h.at as timestamp, h.experiment_id as "experimentId", h.protocol_id as "protocolId", h.workbook_version_id as "workbookVersionId", h.version as "deviceVersion",

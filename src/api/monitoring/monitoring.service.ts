@@ -41,7 +41,7 @@ const MOST_EVENTS = 1_000;
 const MOST_FLEET_EVENTS = 200;
 const MOST_RECENT = 50;
 
-/** Reads the sections of an answer side by side; one that fails is empty, and said to be. */
+/** Reads the sections of an answer side by side. A section that fails is empty, and `failed` says so. */
 class Sections {
   readonly #ctx: Context;
   failed = false;
@@ -95,7 +95,10 @@ type Presence = Pick<DeviceMonitoring, 'events' | 'sessions' | 'uptimePercent' |
 
 const NO_PRESENCE: Presence = { events: [], sessions: [], uptimePercent: null, truncated: false };
 
-/** Events of a range, and what they come to. Of a truncated history it is that of its newest part, with the state that it began in. */
+/**
+ * Loads the events of a range, with the sessions and the uptime that follow from them. A truncated history covers the newest part of the range only, and begins
+ * in the state of the device before that part.
+ */
 async function presenceOf({ db }: Context, thing: string, range: Range): Promise<Presence> {
   const newest = await listEvents(db, thing, range, MOST_EVENTS + 1);
   const truncated = newest.length > MOST_EVENTS;
@@ -108,7 +111,7 @@ async function presenceOf({ db }: Context, thing: string, range: Range): Promise
   return { events, sessions: listSessionSpans(history), uptimePercent: truncated ? null : measureUptime(history), truncated };
 }
 
-/** Errors: the device is not there. A section that cannot be read is empty, and said to be. */
+/** Loads the monitoring of one device. A section that cannot be read is empty, and the answer says so. Errors: the device is not there. */
 export async function monitorDevice(
   ctx: Context,
   userId: string,
@@ -140,7 +143,7 @@ export async function monitorDevice(
   };
 }
 
-/** By bucket and device, of those with a count; both in the order given. */
+/** Sums counts by bucket and device, both in the order given. Pairs without a count are left out. */
 function throughputOf(devices: readonly MonitoredDevice[], counted: readonly CountsOfOne[], starts: readonly Date[]): DeviceThroughput[] {
   const byThing = new Map(counted.map((one) => [one.thingName, one]));
   const sums = devices.map(({ thingName }) => {
@@ -176,7 +179,7 @@ async function ofDevices(ctx: Context, sections: Sections, devices: readonly Mon
   };
 }
 
-/** Every device that the caller may read. */
+/** Loads the monitoring of every device that the caller may read. */
 export async function monitorFleet(ctx: Context, userId: string, range: Range, bucket: MonitoringBucket): Promise<FleetMonitoring> {
   const devices = await listFleet(ctx.db, userId, MOST_POINTS + 1);
   if (devices.length === 0) return { devices: [], throughput: [], events: [], pipelineUnavailable: false };
@@ -192,7 +195,7 @@ export async function monitorFleet(ctx: Context, userId: string, range: Range, b
   };
 }
 
-/** The members of a group that the caller may read. */
+/** Loads the monitoring of those devices of a group that the caller may read. */
 export async function monitorGroup(
   ctx: Context,
   userId: string,
@@ -234,7 +237,7 @@ export async function loadActivity(ctx: Context, deviceId: string) {
   return { lastDataAt: last?.lastAt ?? null, pipelineUnavailable: sections.failed };
 }
 
-/** Runs are cut at hours whatever the bucket is; the bucket only has to keep the answer within bounds. */
+/** Loads the runs of a device's firmware versions. Runs consist of hours, whatever the bucket is; the bucket only keeps the answer within bounds. */
 export async function loadFirmwareHistory(
   ctx: Context,
   deviceId: string,

@@ -11,10 +11,10 @@ export interface Range {
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const LONGEST = 31 * DAY;
-/** Points of an answer, one of each device and bucket at most. */
+/** Most points of an answer. Each device has at most one point in each bucket. */
 export const MOST_POINTS = 100_000;
 
-/** A half-open range of at most 31 days. Errors: rangeInvalid. */
+/** Makes a half-open range of at most 31 days. Errors: rangeInvalid. */
 export function readRange(from: Date, to: Date): Range {
   const span = to.getTime() - from.getTime();
   if (span <= 0) throw errors.rangeInvalid('The range is empty: from must be before to.');
@@ -25,13 +25,13 @@ export function readRange(from: Date, to: Date): Range {
 const down = (at: Date, size: number) => new Date(Math.floor(at.getTime() / size) * size);
 const up = (at: Date, size: number) => new Date(Math.ceil(at.getTime() / size) * size);
 
-/** A range, and how it lies to the hours (UTC, by their starts). */
+/** A range, and the hours that it touches (UTC, by their starts). */
 export interface CutRange extends Range {
-  /** The first that it touches. */
+  /** The first hour that the range touches. */
   firstHour: Date;
-  /** Those that it holds in part: at most two. */
+  /** The hours that the range holds in part, at most two. */
   cutHours: Date[];
-  /** Those that it holds whole; empty (`from` not before `to`) when there is none. */
+  /** The hours that the range holds whole; empty (`from` not before `to`) when there is none. */
   wholeHours: Range;
 }
 
@@ -46,14 +46,14 @@ export function cutRange({ from, to }: Range): CutRange {
   };
 }
 
-/** A range as whole days, and what is to be added to them and taken from them, whichever is less. */
+/** A range as whole days, with what is to be added to the days and what is to be taken from them. At each end the shorter part is chosen. */
 export interface Days {
   days: Range;
   plus: CutRange[];
   minus: CutRange[];
 }
 
-/** Null for a range that is within less than two days. */
+/** Splits a range by days; null for a range that touches fewer than two days. */
 function splitDays({ from, to }: Range): Days | null {
   const first = down(from, DAY);
   const last = up(to, DAY);
@@ -74,7 +74,9 @@ function splitDays({ from, to }: Range): Days | null {
   return { days, plus: split.plus.filter(isSome).map(cutRange), minus: split.minus.filter(isSome).map(cutRange) };
 }
 
-/** A time that is printed thousands of times: its text is made once, which is nine tenths of the work of printing an answer of 62,000 points. */
+/**
+ * A time that is printed thousands of times. Its text is made only once, because making it is nine tenths of the work of printing an answer of 62,000 points.
+ */
 class PrintedOften extends Date {
   #text: string | undefined;
 
@@ -83,12 +85,12 @@ class PrintedOften extends Date {
   }
 }
 
-/** A range, its buckets, and how it lies to the days when it is counted by them. */
+/** A range with its buckets. `split` gives its days when it is counted by days. */
 export interface BucketedRange extends CutRange {
   bucket: MonitoringBucket;
-  /** Milliseconds of one. */
+  /** Milliseconds of one bucket. */
   size: number;
-  /** Of every bucket that the range touches. */
+  /** Start of every bucket that the range touches. */
   starts: Date[];
   split: Days | null;
 }
@@ -100,7 +102,7 @@ export function splitRange(range: Range, bucket: MonitoringBucket): BucketedRang
   return { ...cutRange(range), bucket, size, starts, split: bucket === 'hour' ? null : splitDays(range) };
 }
 
-/** Refuses what could be more than 100,000 points, of so many series. Errors: rangeInvalid, naming a bucket or a range that fits. */
+/** Refuses a range that could give more than 100,000 points for so many series. Errors: rangeInvalid, naming a bucket or a range that fits. */
 export function limitPoints({ from, to }: Range, bucket: MonitoringBucket, series: number): void {
   const per = (size: number) => ((up(to, size).getTime() - down(from, size).getTime()) / size) * series;
   if (per(bucket === 'hour' ? HOUR : DAY) <= MOST_POINTS) return;

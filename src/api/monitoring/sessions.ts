@@ -19,7 +19,7 @@ export interface Span {
 /** What a device was when a range began. */
 export interface StateBefore {
   connected: boolean;
-  /** Of its last connection. */
+  /** Session of the last connection. */
   sessionIdentifier: string | null;
 }
 
@@ -28,7 +28,7 @@ export interface History {
   from: Date;
   to: Date;
   now: Date;
-  /** Null when nothing is known of before. */
+  /** Null when nothing is known of the time before. */
   before: StateBefore | null;
   /** Events of the range, oldest first. */
   events: readonly PresenceMark[];
@@ -43,8 +43,9 @@ interface Open {
 }
 
 /**
- * Cuts a range into sessions. A connection from before counts from `from`; a disconnect of another session than the open one is stale and ignored, one without
- * anything open is ignored unless it is the range's first event and nothing is known of before: then the device was connected since `from`.
+ * Cuts a range into sessions. A connection from before the range counts from `from`. A disconnect of another session than the open one is stale and ignored. A
+ * disconnect while no session is open is ignored, unless it is the range's first event and nothing is known of before: then the device was connected since
+ * `from`.
  */
 export function listSessionSpans({ from, to, now, before, events }: History): Span[] {
   const spans: Span[] = [];
@@ -67,7 +68,10 @@ export function listSessionSpans({ from, to, now, before, events }: History): Sp
   return spans;
 }
 
-/** Per cent of the elapsed range that a device was connected; null when nothing is known of it or nothing has elapsed. What clocks say is yet to come counts for nothing. */
+/**
+ * Measures for how many per cent of the elapsed range a device was connected; null when nothing is known of the device or nothing has elapsed. Time that is yet
+ * to come does not count.
+ */
 export function measureUptime(history: History): number | null {
   const { from, to, now, before, events } = history;
   const until = now < to ? now : to;

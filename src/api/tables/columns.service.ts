@@ -20,7 +20,7 @@ import {
 import { lockUploadTable } from './tables.service.ts';
 
 export const CHANGE_COLUMN = 'tables.change-column';
-/** So often a change is begun, whatever ended it. */
+/** How often a change is begun at most, whatever ended the tries before. */
 const MOST_TRIES = 8;
 
 const shown = (row: ColumnChangeRow): ColumnChange => ({
@@ -49,8 +49,8 @@ interface ColumnPath {
 }
 
 /**
- * Asks for a column of an upload table to get another name or type. Errors: archived, no such table or column, of another kind, a column that every upload table has, the name taken,
- * a column of the table being changed already.
+ * Asks for a new name or type of a column of an upload table. Errors: archived, no such table or column, a table of another kind, a column that every upload
+ * table has, the name taken, another column of the table being changed already.
  */
 export async function orderColumnChange(
   ctx: Context,
@@ -80,7 +80,7 @@ export async function orderColumnChange(
   });
 }
 
-/** One change with its progress and report. Errors: not found. */
+/** Loads one change with its progress and report. Errors: not found. */
 export async function loadColumnChange(ctx: Context, experimentId: string, tableId: string, id: string): Promise<ColumnChange> {
   const found = await findColumnChange(ctx.db, experimentId, tableId, id);
   if (!found) throw errors.columnChangeNotFound();

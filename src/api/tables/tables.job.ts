@@ -3,7 +3,7 @@ import type { JobHandler } from '../../jobs/queue.ts';
 import { carryOut, CHANGE_COLUMN } from './columns.service.ts';
 import { ERASE_TABLE, eraseTable, type ErasedTable } from './tables.service.ts';
 
-/** Removes what removed tables have left in the lake. */
+/** Removes from the lake what deleted tables have left there. */
 export const eraseTableJob = (ctx: Context): JobHandler => ({
   name: ERASE_TABLE,
   retries: 20,

@@ -31,7 +31,7 @@ export type NewColumnChange = Pick<ColumnChangeRow, 'id' | 'experimentId' | 'upl
   createdBy: string;
 };
 
-/** Undefined when a column of the table is being changed already. */
+/** Inserts a change of a column. Answers undefined when a column of the table is being changed already. */
 export const insertColumnChange = (tx: Transaction, row: NewColumnChange) =>
   tx.one<ColumnChangeRow>(sql('tables.insertColumnChange')`
     insert into column_changes (id, experiment_id, table_id, column_name, new_name, new_type, reading, created_by)
@@ -52,7 +52,7 @@ export const moveColumnChange = (db: Queryable, id: string, rows: { done: number
   db.run(sql('tables.moveColumnChange')`
     update column_changes set done_rows = ${rows.done}, total_rows = ${rows.total} where id = ${id} and status = 'running'`);
 
-/** Zero when another process has ended it. */
+/** Completes a change. Answers 0 when another process has ended it. */
 export const completeColumnChange = (tx: Transaction, id: string, report: object) =>
   tx.run(sql('tables.completeColumnChange')`
     update column_changes set status = 'completed', report = ${JSON.stringify(report)}::jsonb, completed_at = now() where id = ${id} and status = 'running'`);

@@ -10,17 +10,17 @@ import { requireWritable } from '../experiments/experiments.service.ts';
 import { eraseUnplacedFiles } from '../uploads/uploads.service.ts';
 
 export const ERASE_TABLE = 'tables.erase';
-/** No read still opens files of a table that was removed so long ago: a download ends after ten minutes. */
+/** So long after a table was removed, no read still opens its files: a download ends after ten minutes. */
 const READ_SECONDS = 900;
 
-/** What a removed table has left: its log, by which readers find it, goes at once; its files when no read needs them any more. */
+/** What a removed table has left. Its log, by which readers find it, goes at once. Its files go when no read needs them any more. */
 export interface ErasedTable {
   experimentId: string;
   tableId: string;
   part: 'log' | 'files';
 }
 
-/** An upload table that nobody else writes until the transaction ends. Errors: tableNotFound, tableNotUploaded. */
+/** Locks an upload table, so that nobody else writes it until the transaction ends. Errors: tableNotFound, tableNotUploaded. */
 export async function lockUploadTable(tx: Transaction, experimentId: string, tableId: string): Promise<LockedTable> {
   const found = await findTable(tx, experimentId, tableId.toLowerCase());
   if (found && found.kind !== 'upload') throw errors.tableNotUploaded(found.identifier);
@@ -29,7 +29,7 @@ export async function lockUploadTable(tx: Transaction, experimentId: string, tab
   return table;
 }
 
-/** Removes an upload table: it is gone when this settles, and jobs remove what the lake holds of it. Errors: archived, not found, of another kind. */
+/** Removes an upload table. The table is gone when this settles; jobs then remove what the lake holds of it. Errors: archived, not found, of another kind. */
 export async function removeTable(ctx: Context, caller: Caller, experimentId: string, tableId: string): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
@@ -47,7 +47,7 @@ export async function removeTable(ctx: Context, caller: Caller, experimentId: st
   });
 }
 
-/** Removes one part of what a removed table has left. It may run again after a crash, and then removes what is left. */
+/** Removes one part of what a removed table has left. After a crash it runs again and removes the rest. */
 export async function eraseTable(ctx: Context, { experimentId, tableId, part }: ErasedTable): Promise<void> {
   const table = { id: tableId, experimentId };
   if (part === 'log') await removeLog(ctx, table);

@@ -1,10 +1,10 @@
-/** A chart's data config → one read of its table, and how the rows of the answer become series. Pure. */
+/** Turns a chart's data config into one read of its table, and into a plan for making series of the answer's rows. Pure. */
 import type { Aggregation, FunctionCall, FunctionName, GroupKey, ReadRequest } from '../../lakehouse/ask/request.ts';
 import { errors } from '../../errors.ts';
 import { MEASURES, ROLES, WITH_ERRORS } from './roles.ts';
 import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
 
-/** Rows that a chart reads at most: plain rows, and groups. */
+/** How many plain rows, and how many groups, a chart reads at most. */
 const MOST_ROWS = 50_000;
 const MOST_GROUPS = 10_000;
 
@@ -19,7 +19,7 @@ export interface ChannelPlan {
 
 export interface SeriesPlan {
   name: string;
-  /** Of this series alone: the measured column and its error. */
+  /** Channels of this series alone: the measured column and its error. */
   channels: ChannelPlan[];
   source: DataSource;
 }
@@ -29,12 +29,12 @@ export interface ChartPlan {
   /** Channels that every series shares. */
   shared: ChannelPlan[];
   series: SeriesPlan[];
-  /** Columns that split series by category, where they are categories. */
+  /** Columns that split the series, when they hold categories. */
   color: ChannelPlan | null;
   facet: ChannelPlan | null;
 }
 
-/** Roles that make a series each. */
+/** The role, by chart type, of which every column makes a series. */
 const SERIES_ROLE: Partial<Record<ChartType, SourceRole>> = { pie: 'labels', alluvial: 'groupBy' };
 
 /** People and devices are plotted by the name that they are shown under. */
@@ -58,7 +58,10 @@ function functionOf({ source, column }: Draft, aggregation: DataConfig['aggregat
   return call ? { name: call.function as FunctionName, second: call.secondColumn } : null;
 }
 
-/** What is computed for the error bars of an aggregated series; null without any. Errors: one that the rows of a group do not have. */
+/**
+ * Finds the function that computes the error bars of an aggregated series; null without error bars. Errors: an error column that the rows of a group do not
+ * have.
+ */
 function errorOf({ source, column }: Draft, drawn: FunctionName, aggregation: DataConfig['aggregation']): FunctionCall | null {
   if (source.error !== undefined) {
     if (drawn !== 'avg')
@@ -85,7 +88,7 @@ const call = (column: string, name: FunctionName, alias: string, second?: string
   ...(second === undefined ? {} : { secondColumn: second }),
 });
 
-/** Where things are in the answer, as they are added. */
+/** The columns of the answer; each gets its position when it is added. */
 class Answer {
   readonly names: string[] = [];
   add(name: string): number {
@@ -118,7 +121,7 @@ function plain(
 
 const outputOf = ({ column, timeBucket }: GroupKey) => (timeBucket === undefined ? column : `${column}_${timeBucket}`);
 
-/** The group keys, x first: it is what a running sum runs along. */
+/** Lists the group keys, x first, because a running sum runs along x. */
 function keysOf(config: DataConfig, drafts: readonly Draft[]): GroupKey[] {
   const given = (config.aggregation?.groupBy ?? []) as GroupKey[];
   const measured = (draft: Draft) => MEASURES.has(draft.source.role) || draft.source.aggregate !== undefined;
@@ -173,12 +176,12 @@ function aggregated(config: DataConfig, drafts: readonly Draft[]): ReturnType<ty
   };
 }
 
-/** Shares of a whole are counted when nothing is measured. */
+/** Whether a pie or alluvial chart counts rows, because no measured column is chosen. */
 const countsWithoutMeasure = (type: ChartType, drafts: readonly Draft[]): boolean =>
   (type === 'pie' && !drafts.some(({ source }) => source.role === 'values')) ||
   (type === 'alluvial' && !drafts.some(({ source }) => source.role === 'value'));
 
-/** Compiles a config whose required roles are all played. */
+/** Compiles a config in which every required role has a column. */
 export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
   const drafts = config.dataSources
     .map((source, index) => ({ source, index, column: plotted(source.columnName) }))

@@ -5,7 +5,7 @@ import { readShape } from '../input/input.service.ts';
 import { configShape, dataConfigShape } from './shape.ts';
 import { CHART_TYPES } from './visualizations.model.ts';
 
-/** A chart that is drawn without being stored; the published document is made from it. */
+/** A chart that is drawn without being stored. The published API document is made from this shape. */
 export const draftShape = z
   .strictObject({
     name: z.string().max(255).default('').describe('Title of the picture, where `config` has none; at most 255 characters.'),

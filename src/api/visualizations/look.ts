@@ -1,4 +1,4 @@
-/** A stored `config` → how its picture looks. A client's own settings belong under `client`, which pictures do not read. */
+/** Reads from a stored `config` how its picture looks. A client's own settings belong under `client`, which pictures do not read. */
 import { z } from 'zod';
 import { errors } from '../../errors.ts';
 import { isAdjusted, type AxisName } from '../../charts/adjusted.ts';
@@ -34,10 +34,10 @@ const lookShape = z.strictObject({
   client: z.unknown().optional(),
 }) as unknown as z.ZodType<Look>;
 
-/** Of a picture; 20 million take 80 MB and a second of a processor. */
+/** Most dots of a picture: 20 million take 80 MB and a second of a processor. */
 const MOST_DOTS = 20_000_000;
 
-/** Errors: a picture of more dots than one may have. */
+/** Refuses a picture of more than `MOST_DOTS` dots. */
 export function requireDots({ dpi = 96 }: Look, { width, height }: Size): void {
   const dots = width * height * (dpi / 96) ** 2;
   if (dots > MOST_DOTS)
@@ -48,7 +48,10 @@ export function requireDots({ dpi = 96 }: Look, { width, height }: Size): void {
 
 const AXES = ['x', 'y', 'y2', 'z'] as const satisfies AxisName[];
 
-/** Errors: a member or value that pictures do not know, by its name; a range or scale that the values of an axis have no place on. */
+/**
+ * Reads and checks the look of a chart's picture. Errors: an unknown member or value, which is named; a range or scale that does not fit the values of its
+ * axis.
+ */
 export function readLook(
   { config, chartFamily, chartType }: Pick<Visualization, 'config' | 'chartFamily' | 'chartType'>,
   { axes, series }: Plotted,

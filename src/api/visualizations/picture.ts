@@ -1,4 +1,4 @@
-/** What a chart shows → its picture, in the format that was asked for. */
+/** Draws what a chart shows, in the format that was asked for. */
 import type { Size } from '../../charts/draw.ts';
 import { readLook, requireDots } from './look.ts';
 import { makeChart, type Plotted } from './series.ts';
@@ -28,16 +28,19 @@ type Format = keyof typeof TYPES;
 /** Media types of a picture, the usual one first. */
 export const OFFERED: string[] = Object.values(TYPES);
 
-/** Format and size of a picture: the query beats what the caller accepts. */
+/** Reads the format and size of a picture. The query beats what the caller accepts. */
 export function readPictureQuery({ format, width = 640, height = 400 }: ImageQuery, accepted: string | false): Size & { format: Format } {
   const named = (Object.keys(TYPES) as Format[]).find((each) => TYPES[each] === accepted);
   return { format: format ?? named ?? 'svg', width, height };
 }
 
-/** A grammar of graphics, loaded with the first picture. TypeScript 5.9 rewrites no import inside a decorated class: https://github.com/microsoft/TypeScript/issues/63287. */
+/**
+ * Loads the grammar of graphics with the first picture. The import stands outside the controllers, because TypeScript 5.9 rewrites no import inside a decorated
+ * class: https://github.com/microsoft/TypeScript/issues/63287.
+ */
 const loadDrawing = () => import('../../charts/draw.ts');
 
-/** Errors: a look that the picture cannot have, and a PNG of too many dots. */
+/** Draws a picture. Errors: a look that the picture cannot have, and a PNG of too many dots. */
 export async function drawPicture(
   drawn: Pick<Visualization, 'name' | 'config' | 'chartFamily' | 'chartType'>,
   data: Plotted,

@@ -13,13 +13,13 @@ import { makeSeries, type AnswerColumn } from './series.ts';
 import { dataConfigShape } from './shape.ts';
 import type { ChartType, DataConfig, Visualization } from './visualizations.model.ts';
 
-/** What of a chart its data depend on, stored or not. */
+/** The parts of a chart, stored or not, that its data depend on. */
 type Drawable = Pick<Visualization, 'experimentId' | 'chartType' | 'dataConfig'> & {
   /** Version of the table; the newest one when absent. */
   asOf?: number | undefined;
 };
 
-/** A stored config that can be drawn. Errors: visualization incomplete, naming what is missing. */
+/** Checks that a stored config can be drawn. Errors: visualization incomplete, naming what is missing. */
 function drawable({ chartType, dataConfig }: Drawable): DataConfig {
   if (!Object.hasOwn(ROLES, chartType)) throw errors.visualizationIncomplete('its chart type is not known any more');
   if (dataConfig.tableName === '') throw errors.visualizationIncomplete('no table is chosen');
@@ -31,7 +31,7 @@ function drawable({ chartType, dataConfig }: Drawable): DataConfig {
   return config;
 }
 
-/** A column must be of a kind that its role can be drawn with; anything that can be counted or named makes a category. */
+/** Refuses a column of a kind that its role cannot be drawn with. A column of any kind can serve as a category. */
 function refuseKinds(type: ChartType, plan: ChartPlan, columns: readonly AnswerColumn[]): void {
   for (const { role, channel, position } of [...plan.shared, ...plan.series.flatMap(({ channels }) => channels)]) {
     const kinds = channel === 'error' ? ['numeric'] : ROLES[type][role]?.kinds;
@@ -47,8 +47,8 @@ function refuseKinds(type: ChartType, plan: ChartPlan, columns: readonly AnswerC
 const LINES: ReadonlySet<ChartType> = new Set(['line', 'area']);
 
 /**
- * Reads what a chart shows. The table's own action is decided first, as for a read of its rows. Errors: visualization incomplete, table not found,
- * table denied, and those of a read.
+ * Reads what a chart shows. Access to the table is decided first, as for a read of its rows. Errors: visualization incomplete, table not found, table denied,
+ * and those of a read.
  */
 export async function readSeries(
   ctx: Context,

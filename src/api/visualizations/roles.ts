@@ -1,14 +1,14 @@
-/** Which columns a chart of each type is drawn from: the one table of role rules. */
+/** The one table of role rules: which columns a chart of each type is drawn from. */
 import type { Problem } from '../../errors.ts';
 import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
 
-/** Kinds of column that a role takes; a numeric, temporal or categorical one unless it says so. */
+/** Kinds of columns. A role takes any of them unless its rule names some. */
 export type Kind = 'numeric' | 'temporal' | 'categorical';
 
 const NUMERIC = /^(TINYINT|SMALLINT|INT|BIGINT|LONG|FLOAT|DOUBLE|REAL|DECIMAL|NUMERIC)/;
 const TEMPORAL = /^(DATE|TIMESTAMP)/;
 
-/** What a column is drawn as, by the name of its type. */
+/** Finds the kind that a column is drawn as, by the name of its type. */
 export const findAxisKind = (typeName: string): Kind =>
   NUMERIC.test(typeName) ? 'numeric' : TEMPORAL.test(typeName) ? 'temporal' : 'categorical';
 
@@ -65,17 +65,17 @@ export const ROLES: Record<ChartType, Rules> = {
 /** Types that show error bars. */
 export const WITH_ERRORS: ReadonlySet<ChartType> = new Set(['line', 'scatter', 'bar', 'area']);
 
-/** Measured, and so aggregated where the chart aggregates; every other role is a place or a group. */
+/** Roles whose columns are measured, and so aggregated where the chart aggregates. Every other role gives a place or a group. */
 export const MEASURES: ReadonlySet<SourceRole> = new Set(['y', 'z', 'size', 'values', 'value']);
 
 const isNamed = ({ tableName, columnName }: DataSource) => tableName !== '' && columnName !== '';
 
-/** Whether every column that the config speaks of is named; a draft still has gaps. */
+/** Whether the table and every column of a config are named. A draft still has gaps. */
 export const isNamedThroughout = ({ tableName, dataSources }: DataConfig): boolean => tableName !== '' && dataSources.every(isNamed);
 
 /**
- * What is wrong with the roles of a config without gaps: a role that the chart type does not have, a single one given twice, a second table.
- * A role that is still missing is no mistake but a draft; see `listMissingRoles`.
+ * Lists what is wrong with the roles of a config without gaps: a role that the chart type does not have, a single role given twice, a second table. A missing
+ * role is no mistake; it makes the chart a draft. See `listMissingRoles`.
  */
 export function checkRoles(type: ChartType, config: DataConfig, root = '/dataConfig'): Problem[] {
   if (!isNamedThroughout(config)) return [];
@@ -92,7 +92,7 @@ export function checkRoles(type: ChartType, config: DataConfig, root = '/dataCon
   });
 }
 
-/** Roles that a chart needs before it can be drawn and that no named column plays. */
+/** Lists the roles that a chart needs before it can be drawn, and that no named column has. */
 export function listMissingRoles(type: ChartType, { dataSources }: DataConfig): SourceRole[] {
   const played = new Set(dataSources.filter(isNamed).map(({ role }) => role));
   return (Object.entries(ROLES[type]) as [SourceRole, RoleRule][])

@@ -1,4 +1,4 @@
-/** Rows of a chart's read → series that are ready to plot. Pure. */
+/** Turns the rows of a chart's read into series that are ready to plot. Pure. */
 import { printText, type AxisKind, type Chart, type ChartSeries } from '../../charts/chart.ts';
 import type { Look } from '../../charts/look.ts';
 import { pickLargestTriangles } from '../../charts/downsample.ts';
@@ -11,7 +11,7 @@ export interface AnswerColumn {
   type_name: string;
 }
 
-/** Numbers that went out as text to stay exact are numbers again: a picture has no 2^53. */
+/** Converts a value for plotting. Numbers that were sent as text to stay exact become numbers again: a picture does not show more than 2^53. */
 function cell(value: unknown, kind: AxisKind): unknown {
   if (value === null || value === undefined) return null;
   if (kind === 'numeric') return Number(value);
@@ -21,7 +21,7 @@ function cell(value: unknown, kind: AxisKind): unknown {
 const asNumber = (value: unknown, index: number): number =>
   typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) || index : index;
 
-/** Long traces are thinned to what a screen can show. */
+/** Longer traces are thinned to this many points, which a screen can show. */
 export const MOST_POINTS = 2_000;
 
 function thinned(points: Record<string, unknown[]>): { points: Record<string, unknown[]>; downsampled: Downsampling | null } {
@@ -46,7 +46,7 @@ export interface Plotted {
 
 const MOST_SERIES = 200;
 
-/** `thin`: whether long traces lose points that a line does not need. Rows are in the order of the answer. */
+/** Makes the series of a chart. Rows are in the order of the answer. `thin` says whether long traces lose points that a line does not need. */
 export function makeSeries(
   plan: ChartPlan,
   columns: readonly AnswerColumn[],
@@ -82,7 +82,7 @@ export function makeSeries(
     plan.series.map(({ name, channels, source }): PlottedSeries => {
       const points: Record<string, unknown[]> = {};
       for (const channel of [...plan.shared, ...shaded, ...channels]) {
-        // a second axis beside a first says what it shows itself
+        // a second axis beside the first one is described on its own
         axes[isDual && channel.channel === 'y' && source.axis === 'secondary' ? 'y2' : channel.channel] ??= axisOf(channel);
         points[channel.channel] = group.rows.map((row) => read(row, channel));
       }
@@ -101,7 +101,7 @@ export function makeSeries(
   return { axes, series: series.slice(0, MOST_SERIES) };
 }
 
-/** What the drawing takes. */
+/** Makes the chart that the drawing code takes. */
 export const makeChart = (type: string, title: string, { axes, series }: Plotted, look: Look): Chart => ({
   type,
   title,

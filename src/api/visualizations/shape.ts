@@ -18,7 +18,7 @@ const source = z.strictObject({
   error: z.enum(CHART_ERRORS).optional(),
 });
 
-/** Shape and bounds of a data config, strict about keys that it does not know; the published document is made from it. */
+/** Shape and bounds of a data config; unknown keys are refused. The published API document is made from this shape. */
 export const dataConfigShape = z.strictObject({
   tableName: z.string().max(255),
   dataSources: z.array(source).min(1).max(50),

@@ -4,7 +4,7 @@ import type { ChartFamily, ChartType, DataConfig, Visualization } from './visual
 
 export type VersionedVisualization = Visualization & { version: number };
 
-// an older row may lack a part; a read never fails for it
+// an older row may lack a part, and a read must not fail because of that
 const columns = fragment`
   v.id, v.name, v.description, v.experiment_id as "experimentId", v.chart_family as "chartFamily", v.chart_type as "chartType",
   case jsonb_typeof(v.config) when 'object' then v.config else '{}' end as config,

@@ -77,7 +77,7 @@ export async function createVisualization(
   });
 }
 
-/** Changes what is given. Errors: visualization not found, invalid input, experiment archived, precondition failed. */
+/** Changes the given members. Errors: visualization not found, invalid input, experiment archived, precondition failed. */
 export async function patchVisualization(
   ctx: Context,
   caller: Caller,
@@ -121,6 +121,6 @@ export const removeVisualization = (ctx: Context, caller: Caller, target: Visual
     await audit(tx, caller, { action: 'visualization.deleted', organizationId, resource, details: { visualizationId: target.id } });
   });
 
-/** Of these charts, those that belong to another experiment and so may not be shown in this one. */
+/** Finds those of these charts that belong to another experiment and so may not be shown in this one. */
 export const findForeignVisualizations = async (db: Queryable, experimentId: string, ids: readonly string[]): Promise<Set<string>> =>
   new Set(ids.length === 0 ? [] : (await listForeignVisualizations(db, experimentId, ids)).map(({ id }) => id));
