@@ -30,7 +30,7 @@ export const findAccountUser = (db: Queryable, userId: string) =>
     select id, name, email, email_verified as "emailVerified", image, registered, created_at as "createdAt", updated_at as "updatedAt"
     from users where id = ${userId} and deleted_at is null`);
 
-/** The account of an address as a sign-in needs it, locked against a sign-in that runs beside this one. */
+/** Finds the account of an address for a sign-in, and locks it against a sign-in that runs at the same time. */
 export const lockUserByEmail = (db: Queryable, email: string) =>
   db.one<{ id: string; emailVerified: boolean }>(sql('account.lockUserByEmail')`
     select id, email_verified as "emailVerified" from users where email = canonical_email(${email}) and deleted_at is null for update`);
@@ -51,11 +51,11 @@ export const reactivateProfile = (db: Queryable, userId: string) =>
     sql('account.reactivateProfile')`update profiles set activated = true, updated_at = now() where user_id = ${userId} and not activated`,
   );
 
-/** Locks an account before one of its ways to sign in is taken away, so that two removals cannot both leave the other's. */
+/** Locks an account before one of its ways to sign in is removed. Without the lock, two removals at once could leave none. */
 export const lockAccount = (db: Queryable, userId: string) =>
   db.one(sql('account.lockAccount')`select 1 from users where id = ${userId} for update`);
 
-/** How many ways a person has to sign in: a proven address, providers, passkeys. */
+/** Counts the ways in which a person can sign in: a proven address, providers, passkeys. */
 export const countWaysIn = async (db: Queryable, userId: string) =>
   (
     await db.one<{ count: number }>(sql('account.countWaysIn')`

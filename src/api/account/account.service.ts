@@ -5,7 +5,7 @@ import { errors } from '../../errors.ts';
 import { findUserByEmail, insertMember, insertPersonalOrganization, insertUser, upsertProfile } from './account.queries.ts';
 
 export interface NewAccount {
-  /** Null for a person who came by a provider that proved no address. */
+  /** Null for a person who came from a provider that proved no address. */
   email: string | null;
   /** Empty when the person has not said. */
   name: string;
@@ -13,7 +13,7 @@ export interface NewAccount {
   verified: boolean;
 }
 
-/** Makes an account with its personal workspace, of which it is the permanent sole owner. Null when the address has an account already. */
+/** Makes an account with its personal workspace, whose permanent sole owner it is. Answers null when the address already has an account. */
 export async function createAccount(tx: Transaction, account: NewAccount): Promise<{ id: string; organizationId: string } | null> {
   const id = randomUUIDv7();
   const name = account.name.trim();
@@ -33,7 +33,7 @@ export interface NewUser {
   email: string;
   firstName: string;
   lastName: string;
-  /** Whether the address is proven; an operator's word counts. */
+  /** Whether the address is proven. An operator's word counts as proof. */
   verified: boolean;
 }
 
@@ -46,5 +46,5 @@ export const createUser = (db: Database, user: NewUser): Promise<{ id: string; o
     return made;
   });
 
-/** The account of an address, if there is one. */
+/** Finds the account of an address, if there is one. */
 export const findUserOfEmail = async (db: Database, email: string): Promise<string | undefined> => (await findUserByEmail(db, email))?.id;

@@ -39,7 +39,7 @@ export async function beginRegistration(ctx: Context, caller: Caller, attachment
   return { options, cookie: await beginCeremony(ctx.db, ctx.config.secret, 'passkey-registration', data) };
 }
 
-/** Ends it. Errors: sessionNotFresh, challengeNotFound, failedToVerifyRegistration, previouslyRegistered. */
+/** Ends the making of a passkey. Errors: sessionNotFresh, challengeNotFound, failedToVerifyRegistration, previouslyRegistered. */
 export async function endRegistration(
   ctx: Context,
   caller: Caller,
@@ -69,7 +69,7 @@ export async function beginPasskeySignIn(ctx: Context, ip: string): Promise<Cere
   return { options, cookie: await beginCeremony(ctx.db, ctx.config.secret, 'passkey-authentication', { challenge: options.challenge }) };
 }
 
-/** Ends it with a session. Errors: challengeNotFound, passkeyUnknown, authenticationFailed. */
+/** Ends a sign-in by passkey with a session. Errors: challengeNotFound, passkeyUnknown, authenticationFailed. */
 export async function endPasskeySignIn(
   ctx: Context,
   visit: Visit,
@@ -100,7 +100,7 @@ export const changePasskey = (ctx: Context, caller: Caller, id: string, name: st
     return passkey;
   });
 
-/** Deletes a passkey of the caller's; no session ends by it. Errors: passkeyNotFound, failedToUnlinkLastAccount when it is the only way in. */
+/** Deletes a passkey of the caller's. Sessions that it began go on. Errors: passkeyNotFound, failedToUnlinkLastAccount when it is the only way in. */
 export const removePasskey = (ctx: Context, caller: Caller, id: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     await lockAccount(tx, caller.userId);

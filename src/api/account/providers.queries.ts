@@ -7,7 +7,7 @@ export const findLinkedUser = (db: Queryable, provider: string, accountId: strin
     select a.user_id as "userId" from provider_accounts a join users u on u.id = a.user_id and u.deleted_at is null
     where a.provider = ${provider} and a.account_id = ${accountId}`);
 
-/** 0 when the account is linked already. */
+/** Links an account of a provider. Answers 0 when it is linked already. */
 export const insertLinkedAccount = (db: Queryable, account: { id: string; userId: string; provider: string; accountId: string }) =>
   db.run(sql('account.insertLinkedAccount')`
     insert into provider_accounts (id, user_id, provider, account_id) values (${account.id}, ${account.userId}, ${account.provider}, ${account.accountId})

@@ -23,7 +23,7 @@ import { deleteLinkedAccount, findLinkedUser, insertLinkedAccount } from './prov
 import { requireFresh } from './sessions.service.ts';
 import { finishSignIn, auditRefusal, beginSession, canonicaliseAddress, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
 
-/** Why a person who came back from a provider is not let in; the page for signing in has a sentence for each. */
+/** Why a person who came back from a provider is not let in. The page for signing in has a sentence for each reason. */
 export const PROVIDER_FAILURES = [
   'state_mismatch',
   'access_denied',
@@ -50,7 +50,7 @@ function clientOf(ctx: Context, name: string): { provider: ProviderName; client:
   return { provider: name, client };
 }
 
-/** Providers that are set up here. */
+/** Lists the providers that are set up here. */
 export const listOfferedProviders = (ctx: Context): ProviderName[] => PROVIDERS.filter((name) => ctx.config.providers[name] !== undefined);
 
 const callbackOf = (ctx: Context, provider: ProviderName) =>
@@ -89,7 +89,10 @@ interface Joined {
   isNew: boolean;
 }
 
-/** The account of an identity: the one it is linked to, else the one of the same address if both sides have proven it, else a new one. */
+/**
+ * Finds the account of an identity. This is the account that the identity is linked to, else the one of the same address if both sides have proven it, else a
+ * new one.
+ */
 async function join(tx: Transaction, provider: ProviderName, identity: ProviderIdentity): Promise<Joined | ProviderFailure> {
   const linked = await findLinkedUser(tx, provider, identity.accountId);
   if (linked) return { userId: linked.userId, isNew: false };
@@ -126,8 +129,8 @@ async function link(
 }
 
 /**
- * Ends the flow with a session, a link, or a failure, and says where the browser goes: only ever where the flow was begun with. `current` is the person
- * who is signed in.
+ * Ends the flow with a session, a link, or a failure, and says where the browser goes. This is always a destination that the flow was begun with. `current` is
+ * the person who is signed in.
  */
 export async function endProvider(
   ctx: Context,

@@ -8,19 +8,19 @@ import { findAccountUser, updateUserRow } from './account.queries.ts';
 
 const FRESH_MS = 86_400_000;
 
-/** The handle of the caller's session, on routes that only a session reaches. */
+/** Finds the handle of the caller's session. For routes that only a session may use. */
 export function requireOwnSession(caller: Caller): string {
   if (caller.via.kind !== 'session') throw errors.apiKeyNotAccepted();
   return caller.via.sessionId;
 }
 
-/** What lasts longer than a session needs one that was begun within a day. Errors: sessionNotFresh. */
+/** Requires a session that was begun within a day, for changes that outlast the session. Errors: sessionNotFresh. */
 export function requireFresh(caller: Caller): void {
   if (caller.via.kind !== 'session') throw errors.apiKeyNotAccepted();
   if (Date.now() - caller.via.createdAt.getTime() > FRESH_MS) throw errors.sessionNotFresh();
 }
 
-/** Signs out. */
+/** Ends the session that signs out. */
 export const endOwnSession = (ctx: Context, session: { handle: string; userId: string }, requestId: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     if (!(await endSession(tx, session.userId, session.handle))) return;
@@ -31,14 +31,14 @@ export const endOwnSession = (ctx: Context, session: { handle: string; userId: s
     );
   });
 
-/** Ends one session of the caller's, if there is one of that handle. */
+/** Ends the caller's session with this handle, if there is one. */
 export const revokeSession = (ctx: Context, caller: Caller, handle: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     if (!(await endSession(tx, caller.userId, handle))) return;
     await audit(tx, caller, { action: 'session.ended', details: { session: handle, by: 'revocation' } });
   });
 
-/** Ends all sessions of the caller's, but this one if it is to be kept. */
+/** Ends all sessions of the caller's, except this one if it is to be kept. */
 export const revokeSessions = (ctx: Context, caller: Caller, keepOwn: boolean): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     const ended = await endSessions(tx, caller.userId, keepOwn ? requireOwnSession(caller) : null);

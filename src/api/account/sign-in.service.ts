@@ -17,7 +17,7 @@ import { runSignInEffects } from './effects.service.ts';
 export interface Visit {
   ip: string;
   userAgent: string | null;
-  /** Cookie that names the browser, brought or new. */
+  /** Cookie that names the browser, either sent by the browser or new. */
   browser: string;
   requestId: string;
 }
@@ -32,7 +32,7 @@ export interface SignedIn {
 
 const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u;
 
-/** Lower-cased and trimmed, as addresses are compared. Errors: invalidEmail. */
+/** Lower-cases and trims an address, as addresses are compared. Errors: invalidEmail. */
 export function canonicaliseAddress(email: string): string {
   const address = email.trim().toLowerCase();
 
@@ -40,7 +40,7 @@ export function canonicaliseAddress(email: string): string {
   return address;
 }
 
-/** Takes one from what a place may do. Errors: rateLimited, with the seconds to wait. */
+/** Takes one from the budget of a place (a part of an IP address). Errors: rateLimited, with the seconds to wait. */
 export async function spendPlace(ctx: Context, ip: string, kind: keyof ReturnType<typeof makePlaceBudgets>): Promise<void> {
   const budget: Budget = makePlaceBudgets(ctx.config.web.signInsPerMinute)[kind];
   const wait = await spend(ctx.db, ctx.config.secret, budget, cutAddress(ip));
@@ -48,8 +48,8 @@ export async function spendPlace(ctx: Context, ip: string, kind: keyof ReturnTyp
 }
 
 /**
- * Sends a code to an address, known or not: an unknown one gets an account when its code is entered, so that both take the same steps and the answer
- * tells nothing.
+ * Sends a code to an address, known or not. An unknown address gets an account when its code is entered. Both therefore take the same steps, and the answer
+ * does not tell which addresses are known.
  */
 export async function sendCode(ctx: Context, visit: Visit, email: string): Promise<void> {
   const address = canonicaliseAddress(email);
@@ -74,7 +74,7 @@ interface Identity {
   method: SignInMethod;
 }
 
-/** Begins the session of a person who has just been identified, in the transaction that did so. */
+/** Begins the session of a person who has just been identified, in the transaction that identified them. */
 export async function beginSession(ctx: Context, tx: Transaction, visit: Visit, { userId, method }: Identity): Promise<SignedIn> {
   const session = await startSession(tx, { userId, method, ipAddress: visit.ip, userAgent: visit.userAgent });
   const browser = hashBrowserCookie(ctx.config.secret, visit.browser);
@@ -93,15 +93,15 @@ export async function beginSession(ctx: Context, tx: Transaction, visit: Visit, 
   return { ...session, method, user };
 }
 
-/** After the session exists and its transaction is over: whatever goes with a sign-in. */
+/** Runs the effects of a sign-in, after the session exists and its transaction has ended. */
 export async function finishSignIn(ctx: Context, signedIn: SignedIn): Promise<SignedIn> {
   const { id, emailVerified } = signedIn.user;
   await runSignInEffects(ctx, { id, emailVerified });
-  // the profile and what was claimed may have changed what the person sees of their account
+  // the effects may have changed what the person sees of their account
   return { ...signedIn, user: (await findAccountUser(ctx.db, id)) ?? signedIn.user };
 }
 
-/** Writes down that somebody failed to sign in; about the person if the attempt named one. */
+/** Records that somebody failed to sign in. The entry is about the person, if the attempt named one. */
 export async function auditRefusal(
   tx: Transaction,
   visit: Visit,
@@ -112,7 +112,7 @@ export async function auditRefusal(
   await audit(tx, null, { action, ...(refusal.userId === undefined ? {} : { subjectId: refusal.userId }), details });
 }
 
-/** The person of a proven address: the account there is, or a new one. Whoever held the address unproven loses their sessions. */
+/** Finds the person of a proven address, or makes an account. If the address was not proven before, the sessions of its account end. */
 export async function ensurePerson(tx: Transaction, address: string, name: string): Promise<string> {
   const made = await createAccount(tx, { email: address, name, verified: true });
   if (made) return made.id;
@@ -130,7 +130,7 @@ function refusalOf(outcome: Exclude<Redeemed, 'right'>): Error {
   return { wrong: errors.invalidOtp, expired: errors.otpExpired, spent: errors.tooManyAttempts }[outcome]();
 }
 
-/** Signs in, or up, by a code. Errors: invalidOtp, otpExpired, tooManyAttempts, rateLimited, invalidEmail. */
+/** Signs a person in by a code; a new address gets an account. Errors: invalidOtp, otpExpired, tooManyAttempts, rateLimited, invalidEmail. */
 export async function signInByCode(ctx: Context, visit: Visit, given: { email: string; otp: string; name: string }): Promise<SignedIn> {
   const address = canonicaliseAddress(given.email);
   await spendPlace(ctx, visit.ip, 'tries');
@@ -146,7 +146,7 @@ export async function signInByCode(ctx: Context, visit: Visit, given: { email: s
   return finishSignIn(ctx, outcome);
 }
 
-/** Signs in by a link that the start printed. Errors: signInLinkInvalid, rateLimited. */
+/** Signs a person in by a link that the program printed when it started. Errors: signInLinkInvalid, rateLimited. */
 export async function signInByLink(ctx: Context, visit: Visit, token: string): Promise<{ signedIn: SignedIn; target: string }> {
   await spendPlace(ctx, visit.ip, 'tries');
   const outcome = await ctx.db.transaction(async (tx) => {

@@ -23,19 +23,19 @@ const onOpenExperiment = <T>(ctx: Context, id: string, work: (tx: Transaction) =
     return work(tx);
   });
 
-/** Attaches a workbook as it is now. Errors: archived; workbook not found, not readable, not publishable, or without a valid flow. */
+/** Attaches the current state of a workbook. Errors: archived; workbook not found, not readable, not publishable, or without a valid flow. */
 export const attachWorkbook = (ctx: Context, caller: Caller, id: string, workbookId: string): Promise<WorkbookPin> =>
   onOpenExperiment(ctx, id, async (tx) => (await attach(tx, caller, id, workbookId.toLowerCase())).pin);
 
-/** Follows the attached workbook as it is now. Errors: also, none attached. */
+/** Moves to the current state of the attached workbook. Errors: as for attaching, and none attached. */
 export const upgradeWorkbook = (ctx: Context, caller: Caller, id: string): Promise<WorkbookPin> =>
   onOpenExperiment(ctx, id, async (tx) => (await upgrade(tx, caller, id)).pin);
 
-/** Pins a version of the attached workbook. Errors: also, version not found. */
+/** Pins a version of the attached workbook. Errors: as for moving to the current state, and version not found. */
 export const chooseVersion = (ctx: Context, caller: Caller, id: string, versionId: string): Promise<WorkbookPin> =>
   onOpenExperiment(ctx, id, async (tx) => (await pinVersion(tx, caller, id, versionId.toLowerCase())).pin);
 
-/** Takes the workbook and its flow away; the version stays as history. Errors: archived; none attached. */
+/** Detaches the workbook and removes its flow; the version stays as history. Errors: archived; none attached. */
 export const detachWorkbook = (ctx: Context, caller: Caller, id: string): Promise<Experiment> =>
   onOpenExperiment(ctx, id, async (tx) => {
     await detach(tx, caller, id);

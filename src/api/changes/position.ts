@@ -1,6 +1,6 @@
 /** A listener's position in the changes of an experiment: the listener knows everything before it. Printed as text, it is the id of an event. */
 export interface Position {
-  /** Names the course of the database's transactions. */
+  /** Names one course of the database's transactions; a crash or a restore begins another. */
   epoch: string;
   /** Transaction and number of the last known change. Number 0 comes before every change of a transaction. */
   xid: string;

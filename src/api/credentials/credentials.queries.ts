@@ -34,7 +34,7 @@ const SORTED: Record<KeySort, string> = {
   lastRequest: '"lastRequest"',
 };
 
-/** To the second while the key's window remembers it, else to the hour. */
+/** Exact to the second while the key's window remembers the request, else to the hour. */
 const lastRequest = fragment`greatest(k.last_request_at, (select to_timestamp(w.second) from api_key_windows w where w.key_id = k.id))`;
 
 const columns = fragment`

@@ -36,7 +36,7 @@ async function addKey(tx: Transaction, by: Caller | null, key: KeyFacts): Promis
 export const createApiKey = (db: Database, key: KeyFacts): Promise<{ id: string; key: string }> =>
   db.transaction((tx) => addKey(tx, null, key));
 
-/** Revokes a key, named by its id or by itself; it is refused from the next call on. */
+/** Revokes a key, given by its id or its text. The key is refused from the next call on. */
 export const revokeKey = (db: Database, keyOrId: string): Promise<{ id: string }> =>
   db.transaction(async (tx) => {
     const revoked = isWellFormedApiKey(keyOrId) ? await revokeApiKey(tx, hashApiKey(keyOrId)) : await revokeApiKeyById(tx, keyOrId);
@@ -55,7 +55,7 @@ function checkedName(name: string | undefined): string {
   return trimmed;
 }
 
-/** Seconds from now as an instant, null for never. No key that expires at all lives longer than 365 days from its creation. */
+/** Turns seconds from now into an instant; null means never. A key that expires may live for at most 365 days from its creation. */
 function expiryOf(expiresIn: number | null, createdAt: Date): Date | null {
   if (expiresIn === null) return null;
   if (expiresIn < DAY_SECONDS) throw errors.expiresInIsTooSmall();
@@ -82,7 +82,7 @@ export const makeKey = (ctx: Context, caller: Caller, asked: NewApiKeyRequest): 
   });
 };
 
-/** One key of the caller's. Errors: keyNotFound, also for somebody else's. */
+/** Loads one key of the caller's. Errors: keyNotFound, also for somebody else's. */
 export const loadKey = (ctx: Context, caller: Caller, id: string): Promise<ApiKeyInfo> =>
   ctx.db.transaction((tx) => mustFind(tx, caller.userId, id));
 
@@ -103,7 +103,7 @@ export const changeKey = (ctx: Context, caller: Caller, change: ApiKeyChange): P
     return mustFind(tx, caller.userId, change.keyId);
   });
 
-/** Revokes a key of the caller's: it is refused from the next call on, and stays in the list as revoked. Errors: keyNotFound. */
+/** Revokes a key of the caller's. The key is refused from the next call on, and stays in the list as revoked. Errors: keyNotFound. */
 export const revokeOwnKey = (ctx: Context, caller: Caller, id: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     const found = isUuid(id) ? await lockApiKey(tx, caller.userId, id) : undefined;

@@ -4,7 +4,7 @@ import type { Dashboard, DashboardLayout, DashboardWidget } from './dashboards.m
 
 export type VersionedDashboard = Dashboard & { version: number };
 
-// an older row may lack a part, or hold a widget of another shape; a read never fails for it
+// an older row may lack a part, or hold a widget of another shape, and a read must not fail because of that
 const columns = fragment`
   d.id, d.experiment_id as "experimentId", d.name, d.description,
   '{"columns":12,"rowHeight":80,"gap":16}' || case jsonb_typeof(d.layout) when 'object' then d.layout else '{}' end as layout,

@@ -11,7 +11,7 @@ import type { DashboardPatch, DashboardWidget, NewDashboard } from './dashboards
 import { deleteDashboard, findDashboard, insertDashboard, updateDashboard, type VersionedDashboard } from './dashboards.queries.ts';
 import { layoutShape, listVisualizationUses, widgetsShape } from './widgets.ts';
 
-/** A dashboard as the caller names it: its experiment, its id, and the versions that a change may meet. */
+/** A dashboard as the caller names it: its experiment, its id, and the versions in which it may be changed (null: any). */
 export interface DashboardTarget {
   experimentId: string;
   id: string;
@@ -25,7 +25,7 @@ async function mustFind(tx: Transaction, { experimentId, id, versions }: Dashboa
   return found;
 }
 
-/** A chart that is gone leaves an empty place; one of another experiment is refused. */
+/** Refuses charts of another experiment. A chart that no longer exists is accepted, and leaves an empty place. */
 async function refuseForeign(tx: Transaction, experimentId: string, widgets: readonly DashboardWidget[]): Promise<void> {
   const shown = listVisualizationUses(widgets);
   const foreign = await findForeignVisualizations(
@@ -58,7 +58,7 @@ export async function createDashboard(ctx: Context, caller: Caller, experimentId
   });
 }
 
-/** Changes what is given; a layout and a list of widgets are replaced whole. Errors: as for a creation, dashboard not found, precondition failed. */
+/** Changes the given members. A layout or a list of widgets is replaced as a whole. Errors: as for a creation, dashboard not found, precondition failed. */
 export async function patchDashboard(
   ctx: Context,
   caller: Caller,

@@ -11,7 +11,7 @@ export const layoutShape: z.ZodType<DashboardLayout> = z.object({
   gap: whole(0, 64).default(16),
 });
 
-/** What a page may show of text that somebody else wrote: no scripts, no frames, no handlers, links only to the web and to mail. */
+/** Cleans HTML that somebody else wrote, so that a page may show it: no scripts, no frames, no handlers, links only to the web and to mail. */
 const cleaned = (html: string): string =>
   sanitizeHtml(html, {
     allowedTags: [...sanitizeHtml.defaults.allowedTags, 'h1', 'h2', 'img', 'del', 'ins', 'u', 's'],
@@ -41,7 +41,7 @@ const placed = {
   layout: z.object({ col: whole(0, 10_000), row: whole(0, 100_000), colSpan: whole(1, 24), rowSpan: whole(1, 48) }),
 };
 
-/** A widget, by type; the published document is made from it. */
+/** A widget, by type. The published API document is made from this shape. */
 export const widgetShape = z.discriminatedUnion('type', [
   z.object({
     ...placed,
@@ -98,7 +98,7 @@ export const widgetsShape: z.ZodType<DashboardWidget[]> = z
     });
   });
 
-/** Charts that widgets show, with the place of each. */
+/** Lists the charts that widgets show, with the place of each. */
 export const listVisualizationUses = (widgets: readonly DashboardWidget[]): { id: string; path: string }[] =>
   widgets.flatMap(({ type, config }, index) => {
     const id = type === 'visualization' ? config['visualizationId'] : undefined;

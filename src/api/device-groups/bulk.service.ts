@@ -13,7 +13,7 @@ function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
   return group;
 }
 
-/** Registers up to 100 devices, each by itself: one that fails says so in its row. Then the new ones join a group, if one is named. */
+/** Registers up to 100 devices, each on its own; a device that fails says so in its row. Then the new ones join a group, if one is named. */
 export async function registerMany(ctx: Context, caller: Caller, body: NewDevices): Promise<BulkDevicesResult> {
   const group = checkedGroup(body.group);
   const seen = new Set<string>();

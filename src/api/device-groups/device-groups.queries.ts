@@ -76,7 +76,7 @@ export interface MemberRow {
   isManageable: boolean;
 }
 
-/** Members, newest first, and what the caller may do with each. */
+/** Lists the members of a group, newest first, and what the caller may do with each. */
 export const listMembers = (db: Queryable, userId: string, groupId: string) =>
   db.rows<MemberRow>(sql('deviceGroups.members')`
     select d.id as "deviceId", d.thing_name as "thingName", d.given_name as name, d.serial_number as "serialNumber", d.device_type as "deviceType",
@@ -88,7 +88,7 @@ export const listMembers = (db: Queryable, userId: string, groupId: string) =>
     ) access on true
     where m.group_id = ${groupId} order by m.added_at desc, d.id desc`);
 
-/** Of these devices, which exist, and which the caller may manage. */
+/** Lists those of these devices that exist, and whether the caller may manage each. */
 export const listManageable = (db: Queryable, userId: string, deviceIds: readonly string[]) =>
   db.rows<{ id: string; isManageable: boolean }>(sql('deviceGroups.manageable')`
     select d.id, exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = d.id and a.can_manage) as "isManageable"

@@ -43,7 +43,7 @@ export const createGroup = (ctx: Context, caller: Caller, body: NewDeviceGroup):
     return caller.created(tx, group);
   });
 
-/** Changes what is given. Errors: preconditionFailed. */
+/** Changes the given members. Errors: preconditionFailed. */
 export const patchGroup = (
   ctx: Context,
   caller: Caller,
@@ -82,11 +82,11 @@ export const removeGroup = (ctx: Context, caller: Caller, id: string, versions: 
     return null;
   });
 
-/** What the caller must be allowed on a group that the body names. */
+/** Requires that the caller may do an action on a group that the body names. */
 export const requireGroup = (ctx: Context, caller: Caller, groupId: string, action: Action) =>
   requireAccess(ctx.db, caller.userId, type, groupId, action);
 
-/** The roster: devices that the caller may not read are there without their facts. */
+/** Loads the members of a group. Devices that the caller may not read are listed without their facts. */
 export async function loadMembers(ctx: Context, caller: Caller, groupId: string): Promise<GroupMember[]> {
   const rows = await listMembers(ctx.db, caller.userId, groupId);
   const readable = rows.filter(({ isReadable }) => isReadable);
@@ -98,7 +98,7 @@ export async function loadMembers(ctx: Context, caller: Caller, groupId: string)
   );
 }
 
-/** Adds devices that the caller may manage, all or none; one that is in already stays. Errors: resourceNotFound, actionDenied. */
+/** Adds devices that the caller may manage, all or none. A device that is already a member stays one. Errors: resourceNotFound, actionDenied. */
 export const addMembers = (ctx: Context, caller: Caller, groupId: string, deviceIds: readonly string[]): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     const wanted = [...new Set(deviceIds.map((id) => id.toLowerCase()))];
@@ -115,7 +115,7 @@ export const addMembers = (ctx: Context, caller: Caller, groupId: string, device
       });
   });
 
-/** Takes a device out of a group; one that is not in it is no error. */
+/** Takes a device out of a group. It is no error when the device is not a member. */
 export const removeMember = (ctx: Context, caller: Caller, groupId: string, deviceId: string): Promise<null> =>
   ctx.db.transaction(async (tx) => {
     if ((await deleteMember(tx, groupId, deviceId)) > 0)

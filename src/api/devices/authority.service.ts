@@ -17,8 +17,8 @@ const readIfThere = (path: string) =>
   );
 
 /**
- * The authority that all processes on one Postgres share, made by the first of them. `DATA_DIR/iot/ca.pem` is its certificate, for clients.
- * An installation of before kept it in `DATA_DIR/iot/authority.pem`; that one is taken over, and its file removed.
+ * Opens the certificate authority that all processes on one Postgres share. The first process makes it. `DATA_DIR/iot/ca.pem` is its certificate, for clients.
+ * Older installations kept the authority in `DATA_DIR/iot/authority.pem`; such a file is taken over and then removed.
  */
 export async function openSharedAuthority(db: Database, { secret, dataDir }: Pick<Config, 'secret' | 'dataDir'>): Promise<Authority> {
   const folder = join(dataDir, 'iot');

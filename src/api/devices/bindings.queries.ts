@@ -12,7 +12,7 @@ export interface Binding {
   isReadable: boolean;
 }
 
-/** What a device is bound to, newest first. */
+/** Lists the experiments that a device is bound to, newest first. */
 export const listDeviceBindings = (db: Queryable, userId: string, deviceId: string) =>
   db.rows<Binding>(sql('devices.experiments')`
     select e.id as "experimentId", r.name as "experimentName", e.status, e.workbook_version_id as "workbookVersionId", b.added_at as "addedAt",
@@ -28,17 +28,17 @@ export const listReadableExperiments = (db: Queryable, userId: string, deviceId:
     where b.device_id = ${deviceId} and exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = e.id and a.can_read)
     order by b.added_at desc, e.id desc`);
 
-/** Takes the row lock under which bindings are counted. */
+/** Locks the row of a device, so that its bindings can be counted. */
 export const lockBindings = (db: Queryable, deviceId: string) =>
   db.one<{ id: string }>(sql('devices.lockBindings')`select id from devices where id = ${deviceId} for update`);
 
-/** Locks experiments as they are; the missing are left out. */
+/** Locks experiments against changes; those that do not exist are left out. */
 export const lockTargets = (db: Queryable, experimentIds: readonly string[]) =>
   db.rows<{ id: string; status: string }>(
     sql('devices.lockTargets')`select id, status from experiments where id = any (${experimentIds}::uuid[]) order by id for share`,
   );
 
-/** Binds; what is bound already stays. Answers the new ones. */
+/** Binds a device to experiments, and answers the new bindings. Existing bindings stay. */
 export const insertBindings = (db: Queryable, binding: { deviceId: string; experimentIds: readonly string[]; addedBy: string }) =>
   db.rows<{ experimentId: string }>(sql('devices.bind')`
     insert into experiment_devices (experiment_id, device_id, added_by, added_at)
@@ -80,12 +80,15 @@ export const countExperimentDevices = async (db: Queryable, experimentId: string
 export const deleteBinding = (db: Queryable, experimentId: string, deviceId: string) =>
   db.run(sql('devices.unbind')`delete from experiment_devices where experiment_id = ${experimentId} and device_id = ${deviceId}`);
 
-/** Whether the caller reaches the experiment by more than its being public. */
+/** Finds whether the caller may read the experiment for another reason than that it is public. */
 export const findRelation = (db: Queryable, userId: string, experimentId: string) =>
   db.one<{ related: boolean }>(sql('devices.relation')`
     select exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = ${experimentId} and a.can_read and a.rank < 5) as related`);
 
-/** Version number, cells and what protocols said, of the workbook versions that experiments pin; snapshots are JSON text, so that code keeps its digits. */
+/**
+ * Lists the workbook versions that experiments pin, with number, cells and kept protocols. Snapshots are JSON text, so that the numbers in code keep their
+ * digits.
+ */
 export const listPinnedVersions = (db: Queryable, versionIds: readonly string[]) =>
   db.rows<{ id: string; version: number; cells: unknown; snapshots: string }>(sql('devices.pinnedVersions')`
     select id, version, cells, entity_snapshots::text as snapshots from workbook_versions where id = any (${versionIds}::uuid[])`);

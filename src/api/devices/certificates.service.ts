@@ -25,14 +25,14 @@ async function written(
   });
 }
 
-/** A device's certificate, shown once. Errors: deviceStateRefused when it has one, csrInvalid, deviceBusy. */
+/** Issues a device's certificate, which is shown once. Errors: deviceStateRefused when the device has one, csrInvalid, deviceBusy. */
 export async function issueCertificate(ctx: Context, caller: Caller, id: string, csr: string | undefined): Promise<CertificateBundle> {
   const bundle = await ctx.iot.lifecycle.issue(id, csr ?? null);
   await written(ctx, caller, id, 'certificate.issued', bundle.certificateId);
   return shown(bundle);
 }
 
-/** A second certificate. `retire` ends the first, and is to be called once the bundle has gone out. */
+/** Issues a second certificate. `retire` ends the first one, and must be called once the bundle has been sent. */
 export async function rotateCertificate(
   ctx: Context,
   caller: Caller,

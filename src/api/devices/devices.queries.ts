@@ -44,7 +44,7 @@ export const findDevice = (db: Queryable, id: string) =>
   db.one<VersionedDevice>(sql('devices.find')`
     select ${columns}, r.version from resources r join devices d on d.id = r.id where r.id = ${id}`);
 
-/** A phone by its installation. */
+/** Finds a phone by its installation. */
 export const findMobile = (db: Queryable, installId: string) =>
   db.one<VersionedDevice>(sql('devices.findMobile')`
     select ${columns}, r.version from resources r join devices d on d.id = r.id where d.device_type = 'mobile' and d.serial_number = ${installId}`);
@@ -62,7 +62,7 @@ export interface NewDeviceRow {
   sequence: Sequence;
 }
 
-/** Reserves a device; a serial that its type has already is `serialTaken`. */
+/** Reserves a device. A serial number that another device of its type already has is `serialTaken`. */
 export const insertDevice = (db: Queryable, row: NewDeviceRow) =>
   db.run(sql('devices.insert')`
     with resource as (
@@ -80,7 +80,7 @@ export const nameDevice = (db: Queryable, id: string, name: string) =>
     with named as (update devices set given_name = ${name} where id = ${id} and given_name is null returning id)
     update resources r set name = ${name}, updated_at = now(), version = version + 1 from named where r.id = named.id`);
 
-/** Calls a device something else, or by its serial number where the name is null. Answers its organization; undefined when it has another version than those, or is gone. */
+/** Renames a device; null names it by its serial number. Answers its organization, or undefined when the device has none of these versions or is gone. */
 export const renameDevice = (db: Queryable, id: string, name: string | null, versions: readonly number[] | null) =>
   db.one<{ organizationId: string }>(sql('devices.rename')`
     with changed as (
@@ -90,7 +90,7 @@ export const renameDevice = (db: Queryable, id: string, name: string | null, ver
     )
     update devices d set given_name = ${name} from changed where d.id = changed.id returning changed.organization_id as "organizationId"`);
 
-/** Devices by thing name, as far as the caller may read them. */
+/** Lists devices by thing name, as far as the caller may read them. */
 export const listReadableThings = (db: Queryable, userId: string, thingNames: readonly string[]) =>
   db.rows<RegistryDevice>(sql('devices.registry')`
     select d.thing_name as "thingName", d.id, d.serial_number as "serialNumber", d.device_type as "deviceType",

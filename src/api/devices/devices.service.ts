@@ -13,14 +13,14 @@ import { deleteDevice, findDevice, findMobile, insertDevice, nameDevice, renameD
 
 const withoutVersion = ({ version: _version, ...device }: VersionedDevice): Device => device;
 
-/** One device, or 404. */
+/** Finds one device. Errors: resourceNotFound. */
 export async function requireDevice(ctx: Context, id: string): Promise<VersionedDevice> {
   const found = await findDevice(ctx.db, id);
   if (!found) throw errors.resourceNotFound('device');
   return found;
 }
 
-/** Adds whether each is connected; null when the registry cannot say. */
+/** Adds to each device whether it is connected; null when the registry cannot say. */
 export async function addConnectivity<D extends { thingName: string }>(
   ctx: Context,
   devices: readonly D[],
@@ -63,8 +63,8 @@ async function reserve(ctx: Context, tx: Transaction, caller: Caller, wanted: Re
 }
 
 /**
- * Provisions a reserved device. A registry that cannot be reached now is tried again in the background, since the row is there; one that refuses the
- * device takes the row with it.
+ * Provisions a reserved device. When the registry cannot be reached, the row stays and the background tries again. When the registry refuses the device, the
+ * row is deleted.
  */
 async function provision(ctx: Context, device: Device): Promise<void> {
   try {
@@ -78,21 +78,23 @@ async function provision(ctx: Context, device: Device): Promise<void> {
   }
 }
 
-/** Registers a device: the row is reserved first, so that of many at once with one serial exactly one is made. Errors: notAMember, serialTaken. */
+/**
+ * Registers a device. Its row is reserved first, so that of many calls at once with one serial number exactly one succeeds. Errors: notAMember, serialTaken.
+ */
 export async function registerDevice(ctx: Context, caller: Caller, body: NewDevice): Promise<Device> {
   const device = await ctx.db.transaction(async (tx) => caller.created(tx, await reserve(ctx, tx, caller, body)));
   await provision(ctx, device);
   return device;
 }
 
-/** The same for one of many, which keeps no answer of its own. */
+/** Registers one device of many, without keeping an answer of its own. */
 export async function registerOne(ctx: Context, caller: Caller, wanted: Registration): Promise<Device> {
   const device = await ctx.db.transaction((tx) => reserve(ctx, tx, caller, wanted));
   await provision(ctx, device);
   return device;
 }
 
-/** The phone of this installation, made when it is not there. Errors: installTaken, when it is somebody else's. */
+/** Finds the phone of this installation, or registers it. Errors: installTaken, when it is somebody else's. */
 export async function ensureMobile(ctx: Context, caller: Caller, { installId, name }: NewMobileDevice): Promise<Device> {
   const serialNumber = installId.toLowerCase();
   const known = await findMobile(ctx.db, serialNumber);
@@ -109,7 +111,7 @@ export async function ensureMobile(ctx: Context, caller: Caller, { installId, na
   return withoutVersion(await requireDevice(ctx, found.id));
 }
 
-/** Changes what is given. Errors: preconditionFailed. */
+/** Changes the given members. Errors: preconditionFailed. */
 export const patchDevice = (
   ctx: Context,
   caller: Caller,
@@ -129,7 +131,7 @@ export const patchDevice = (
     return found;
   });
 
-/** Ends certificates, removes the thing and the row; measurements stay. */
+/** Removes a device: its certificates, its thing and its row. Its measurements stay. */
 export async function removeDevice(ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> {
   const device = await requireDevice(ctx, id);
   if (versions && !versions.includes(device.version)) throw errors.preconditionFailed();

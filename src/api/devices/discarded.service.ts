@@ -9,12 +9,12 @@ export interface Discarded {
   thingName: string;
 }
 
-/** Deletes a device inside a transaction that deletes more than this; its certificates end right after the commit. */
+/** Deletes a device inside a transaction that deletes more than the device. Its certificates end right after the commit. */
 export async function discardDevice(ctx: Context, tx: Transaction, deviceId: string): Promise<void> {
   const row = await deleteThingRow(tx, deviceId);
   if (row) await ctx.jobs.enqueue(DISOWN_THING, { deviceId, thingName: row.thingName }, { tx, key: deviceId });
 }
 
-/** Ends what the registry holds of a device whose row is gone. What has been registered anew meanwhile keeps the certificate that its row names. */
+/** Removes what the registry holds of a device whose row is gone. A thing that was registered anew meanwhile keeps the certificate that its new row names. */
 export const disownThing = (ctx: Context, { deviceId, thingName }: Discarded): Promise<void> =>
   ctx.iot.lifecycle.disown(deviceId, thingName, async () => (await findThingHolder(ctx.db, thingName)) ?? null);

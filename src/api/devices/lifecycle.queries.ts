@@ -10,13 +10,13 @@ export const findLifecycle = (db: Queryable, deviceId: string) =>
       'certificateId', certificate_id, 'certificateArn', certificate_arn) as device, sequence
     from devices where id = ${deviceId}`);
 
-/** Removes a device's row; answers the thing that it was. */
+/** Removes a device's row, and answers the name of its thing. */
 export const deleteThingRow = (db: Queryable, deviceId: string) =>
   db.one<{ thingName: string }>(sql('devices.deleteThingRow')`
     with gone as (select thing_name from devices where id = ${deviceId}), deleted as (delete from resources where id = ${deviceId} and type = 'device')
     select thing_name as "thingName" from gone`);
 
-/** The device that a thing is now, if any, and the certificate that its row names. */
+/** Finds the device that a thing belongs to now, if any, and the certificate that its row names. */
 export const findThingHolder = (db: Queryable, thingName: string) =>
   db.one<{ id: string; certificateId: string | null }>(
     sql('devices.thingHolder')`select id, certificate_id as "certificateId" from devices where thing_name = ${thingName}`,
@@ -24,7 +24,7 @@ export const findThingHolder = (db: Queryable, thingName: string) =>
 
 type Changes = Partial<Pick<DeviceRow, 'state' | 'certificateId' | 'certificateArn'>>;
 
-/** Stores the step that is next, and what changes in the row; a row that changes gets another version. */
+/** Stores the next step and the changes of the row. A row that changes gets another version. */
 export const updateLifecycle = (db: Queryable, deviceId: string, sequence: Sequence | null, row: Changes) => {
   const certificate =
     row.certificateId === undefined
@@ -40,7 +40,7 @@ export const updateLifecycle = (db: Queryable, deviceId: string, sequence: Seque
     update resources r set updated_at = now(), version = version + 1 from changed where r.id = changed.id and changed.is_new`);
 };
 
-/** Devices whose change has not moved for so long. */
+/** Lists devices whose lifecycle change has not moved for so many seconds. */
 export const listUnfinished = (db: Queryable, quietSeconds: number) =>
   db.rows<{ id: string }>(sql('devices.unfinished')`
     select id from devices where sequence is not null and coalesce(sequence_at, '-infinity') <= now() - make_interval(secs => ${quietSeconds}) order by id`);
@@ -48,7 +48,7 @@ export const listUnfinished = (db: Queryable, quietSeconds: number) =>
 export const listToRebind = (db: Queryable) =>
   db.rows<{ id: string }>(sql('devices.toRebind')`select id from devices where needs_rebind and sequence is null order by id limit 500`);
 
-/** Takes the mark off, to be set again by any change that comes after. */
+/** Removes the mark `needs_rebind`. Any later change of bindings sets it again. */
 export const clearRebind = (db: Queryable, deviceId: string) =>
   db.run(sql('devices.clearRebind')`update devices set needs_rebind = false where id = ${deviceId} and needs_rebind`);
 
@@ -62,7 +62,7 @@ export const listBindings = (db: Queryable, deviceId: string) =>
     )`select experiment_id as "experimentId" from experiment_devices where device_id = ${deviceId} order by experiment_id`,
   );
 
-/** Waits for a device's lock until the transaction ends, ten seconds at most. */
+/** Limits the wait for a device's lock to ten seconds, until the transaction ends. */
 export const limitWait = (db: Queryable) => db.run(sql('devices.limitWait')`set local lock_timeout = '10s'`);
 export const lockDevice = (db: Queryable, deviceId: string) =>
   db.run(sql('devices.lock')`select pg_advisory_xact_lock(hashtextextended(${`device ${deviceId}`}, 50))`);

@@ -44,10 +44,10 @@ export const makeRegistryStore = (db: Database): RegistryStore & Pick<BrokerHook
   presence: (thingNames) => listPresence(db, thingNames),
 });
 
-/** Changes that run at once in a process: each holds one connection for its lock and needs another for its steps. */
+/** How many changes run at once in a process. Each holds one connection for its lock, and needs another for its steps. */
 const AT_ONCE = 6;
 
-/** Lets so many in, first come first served. */
+/** Lets so many run at once, first come first served. */
 function turnstile(places: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = places;
   const waiting: (() => void)[] = [];
@@ -66,7 +66,10 @@ function turnstile(places: number): <T>(work: () => Promise<T>) => Promise<T> {
 
 const isLockTimeout = (error: unknown) => (error as { cause?: { code?: string } }).cause?.code === '55P03';
 
-/** Rows and stored steps of devices in Postgres. The lock dies with the process that holds it. `quietSeconds`: changes that moved later are not called unfinished. */
+/**
+ * Makes the store of devices' rows and steps in Postgres. A lock ends with the process that holds it. Changes that moved within `quietSeconds` are not called
+ * unfinished.
+ */
 export function makeLifecycleStore(db: Database, quietSeconds = 0): LifecycleStore {
   const turn = turnstile(AT_ONCE);
   return {

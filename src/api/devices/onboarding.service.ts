@@ -26,7 +26,7 @@ async function bind(tx: Transaction, caller: Caller, deviceId: string, wanted: r
   await lockBindings(tx, deviceId);
   await requireAccessToAll(tx, caller.userId, 'experiment', wanted, 'contribute');
   const bound = await listDeviceBindings(tx, caller.userId, deviceId);
-  // the config would name them
+  // the config of the device would name experiments that the caller may not read
   if (bound.some(({ status, isReadable }) => status !== 'archived' && !isReadable)) throw errors.experimentUnreadable();
   const targets = await lockTargets(tx, wanted);
   if (targets.some(({ status }) => status === 'archived')) throw errors.experimentArchived();
@@ -36,8 +36,8 @@ async function bind(tx: Transaction, caller: Caller, deviceId: string, wanted: r
 }
 
 /**
- * Binds a device to experiments and answers all that it needs to publish to every live one. A refusal binds nothing. Errors: deviceStateRefused
- * (not active, a phone), experimentUnreadable, experimentArchived, tooManyBindings, and those of access to each experiment.
+ * Binds a device to experiments, and answers all that it needs to publish to every live one. If anything is refused, nothing is bound. Errors:
+ * deviceStateRefused (not active, a phone), experimentUnreadable, experimentArchived, tooManyBindings, and those of access to each experiment.
  */
 export async function onboardDevice(ctx: Context, caller: Caller, deviceId: string, body: OnboardRequest): Promise<OnboardingConfig> {
   const found = await findLifecycle(ctx.db, deviceId);
@@ -72,12 +72,12 @@ export async function onboardDevice(ctx: Context, caller: Caller, deviceId: stri
   };
 }
 
-/** Writes a device's policies as its bindings are now. What fails here is done by the next sweep. */
+/** Writes a device's policies by its current bindings. After a failure the next sweep does so. */
 export async function rebindDevice(ctx: Context, deviceId: string): Promise<void> {
   await ctx.iot.rebind(deviceId);
 }
 
-/** Takes a device off an experiment; it may not publish there from then on. Allowed on an archived one. Errors: notAttached. */
+/** Detaches a device from an experiment, to which it may not publish from then on. An archived experiment allows it too. Errors: notAttached. */
 export async function detachDevice(ctx: Context, caller: Caller, experimentId: string, deviceId: string): Promise<null> {
   await ctx.db.transaction(async (tx) => {
     if ((await deleteBinding(tx, experimentId, deviceId)) === 0) throw errors.notAttached();

@@ -18,7 +18,7 @@ function procedureOf(cell: CellShape, snapshots: Snapshots): DeviceProcedure[] {
   const { payload, question } = cell;
   if (cell.type === 'protocol' && payload?.protocolId !== undefined) {
     const said = snapshots.protocols?.[payload.protocolId];
-    // what was gone already when the version was made cannot be run
+    // a protocol that was gone when the version was made cannot be run
     if (!said) return [];
     const name = payload.name === undefined ? {} : { name: payload.name };
     return [{ type: 'protocol', protocolId: payload.protocolId, ...name, family: said.family, code: said.code }];
@@ -46,8 +46,8 @@ function procedureOf(cell: CellShape, snapshots: Snapshots): DeviceProcedure[] {
 }
 
 /**
- * What a device runs of a workbook version, in the order of its cells: protocols as they were, commands, questions. Null when the stored cells
- * are not a list. `snapshots` is JSON text; code keeps its digits.
+ * Lists what a device runs of a workbook version, in the order of its cells: protocols as the version keeps them, commands, questions. Answers null when the
+ * stored cells are not a list. `snapshots` is JSON text, so that numbers in code keep their digits.
  */
 export function makeProcedures(cells: unknown, snapshots: string): DeviceProcedure[] | null {
   if (!Array.isArray(cells)) return null;

@@ -16,15 +16,15 @@ export type DeviceLifecycle = ReturnType<typeof makeDeviceLifecycle>;
 export interface DeviceRoom {
   registry: DeviceRegistry;
   lifecycle: DeviceLifecycle;
-  /** Of people, for one hour. */
+  /** Issues credentials to people, valid for one hour. */
   credentials: CredentialIssuer;
-  /** The machine's own authority and tokens; null with AWS IoT. */
+  /** The embedded authority and tokens; null with AWS IoT. */
   embedded: { authority: Authority; tokens: TokenIssuer } | null;
-  /** Writes a device's policies as its bindings are now; what fails stays marked for `tidy`. */
+  /** Writes a device's policies by its current bindings. After a failure the device stays marked for `tidy`. */
   rebind(deviceId: string): Promise<void>;
-  /** Ends what was interrupted (and has not moved for so many seconds) and writes what bindings still owe. */
+  /** Ends interrupted changes that have not moved for so many seconds, and writes the policies of marked devices. */
   tidy(quietSeconds: number): Promise<void>;
-  /** The broker that runs in this process: changes wait until it knows of them, and the endpoint names its port. */
+  /** The broker that runs in this process. Changes wait until it knows of them, and the endpoint names its port. */
   broker: LocalBroker | null;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ interface RoomOptions {
   onProblem: (cause: unknown, what: string) => void;
 }
 
-/** A registry whose changes are over only when the broker of this process has heard of them. */
+/** Makes a registry whose changes end only when the broker of this process has heard of them. */
 const known = (registry: DeviceRegistry, tell: (thingName: string) => Promise<void>): DeviceRegistry => ({
   ...registry,
   setPolicies: async (thing, documents) => {
@@ -61,7 +61,7 @@ const known = (registry: DeviceRegistry, tell: (thingName: string) => Promise<vo
   },
 });
 
-/** The registry of the configuration: AWS IoT Core, or the one of this machine. */
+/** Opens the registry that is configured: AWS IoT Core, or the embedded one. */
 export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Promise<DeviceRoom> {
   const { aws, hostname, port } = config.iot;
   const closers: (() => void)[] = [];
@@ -98,7 +98,7 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
   const options = { registry, group: aws?.group ?? null };
   const lifecycle = makeDeviceLifecycle({ ...options, store: makeLifecycleStore(db) });
   const rebind = async (deviceId: string) => {
-    // taken off first: a change that comes meanwhile puts it back
+    // the mark is removed first: a change that comes meanwhile sets it again
     await clearRebind(db, deviceId);
     try {
       await lifecycle.rebind(deviceId);

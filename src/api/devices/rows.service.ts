@@ -5,10 +5,10 @@ import { ApiError } from '../../errors.ts';
 /** Rows of one call that are worked on at a time. */
 export const ROWS_AT_ONCE = 6;
 
-/** The caller for one row of many: each row is a change of its own, and the answer as a whole is not kept for an Idempotency-Key. */
+/** Makes the caller for one row of many. Each row is a change of its own. The answer as a whole is not kept for an Idempotency-Key. */
 export const makeRowCaller = (caller: Caller): Caller => ({ ...caller, created: (_tx, answer) => Promise.resolve(answer) });
 
-/** What a caller may read of a failure of one among many: a sentence of the catalogue, never what went wrong on our side. */
+/** Explains the failure of one row of many: a sentence of the catalogue, never what went wrong on our side. */
 export function explainFailure(ctx: Context, error: unknown): string {
   if (error instanceof ApiError && error.status < 500) return error.message;
   ctx.log.warn({ err: error }, 'one of many failed');

@@ -7,7 +7,7 @@ import { eraseInbox } from '../messages/arrivals.service.ts';
 import { eraseUploads } from '../uploads/uploads.service.ts';
 import { completeErasure, reportErasure, startErasure } from './erasure.queries.ts';
 
-/** Everywhere that something of an experiment is kept outside its own rows. A new store does not compile until it says how it is emptied. */
+/** The stores that keep something of an experiment outside its own rows. A new store does not compile until `ERASE` says how it is emptied. */
 export const STORES = ['messages', 'uploads', 'exports', 'annotations', 'lake', 'answers'] as const;
 export type Store = (typeof STORES)[number];
 
@@ -16,7 +16,7 @@ export interface Removed {
   bytes: number;
 }
 
-/** With what a write that was ended midway left in the lake, older versions that a bucket keeps, and copies on this machine. */
+/** Erases an experiment from the lake. This includes what an interrupted write left, older versions that a bucket keeps, and copies on this machine. */
 async function eraseLake(ctx: Context, experimentId: string): Promise<Removed> {
   const removed = await eraseTables(ctx, experimentId);
   await ctx.lake.erase(`${printObjectKey('tables', experimentId)}/`);
@@ -24,18 +24,18 @@ async function eraseLake(ctx: Context, experimentId: string): Promise<Removed> {
   return removed;
 }
 
-/** How each store forgets an experiment. Each may run again after a crash, and then removes what is left. */
+/** How each store forgets an experiment. After a crash each may run again, and removes the rest. */
 const ERASE: Record<Store, (ctx: Context, experimentId: string) => Promise<Removed>> = {
   messages: eraseInbox,
   uploads: eraseUploads,
   exports: eraseExports,
   annotations: (ctx, experimentId) => eraseTables(ctx, experimentId, 'annotation'),
   lake: eraseLake,
-  // those of other processes are asked for by nobody any more, and go with time
+  // nobody asks for the answers that other processes keep; they expire with time
   answers: (ctx, experimentId) => Promise.resolve(ctx.pages.forget(experimentId)),
 };
 
-/** Empties every store of a deleted experiment and writes down what was removed. */
+/** Empties every store of a deleted experiment, and reports what was removed. */
 export async function eraseStores(ctx: Context, erasureId: string): Promise<void> {
   const started = await startErasure(ctx.db, erasureId);
   if (!started) return;

@@ -8,7 +8,7 @@ export interface Subscriber {
   isFailing: boolean;
 }
 
-/** Endpoints of the organization that owns an experiment which want to hear of a kind, and whose backlog is not beyond `most`. */
+/** Lists endpoints of the experiment's organization that want to hear of a kind of event. Endpoints with a backlog of `most` messages are left out. */
 export const listSubscribers = (tx: Queryable, experimentId: string, kind: SentKind, most: number) =>
   tx.rows<Subscriber>(sql('events.listSubscribers')`
     select w.id as "endpointId", w.organization_id as "organizationId", w.failures > 0 as "isFailing"

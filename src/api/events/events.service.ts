@@ -4,7 +4,7 @@ import type { Transaction } from '../../database/database.ts';
 import type { EventKind, SentKind } from './events.model.ts';
 import { insertMessages, listSubscribers } from './events.queries.ts';
 
-/** Endpoints that answer and endpoints that fail wait in queues of their own, so that the ones that hang stand in nobody's way. */
+/** Endpoints that answer and endpoints that fail have separate queues, so that endpoints that hang delay no others. */
 export const DELIVER = 'webhooks.deliver';
 export const RETRY = 'webhooks.retry';
 
@@ -13,7 +13,7 @@ const MOST_WAITING = 10_000;
 export interface Happened {
   kind: EventKind;
   experimentId: string;
-  /** Ids, states and counts; what people wrote stays behind the API, where access is asked. */
+  /** Ids, states and counts. Texts that people wrote are left out: they are read through the API, where access is checked. */
   facts?: Readonly<Record<string, string | number | null>>;
 }
 
@@ -22,11 +22,13 @@ interface Addressee {
   isFailing: boolean;
 }
 
-/** Sees to it that what waits for an endpoint is sent. */
+/** Enqueues the sending of what waits for an endpoint. */
 export const wake = (ctx: Pick<Context, 'jobs'>, { endpointId, isFailing }: Addressee, tx?: Transaction) =>
   ctx.jobs.enqueue(isFailing ? RETRY : DELIVER, { endpointId }, { key: endpointId, ...(tx && { tx }) });
 
-/** Puts a message for each endpoint into the queue, in the transaction of what it tells. Answers their ids, each the `webhook-id` of its message. */
+/**
+ * Puts a message for each endpoint into the queue, in the transaction that the message tells of. Answers the messages' ids, each of which is its `webhook-id`.
+ */
 async function queueMessages(
   ctx: Pick<Context, 'jobs'>,
   tx: Transaction,
@@ -55,7 +57,7 @@ async function queueMessages(
   return rows.map(({ id }) => id);
 }
 
-/** Puts one message for one endpoint into the queue, in the transaction of what it tells. Answers the message's id, which is its `webhook-id`. */
+/** Puts one message for one endpoint into the queue, in the transaction that the message tells of. Answers the message's id, which is its `webhook-id`. */
 export async function enqueueMessage(
   ctx: Pick<Context, 'jobs'>,
   tx: Transaction,
@@ -66,7 +68,7 @@ export async function enqueueMessage(
   return id;
 }
 
-/** Tells the endpoints of the organization that owns an experiment what has happened to it, if and when this transaction commits. */
+/** Tells the endpoints of an experiment's organization what has happened to the experiment. They are told only if and when this transaction commits. */
 export async function publishEvent(ctx: Pick<Context, 'jobs'>, tx: Transaction, { kind, experimentId, facts }: Happened): Promise<void> {
   const subscribers = await listSubscribers(tx, experimentId, kind, MOST_WAITING);
   await queueMessages(

@@ -83,7 +83,10 @@ export interface Totals {
   macroMix: MacroCount[];
 }
 
-/** Mixes count everything; ids of protocols, workbooks and macros only for experiments that the caller may read. */
+/**
+ * Finds the totals of a device. Ids of protocols, workbooks and macros are told only for experiments that the caller may read. Measurements of other
+ * experiments are left out of the mix of protocols, and have no id in the mixes of workbooks and macros.
+ */
 export function findTotals(db: Queryable, userId: string, thingName: string, range: CutRange): Promise<Totals | undefined> {
   const { wholeHours: whole, cutHours: cut } = range;
   const runs = fragment`

@@ -18,7 +18,7 @@ import {
   type VersionedVisualization,
 } from './visualizations.queries.ts';
 
-/** A chart as the caller names it: its experiment, its id, and the versions that a change may meet. */
+/** A chart as the caller names it: its experiment, its id, and the versions in which it may be changed (null: any). */
 export interface VisualizationTarget {
   experimentId: string;
   id: string;
