@@ -40,7 +40,7 @@ export function canonicaliseAddress(email: string): string {
   return address;
 }
 
-/** Takes one from the budget of a place (a part of an IP address). Errors: rateLimited, with the seconds to wait. */
+/** Takes one from the budget of a place: an IPv4 address, or the first 64 bits of an IPv6 address. Errors: rateLimited, with the seconds to wait. */
 export async function spendPlace(ctx: Context, ip: string, kind: keyof ReturnType<typeof makePlaceBudgets>): Promise<void> {
   const budget: Budget = makePlaceBudgets(ctx.config.web.signInsPerMinute)[kind];
   const wait = await spend(ctx.db, ctx.config.secret, budget, cutAddress(ip));

@@ -28,7 +28,10 @@ async function select(ctx: Context, caller: Caller, groupId: string, { deviceIds
   return wanted.map((deviceId) => ({ deviceId, member: members.get(deviceId) }));
 }
 
-/** Does `work` for every selected device that the caller may manage, some at once; a row that fails says why and keeps none of the others back. */
+/**
+ * Does `work` for every selected device that the caller may manage, several at once. A device that fails says why in its row, and does not hold back the
+ * others.
+ */
 async function each<R>(ctx: Context, selected: readonly Selected[], work: (deviceId: string) => Promise<R>) {
   return runEach(selected, ROWS_AT_ONCE, async ({ deviceId, member }) => {
     const thingName = member?.isReadable === true ? member.thingName : null;
@@ -64,7 +67,7 @@ export async function issueForGroup(
   return { devices: rows.map(({ deviceId, thingName, result, error }) => ({ deviceId, thingName, credentials: result, error })) };
 }
 
-/** Rotates; `retire` ends the old certificates, and is to be called once the answer has gone out. */
+/** Rotates the certificates of devices of a group. `retire` ends the old certificates, and must be called once the answer has been sent. */
 export async function rotateForGroup(
   ctx: Context,
   caller: Caller,

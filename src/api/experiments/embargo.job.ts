@@ -6,7 +6,7 @@ import { publishPassedEmbargoes } from './embargo.queries.ts';
 
 const AT_ONCE = 200;
 
-/** Every night: what an embargo has opened becomes public for good. Reads have honoured it since its second; nothing else ever publishes. */
+/** Every night: makes experiments public for good whose embargo has passed. Reads have treated them as public since that second. No other job publishes. */
 export const embargoJob = (ctx: Context): JobHandler => ({
   name: 'experiments.embargo',
   schedule: '0 0 * * *',

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 
-/** Makes public what its embargo has made readable already; the embargo stays on record. */
+/** Makes experiments public that everybody can already read because their embargo has passed. The embargo stays on record. */
 export const publishPassedEmbargoes = (db: Queryable, most: number) =>
   db.rows<{ id: string; organizationId: string }>(sql('experiments.publishPassedEmbargoes')`
     update resources set visibility = 'public', updated_at = now(), version = version + 1

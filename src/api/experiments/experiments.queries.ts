@@ -28,24 +28,24 @@ export interface ExperimentFilter {
   createdBy: 'me' | undefined;
 }
 
-/** Archived experiments only when asked for. */
+/** The condition on the status. Archived experiments match only when asked for. */
 const hasStatus = ({ status }: ExperimentFilter) =>
   status === undefined
     ? fragment`not r.is_archived`
     : fragment`exists (select from experiments e where e.id = r.id and e.status = ${status})`;
 
-/** What the row of a resource itself says: who made it, and who may find it. */
+/** The condition on a resource's own row: who made it, and who may find it. */
 const hasTraits = ({ userId, visibility, createdBy }: ExperimentFilter) => fragment`
   ${createdBy === undefined ? fragment`true` : fragment`r.created_by = ${userId}`}
   and ${visibility === undefined ? fragment`true` : visibility === 'public' ? isPublic : fragment`not ${isPublic}`}`;
 
 const isNarrowed = ({ visibility, createdBy }: ExperimentFilter) => visibility !== undefined || createdBy !== undefined;
 
-/** Whether all that can match is the caller's own: what they made is, and what they read that is private. */
+/** Whether everything that can match is related to the caller. This is so for what they made, and for private experiments that they can read. */
 const isRelatedOnly = ({ scope, visibility, createdBy }: ExperimentFilter) =>
   scope === 'related' || visibility === 'private' || createdBy !== undefined;
 
-/** What the caller reaches by an organization, a grant, or having made it; public rows only where the caller made them. */
+/** Selects the experiments that the caller reaches by an organization or a grant, and the public ones that they made. */
 const related = ({ userId }: ExperimentFilter) => fragment`
   select a.resource_id as id, a.updated_at, a.is_archived from effective_access a
   where a.user_id = ${userId} and a.resource_type = 'experiment' and a.rank < 5 and a.can_read
@@ -54,13 +54,16 @@ const related = ({ userId }: ExperimentFilter) => fragment`
 
 const SORTED = fragment`r.id, r.updated_at`;
 
-/** What the caller reaches that matches, of these columns; `ordered` is what follows the condition. */
+/** Selects these columns of the matching experiments that are related to the caller. `ordered` follows the condition. */
 const ownRows = (filter: ExperimentFilter, columns: Fragment, ordered: Fragment) =>
   isNarrowed(filter)
     ? fragment`select ${columns} from (${related(filter)}) own join resources r on r.id = own.id where ${hasStatus(filter)} and ${hasTraits(filter)} ${ordered}`
     : fragment`select ${columns} from (${related(filter)}) r where ${hasStatus(filter)} ${ordered}`;
 
-/** Public rows that match, from their own two indexes, which have them in order: those that are public, and those that have become so. No row is in both. */
+/**
+ * Selects the public rows that match, by two queries whose indexes have them in order: rows that are public, and rows that an embargo has opened. No row is in
+ * both.
+ */
 const publicRows = (filter: ExperimentFilter, columns: Fragment, ordered: Fragment) => [
   fragment`select ${columns} from resources r
     where r.type = 'experiment' and r.visibility = 'public' and ${hasStatus(filter)} ${ordered}`,
@@ -68,7 +71,7 @@ const publicRows = (filter: ExperimentFilter, columns: Fragment, ordered: Fragme
     where r.type = 'experiment' and r.visibility = 'private' and r.public_from <= now() and ${hasStatus(filter)} ${ordered}`,
 ];
 
-/** Matching ids with their sort key, no more than are asked for, so that a page costs the same whatever the table holds. */
+/** Selects matching ids with their sort key, at most `most`, so that a page costs the same whatever the table holds. */
 const matching = (filter: ExperimentFilter, most: number) => {
   const ordered = fragment`order by r.updated_at desc, r.id desc limit ${most}`;
   const own = ownRows(filter, SORTED, ordered);
@@ -79,7 +82,7 @@ const matching = (filter: ExperimentFilter, most: number) => {
   return filter.visibility === 'public' ? open : fragment`(${own}) union (${open})`;
 };
 
-/** Parts of what matches that have no row in common, so that to count them compares none: what is public, and what is the caller's and is not. */
+/** Lists parts of what matches that have no row in common, so that counting them compares no rows: public experiments, and the caller's that are not public. */
 const listParts = (filter: ExperimentFilter) => {
   if (isRelatedOnly(filter)) return [ownRows(filter, nothing, nothing)];
   const open = publicRows(filter, nothing, nothing);
@@ -101,7 +104,7 @@ export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: {
     filter.search === undefined
       ? fragment`select m.id, row_number() over (order by m.updated_at desc, m.id desc) as position from (${matching(filter, page.limit + page.offset)}) m`
       : fragment`select id, position from ${found(filter, SEARCHED)} f`;
-  // whom and what many rows share is read once
+  // people and organizations that many rows share are read once
   return db.rows<Experiment>(sql('experiments.list')`
     with page as (select id, position from (${ordered}) ordered order by position limit ${page.limit} offset ${page.offset}),
     shown as materialized (select page.position, r.* from page join lateral (${experiments} where r.id = page.id) r on true),
@@ -115,7 +118,7 @@ export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: {
     order by r.position`);
 };
 
-/** How many match, counting no further than `most`. */
+/** Counts the experiments that match, up to `most`. */
 export const countExperiments = async (db: Queryable, filter: ExperimentFilter, most: number) => {
   const parts = filter.search === undefined ? listParts(filter) : [fragment`select from ${found(filter, most)} f`];
   const counts = parts.map((rows) => fragment`(select count(*) from (${rows} limit ${most}) counted)`);
@@ -145,7 +148,7 @@ const findExperiments = async (
   return new Map(rows.map((row) => [row.id, row]));
 };
 
-/** One experiment; with those that others ask for at the same moment. */
+/** Finds one experiment. Experiments that others ask for at the same moment are found by the same statement. */
 export const findExperiment = gatherQuestions<string, VersionedExperiment>({
   label: 'experiments.find',
   name: (id) => id.toLowerCase(),

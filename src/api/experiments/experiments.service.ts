@@ -25,7 +25,7 @@ import {
 const DAY = 86_400_000;
 export const ERASE_EXPERIMENT = 'experiments.erase';
 
-/** Tomorrow (UTC) to the end of the day 365 days ahead. */
+/** Refuses an embargo that does not end between tomorrow (UTC) and the end of the day 365 days ahead. */
 function checkEmbargo(until: Date, visibility: Visibility): void {
   if (visibility === 'public') throw errors.embargoNotEditable();
   const today = Math.floor(Date.now() / DAY) * DAY;
@@ -77,7 +77,7 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
   return id;
 }
 
-/** Changes what is given. An archived experiment takes only a new status. */
+/** Changes the given members. An archived experiment takes only a new status. */
 export const patchExperiment = (
   ctx: Context,
   caller: Caller,
@@ -119,7 +119,7 @@ export const patchExperiment = (
     return requireExperiment(tx, id);
   });
 
-/** Private to public, once; the same value is no change. */
+/** Makes a private experiment public, which cannot be undone. The same value again is no change. */
 export const setVisibility = (ctx: Context, caller: Caller, id: string, visibility: Visibility): Promise<VisibilityState> =>
   ctx.db.transaction(async (tx) => {
     const state = await lockExperiment(tx, id);
@@ -145,17 +145,17 @@ export const removeExperiment = (ctx: Context, caller: Caller, id: string, versi
     return erase(ctx, tx, caller, { id, organizationId: state.organizationId });
   });
 
-/** The status of an experiment, without asking who wants to know; undefined when there is none. */
+/** Loads the status of an experiment without a check of access; undefined when there is no such experiment. */
 export const loadStatus = async (db: Queryable, id: string) => (await findStatus(db, id))?.status;
 
-/** Holds an experiment as it is until the transaction ends, and refuses a write under an archived one. */
+/** Locks an experiment's status until the transaction ends, and refuses a write under an archived one. */
 export async function requireWritable(tx: Transaction, id: string): Promise<void> {
   const found = await findStatus(tx, id);
   if (!found) throw errors.resourceNotFound('experiment');
   if (found.status === 'archived') throw errors.experimentArchived();
 }
 
-/** The same, inside a transaction that deletes more than this. */
+/** Deletes an experiment inside a transaction that deletes more than the experiment. */
 export async function eraseExperiment(ctx: Context, tx: Transaction, caller: Caller, id: string): Promise<void> {
   const state = await lockExperiment(tx, id);
   if (state) await erase(ctx, tx, caller, { id, organizationId: state.organizationId });

@@ -7,7 +7,7 @@ const location = fragment`json_strip_nulls(json_build_object('id', l.id, 'name',
   'country', l.country, 'region', l.region, 'municipality', l.municipality, 'postalCode', l.postal_code, 'addressLabel', l.address_label,
   'createdAt', to_char(l.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'updatedAt', to_char(l.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) as location`;
 
-/** In the order in which they were added. */
+/** Lists locations in the order in which they were added. */
 export const listLocations = async (db: Queryable, experimentId: string, page: { limit: number; offset: number }): Promise<Location[]> =>
   (
     await db.rows<{ location: Location }>(sql('experiments.listLocations')`
@@ -21,7 +21,7 @@ export const countLocations = async (db: Queryable, experimentId: string) =>
     )
   )?.count ?? 0;
 
-/** The new ones, in the order given. */
+/** Adds locations, and answers them in the order given. */
 export const insertLocations = async (db: Queryable, experimentId: string, locations: readonly NewLocation[]): Promise<Location[]> =>
   (
     await db.rows<{ location: Location }>(sql('experiments.insertLocations')`
@@ -40,6 +40,6 @@ export const insertLocations = async (db: Queryable, experimentId: string, locat
 export const deleteLocations = (db: Queryable, experimentId: string) =>
   db.run(sql('experiments.deleteLocations')`delete from locations where experiment_id = ${experimentId}`);
 
-/** The experiment's own answer shows its locations, so its version rises with them. */
+/** Raises the version of an experiment, because the experiment's own answer shows its locations. */
 export const touchExperiment = (db: Queryable, experimentId: string) =>
   db.run(sql('experiments.touch')`update resources set version = version + 1, updated_at = now() where id = ${experimentId}`);

@@ -22,7 +22,7 @@ export const addLocations = (ctx: Context, caller: Caller, experimentId: string,
     return caller.created(tx, added);
   });
 
-/** Puts other locations in place of all that an experiment has. Errors: experiment archived. */
+/** Replaces all locations of an experiment. Errors: experiment archived. */
 export const replaceLocations = (ctx: Context, caller: Caller, experimentId: string, locations: NewLocation[]): Promise<Location[]> =>
   ctx.db.transaction(async (tx) => {
     const { organizationId } = await lockOpenExperiment(tx, experimentId);

@@ -7,7 +7,7 @@ const columns = fragment`
   json_build_object('id', p.user_id, 'firstName', p.first_name, 'lastName', p.last_name, 'email', p.email, 'avatarUrl', p.avatar_url) as "user",
   j.message, j.status, j.decided_by as "decidedBy", j.decided_at as "decidedAt", j.created_at as "createdAt", j.updated_at as "updatedAt"`;
 
-/** Pending ones, newest first. */
+/** Lists pending requests, newest first. */
 export const listJoinRequests = (db: Queryable, experimentId: string) =>
   db.rows<ExperimentJoinRequest>(sql('experiments.listJoinRequests')`
     select ${columns} from experiment_join_requests j join people p on p.user_id = j.user_id
@@ -24,14 +24,14 @@ export const findPendingRequest = (db: Queryable, experimentId: string, userId: 
     select ${columns} from experiment_join_requests j join people p on p.user_id = j.user_id
     where j.experiment_id = ${experimentId} and j.user_id = ${userId} and j.status = 'pending'`);
 
-/** 0 when one is pending already. */
+/** Adds a request. Answers 0 when one is pending already. */
 export const insertJoinRequest = (db: Queryable, request: { id: string; experimentId: string; userId: string; message: string | null }) =>
   db.run(sql('experiments.insertJoinRequest')`
     insert into experiment_join_requests (id, experiment_id, user_id, message)
     values (${request.id}, ${request.experimentId}, ${request.userId}, ${request.message})
     on conflict (experiment_id, user_id) where status = 'pending' do nothing`);
 
-/** 0 when it was decided meanwhile. */
+/** Decides a request. Answers 0 when it was decided meanwhile. */
 export const decideJoinRequest = (db: Queryable, id: string, decision: { status: ExperimentJoinStatus; decidedBy: string }) =>
   db.run(sql('experiments.decideJoinRequest')`
     update experiment_join_requests set status = ${decision.status}, decided_by = ${decision.decidedBy}, decided_at = now(), updated_at = now()

@@ -73,7 +73,7 @@ export async function loadOwnRequest(ctx: Context, caller: Caller, experimentId:
   return pending;
 }
 
-/** What became of a request; `closed` when the person had come in meanwhile, which ends the request and refuses the decision. */
+/** Decides a request. Answers `closed` when the person had come in meanwhile, which ends the request and refuses the decision. */
 async function decideOne(
   ctx: Context,
   tx: Transaction,
@@ -132,7 +132,7 @@ export const withdrawRequest = (ctx: Context, caller: Caller, experimentId: stri
     });
   });
 
-/** Who takes part in an experiment; under pseudonyms, in their order, where it is anonymised. Errors: resourceNotFound. */
+/** Lists who takes part in an experiment. Where it is anonymised, they are listed by their pseudonyms, in the order of these. Errors: resourceNotFound. */
 export async function loadContributors(ctx: Context, experimentId: string): Promise<ExperimentContributors> {
   const [anonymity, contributors] = await Promise.all([findAnonymity(ctx.db, experimentId), listContributors(ctx.db, experimentId)]);
   if (!anonymity) throw errors.resourceNotFound('experiment');

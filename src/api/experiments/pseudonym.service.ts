@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { findAnonymity } from './membership.queries.ts';
 
 /**
- * The name of a person in an anonymised experiment: `Contributor-` and 16 hex digits of an HMAC-SHA256 over the user id, under the experiment's own
+ * Derives the name of a person in an anonymised experiment: `Contributor-` and 16 hex digits of an HMAC-SHA256 over the user id, under the experiment's own
  * secret. Two experiments name the same person differently, and without the secret nobody can tell who it is.
  */
 export const derivePseudonym = (secret: Buffer, userId: string): string =>
@@ -17,8 +17,8 @@ interface Made {
 }
 
 /**
- * How an experiment names whoever made something to a caller: by pseudonyms where it is anonymised, but for the caller themselves, and for all to whoever
- * manages it.
+ * Loads the function by which an experiment names the makers of things to a caller. An anonymised experiment gives pseudonyms, except to the caller for their
+ * own things. Callers who manage the experiment see all real names.
  */
 export async function loadNaming(ctx: Context, { userId }: Caller, experimentId: string): Promise<<M extends Made>(made: M) => M> {
   const anonymity = await findAnonymity(ctx.db, experimentId);

@@ -6,7 +6,7 @@ export interface KeptReleases {
   etag: string | null;
   releases: FirmwareRelease[];
   ageSeconds: number;
-  /** A failure is not repeated yet. */
+  /** Whether GitHub is not asked again yet after a failure. */
   isResting: boolean;
 }
 

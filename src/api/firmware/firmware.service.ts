@@ -9,8 +9,8 @@ const REST_SECONDS = 60;
 const ASK_MS = 10_000;
 
 /**
- * Releases of a family: from Postgres while they are fresh, else asked of GitHub with the entity tag they came with; what was there stays the
- * answer while GitHub cannot be reached. Errors: firmwareUnavailable, when no repository is configured or nothing was ever read.
+ * Loads the releases of a family. While they are fresh they come from Postgres. Otherwise GitHub is asked with their entity tag. While GitHub cannot be
+ * reached, the stored releases stay the answer. Errors: firmwareUnavailable, when no repository is configured or nothing was ever read.
  */
 export async function loadReleases(ctx: Context, family: FirmwareFamily): Promise<FirmwareReleases> {
   const { apiUrl, token, repositories } = ctx.config.firmware;

@@ -19,7 +19,7 @@ const GitHubRelease = z.object({
 const GitHubAsset = z.object({ name: z.string(), size: z.number().int().min(0), browser_download_url: https });
 const GitHubReleases = z.array(z.unknown()).max(100);
 
-/** Those that are well-formed: one that is not hides itself alone. */
+/** Keeps the entries that are well-formed. A malformed entry is left out, and does not affect the others. */
 const wellFormed = <S extends z.ZodType>(shape: S, entries: readonly unknown[]): z.infer<S>[] =>
   entries.flatMap((entry) => {
     const read = shape.safeParse(entry);

@@ -4,7 +4,7 @@ import type { Flow, FlowGraph } from './flow.model.ts';
 
 export type VersionedFlow = Flow & { version: number };
 
-// an older row may lack a part; a read never fails for it
+// an older row may lack a part, and a read must not fail because of that
 const columns = fragment`
   f.id, f.experiment_id as "experimentId",
   jsonb_build_object('nodes', coalesce(f.graph -> 'nodes', '[]'), 'edges', coalesce(f.graph -> 'edges', '[]')) as graph,
@@ -13,7 +13,7 @@ const columns = fragment`
 export const findFlow = (db: Queryable, experimentId: string) =>
   db.one<VersionedFlow>(sql('flow.find')`select ${columns} from flows f where f.experiment_id = ${experimentId}`);
 
-/** Nothing when the experiment has a flow. */
+/** Inserts a flow. Answers nothing when the experiment has one already. */
 export const insertFlow = (db: Queryable, flow: { id: string; experimentId: string; graph: FlowGraph }) =>
   db.one<VersionedFlow>(sql('flow.insert')`
     insert into flows as f (id, experiment_id, graph) values (${flow.id}, ${flow.experimentId}, ${JSON.stringify(flow.graph)})

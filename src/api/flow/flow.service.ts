@@ -12,7 +12,7 @@ import { listGraphProblems, graphShape } from './graph.ts';
 
 export { canonicaliseQuestion, isReservedColumn } from './questions.ts';
 
-/** A graph with its defaults filled in. Errors: invalid input, with paths that begin with `root`. */
+/** Checks a graph, and answers it with its defaults filled in. Errors: invalid input, with paths that begin with `root`. */
 export function checkGraph(graph: unknown, root = ''): FlowGraph {
   const shaped = readShape(graphShape, graph, root);
   const problems = listGraphProblems(shaped, root);
@@ -21,8 +21,9 @@ export function checkGraph(graph: unknown, root = ''): FlowGraph {
 }
 
 /**
- * Makes `graph` the flow of an experiment, whatever it had before, inside the caller's transaction; null, or a graph without nodes, leaves it without one.
- * The caller has locked the experiment and decided that it may be written. Errors: invalid input (`graph.nodes[0].name`) as for a flow that is sent.
+ * Makes `graph` the flow of an experiment, whatever flow it had before, inside the caller's transaction. Null, or a graph without nodes, leaves the experiment
+ * without a flow. The caller has locked the experiment and decided that it may be written. Errors: invalid input (`graph.nodes[0].name`) as for a flow that is
+ * sent.
  */
 export async function replaceFlow(tx: Transaction, experimentId: string, graph: FlowGraph | null): Promise<Flow | null> {
   if (graph === null || graph.nodes.length === 0) {

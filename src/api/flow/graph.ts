@@ -61,7 +61,7 @@ const common = {
   position: z.object({ x: z.number(), y: z.number() }).optional(),
 };
 
-/** A node, by type; the published document is made from it. */
+/** A node, by type. The published API document is made from this shape. */
 export const nodeShape = z.discriminatedUnion('type', [
   z.object({ ...common, type: z.literal('question'), content: content.question }),
   z.object({ ...common, type: z.literal('instruction'), content: content.instruction }),
@@ -78,7 +78,7 @@ export const edgeShape = z.object({
   sourceHandle: z.string().max(64).nullable().optional(),
 });
 
-/** Shape and bounds of a graph; what a shape cannot say is in `listGraphProblems`. */
+/** Shape and bounds of a graph. Rules that a shape cannot express are in `listGraphProblems`. */
 export const graphShape: z.ZodType<FlowGraph> = z.object({
   nodes: z.array(nodeShape).max(1_000),
   edges: z.array(edgeShape).max(5_000),
@@ -123,8 +123,8 @@ function branchProblems(nodes: readonly FlowNode[], root: string): Problem[] {
 }
 
 /**
- * What is wrong with a graph of the right shape: not exactly one start, ids that repeat, edges that lead nowhere, question names that
- * clash with each other or with a column of every measurement. Loops are allowed: a person may measure again.
+ * Lists what is wrong with a graph of the right shape: not exactly one start, ids that repeat, edges that lead nowhere, question names that clash with each
+ * other or with a column of every measurement. Loops are allowed: a person may measure again.
  */
 export function listGraphProblems({ nodes, edges }: FlowGraph, root: string): Problem[] {
   const starts = nodes.filter(({ isStart }) => isStart === true).length;

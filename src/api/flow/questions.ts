@@ -1,8 +1,8 @@
 import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
 
 /**
- * The column name that a question's answers get: lower case, every run of other characters than a-z, 0-9 and _ is one _, none at the ends.
- * An empty result or a leading digit gets the prefix `question_`; an empty label is `question_empty`.
+ * Makes the column name of a question's answers. The label is put in lower case. Every run of characters other than a-z, 0-9 and _ becomes one _, and none is
+ * left at the ends. An empty result or a leading digit gets the prefix `question_`; an empty label is `question_empty`.
  */
 export function canonicaliseQuestion(label: string): string {
   if (label === '') return 'question_empty';

@@ -19,7 +19,7 @@ export const countTransferRequests = async (db: Queryable, userId: string) =>
     )
   )?.count ?? 0;
 
-/** The request that stands in the way of another for the same project. */
+/** Finds the earlier request that prevents another one for the same project. */
 export const findStanding = (db: Queryable, userId: string, projectIdOld: string) =>
   db.one<{ status: TransferStatus }>(sql('imports.standing')`
     select status from project_transfer_requests
@@ -66,7 +66,7 @@ export const listPeople = (db: Queryable, userIds: readonly string[]) =>
   db.rows<PersonRow>(sql('imports.people')`
     select user_id as "userId", first_name as "firstName", email, is_active as "isActive" from people where user_id = any (${userIds}::uuid[])`);
 
-/** Claims a delivery id. 0: it was carried out already. Waits for another that is carrying it out. */
+/** Claims a delivery id. Answers 0 when the delivery was carried out already. Waits while another process is carrying it out. */
 export const claimDelivery = (db: Queryable, id: string) =>
   db.run(sql('imports.claimDelivery')`insert into webhook_deliveries (id) values (${id}) on conflict do nothing`);
 
@@ -76,11 +76,11 @@ export const keepDeliveryAnswer = (db: Queryable, id: string, answer: ProjectImp
 export const findDeliveryAnswer = (db: Queryable, id: string) =>
   db.one<{ answer: ProjectImportResult | null }>(sql('imports.deliveryAnswer')`select answer from webhook_deliveries where id = ${id}`);
 
-/** Ids older than any signature that could bring them back. */
+/** Forgets ids that are older than any signature that could bring them back. */
 export const forgetDeliveries = (db: Queryable) =>
   db.run(sql('imports.forgetDeliveries')`delete from webhook_deliveries where received_at < now() - interval '30 days'`);
 
-/** The oldest thing that this person may read and that has the same name and says the same. */
+/** Finds the oldest protocol or macro that this person may read and that has the same name and code. */
 export const findSame = (db: Queryable, userId: string, wanted: { type: 'protocol' | 'macro'; name: string; code: string; kind: string }) =>
   db.one<{ id: string }>(sql('imports.findSame')`
     select r.id from readable_resources(${userId}, array[${wanted.type}::text], false) r

@@ -27,14 +27,14 @@ import {
 } from './imports.queries.ts';
 import { makeCells, projectShape } from './project.ts';
 
-/** What an import needs of the service; a command has no more. */
+/** The parts of the service that an import needs. A command has only these. */
 export type ImportTools = Pick<Context, 'db' | 'jobs' | 'config' | 'baseUrl'>;
 
-/** A project as it came: JSON text, under an id that is carried out once. */
+/** A project as it arrived: JSON text, and an id under which it is imported only once. */
 export interface ProjectDelivery {
   id: string;
   text: string;
-  /** Of the request, for the audit. */
+  /** Id of the request, for the audit. */
   requestId: string;
 }
 
@@ -50,7 +50,7 @@ function parsed(text: string): ProjectImport {
   return { ...rest, protocol };
 }
 
-/** The code of a protocol may nest deeper than what is checked; it is any JSON, and is kept as its own text. */
+/** Takes the code of a protocol out of what is checked. The code may be any JSON, may nest deeper, and is kept as its own text. */
 function withoutCode(value: unknown): unknown {
   const project = value as { protocol?: { code?: unknown } | null } | null;
   const code = project?.protocol?.code;
@@ -83,7 +83,7 @@ interface Importer {
   requestId: string;
 }
 
-/** What one person made and another's experiment uses is shared with that other. */
+/** Shares a protocol or macro with the owner of the experiment that uses it, when somebody else made it. */
 async function shareWithOwner(
   { tx, ownerId, requestId }: Importer,
   type: 'protocol' | 'macro',
@@ -189,8 +189,8 @@ export const importProject = (ctx: ImportTools, { id, text, requestId }: Project
   });
 
 /**
- * The same for an exported project file: the JSON that the webhook takes. `ownerId` stands in where the file names no `createdBy`. One file is
- * imported once.
+ * Imports an exported project file, which holds the JSON that the webhook takes. `ownerId` stands in where the file names no `createdBy`. One file is imported
+ * once.
  */
 export async function importProjectFile(ctx: ImportTools, text: string, ownerId?: string): Promise<ProjectImportResult> {
   let project: unknown;
@@ -205,7 +205,7 @@ export async function importProjectFile(ctx: ImportTools, text: string, ownerId?
   return importProject(ctx, { id, text: ownerId === undefined ? text : withOwner(project, text, ownerId), requestId: id.slice(0, 64) });
 }
 
-/** The text with an owner wherever none is named; code keeps its digits. */
+/** Adds an owner to the text wherever none is named. Numbers in code keep their digits. */
 function withOwner(project: unknown, text: string, ownerId: string): string {
   if (typeof project !== 'object' || project === null) return text;
   const members = Object.keys(project).map((name) => {

@@ -50,7 +50,7 @@ export const projectShape: z.ZodType<ProjectImport> = z.object({
   projectIdOld: z.string().trim().min(1).max(255).optional(),
 });
 
-/** A name for a question that no other question and no column of every measurement has: its own, else with a number. */
+/** Finds a name for a question that no other question and no column of every measurement has: its own name, or else its name with a number. */
 function freeName(text: string, taken: Set<string>): string {
   for (let attempt = 1; ; attempt += 1) {
     const suffix = attempt === 1 ? '' : ` ${attempt}`;
@@ -62,7 +62,7 @@ function freeName(text: string, taken: Set<string>): string {
   }
 }
 
-/** The walk of an imported project: its questions in order, then the measurement, then the analysis. */
+/** Makes the cells of an imported project: its questions in order, then the measurement, then the analysis. */
 export function makeCells(
   questions: readonly ImportedQuestion[],
   protocolId: string | null,

@@ -14,6 +14,6 @@ export const filterOperator = z.enum(OPERATORS);
 export const filterValue = makeValueShape(storedOperand);
 export const aggregateFunction = z.enum(FUNCTIONS);
 
-/** A filter as a chart or a widget keeps it: as in a read, but of JSON. */
+/** A filter as a chart or a widget keeps it: like a filter of a read, with values of JSON. */
 export const filterShape: z.ZodType<Filter> = filterOf(storedOperand);
 export const filtersShape = z.array(filterShape).max(MAX_FILTERS);

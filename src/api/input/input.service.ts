@@ -18,12 +18,13 @@ function problemsOf(root: string, issues: readonly z.core.$ZodIssue[]): Problem[
   });
 }
 
-/** The refusal of a body that breaks rules which no schema can say. */
+/** Makes the refusal of a body that breaks rules which no schema can express. */
 export const refuseBody = (problems: readonly Problem[]) => errors.invalidInput().with({ problems });
 
 /**
- * Reads a JSON value by a bounded shape: what a body is checked by already (the published document is made from the shape), with its defaults and without
- * what it does not know. `root` is the path that problems start with (`/widgets`). Errors: invalid input, naming up to twenty places and never a value.
+ * Reads a JSON value by a bounded shape. The published API document is made from the same shape, so a body has been checked by it already. Defaults are filled
+ * in, and members that the shape does not know are left out. `root` is the path that problems start with (`/widgets`). Errors: invalid input, naming up to
+ * twenty places and never a value.
  */
 export function readShape<T>(schema: z.ZodType<T>, value: unknown, root = ''): T {
   if (isNestedDeeper(value, DEEPEST)) throw refuseBody([{ path: root, message: `is nested deeper than ${DEEPEST} levels` }]);
@@ -32,7 +33,7 @@ export function readShape<T>(schema: z.ZodType<T>, value: unknown, root = ''): T
   return result.data;
 }
 
-/** Runs what refuses a query; what it names in the query is in the body here. */
+/** Runs a check of a query whose parts were sent in the body. Problems that it finds in the query are told as problems of the body. */
 export async function blameBody<T>(check: () => Promise<T> | T): Promise<T> {
   try {
     return await check();

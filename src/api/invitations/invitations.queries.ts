@@ -15,7 +15,7 @@ export const findInvitation = async (db: Queryable, id: string) => {
   return row && shown(row);
 };
 
-/** Live ones to a resource, newest first. */
+/** Lists live invitations to a resource, newest first. */
 export const listResourceInvitations = async (db: Queryable, resourceId: string) =>
   (
     await db.rows<Row>(sql('invitations.listOfResource')`
@@ -24,7 +24,7 @@ export const listResourceInvitations = async (db: Queryable, resourceId: string)
     order by i.created_at desc, i.id desc`)
   ).map(shown);
 
-/** The caller's own live ones to the service, newest first. */
+/** Lists the caller's own live invitations to the service, newest first. */
 export const listPlatformInvitations = async (db: Queryable, invitedBy: string) =>
   (
     await db.rows<Row>(sql('invitations.listPlatform')`
@@ -54,7 +54,7 @@ export const countPending = async (db: Queryable, { resourceId, invitedBy }: Pla
         and case when ${resourceId}::uuid is null then resource_id is null and invited_by = ${invitedBy} else resource_id = ${resourceId}::uuid end`)
   )?.count ?? 0;
 
-/** Invitations to the service that somebody sent in the last 24 hours, and who else is being counted waits for this one. */
+/** Counts the invitations to the service that somebody sent in the last 24 hours. `lockInviter` makes two counts of one person wait for each other. */
 export const countSentToday = async (db: Queryable, invitedBy: string) =>
   (
     await db.one<{ count: number }>(sql('invitations.countSentToday')`
@@ -66,7 +66,7 @@ export const lockInviter = (db: Queryable, userId: string) =>
     sql('invitations.lockInviter')`select email from users where id = ${userId} and deleted_at is null for no key update`,
   );
 
-/** A direct grant that the account of an address holds on a resource. */
+/** Finds a direct grant that the account of an address holds on a resource. */
 export const findGrantOf = (db: Queryable, resourceId: string, email: string) =>
   db.one<{ id: string }>(sql('invitations.findGrantOf')`
     select g.id from grants g join users u on u.id = g.user_id where g.resource_id = ${resourceId} and u.email = canonical_email(${email})`);
@@ -79,7 +79,7 @@ export const insertInvitation = (db: Queryable, row: Place & { id: string; resou
     insert into invitations (id, resource_type, resource_id, email, tier, invited_by, expires_at)
     values (${row.id}, ${row.resourceType}, ${row.resourceId}, canonical_email(${row.email}), ${row.tier}, ${row.invitedBy}, now() + make_interval(days => ${row.days}))`);
 
-/** 0 when it was not pending any more. */
+/** Ends a pending invitation. Answers 0 when it was no longer pending. */
 export const endInvitation = (db: Queryable, id: string, status: 'accepted' | 'revoked') =>
   db.run(sql('invitations.end')`update invitations set status = ${status}, updated_at = now() where id = ${id} and status = 'pending'`);
 
@@ -91,7 +91,7 @@ export interface Claimable {
   invitedBy: string;
 }
 
-/** Live invitations to the proven address of an account. */
+/** Lists live invitations to the proven address of an account. */
 export const listClaimable = (db: Queryable, userId: string) =>
   db.rows<Claimable>(sql('invitations.listClaimable')`
     select i.id, i.resource_type as "resourceType", i.resource_id as "resourceId", i.tier, i.invited_by as "invitedBy"

@@ -85,7 +85,10 @@ export async function loadInvitationsTo(ctx: Context, caller: Caller, type: NewI
   return listResourceInvitations(ctx.db, resourceId);
 }
 
-/** Takes a pending invitation back. Errors: invitationUnknown, also for another's to the service; actionDenied; experimentArchived; invitationEnded. */
+/**
+ * Takes a pending invitation back. Errors: invitationUnknown, also for somebody else's invitation to the service; actionDenied; experimentArchived;
+ * invitationEnded.
+ */
 export const revokeInvitation = (ctx: Context, caller: Caller, id: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     const invitation = await mustFind(tx, id);
@@ -104,8 +107,8 @@ export const revokeInvitation = (ctx: Context, caller: Caller, id: string): Prom
   });
 
 /**
- * Turns the invitations to a person's proven address into grants. What cannot be given any more, because the resource is archived or who invited
- * may not share it now, is revoked. A role that is held already is not lowered. Runs at every sign-in; one that fails stays pending.
+ * Turns the invitations to a person's proven address into grants. An invitation is revoked when the resource is archived, or when the person who invited may no
+ * longer share it. A role that is held already is not lowered. Runs at every sign-in; an invitation that fails stays pending.
  */
 export async function claimInvitations(ctx: Context, person: { id: string; emailVerified: boolean }): Promise<void> {
   if (!person.emailVerified) return;

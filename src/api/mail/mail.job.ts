@@ -6,7 +6,7 @@ import type { JobHandler } from '../../jobs/queue.ts';
 import { isLetterName, writeLetter } from '../../mail/letters/catalogue.ts';
 import { FORGET_LETTERS, hashRecipient, SEND_LETTER, type ForgetLetters, type SealedLetter, type SendLetter } from './mail.service.ts';
 
-/** Of the letter, whichever try it is: no two are sealed alike. */
+/** Prints the message id of a letter, which is the same at every try. No two letters have the same sealed text. */
 const messageIdOf = (sealed: string) => `<${createHash('sha256').update(sealed).digest('hex').slice(0, 32)}@fieldlake>`;
 
 async function send(ctx: Context, { sealed }: SendLetter): Promise<void> {

@@ -5,10 +5,10 @@ import type { LetterData, LetterName } from '../../mail/letters/catalogue.ts';
 
 export const SEND_LETTER = 'mail.send';
 
-/** What waits in the queue: sealed under a key that is not in the database, because letters carry codes and links. */
+/** A letter as it waits in the queue. It is sealed under a key that is not in the database, because letters carry codes and links. */
 export interface SendLetter {
   sealed: string;
-  /** To whom, as `hashRecipient` says it: enough to find the letters of an address again, not to learn it. */
+  /** The recipient, as `hashRecipient` gives it: enough to find the letters to an address again, not to learn the address. */
   recipient: string;
 }
 
@@ -16,7 +16,7 @@ export const FORGET_LETTERS = 'mail.forget';
 
 export type ForgetLetters = Pick<SendLetter, 'recipient'>;
 
-/** An address as the queue knows it: 43 characters of an HMAC under a key that is not in the database. */
+/** Hashes an address for the queue: 43 characters of an HMAC under a key that is not in the database. */
 export const hashRecipient = (ctx: Pick<Context, 'config'>, address: string): string =>
   signText(ctx.config.secret, 'recipient', address.trim().toLowerCase()).toString('base64url');
 
@@ -32,7 +32,7 @@ interface NewLetter<N extends LetterName> {
   to: string;
   letter: N;
   data: LetterData<N>;
-  /** A letter that is not out after so long is worth nothing; a day by default. */
+  /** After how many seconds a letter that was not sent is worth nothing; a day by default. */
   worthSeconds?: number;
 }
 
@@ -47,7 +47,7 @@ export async function enqueueLetter<N extends LetterName>(
   await ctx.jobs.enqueue(SEND_LETTER, payload, { tx });
 }
 
-/** Takes every letter to an address out of the queue, sent ones included, and has those removed that the service itself keeps. */
+/** Removes every letter to an address from the queue, sent ones included. A job then removes the letters that the service itself keeps. */
 export async function forgetLetters(ctx: Context, tx: Queryable, address: string): Promise<void> {
   const about: ForgetLetters = { recipient: hashRecipient(ctx, address) };
   await ctx.jobs.remove(SEND_LETTER, about, tx);

@@ -12,7 +12,7 @@ export const findStatus = (db: Queryable, email: string) =>
     sql('newsletter.findStatus')`select status from newsletter_subscribers where email = canonical_email(${email})`,
   );
 
-/** A subscribed address is never set back to pending; the answer is what it is now. */
+/** Marks an address as pending, unless it is subscribed. Answers its state. */
 export const upsertPending = (db: Queryable, email: string) =>
   db.one<{ status: NewsletterStatus }>(sql('newsletter.upsertPending')`
     insert into newsletter_subscribers as n (email) values (canonical_email(${email}))
@@ -24,13 +24,13 @@ export const upsertStatus = (db: Queryable, email: string, status: 'subscribed' 
     insert into newsletter_subscribers (email, status) values (canonical_email(${email}), ${status})
     on conflict (email) do update set status = excluded.status, updated_at = now()`);
 
-/** Only an address that is waiting is confirmed: an old letter does not undo a later unsubscribing. */
+/** Confirms an address that is pending. Any other state stays, so that an old letter does not undo a later unsubscribing. */
 export const confirmPending = (db: Queryable, email: string) =>
   db.one<{ status: NewsletterStatus }>(sql('newsletter.confirm')`
     update newsletter_subscribers set status = case status when 'pending' then 'subscribed' else status end, updated_at = now()
     where email = canonical_email(${email}) returning status`);
 
-/** An address that is not known, or was forgotten, stays so. */
+/** Unsubscribes an address. An address that is not known, or was forgotten, is not added. */
 export const leaveAddress = (db: Queryable, email: string) =>
   db.run(sql('newsletter.leave')`
     update newsletter_subscribers set status = 'unsubscribed', updated_at = now() where email = canonical_email(${email})`);

@@ -19,11 +19,11 @@ interface Link {
   email: string;
   /** Milliseconds since 1970. */
   until: number;
-  /** Of a link that ends a subscription. */
+  /** Whether the link ends a subscription. */
   leaves?: true;
 }
 
-/** A letter may be found again long after it came. */
+/** Days in which a link to unsubscribe works: a letter may be found again long after it came. */
 const LEAVE_DAYS = 2 * 365;
 
 const tokenOf = (ctx: Context, link: Omit<Link, 'until'>, days: number): string =>
@@ -35,7 +35,10 @@ function linkOf(ctx: Context, token: string): Link {
   return link;
 }
 
-/** Asks by letter. An address gets three letters a day at most; further ones are left out silently, or the answer would tell on it. */
+/**
+ * Asks an address by letter. An address gets three letters a day at most. Further letters are left out silently, because a refusal would tell about the
+ * address.
+ */
 async function askByLetter(ctx: Context, tx: Transaction, email: string): Promise<void> {
   if ((await spend(tx, ctx.config.secret, ADDRESS, email)) !== null) return;
   const leaving = tokenOf(ctx, { email, leaves: true }, LEAVE_DAYS);
@@ -48,7 +51,7 @@ async function askByLetter(ctx: Context, tx: Transaction, email: string): Promis
   await enqueueLetter(ctx, tx, { to: email, letter: 'newsletter-confirmation', data, worthSeconds: DAY });
 }
 
-/** Asks an address whether it wants the newsletter; one that is subscribed hears nothing. Errors: invalid email, rate limited. */
+/** Asks an address whether it wants the newsletter. A subscribed address gets no letter. Errors: invalid email, rate limited. */
 export async function subscribeAddress(ctx: Context, ip: string, given: string): Promise<void> {
   const email = canonicaliseAddress(given);
   const wait = await spend(ctx.db, ctx.config.secret, PLACE, cutAddress(ip));
@@ -59,7 +62,7 @@ export async function subscribeAddress(ctx: Context, ip: string, given: string):
   });
 }
 
-/** What a letter's link says. Errors: newsletter link invalid. */
+/** Confirms the address of a letter's link. Errors: newsletter link invalid. */
 export async function confirmAddress(ctx: Context, token: string): Promise<NewsletterState> {
   const link = linkOf(ctx, token);
   if (link.leaves) throw errors.newsletterLinkInvalid();

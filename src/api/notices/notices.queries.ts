@@ -38,6 +38,6 @@ export const findExperimentRequest = (db: Queryable, id: string) =>
     from experiment_join_requests j join resources r on r.id = j.experiment_id join people p on p.user_id = j.user_id
     where j.id = ${id}`);
 
-/** Where an active person can be written to. */
+/** Finds the address of an active person. */
 export const findAddress = (db: Queryable, userId: string) =>
   db.one<{ email: string | null }>(sql('notices.address')`select email from people where user_id = ${userId} and is_active`);

@@ -5,8 +5,8 @@ import type { Queryable } from '../../database/database.ts';
 export const SEND_NOTICE = 'notices.send';
 
 /**
- * A letter that is owed, by what it is about. It holds ids only: the address is looked up when it is sent, so that nobody whose account is gone
- * is written to, and no address waits in the queue.
+ * A letter that is to be sent, with what it is about. It holds ids only; the address is looked up when the letter is sent. Therefore nobody whose account is
+ * gone is written to, and no address waits in the queue.
  */
 export type Notice =
   | { kind: 'organization-invitation'; invitationId: string }
@@ -19,7 +19,7 @@ export type Notice =
 /** Queues a notice; it is sent after the transaction has committed, and tried again until it is. */
 export const enqueueNotice = (ctx: Context, tx: Queryable, notice: Notice): Promise<void> => ctx.jobs.enqueue(SEND_NOTICE, notice, { tx });
 
-/** Queues many, in one statement. */
+/** Queues many notices in one statement. */
 export const enqueueNotices = (ctx: Context, tx: Queryable, notices: readonly Notice[]): Promise<void> =>
   ctx.jobs.enqueueAll(
     SEND_NOTICE,

@@ -15,14 +15,14 @@ export const lockStaffAround = (db: Queryable, userId: string) =>
     where organization_id in (select organization_id from organization_members where user_id = ${userId}) and (is_admin or user_id = ${userId})
     order by organization_id, user_id for update`);
 
-/** Locks what the person answers for by a grant, or keeps from being answered for. */
+/** Locks the resources that the person answers for by a grant, and those that block the deletion of the account. */
 export const lockAnsweredFor = (db: Queryable, userId: string) =>
   db.run(sql('people.lockResources')`
     select from resources
     where id in (select resource_id from grants where user_id = ${userId} and confers_all union select resource_id from deletion_blockers(${userId}))
     order by id for update`);
 
-/** Private resources that block, and that nobody but this person can reach. */
+/** Lists private resources that block the deletion and that nobody but this person can reach. */
 export const listUnreachable = (db: Queryable, userId: string) =>
   db.rows<{ type: SharedType; id: string; organizationId: string }>(sql('people.listUnreachable')`
     select r.type, r.id, r.organization_id as "organizationId"
@@ -34,7 +34,7 @@ export const listUnreachable = (db: Queryable, userId: string) =>
 
 export const deleteResource = (db: Queryable, id: string) => db.run(sql('people.deleteResource')`delete from resources where id = ${id}`);
 
-/** Ends what the person could act by: keys, sessions, passkeys, provider accounts, grants, memberships but that of the personal workspace. */
+/** Deletes all by which the person could act: keys, sessions, passkeys, provider accounts, grants, and memberships except that of the personal workspace. */
 export const deleteMeans = (db: Queryable, userId: string) =>
   db.run(sql('people.deleteMeans')`
     with keys as (delete from api_keys where user_id = ${userId}),
@@ -48,7 +48,10 @@ export const deleteMeans = (db: Queryable, userId: string) =>
     delete from organization_members where user_id = ${userId}
       and organization_id not in (select id from organizations where personal_user_id = ${userId})`);
 
-/** Takes the person out of requests and invitations: pending requests are cancelled, words erased, invitations to the address deleted, those by the person ended. */
+/**
+ * Removes the person from requests and invitations. Pending requests are cancelled, words erased, invitations to the address deleted, and those by the person
+ * ended.
+ */
 export const eraseRequests = (db: Queryable, userId: string, email: string | null) =>
   db.run(sql('people.eraseRequests')`
     with organization_requests as (
@@ -69,7 +72,7 @@ export const eraseRequests = (db: Queryable, userId: string, email: string | nul
       inviting as (update organization_invitations set status = 'canceled' where inviter_id = ${userId} and status = 'pending' and email is distinct from ${email})
     update invitations set status = 'revoked', updated_at = now() where invited_by = ${userId} and status = 'pending' and email is distinct from ${email}`);
 
-/** The address in answers that are kept for others' repeated calls: null where it is a value, nothing where it stands within a text. */
+/** Erases the address from answers that are kept for others' repeated calls. A value that is the address becomes null; within a text the address is cut out. */
 export const eraseFromKeptAnswers = (db: Queryable, email: string) => {
   const literal = email.replace(/[^a-z0-9]/g, '\\$&');
   return db.run(sql('people.eraseFromKeptAnswers')`
@@ -78,7 +81,7 @@ export const eraseFromKeptAnswers = (db: Queryable, email: string) => {
     where position(${email} in lower(body)) > 0`);
 };
 
-/** What is left is an id, and authorship by "Deleted User". */
+/** Closes an account. What is left is an id, and authorship by "Deleted User". */
 export const closeAccount = (db: Queryable, userId: string) =>
   db.run(sql('people.closeAccount')`
     with profile as (delete from profiles where user_id = ${userId}),

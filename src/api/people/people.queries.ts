@@ -10,8 +10,8 @@ interface Search {
 }
 
 /**
- * What a search shows of the people `found`, in its order; the address only to who knows them, or knows all of it. Who knows whom is asked once
- * for all of them.
+ * Selects what a search shows of the people `found`, in its order. An address is shown only to viewers who know the person, or who searched for the whole
+ * address. Who knows whom is asked once for all of them.
  */
 const shown = ({ viewerId, query }: Search) => fragment`
   , known as materialized (select acquainted(${viewerId}, array(select user_id from found)) as user_id)
@@ -22,14 +22,15 @@ const shown = ({ viewerId, query }: Search) => fragment`
 const named = fragment`(p.first_name || ' ' || p.last_name)`;
 
 /**
- * Active people by name, best match first: who has the query at the beginning of a word, then inside of one, the shortest name first; misspellings,
- * by their similarity, where too few are spelled so. A part of an address finds only people whose address the caller may see; all of it finds anybody.
+ * Finds active people by name, best match first. Names with the query at the beginning of a word come before names with the query inside a word; of each, the
+ * shortest name comes first. Misspellings come by their similarity, where too few names are spelled like the query. A part of an address finds only people
+ * whose address the caller may see; a whole address finds anybody.
  */
 export const searchPeople = (db: Queryable, asked: Search) => {
   const literal = asked.query.replace(/[\\%_]/g, '\\$&');
   const pattern = `%${literal}%`;
   const most = asked.limit + asked.offset;
-  // a common name is borne by thousands, and their similarities cost twice as much as the rest of its search
+  // thousands have a common name, and their similarities cost twice as much as the rest of the search
   const spelledScore = fragment`case when ' ' || lower(${named}) like lower(${`% ${literal}%`}) then 2 else 1 end + 1 / length(${named})::float8`;
   const score = fragment`case when ${named} ilike ${pattern} then ${spelledScore} else similarity(${named}, ${asked.query}) end`;
   return db.rows<FoundUser>(sql('people.search')`
@@ -59,7 +60,7 @@ export const searchPeople = (db: Queryable, asked: Search) => {
     )${shown(asked)} order by f.score desc, f.first_name, f.user_id`);
 };
 
-/** The active people of the caller's organizations, and the caller, by first name. */
+/** Lists the active people of the caller's organizations, and the caller, by first name. */
 export const listColleagues = (db: Queryable, asked: Search) =>
   db.rows<FoundUser>(sql('people.listColleagues')`
     with found as materialized (
@@ -86,7 +87,7 @@ export const findAccount = (db: Queryable, id: string, viewerId: string) =>
     from users u join people p on p.user_id = u.id
     where u.id = ${id}`);
 
-/** No row: no such account, or one without a profile. A closed account reads as Deleted User. */
+/** Finds a profile. Answers no row for an account that does not exist or has no profile. A closed account reads as Deleted User. */
 export const findProfile = (db: Queryable, id: string) =>
   db.one<UserProfile>(sql('people.findProfile')`
     select p.first_name as "firstName", p.last_name as "lastName", case when p.is_active then own.bio end as bio, p.is_active as activated,
@@ -109,7 +110,7 @@ export interface ProfileRow {
   avatarUrl: string | null | undefined;
 }
 
-/** Writes a profile; what is absent keeps its value. The first profile names the account and its personal workspace. */
+/** Writes a profile. Absent members keep their value. The first profile names the account and its personal workspace. */
 export const saveProfile = (db: Queryable, profile: ProfileRow) =>
   db.one<{ isNew: boolean }>(sql('people.saveProfile')`
     with saved as (

@@ -21,7 +21,7 @@ import {
 import type { AccountBlockers, NewProfile } from './people.model.ts';
 import { listBlockingOrganizations, listBlockingResources, saveProfile } from './people.queries.ts';
 
-/** Whether this was the first profile of the caller. Errors: invalidInput for a blank name. */
+/** Writes the caller's profile, and answers whether it was the first one. Errors: invalidInput for a blank name. */
 export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Promise<{ isNew: boolean }> =>
   ctx.db.transaction(async (tx) => {
     const [firstName, lastName] = [body.firstName.trim(), body.lastName.trim()];
@@ -43,12 +43,12 @@ export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Pr
     return caller.created(tx, { isNew: saved?.isNew ?? false });
   });
 
-/** What keeps an account from being deleted: resources that nobody else answers for, organizations without another owner. */
+/** Lists what keeps an account from being deleted: resources that nobody else answers for, organizations without another owner. */
 export async function listBlockers(db: Queryable, userId: string): Promise<AccountBlockers> {
   return { resources: await listBlockingResources(db, userId), organizations: await listBlockingOrganizations(db, userId) };
 }
 
-/** Deletes what goes with its owner's account. */
+/** Deletes the private resources that only the caller can reach. */
 async function removeOwned(ctx: Context, tx: Transaction, caller: Caller): Promise<void> {
   for (const { type, id, organizationId } of await listUnreachable(tx, caller.userId)) {
     if (type === 'experiment') await eraseExperiment(ctx, tx, caller, id);
@@ -61,8 +61,8 @@ async function removeOwned(ctx: Context, tx: Transaction, caller: Caller): Promi
 }
 
 /**
- * Closes an account: what identifies the person goes, what they made stays as by "Deleted User". With `deleteOwned`, private resources that only
- * they can reach go too. Errors: unauthorized when it is closed already; accountBlocked, which lists the blockers and leaves everything in place.
+ * Closes an account. What identifies the person is removed; what they made stays, as by "Deleted User". With `deleteOwned`, private resources that only they
+ * can reach are removed too. Errors: unauthorized when it is closed already; accountBlocked, which lists the blockers and leaves everything in place.
  */
 export const deleteAccount = (ctx: Context, caller: Caller, deleteOwned: boolean): Promise<void> =>
   ctx.db.transaction(async (tx) => {

@@ -3,7 +3,7 @@ import { fragment, sql } from '../../database/sql.ts';
 import type { ListScope } from '../resources/resources.model.ts';
 import type { Protocol } from './protocols.model.ts';
 
-/** As the database has it: `code` is JSON text. */
+/** A protocol as the database has it: `code` is JSON text. */
 export type ProtocolRow = Omit<Protocol, 'code' | 'capabilities'> & { code: string; version: number };
 
 const columns = fragment`
@@ -36,7 +36,7 @@ export const listProtocols = (db: Queryable, filter: ProtocolFilter, page: { lim
     join protocols p on p.id = page.id ${joins}
     order by page.position`);
 
-/** How many match, counting no further than `most`. */
+/** Counts the protocols that match, up to `most`. */
 export const countProtocols = async (db: Queryable, filter: ProtocolFilter, most: number) =>
   (await db.one<{ count: number }>(sql('protocols.count')`select count(*) as count from ${matching(filter, most)}`))?.count ?? 0;
 

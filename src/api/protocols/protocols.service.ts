@@ -11,10 +11,10 @@ import { findProtocol, insertProtocol, updateProtocol, type ProtocolRow } from '
 
 export type VersionedProtocol = Protocol & { version: number };
 
-/** A row with its code as JSON that prints as it was sent. */
+/** Reads a row, with its code as JSON that prints as it was sent. */
 export const readProtocol = ({ code, ...row }: ProtocolRow): VersionedProtocol => ({ ...row, code: readExactJson(code) as ProtocolCode });
 
-/** What a protocol said at a version. Errors: no such version. */
+/** Reads a protocol's code at a version. Errors: no such version. */
 export async function readProtocolVersion(db: Queryable, id: string, version: number): Promise<ProtocolVersion> {
   const { kind, code, ...row } = await readCodeVersion(db, id, version);
   return { ...row, code: readExactJson(code) as ProtocolCode, family: kind as ProtocolFamily };
@@ -46,7 +46,7 @@ export const createProtocol = (ctx: Context, caller: Caller, body: NewProtocol, 
     return caller.created(tx, protocol);
   });
 
-/** Changes what is given; a change of code or family makes a new code version. `code` is the JSON text of `body.code`. */
+/** Changes the given members; a change of code or family makes a new code version. `code` is the JSON text of `body.code`. */
 export const patchProtocol = (
   ctx: Context,
   caller: Caller,

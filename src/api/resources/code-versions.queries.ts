@@ -10,7 +10,7 @@ export interface CodeVersionRow {
   createdBy: string;
 }
 
-/** Keeps what a protocol or macro says at a version, for the results that it makes. */
+/** Keeps the code of a protocol or macro at a version, for the results that the version makes. */
 export const insertCodeVersion = (db: Queryable, row: CodeVersionRow) =>
   db.run(sql('resources.insertCodeVersion')`
     insert into code_versions (resource_id, version, code, kind, created_by)

@@ -15,7 +15,7 @@ export async function loadCodeVersions(
   return { rows, total };
 }
 
-/** What a protocol or macro said at a version; `kind` is its family or language. Errors: no such version. */
+/** Reads the code of a protocol or macro at a version; `kind` is its family or language. Errors: no such version. */
 export async function readCodeVersion(
   db: Queryable,
   resourceId: string,

@@ -2,7 +2,7 @@ import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { MacroProtocolLink, ProtocolMacroLink } from './links.model.ts';
 
-/** Protocols of a macro that the caller may read, by name; only these when ids are given. */
+/** Lists protocols of a macro that the caller may read, by name; with `only`, no others than these. */
 export const listProtocolsOfMacro = (db: Queryable, userId: string, macroId: string, only: readonly string[] | null) =>
   db.rows<MacroProtocolLink>(sql('links.protocolsOfMacro')`
     select l.macro_id as "macroId", l.added_at as "addedAt",
@@ -13,7 +13,7 @@ export const listProtocolsOfMacro = (db: Queryable, userId: string, macroId: str
     where l.macro_id = ${macroId} and (${only}::uuid[] is null or l.protocol_id = any (${only}::uuid[]))
     order by lower(r.name), r.id`);
 
-/** Macros of a protocol that the caller may read, by name; only these when ids are given. */
+/** Lists macros of a protocol that the caller may read, by name; with `only`, no others than these. */
 export const listMacrosOfProtocol = (db: Queryable, userId: string, protocolId: string, only: readonly string[] | null) =>
   db.rows<ProtocolMacroLink>(sql('links.macrosOfProtocol')`
     select l.protocol_id as "protocolId", l.added_at as "addedAt",
@@ -24,7 +24,7 @@ export const listMacrosOfProtocol = (db: Queryable, userId: string, protocolId: 
     where l.protocol_id = ${protocolId} and (${only}::uuid[] is null or l.macro_id = any (${only}::uuid[]))
     order by lower(r.name), r.id`);
 
-/** Links every one of these macros with every one of these protocols; what is linked already stays. */
+/** Links every one of these macros with every one of these protocols. Existing links stay. */
 export const insertLinks = (db: Queryable, macroIds: readonly string[], protocolIds: readonly string[], addedBy: string) =>
   db.run(sql('links.insert')`
     insert into macro_protocols (macro_id, protocol_id, added_by)

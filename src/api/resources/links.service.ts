@@ -35,7 +35,7 @@ export const linkProtocols = (
 export const joinProtocol = (tx: Transaction, macroId: string, protocolId: string, addedBy: string) =>
   insertLinks(tx, [macroId], [protocolId], addedBy);
 
-/** The same from the protocol's side. */
+/** Links macros to a protocol and answers those links. Nothing is written when one of them cannot be read. */
 export const linkMacros = (ctx: Context, caller: Caller, protocolId: string, macroIds: readonly string[]): Promise<ProtocolMacroLink[]> =>
   ctx.db.transaction(async (tx) => {
     const ids = distinct(macroIds);
@@ -45,7 +45,7 @@ export const linkMacros = (ctx: Context, caller: Caller, protocolId: string, mac
     return caller.created(tx, await listMacrosOfProtocol(tx, caller.userId, protocolId, ids));
   });
 
-/** Takes a link away; one that is not there is no error. */
+/** Removes a link; a link that does not exist is no error. */
 export const unlink = (
   ctx: Context,
   caller: Caller,

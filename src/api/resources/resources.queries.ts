@@ -35,6 +35,6 @@ export const makePublic = (db: Queryable, id: string) =>
   db.run(sql('resources.makePublic')`
     update resources set visibility = 'public', updated_at = now(), version = version + 1 where id = ${id} and visibility = 'private'`);
 
-/** Removes the resource; its row of its type, its grants and its links go with it. */
+/** Removes the resource. The row in the table of its type, its grants and its links are removed with it. */
 export const deleteResource = (db: Queryable, type: string, id: string) =>
   db.run(sql('resources.delete')`delete from resources where id = ${id} and type = ${type}`);

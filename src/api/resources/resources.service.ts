@@ -16,14 +16,14 @@ import type {
 } from './resources.model.ts';
 import { deleteResource, insertResource, lockResource, makePublic, touchResource } from './resources.queries.ts';
 
-/** Whom and what a library list is about. */
+/** Makes the filter of a library list from its query. */
 export const makeFilter = (userId: string, { scope, filter, search }: LibraryListQuery) => ({
   userId,
   scope: scope ?? (filter === 'my' ? ('related' as const) : ('all' as const)),
   search: search?.trim() || undefined,
 });
 
-/** A name without the space around it. Errors: a blank one is bad input. */
+/** Trims a name. Errors: a blank one is bad input. */
 export function trimName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
@@ -33,8 +33,8 @@ export function trimName(name: string): string {
 type Maker = Pick<Caller, 'userId' | 'requestId'>;
 
 /**
- * Makes the row that every shared resource has, and answers its id; the table of the type is the caller's next statement. Errors: not a
- * member; a source of a fork that is not there or may not be read.
+ * Makes the row that every shared resource has, and answers its id. The caller then writes the row in the table of its type. Errors: not a member; a source of
+ * a fork that is not there or may not be read.
  */
 export async function settleResource(tx: Transaction, maker: Maker, type: LibraryType, body: NewLibraryResource): Promise<string> {
   const home = await requireHome(tx, maker, body.organizationId);
@@ -62,7 +62,7 @@ export async function lockForChange(tx: Transaction, type: LibraryType, id: stri
   return state;
 }
 
-/** Ends a change: sets name and description where given, raises the version, writes it down. */
+/** Ends a change: sets name and description where given, raises the version, and records the change. */
 export async function recordChange(
   tx: Transaction,
   caller: Maker,
@@ -78,7 +78,7 @@ export async function recordChange(
   await audit(tx, caller, { action: `${type}.updated`, organizationId, resource: { type, id }, details: { fields } });
 }
 
-/** Private to public, once; the same value is no change. */
+/** Makes a private resource public, which cannot be undone. The same value again is no change. */
 export const setLibraryVisibility = (
   ctx: Context,
   caller: Caller,
@@ -94,7 +94,7 @@ export const setLibraryVisibility = (
     return { id, visibility };
   });
 
-/** Deletes a protocol, macro or workbook. What names it elsewhere is left dangling or keeps its snapshot. */
+/** Deletes a protocol, macro or workbook. References to it elsewhere are left dangling, or keep their snapshot. */
 export const removeLibraryResource = (
   ctx: Context,
   caller: Caller,
@@ -108,7 +108,7 @@ export const removeLibraryResource = (
     return null;
   });
 
-/** Refuses, in order, the first of these that does not exist or that the person may not read. */
+/** Requires that a person may read all of these. Refuses by the first of them that does not exist or that the person may not read. */
 export async function requireReadable(db: Queryable, userId: string, type: LibraryType, ids: readonly string[]): Promise<void> {
   for (const id of ids) await requireAccess(db, userId, type, id, 'read');
 }

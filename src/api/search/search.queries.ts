@@ -2,7 +2,7 @@ import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { SearchResult } from './search.model.ts';
 
-/** The best finds among what this person may read, best first. */
+/** Finds the best matches among what this person may read, best first. */
 export const search = (db: Queryable, userId: string, term: string, limit: number) =>
   db.rows<SearchResult>(sql('search.search')`
     select r.type, r.id, r.name as title, r.description as subtitle, coalesce(p.family, m.language) as meta
