@@ -17,7 +17,7 @@ export const listStored = (db: Queryable, userId: string) =>
 export const findIdBySlug = (db: Queryable, slug: string) =>
   db.one<{ id: string }>(sql('organizations.findIdBySlug')`select id from organizations where slug = ${slug}`);
 
-/** 0 when the slug is taken. */
+/** Inserts an organization. Answers 0 when the slug is taken. */
 export const insertOrganization = (db: Queryable, id: string, row: OrganizationChanges & { name: string; slug: string }) =>
   db.run(sql('organizations.insert')`
     insert into organizations (id, name, slug, logo, metadata, type, description, website, location, visibility)
@@ -44,7 +44,7 @@ export const updateOrganization = (db: Queryable, id: string, change: Organizati
 export const lockToDelete = (db: Queryable, id: string) =>
   db.run(sql('organizations.lockToDelete')`select from organizations where id = ${id} for update`);
 
-/** Its members, teams, invitations, requests and every grant that names it or a team of it go with it. */
+/** Deletes an organization with its members, teams, invitations, requests, and every grant that names it or a team of it. */
 export const deleteOrganization = (db: Queryable, id: string) =>
   db.run(sql('organizations.delete')`delete from organizations where id = ${id}`);
 
@@ -56,7 +56,7 @@ export const listMembersWithUsers = (db: Queryable, organizationId: string) =>
     where m.organization_id = ${organizationId}
     order by m.created_at, m.id`);
 
-/** The account of an address or id among an organization's members. */
+/** Finds the member of an organization whose account has this address. */
 export const findMemberByEmail = (db: Queryable, organizationId: string, email: string) =>
   db.one<{ userId: string }>(sql('organizations.findMemberByEmail')`
     select m.user_id as "userId" from organization_members m join users u on u.id = m.user_id

@@ -45,13 +45,13 @@ function checkName(name: string | undefined): string | undefined {
   return trimmed;
 }
 
-/** The id of the organization that a call names, in lower case. Errors: noActiveOrganization. */
+/** Reads the id of the organization that a call names, in lower case. Errors: noActiveOrganization. */
 export function requireOrganizationId(organizationId: string | undefined): string {
   if (organizationId === undefined || organizationId === '') throw errors.noActiveOrganization();
   return organizationId.toLowerCase();
 }
 
-/** A role of a membership in its one canonical spelling. Errors: roleNotFound. */
+/** Reads the role of a membership in its one canonical spelling. Errors: roleNotFound. */
 export function canonicaliseRole(role: string | string[]): MembershipRole {
   const [only, ...more] = Array.isArray(role) ? role : [role];
   if (more.length > 0 || (only !== 'owner' && only !== 'admin' && only !== 'member')) throw errors.roleNotFound();
@@ -86,13 +86,13 @@ export const createOrganization = (ctx: Context, caller: Caller, body: NewOrgani
     return caller.created(tx, { ...made, members: [makeManagedMember(owner)] });
   });
 
-/** Errors: slugInvalid, slugReserved, organizationSlugAlreadyTaken. */
+/** Requires a valid slug that nobody has taken. Errors: slugInvalid, slugReserved, organizationSlugAlreadyTaken. */
 export async function requireFreeSlug(ctx: Context, slug: string): Promise<void> {
   checkSlug(slug);
   if (await findIdBySlug(ctx.db, slug)) throw errors.organizationSlugAlreadyTaken();
 }
 
-/** Locks an organization that the caller is in. Errors: userIsNotAMemberOfTheOrganization, also for one that does not exist. */
+/** Locks an organization that the caller is in. Errors: userIsNotAMemberOfTheOrganization, also for an organization that does not exist. */
 export async function lockOwn(tx: Transaction, caller: Caller, id: string): Promise<{ standing: Standing; members: MemberRow[] }> {
   await lockOrganization(tx, id);
   const members = await lockMembers(tx, id);
@@ -101,7 +101,7 @@ export async function lockOwn(tx: Transaction, caller: Caller, id: string): Prom
   return { standing, members };
 }
 
-/** Changes what is given. For owners. Errors: youAreNotAllowedToUpdateThisOrganization, personalWorkspace, those of the slug. */
+/** Changes the given members. For owners. Errors: youAreNotAllowedToUpdateThisOrganization, personalWorkspace, those of the slug. */
 export const changeOrganization = (ctx: Context, caller: Caller, id: string, change: OrganizationChanges): Promise<ManagedOrganization> =>
   ctx.db.transaction(async (tx) => {
     const { standing } = await lockOwn(tx, caller, id);
@@ -121,7 +121,7 @@ export const changeOrganization = (ctx: Context, caller: Caller, id: string, cha
     return changed;
   });
 
-/** Deletes an organization that owns nothing. For owners. Errors: organizationOwnsResources, with what it owns by type, and nothing changed. */
+/** Deletes an organization that owns nothing. For owners. Errors: organizationOwnsResources, which tells what it owns by type; nothing has changed then. */
 export const removeOrganization = (ctx: Context, caller: Caller, id: string): Promise<ManagedOrganization> =>
   ctx.db.transaction(async (tx) => {
     await lockToDelete(tx, id);
@@ -145,7 +145,10 @@ export const removeOrganization = (ctx: Context, caller: Caller, id: string): Pr
 export const listOwnOrganizations = async (db: Queryable, caller: Caller): Promise<ManagedOrganization[]> =>
   (await listStored(db, caller.userId)).map(withText);
 
-/** The whole view of an organization of the caller's; null when none is named. Errors: one and the same for what is missing and what is another's. */
+/**
+ * Loads the whole view of one of the caller's organizations; null when none is named. Errors: the same for an organization that does not exist and for one that
+ * the caller is not in.
+ */
 export async function loadFullOrganization(
   ctx: Context,
   caller: Caller,

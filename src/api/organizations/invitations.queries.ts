@@ -23,7 +23,7 @@ export const findInvitationForRecipient = (db: Queryable, id: string) =>
     from organization_invitations i join organizations o on o.id = i.organization_id join people p on p.user_id = i.inviter_id
     where i.id = ${id}`);
 
-/** Live ones, addressed to this address. */
+/** Lists live invitations to this address. */
 export const listInvitationsTo = (db: Queryable, email: string) =>
   db.rows<OwnOrganizationInvitation>(sql('organizations.listInvitationsTo')`
     select ${columns}, o.name as "organizationName"
@@ -64,7 +64,7 @@ export const prolongInvitation = (db: Queryable, id: string, hours: number) =>
   db.run(sql('organizations.prolongInvitation')`
     update organization_invitations set expires_at = now() + make_interval(hours => ${hours}) where id = ${id}`);
 
-/** 0 when it was not pending any more. */
+/** Ends a pending invitation. Answers 0 when it was no longer pending. */
 export const endInvitation = (db: Queryable, id: string, status: InvitationState) =>
   db.run(
     sql('organizations.endInvitation')`update organization_invitations set status = ${status} where id = ${id} and status = 'pending'`,

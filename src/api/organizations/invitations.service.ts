@@ -104,7 +104,10 @@ async function sent(ctx: Context, tx: Transaction, caller: Caller, id: string): 
   return caller.created(tx, invitation);
 }
 
-/** The invitation, to the person whose proven address it names. Errors: invitationNotFound, youAreNotTheRecipientOfTheInvitation. */
+/**
+ * Finds an invitation for the person whose proven address it names. Errors: invitationNotFound, youAreNotTheRecipientOfTheInvitation,
+ * emailVerificationRequiredForInvitation.
+ */
 async function receive(tx: Queryable, caller: Caller, id: string): Promise<StoredInvitation> {
   const invitation = await findInvitation(tx, id);
   if (!invitation) throw errors.invitationNotFound();
@@ -131,7 +134,7 @@ export const acceptInvitation = (ctx: Context, caller: Caller, id: string): Prom
     return { invitation: await mustFind(tx, id), member: makeManagedMember(member) };
   });
 
-/** Errors: those of receiving; an expired one can be rejected. */
+/** Rejects an invitation, which may have expired. Errors: those of receiving. */
 export const rejectInvitation = (ctx: Context, caller: Caller, id: string): Promise<OrganizationInvitation> =>
   ctx.db.transaction(async (tx) => {
     const { organizationId } = await receive(tx, caller, id);
@@ -154,7 +157,7 @@ export const cancelInvitation = (ctx: Context, caller: Caller, id: string): Prom
     return mustFind(tx, id);
   });
 
-/** A live invitation, to its recipient. Errors: those of receiving. */
+/** Loads a live invitation for its recipient. Errors: those of receiving. */
 export async function loadInvitation(ctx: Context, caller: Caller, id: string): Promise<InvitationForRecipient> {
   const received = await receive(ctx.db, caller, id);
   const found = await findInvitationForRecipient(ctx.db, id);

@@ -20,7 +20,7 @@ interface MemberFilter {
   role: string | undefined;
 }
 
-/** Members with their accounts. Errors: youAreNotAMemberOfThisOrganization, also for one that does not exist. */
+/** Lists members with their accounts. Errors: youAreNotAMemberOfThisOrganization, also for an organization that does not exist. */
 export async function loadMembers(ctx: Context, caller: Caller, organizationId: string, filter: MemberFilter): Promise<MemberList> {
   const standing = await findStanding(ctx.db, organizationId, caller.userId);
   if (!standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();

@@ -3,11 +3,11 @@ import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { MembershipRole } from './organizations.model.ts';
 
-/** Keeps an account from being closed until the transaction ends. No row: it is closed, or there is none. */
+/** Keeps an account from being closed until the transaction ends. Answers no row when the account is closed or does not exist. */
 export const lockAccount = (db: Queryable, userId: string) =>
   db.one<{ id: string }>(sql('organizations.lockAccount')`select id from users where id = ${userId} and deleted_at is null for share`);
 
-/** Locks an organization for a change of who is in it, or of itself. */
+/** Locks an organization for a change of its members or of itself. */
 export const lockOrganization = (db: Queryable, id: string) =>
   db.one<{ id: string; name: string; isPersonal: boolean }>(sql('organizations.lock')`
     select id, name, personal_user_id is not null as "isPersonal" from organizations where id = ${id} for no key update`);
@@ -22,13 +22,13 @@ export interface MemberRow {
   createdAt: Date;
 }
 
-/** Every membership of an organization, locked, in the order of the lock. */
+/** Locks every membership of an organization, and lists them in the order of the lock. */
 export const lockMembers = (db: Queryable, organizationId: string) =>
   db.rows<MemberRow>(sql('organizations.lockMembers')`
     select id, organization_id as "organizationId", user_id as "userId", role, is_owner as "isOwner", is_admin as "isAdmin", created_at as "createdAt"
     from organization_members where organization_id = ${organizationId} order by organization_id, user_id for update`);
 
-/** Who of an organization's members still has an account. */
+/** Lists the members of an organization who still have an account. */
 export const listLiving = (db: Queryable, organizationId: string) =>
   db.rows<{ userId: string; isOwner: boolean; isAdmin: boolean }>(sql('organizations.listLiving')`
     select user_id as "userId", is_owner as "isOwner", is_admin as "isAdmin" from organization_staff where organization_id = ${organizationId}`);
@@ -47,7 +47,7 @@ export const updateMemberRole = (db: Queryable, id: string, role: MembershipRole
 export const deleteMember = (db: Queryable, id: string) =>
   db.run(sql('organizations.deleteMember')`delete from organization_members where id = ${id}`);
 
-/** Marks as accepted the pending invitations of a person to an organization that offer no more than a role that they now hold. */
+/** Marks pending invitations of a person to an organization as accepted, where they offer no more than the role that the person now holds. */
 export const settleInvitations = (db: Queryable, organizationId: string, userId: string, roles: readonly MembershipRole[]) =>
   db.run(sql('organizations.settleInvitations')`
     update organization_invitations i set status = 'accepted'

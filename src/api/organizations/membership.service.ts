@@ -18,21 +18,21 @@ export const MOST_MEMBERS = 100;
 const RANK: Record<MembershipRole, number> = { owner: 3, admin: 2, member: 1 };
 const ROLES: readonly MembershipRole[] = ['owner', 'admin', 'member'];
 
-/** The strongest of what a stored role string says; an unknown one reads as member. */
+/** Reads the strongest role of a member; an unknown role reads as member. */
 export const readRole = (member: Pick<MemberRow, 'isOwner' | 'isAdmin'>): MembershipRole =>
   member.isOwner ? 'owner' : member.isAdmin ? 'admin' : 'member';
 
 /** Whether the first role is at least the second. */
 export const isAtLeast = (role: MembershipRole, other: MembershipRole): boolean => RANK[role] >= RANK[other];
 
-/** The refusals of whoever asks, when an organization has no room. */
+/** The refusal that the function's caller wants when an organization has no room. */
 interface Full {
   full: () => Error;
 }
 
 /**
- * Makes somebody a member, or raises the role of one who is; never lowers it. The organization's row and the person's account are locked by the
- * caller. Errors: whatever `full` says, at 100 members.
+ * Makes somebody a member, or raises the role of a member; never lowers it. The caller has locked the organization's row and the person's account. Errors: the
+ * one that `full` makes, at 100 members.
  */
 export async function admit(
   tx: Transaction,
@@ -65,7 +65,10 @@ export async function admit(
   return row;
 }
 
-/** Whether an organization keeps a living owner when this member goes or steps down; without owners, a living admin. */
+/**
+ * Whether an organization stays staffed when this member leaves or steps down. After an owner it must keep a living owner; after an admin, a living owner or
+ * admin.
+ */
 export async function isStillStaffed(tx: Transaction, member: MemberRow): Promise<boolean> {
   if (!member.isAdmin) return true;
   const others = (await listLiving(tx, member.organizationId)).filter(({ userId }) => userId !== member.userId);

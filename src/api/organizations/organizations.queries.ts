@@ -21,12 +21,12 @@ const membershipStatus = (userId: string) => fragment`
        when exists (select from organization_join_requests j where j.organization_id = o.id and j.user_id = ${userId} and j.status = 'pending') then 'pending_request'
        else 'none' end`;
 
-/** Resources of an organization that somebody can read; of a member's own organization that is all of them. */
+/** Counts the resources of an organization that somebody can read. For a member these are all of them. */
 const resourceCount = (userId: string) => fragment`
   case when m.is_member then (select count(*)::integer from resources r where r.organization_id = o.id)
        else (select count(distinct a.resource_id)::integer from effective_access a where a.organization_id = o.id and a.user_id = ${userId} and a.can_read) end`;
 
-/** Public organizations and the caller's own, personal workspaces left out. */
+/** Selects public organizations and the caller's own, without personal workspaces. */
 const directory = (asked: { userId: string; search: string }) => {
   const pattern = `%${asked.search.replace(/[\\%_]/g, '\\$&')}%`;
   return fragment`
@@ -54,7 +54,7 @@ export const listOwnOrganizations = (db: Queryable, userId: string) =>
     where m.user_id = ${userId}
     order by lower(o.name), o.id`);
 
-/** No row: there is none, or this caller may not see it. */
+/** Finds an organization. Answers no row when there is none or this caller may not see it. */
 export const findOrganization = (db: Queryable, id: string, userId: string) =>
   db.one<OrganizationDetail & { version: number }>(sql('organizations.find')`
     select o.id, o.name, o.slug, o.logo, o.type, o.description, o.website, o.location, o.visibility, ${memberCount} as "memberCount",
@@ -73,7 +73,7 @@ export interface Standing {
   name: string;
 }
 
-/** What somebody is in an organization. No row: there is no such organization. */
+/** Finds what somebody is in an organization. Answers no row when there is no such organization. */
 export const findStanding = (db: Queryable, id: string, userId: string) =>
   db.one<Standing>(sql('organizations.findStanding')`
     select m.user_id is not null as "isMember", coalesce(m.is_admin, false) as "isAdmin", coalesce(m.is_owner, false) as "isOwner",
@@ -87,7 +87,7 @@ const readable = (id: string, userId: string) => fragment`
 type OfType = 'status' | 'family' | 'language' | 'deviceType' | 'memberCount';
 type ResourceRow = Omit<OrganizationResource, OfType> & { ofType: Pick<OrganizationResource, OfType> };
 
-/** What the caller can read of an organization, last changed first; archived experiments too. */
+/** Lists the resources of an organization that the caller can read, last changed first. Archived experiments are included. */
 export const listResources = async (db: Queryable, id: string, userId: string, page: { limit: number; offset: number }) => {
   const rows = await db.rows<ResourceRow>(sql('organizations.listResources')`
     with page as (
@@ -119,7 +119,7 @@ export const listMembers = (db: Queryable, id: string) =>
     where m.organization_id = ${id}
     order by m.created_at, m.id`);
 
-/** Everything that an organization owns, whoever may read it. */
+/** Counts everything that an organization owns, by type, whoever may read it. */
 export const listBlockers = (db: Queryable, id: string) =>
   db.rows<DeletionBlocker>(sql('organizations.listBlockers')`
     select type as "resourceType", count(*) as count from resources where organization_id = ${id} group by type order by type`);
@@ -140,14 +140,14 @@ export const listTeamGrants = (db: Queryable, id: string) =>
     where t.organization_id = ${id}
     order by r.name, g.id`);
 
-/** What of an organization's log is asked for; without a filter all of it. */
+/** A filter on an organization's log; an empty one asks for the whole log. */
 export interface AuditFilter {
   actorId?: string | undefined;
   action?: string | undefined;
   resourceId?: string | undefined;
-  /** Belongs to the range. */
+  /** Start of the range, which belongs to it. */
   from?: Date | undefined;
-  /** Does not belong to it. */
+  /** End of the range, which does not belong to it. */
   to?: Date | undefined;
 }
 

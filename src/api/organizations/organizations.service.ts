@@ -18,8 +18,8 @@ import type {
 import { countResources, findStanding, listResources, type Standing } from './organizations.queries.ts';
 
 /**
- * What the caller is in an organization that they may view: a public one, or one of theirs; a personal workspace is nobody's to view.
- * Errors: organizationNotFound, the same for what is missing and what is hidden.
+ * Requires an organization that the caller may view, and answers what they are in it. They may view public ones and their own; nobody may view a personal
+ * workspace. Errors: organizationNotFound, the same for what is missing and what is hidden.
  */
 export async function requireVisible(db: Queryable, caller: Caller, id: string): Promise<Standing> {
   const standing = await findStanding(db, id, caller.userId);
@@ -27,19 +27,19 @@ export async function requireVisible(db: Queryable, caller: Caller, id: string):
   return standing;
 }
 
-/** Errors: organizationNotFound; membersOnly, when a caller may view the organization but is not in it. */
+/** Requires that the caller is a member. Errors: organizationNotFound; membersOnly, when they may view the organization but are not in it. */
 export async function requireMember(db: Queryable, caller: Caller, id: string): Promise<void> {
   if (!(await requireVisible(db, caller, id)).isMember) throw errors.membersOnly();
 }
 
-/** Errors: organizationNotFound; adminsOnly. */
+/** Requires that the caller is an owner or admin. Errors: organizationNotFound; adminsOnly. */
 export async function requireAdmin(db: Queryable, caller: Caller, id: string): Promise<Standing> {
   const standing = await requireVisible(db, caller, id);
   if (!standing.isAdmin) throw errors.adminsOnly();
   return standing;
 }
 
-/** Errors: organizationNotFound, for everybody who is not an owner. */
+/** Requires that the caller is an owner. Errors: organizationNotFound, for everybody who is not. */
 export async function requireOwner(db: Queryable, caller: Caller, id: string): Promise<void> {
   const standing = await findStanding(db, id, caller.userId);
   if (!standing || standing.isPersonal || !standing.isOwner) throw errors.organizationNotFound();
@@ -47,7 +47,7 @@ export async function requireOwner(db: Queryable, caller: Caller, id: string): P
 
 const NONE: ResourceTotals = { experiment: 0, protocol: 0, macro: 0, workbook: 0, device: 0, device_group: 0 };
 
-/** What the caller can read of an organization: one page, and how many of each type there are. */
+/** Loads what the caller can read of an organization: one page, and how many of each type there are. */
 export async function loadResources(
   ctx: Context,
   caller: Caller,
@@ -105,8 +105,8 @@ export const withdrawRequest = (ctx: Context, caller: Caller, organizationId: st
   });
 
 /**
- * Approves or rejects a request. Who is approved becomes a member; a role that they hold meanwhile is not lowered.
- * Errors: organizationNotFound, adminsOnly, joinRequestNotFound, joinRequestDecided, organizationFull.
+ * Approves or rejects a request. An approved person becomes a member; a role that they got meanwhile is not lowered. Errors: organizationNotFound, adminsOnly,
+ * joinRequestNotFound, joinRequestDecided, organizationFull.
  */
 export const decideRequest = (
   ctx: Context,

@@ -34,7 +34,7 @@ export const renameTeam = (db: Queryable, id: string, name: string) =>
     sql('organizations.renameTeam')`update teams t set name = ${name}, updated_at = now() where id = ${id} returning ${columns}`,
   );
 
-/** Its members and every grant that names it go with it. */
+/** Deletes a team with its members and every grant that names it. */
 export const deleteTeam = (db: Queryable, id: string) => db.run(sql('organizations.deleteTeam')`delete from teams where id = ${id}`);
 
 export const listTeamMembers = (db: Queryable, teamId: string) =>

@@ -38,7 +38,7 @@ function trimmed(name: string): string {
   return text;
 }
 
-/** Errors: youAreNotAllowedToCreateTeamsInThisOrganization, personalWorkspace. */
+/** Creates a team. Errors: youAreNotAllowedToCreateTeamsInThisOrganization, personalWorkspace. */
 export const createTeam = (ctx: Context, caller: Caller, organizationId: string, name: string): Promise<ManagedTeam> =>
   ctx.db.transaction(async (tx) => {
     await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToCreateTeamsInThisOrganization());
@@ -48,7 +48,7 @@ export const createTeam = (ctx: Context, caller: Caller, organizationId: string,
     return caller.created(tx, team);
   });
 
-/** Errors: youAreNotAllowedToUpdateThisTeam, teamNotFound. */
+/** Renames a team. Errors: youAreNotAllowedToUpdateThisTeam, teamNotFound. */
 export const changeTeam = (
   ctx: Context,
   caller: Caller,
@@ -72,14 +72,17 @@ export const removeTeam = (ctx: Context, caller: Caller, organizationId: string,
     await audit(tx, caller, { action: 'team.deleted', organizationId, details: { teamId: team.id } });
   });
 
-/** Errors: userIsNotAMemberOfTheOrganization. */
+/** Lists the teams of an organization. Errors: youAreNotAMemberOfThisOrganization. */
 export async function loadTeams(ctx: Context, caller: Caller, organizationId: string): Promise<ManagedTeam[]> {
   const standing = await findStanding(ctx.db, organizationId, caller.userId);
   if (!standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();
   return listManagedTeams(ctx.db, organizationId);
 }
 
-/** Who is in a team; for its members, and the owners and admins of its organization. Errors: userIsNotAMemberOfTheTeam, also for one that does not exist. */
+/**
+ * Lists the members of a team. For its members, and the owners and admins of its organization. Errors: userIsNotAMemberOfTheTeam, also for a team that does not
+ * exist.
+ */
 export async function loadTeamMembers(ctx: Context, caller: Caller, teamId: string | undefined): Promise<ManagedTeamMember[]> {
   if (teamId === undefined) throw errors.teamNotFound();
   const team = await findTeamOf(ctx.db, teamId, caller.userId);
@@ -108,7 +111,7 @@ export const addTeamMember = (
     return member;
   });
 
-/** Errors: teamNotFound, userIsNotAMemberOfTheTeam. */
+/** Removes a person from a team. Errors: teamNotFound, userIsNotAMemberOfTheTeam. */
 export const removeTeamMember = (
   ctx: Context,
   caller: Caller,

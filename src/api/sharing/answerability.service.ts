@@ -18,8 +18,8 @@ export interface LockedResource extends SharedResource {
 }
 
 /**
- * Locks a resource for a change of who reaches it, after the staff of its organization, so that nobody who answers for it can go meanwhile.
- * Errors: resourceNotFound, resourceMoved.
+ * Locks a resource for a change of who reaches it. The staff of its organization is locked first, so that nobody who answers for the resource can leave
+ * meanwhile. Errors: resourceNotFound, resourceMoved.
  */
 export async function lockShared(tx: Transaction, resource: SharedResource): Promise<LockedResource> {
   const before = await findOwningOrganization(tx, resource.type, resource.id);
@@ -31,14 +31,14 @@ export async function lockShared(tx: Transaction, resource: SharedResource): Pro
   return { ...resource, ...locked };
 }
 
-/** The same, with the decision asked again under the locks. Errors: actionDenied too. */
+/** Locks a resource as `lockShared` does, and decides access again under the locks. Errors: those of `lockShared`, and actionDenied. */
 export async function lockDecided(tx: Transaction, caller: Caller, resource: SharedResource, action: Action): Promise<LockedResource> {
   const locked = await lockShared(tx, resource);
   await requireAccess(tx, caller.userId, resource.type, resource.id, action);
   return locked;
 }
 
-/** The grant, locked. Errors: grantNotFound. */
+/** Locks a grant, and the grants that give a person full control of the resource. Errors: grantNotFound. */
 export async function lockGrant(
   tx: Transaction,
   resource: SharedResource,

@@ -3,8 +3,8 @@ import { sql } from '../../database/sql.ts';
 import type { Collaborator, GranteeOrganization, GranteeTeam, GranteeUser } from './sharing.model.ts';
 
 /**
- * Everyone who answers for or reaches a resource: living owners, admins and members of its organization as one row each, then grants, newest first. Who has no
- * profile yet is shown to whoever invited them, `viewerId`, by the address that was invited.
+ * Lists everyone who answers for or reaches a resource. Living owners, admins and members of its organization come first, as one row each; then grants, newest
+ * first. A person without a profile is shown to `viewerId` by the invited address, if `viewerId` invited them.
  */
 export const listCollaborators = async (db: Queryable, resourceId: string, viewerId: string): Promise<Collaborator[]> =>
   (
@@ -63,7 +63,7 @@ export const listGranteeTeams = (db: Queryable, resourceId: string) =>
     where r.id = ${resourceId}
     order by t.name, t.id`);
 
-/** Organizations of the caller, personal workspaces left out. */
+/** Lists organizations of the caller, without personal workspaces. */
 export const listGranteeOrganizations = (db: Queryable, userId: string, query: string, limit: number) =>
   db.rows<GranteeOrganization>(sql('sharing.listGranteeOrganizations')`
     select o.id, o.name, o.slug
@@ -71,7 +71,7 @@ export const listGranteeOrganizations = (db: Queryable, userId: string, query: s
     where m.user_id = ${userId} and o.personal_user_id is null and position(lower(${query}) in lower(o.name)) > 0
     order by o.name, o.id limit ${limit}`);
 
-/** People who can be named as grantees, best match first, with what they hold already. */
+/** Lists people who can be named as grantees, best match first, with what they hold already. */
 export const listGranteeUsers = (db: Queryable, asked: { resourceId: string; viewerId: string; query: string; limit: number }) => {
   const pattern = `%${asked.query.replace(/[\\%_]/g, '\\$&')}%`;
   return db.rows<GranteeUser>(sql('sharing.listGranteeUsers')`

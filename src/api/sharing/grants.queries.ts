@@ -3,8 +3,8 @@ import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { GranteeType, GrantRoleName, SharedType } from './sharing.model.ts';
 
-// Locks are taken in one order everywhere: account, organization or its staff, resource, grants. What depends on a lock is read by a later
-// statement, so that it sees what the lock waited for.
+// Locks are taken in one order everywhere: account, organization or its staff, resource, grants. A read that depends on a lock is a later statement, so that it
+// sees the changes that the lock waited for.
 
 /** Keeps accounts from being closed until the transaction ends, in id order. */
 export const lockAccounts = (db: Queryable, userIds: readonly string[]) =>
@@ -16,7 +16,7 @@ export const lockStaff = (db: Queryable, organizationIds: readonly string[]) =>
   db.run(sql('sharing.lockStaff')`
     select from organization_members where organization_id = any (${organizationIds}::uuid[]) and is_admin order by organization_id, user_id for share`);
 
-/** Keeps a team or an organization from being deleted until the transaction ends. No row: there is none. */
+/** Keeps a team or an organization from being deleted until the transaction ends. Answers no row when there is none. */
 export const lockGrantee = (db: Queryable, granteeType: Exclude<GranteeType, 'user'>, granteeId: string) =>
   granteeType === 'team'
     ? db.one<{ id: string }>(sql('sharing.lockTeam')`select id from teams where id = ${granteeId} for key share`)
@@ -41,7 +41,7 @@ export const hasStaff = async (db: Queryable, organizationId: string) =>
       select exists (select from organization_staff where organization_id = ${organizationId} and is_admin) as "isStaffed"`)
   )?.isStaffed ?? false;
 
-/** The role flags of a person in an organization; no row for who is not in it. */
+/** Finds the role flags of a person in an organization; no row for a person who is not in it. */
 export const findMembership = (db: Queryable, organizationId: string, userId: string) =>
   db.one<{ isOwner: boolean; isAdmin: boolean }>(sql('sharing.findMembership')`
     select is_owner as "isOwner", is_admin as "isAdmin" from organization_staff where organization_id = ${organizationId} and user_id = ${userId}`);
@@ -109,7 +109,7 @@ export const updateGrantRole = (db: Queryable, id: string, role: GrantRoleName) 
 
 export const deleteGrant = (db: Queryable, id: string) => db.run(sql('sharing.deleteGrant')`delete from grants where id = ${id}`);
 
-/** Moves a resource to another organization; grants to teams stay behind, with the organization that the teams are of. */
+/** Moves a resource to another organization. Grants to teams are deleted, because the teams belong to the former organization. */
 export const moveResource = (db: Queryable, id: string, organizationId: string) =>
   db.run(sql('sharing.moveResource')`
     with left_behind as (delete from grants where resource_id = ${id} and team_id is not null)

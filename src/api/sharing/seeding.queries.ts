@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 
-/** Where a new resource of this caller goes, and whether their role there already gives full control under a living owner. */
+/** Finds where a new resource of this caller goes, and whether their role there already gives full control under a living owner. */
 export const findHome = (db: Queryable, userId: string, organizationId: string | null) =>
   db.one<{ organizationId: string; isAnswerable: boolean }>(sql('sharing.findHome')`
     select o.id as "organizationId",
@@ -13,7 +13,7 @@ export const findHome = (db: Queryable, userId: string, organizationId: string |
       and case when ${organizationId}::uuid is null then o.personal_user_id = ${userId} else o.id = ${organizationId}::uuid end
     for share of u, m`);
 
-/** Which of these people can be given something. */
+/** Lists those of these people who can be given a grant. */
 export const listActivePeople = (db: Queryable, userIds: readonly string[]) =>
   db.rows<{ userId: string }>(
     sql('sharing.listActivePeople')`select user_id as "userId" from people where user_id = any (${userIds}::uuid[]) and is_active`,

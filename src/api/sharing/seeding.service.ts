@@ -8,13 +8,13 @@ import type { GrantRoleName, SharedType } from './sharing.model.ts';
 
 export interface Home {
   organizationId: string;
-  /** The creator's role there gives full control, under a living owner. */
+  /** Whether the creator's role there gives full control, under a living owner. */
   isAnswerable: boolean;
 }
 
 /**
- * The organization that a new resource goes to: the named one, or the caller's personal workspace. Locks the caller's account and membership
- * until the transaction ends. Errors: notAMember.
+ * Finds the organization that a new resource goes to: the named one, or the caller's personal workspace. Locks the caller's account and membership until the
+ * transaction ends. Errors: notAMember.
  */
 export async function requireHome(tx: Transaction, caller: Pick<Caller, 'userId'>, organizationId: string | undefined): Promise<Home> {
   const home = await findHome(tx, caller.userId, organizationId ?? null);
@@ -38,7 +38,7 @@ export async function seedCreator(
   await grantDirectly(tx, caller, resource, { userId: caller.userId, role: 'admin', organizationId: home.organizationId });
 }
 
-/** Grants a person a role on a resource; a grant that is there stays as it is. */
+/** Grants a person a role on a resource. An existing grant stays as it is. */
 export async function grantDirectly(
   tx: Transaction,
   by: Pick<Caller, 'userId' | 'requestId'>,

@@ -26,7 +26,7 @@ const written = (resource: LockedResource, grantee: { granteeType: GranteeType; 
 
 const isFull = (role: GrantRoleName) => role !== 'viewer';
 
-/** Names a grantee on a resource, or gives the one that is there another role. Errors: granteeNotFound, experimentArchived, lastAdmin. */
+/** Names a grantee on a resource, or gives an existing grantee another role. Errors: granteeNotFound, experimentArchived, lastAdmin. */
 export const share = (ctx: Context, caller: Caller, asked: SharedResource, body: NewGrant): Promise<Collaborator[]> =>
   ctx.db.transaction(async (tx) => {
     const role = body.role ?? 'viewer';
@@ -89,10 +89,7 @@ export const revoke = (ctx: Context, caller: Caller, asked: SharedResource, gran
     await remove(tx, caller, resource, await lockGrant(tx, resource, grantId));
   });
 
-/**
- * Gives up the caller's own direct grant, on an archived experiment too. Errors: grantNotFound, whatever the reason that there is none;
- * lastAdmin.
- */
+/** Gives up the caller's own direct grant, on an archived experiment too. Errors: grantNotFound, for whatever reason the caller holds none; lastAdmin. */
 export const leave = (ctx: Context, caller: Caller, asked: SharedResource): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     if (!(await findGrant(tx, asked.id, 'user', caller.userId))) throw errors.grantNotFound();

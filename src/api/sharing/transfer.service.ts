@@ -22,8 +22,8 @@ import { requireHome, seedCreator } from './seeding.service.ts';
 import type { AdminHandover, AdminHandoverResult, ResourceTransfer } from './sharing.model.ts';
 
 /**
- * Moves a resource to another organization of the caller. `sourceId` is the owner that the access decision read; everything is asked again under
- * the locks. Errors: alreadyThere, transferDenied, notAMember, resourceMoved.
+ * Moves a resource to another organization of the caller. `sourceId` is the owning organization at the time of the access decision. Everything is checked again
+ * under the locks. Errors: alreadyThere, transferDenied, notAMember, resourceMoved.
  */
 export const transfer = (
   ctx: Context,
@@ -55,7 +55,10 @@ export const transfer = (
     return { resourceType: asked.type, resourceId: asked.id, organizationId: targetId };
   });
 
-/** Hands what keeps the caller's account from being deleted to somebody else. Items succeed or fail on their own, answered in their order. */
+/**
+ * Hands over to somebody else what keeps the caller's account from being deleted. Each item succeeds or fails on its own. Answers are in the order of the
+ * items.
+ */
 export async function handOver(ctx: Context, caller: Caller, items: readonly AdminHandover[]): Promise<AdminHandoverResult[]> {
   const results: AdminHandoverResult[] = [];
   for (const item of items) {

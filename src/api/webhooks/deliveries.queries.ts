@@ -39,7 +39,7 @@ export const findDelivery = (db: Queryable, endpointId: string, id: string) =>
         from (select * from webhook_attempts where message_id = m.id order by at desc, id desc limit 50) a), '[]') as log
     from ${withLast} where m.id = ${id} and m.endpoint_id = ${endpointId}`);
 
-/** Makes an ended delivery wait again, with all its tries before it; 0 when it has not ended. */
+/** Makes an ended delivery wait again, with its full number of tries. Answers 0 when it has not ended. */
 export const reopenDelivery = (db: Queryable, endpointId: string, id: string) =>
   db.run(sql('webhooks.reopenDelivery')`
     update webhook_messages set status = 'pending', attempts = 0, next_attempt_at = now(), completed_at = null
@@ -51,14 +51,14 @@ export interface TakenEndpoint {
   url: string;
   /** Sealed. */
   secret: string;
-  /** Sealed; null when there is none that still counts. */
+  /** Sealed; null when there is no old secret that is still valid. */
   oldSecret: string | null;
   failures: number;
 }
 
 const BUSY_FOR = fragment`interval '45 seconds'`;
 
-/** Takes an endpoint to call it; nothing when somebody else has it, or it is not to be called now. */
+/** Claims an endpoint in order to call it. Answers nothing when another worker has it, or when it may not be called now. */
 export const takeEndpoint = (db: Queryable, endpointId: string) =>
   db.one<TakenEndpoint>(sql('webhooks.takeEndpoint')`
     update webhook_endpoints set busy_until = now() + ${BUSY_FOR}
@@ -71,7 +71,7 @@ export const releaseEndpoint = (db: Queryable, endpointId: string) =>
 export interface DueMessage {
   id: string;
   payload: string;
-  /** Earlier ones. */
+  /** How many attempts came before. */
   attempts: number;
 }
 
@@ -86,7 +86,7 @@ export const insertAttempt = (db: Queryable, attempt: CallOutcome & { id: string
     insert into webhook_attempts (id, message_id, status_code, failure, milliseconds)
     select ${attempt.id}, m.id, ${attempt.statusCode}, ${attempt.failure}, ${attempt.milliseconds} from webhook_messages m where m.id = ${attempt.messageId}`);
 
-/** `retryInSeconds` null: it has ended, and cannot go on. */
+/** Records the outcome of an attempt. A message that was not delivered and has no `retryInSeconds` has failed for good. */
 export const settleMessage = (db: Queryable, id: string, outcome: { isDelivered: boolean; retryInSeconds: number | null }) => {
   const status: WebhookDeliveryStatus = outcome.isDelivered ? 'delivered' : outcome.retryInSeconds === null ? 'failed' : 'pending';
   return db.run(sql('webhooks.settleMessage')`
@@ -100,7 +100,7 @@ interface Failing {
   failingSeconds: number;
 }
 
-/** Undefined when the endpoint is gone. */
+/** Records a successful call. Answers undefined when the endpoint is gone. */
 export const noteSuccess = (db: Queryable, endpointId: string) =>
   db.one<Failing>(sql('webhooks.noteSuccess')`
     update webhook_endpoints set failures = 0, failing_since = null, held_until = null, last_success_at = now(), busy_until = now() + ${BUSY_FOR}
@@ -118,12 +118,12 @@ export const disableEndpoint = (db: Queryable, endpointId: string, reason: strin
     update webhook_endpoints set is_enabled = false, disabled_reason = ${reason}, updated_at = now(), version = version + 1
     where id = ${endpointId} and is_enabled`);
 
-/** Ends what waits for an endpoint that is called no more. */
+/** Fails the messages that wait for an endpoint that is no longer called. */
 export const failWaiting = (db: Queryable, endpointId: string) =>
   db.run(sql('webhooks.failWaiting')`
     update webhook_messages set status = 'failed', completed_at = now() where endpoint_id = ${endpointId} and status = 'pending'`);
 
-/** Something is due for it, and nobody is calling it. */
+/** Something is due for the endpoint, and nobody is calling it. */
 const waiting = fragment`w.is_enabled and coalesce(w.busy_until <= now(), true) and coalesce(w.held_until <= now(), true)
   and exists (select from webhook_messages m where m.endpoint_id = w.id and m.status = 'pending' and m.next_attempt_at <= now())`;
 
@@ -134,7 +134,7 @@ export const listWaitingEndpoints = (db: Queryable, most: number) =>
     select w.id as "endpointId", w.failures > 0 as "isFailing" from webhook_endpoints w
     where ${waiting} limit ${most}`);
 
-/** Removes ended deliveries that are older, and beyond the newest `most` of each endpoint; answers how many. */
+/** Removes ended deliveries that are older than `days`, or beyond the newest `most` of each endpoint; answers how many. */
 export const forgetDeliveries = (db: Queryable, keep: { days: number; most: number; atOnce: number }) =>
   db.run(sql('webhooks.forgetDeliveries')`
     delete from webhook_messages where id in (

@@ -21,12 +21,12 @@ import {
 } from './deliveries.queries.ts';
 import { openSecret } from './webhooks.service.ts';
 
-/** Seconds after the first, second, … failed attempt of a message; after the last of them it has failed. */
+/** Seconds to wait after the first, second, … failed attempt of a message. When the attempt after the last wait fails too, the message has failed. */
 const RETRY_AFTER = [5, 30, 120, 600, 3_600, 10_800, 28_800, 86_400];
 const LONGEST_HOLD = 60;
 const DISABLE = { failures: 10, seconds: 3 * 86_400 };
 const GONE = 410;
-/** An endpoint with much waiting goes to the end of the queue after as many. */
+/** After so many messages, an endpoint gives way to others. */
 const AT_ONCE = 50;
 const KEPT_PER_ENDPOINT = 1_000;
 
@@ -44,10 +44,10 @@ async function call(ctx: Context, endpoint: TakenEndpoint, { id, payload }: DueM
   return callOut(endpoint.url, { headers, body: payload, timeoutMs, allowLoopback, signal });
 }
 
-/** Writes down what became of a call, and what follows from it. */
+/** Records the outcome of a call and its consequences. */
 const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outcome: CallOutcome): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    // the endpoint before its messages, as in every transaction that changes both: they would lock each other out otherwise
+    // the endpoint is locked before its messages, as in every transaction that changes both; otherwise they could deadlock
     const failing =
       outcome.failure === null
         ? await noteSuccess(tx, endpoint.id)
@@ -68,8 +68,8 @@ const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outc
   });
 
 /**
- * Sends what is due for one endpoint, one message after the other, until one fails: then the endpoint is left alone for a while. Does nothing when
- * somebody else is calling it. A crash leaves messages waiting, so that each is sent at least once.
+ * Sends the messages that are due for one endpoint, one after the other. After a failure the endpoint is left alone for a while. Does nothing when another
+ * worker is calling it. A crash leaves messages waiting, so that each is sent at least once.
  */
 export async function deliverTo(ctx: Context, endpointId: string, signal: AbortSignal): Promise<void> {
   const endpoint = await takeEndpoint(ctx.db, endpointId);
@@ -83,7 +83,7 @@ export async function deliverTo(ctx: Context, endpointId: string, signal: AbortS
       if (outcome.failure !== null) return;
     }
   } catch (error) {
-    // a stop is no attempt
+    // a call that was cut off by a stop is no attempt
     if (!signal.aborted) throw error;
   } finally {
     await releaseEndpoint(ctx.db, endpointId);

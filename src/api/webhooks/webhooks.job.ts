@@ -14,7 +14,7 @@ const delivering =
 /** Calls endpoints that answered the last time. */
 export const deliverJob = delivering(DELIVER, 4);
 
-/** Calls endpoints that failed the last time, where those that hang delay only each other. */
+/** Calls endpoints that failed the last time. Endpoints that hang delay only each other here. */
 export const retryJob = delivering(RETRY, 3);
 
 export const forgetDeliveriesJob = (ctx: Context): JobHandler => ({

@@ -26,7 +26,7 @@ export const lockWebhook = (db: Queryable, organizationId: string, id: string) =
     )`select ${columns} from webhook_endpoints w where w.id = ${id} and w.organization_id = ${organizationId} for update`,
   );
 
-/** Holds the list of an organization's webhooks as it is, so that two creations count each other; 0 when the organization is gone. */
+/** Locks an organization's list of webhooks, so that two creations count each other. Answers 0 when the organization is gone. */
 export const lockWebhooksOf = (db: Queryable, organizationId: string) =>
   db.run(sql('webhooks.lockOf')`select from organizations where id = ${organizationId} for no key update`);
 
@@ -53,7 +53,7 @@ interface WebhookChange {
   enabled: boolean | undefined;
 }
 
-/** Sets what is given; another URL, and enabling, begin with no failures. */
+/** Sets the given members. A new URL, or enabling, clears the failures. */
 export const updateWebhook = (db: Queryable, id: string, change: WebhookChange) => {
   const afresh = fragment`(${change.url !== undefined} or coalesce(${change.enabled ?? null}::boolean, false))`;
   return db.one<StoredWebhook>(sql('webhooks.update')`
@@ -69,12 +69,12 @@ export const updateWebhook = (db: Queryable, id: string, change: WebhookChange) 
     where w.id = ${id} returning ${columns}`);
 };
 
-/** The secret before stays good until the answered moment. */
+/** Replaces the secret. The old secret stays valid until the answered moment. */
 export const replaceSecret = (db: Queryable, id: string, secret: string, overlapHours: number) =>
   db.one<{ oldSecretUntil: Date }>(sql('webhooks.replaceSecret')`
     update webhook_endpoints set old_secret = secret, old_secret_until = now() + make_interval(hours => ${overlapHours}::integer), secret = ${secret},
       updated_at = now(), version = version + 1
     where id = ${id} returning old_secret_until as "oldSecretUntil"`);
 
-/** Its messages and their attempts go with it. */
+/** Deletes a webhook with its messages and their attempts. */
 export const deleteWebhook = (db: Queryable, id: string) => db.run(sql('webhooks.delete')`delete from webhook_endpoints where id = ${id}`);

@@ -29,7 +29,7 @@ const OVERLAP_HOURS = 24;
 
 export const sealSecret = (ctx: Context, secret: string): string => seal(ctx.config.secret, 'webhook', { secret });
 
-/** A secret as it was made; undefined when it was sealed under another key. */
+/** Opens a sealed secret; undefined when it was sealed under another key. */
 export function openSecret(ctx: Context, sealed: string): string | undefined {
   const opened = open(ctx.config.secret, 'webhook', sealed) as { secret?: unknown } | undefined;
   return typeof opened?.secret === 'string' ? opened.secret : undefined;
@@ -50,7 +50,7 @@ export interface WebhookPath {
   webhookId: string;
 }
 
-/** A webhook of an organization whose owner or admin the caller is. Errors: organizationNotFound, adminsOnly, webhookNotFound. */
+/** Finds a webhook of an organization of which the caller is owner or admin. Errors: organizationNotFound, adminsOnly, webhookNotFound. */
 export async function requireWebhook(ctx: Context, caller: Caller, path: WebhookPath): Promise<StoredWebhook> {
   await requireAdmin(ctx.db, caller, path.organizationId);
   const found = await findWebhook(ctx.db, path.organizationId, path.webhookId);
@@ -71,7 +71,7 @@ export async function loadWebhooks(ctx: Context, caller: Caller, organizationId:
   return (await listWebhooks(ctx.db, organizationId)).map(dropVersion);
 }
 
-/** Registers an endpoint; its secret is in this answer only. Errors: invalid input, webhookLimitReached. */
+/** Registers an endpoint. Only this answer holds its secret. Errors: invalid input, webhookLimitReached. */
 export const createWebhook = (ctx: Context, caller: Caller, organizationId: string, body: NewWebhook): Promise<CreatedWebhook> =>
   ctx.db.transaction(async (tx) => {
     await requireAdmin(tx, caller, organizationId);
@@ -93,7 +93,7 @@ export const createWebhook = (ctx: Context, caller: Caller, organizationId: stri
     return caller.created(tx, { ...dropVersion(made), secret }, { made: `The webhook ${made.id} was made; rotate its secret to see one.` });
   });
 
-/** Changes what is given. Errors: invalid input, webhookNotFound, preconditionFailed. */
+/** Changes the given members. Errors: invalid input, webhookNotFound, preconditionFailed. */
 export const changeWebhook = (
   ctx: Context,
   caller: Caller,
@@ -125,7 +125,7 @@ export const removeWebhook = (ctx: Context, caller: Caller, path: WebhookPath, v
     await audit(tx, caller, { action: 'webhook.deleted', organizationId: path.organizationId, details: { webhookId: found.id } });
   });
 
-/** Makes a new secret; for a day calls are signed by the one before, too. */
+/** Makes a new secret. For a day, calls are signed by the old secret too. */
 export const rotateSecret = (ctx: Context, caller: Caller, path: WebhookPath): Promise<RotatedSecret> =>
   ctx.db.transaction(async (tx) => {
     const found = await lock(tx, caller, path);
@@ -153,7 +153,7 @@ export const testWebhook = (ctx: Context, caller: Caller, path: WebhookPath): Pr
     return caller.created(tx, await reportOf(tx, found.id, id));
   });
 
-/** One delivery with its body and its attempts. */
+/** Loads one delivery with its body and its attempts. */
 export async function loadDelivery(ctx: Context, caller: Caller, path: WebhookPath, deliveryId: string): Promise<WebhookDeliveryReport> {
   const { id } = await requireWebhook(ctx, caller, path);
   const found = await findDelivery(ctx.db, id, deliveryId);

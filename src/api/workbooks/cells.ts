@@ -48,7 +48,7 @@ const device = z.object({
   error: z.string().max(10_000).optional().describe('Why the device gave no answer.'),
 });
 
-/** A cell, by type; the published document is made from it. */
+/** A cell, by type. The published API document is made from this shape. */
 export const cellShape = z.discriminatedUnion('type', [
   z.object({
     ...common,
@@ -115,7 +115,7 @@ export type Cell = z.infer<typeof cellShape>;
 /** Cells of a workbook: seven kinds, at most 1,000. */
 export const cellsShape: z.ZodType<Cell[]> = z.array(cellShape).max(1_000);
 
-/** What a shape cannot say: question names whose canonical forms are the same. */
+/** Lists problems that a shape cannot express: question names whose canonical forms are the same. */
 export function listCellProblems(cells: readonly Cell[]): Problem[] {
   const owners = new Map<string, number>();
   return cells.flatMap((given, index) => {
@@ -139,7 +139,7 @@ export interface Use {
   id: string;
 }
 
-/** Protocols and macros that the cells name, each once. */
+/** Lists the protocols and macros that the cells name, each once. */
 export function listUses(cells: readonly Cell[]): Use[] {
   const uses = new Map<string, Use>();
   for (const given of cells) {
@@ -151,13 +151,13 @@ export function listUses(cells: readonly Cell[]): Use[] {
 
 const RUN_DATA = new Set(['isAnswered', 'answer', 'evaluatedPathId', 'data', 'executionTime', 'messages']);
 
-/** Cells without what a run left in them: no outputs, no answers. */
+/** Removes from cells what a run left in them: outputs and answers. */
 export const dropRunData = (cells: readonly Cell[]): Cell[] =>
   cells
     .filter(({ type }) => type !== 'output')
     .map((given) => Object.fromEntries(Object.entries(given).filter(([key]) => !RUN_DATA.has(key))) as Cell);
 
-/** The same text for the same value, whatever the order of its keys. */
+/** Prints a value as a text that is the same whatever the order of its keys. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -168,7 +168,7 @@ function canonical(value: unknown): string {
     .join(',')}}`;
 }
 
-/** SHA-256 of the design: what a run or a look at the page changes is not part of it. */
+/** Hashes the design of cells by SHA-256. Anything that a run or a look at the page changes is not part of the design. */
 export function hashDesign(cells: readonly Cell[]): Buffer {
   const design = dropRunData(cells).map(({ isCollapsed: _isCollapsed, ...rest }) => rest);
   return createHash('sha256').update(canonical(design)).digest();

@@ -3,7 +3,7 @@ import type { Cell } from './cells.ts';
 
 const LABEL = 64;
 
-/** The first characters of a text, none of them cut in two. */
+/** Cuts a text to its first `LABEL` characters or fewer, so that no character is cut in two. */
 function cut(text: string): string {
   let label = '';
   for (const character of text) {
@@ -15,7 +15,7 @@ function cut(text: string): string {
 
 const named = (name: string | undefined, otherwise: string) => cut(name?.trim() ?? '') || otherwise;
 
-/** What a cell becomes in the field; undefined for what only shows on the page. */
+/** Makes the step that a cell becomes in the field; undefined for a cell that only shows on the page. */
 function stepOf(cell: Cell): Pick<FlowNode, 'type' | 'name' | 'content'> | undefined {
   switch (cell.type) {
     case 'protocol':
@@ -57,8 +57,8 @@ function stepOf(cell: Cell): Pick<FlowNode, 'type' | 'name' | 'content'> | undef
 }
 
 /**
- * The flow that a person walks through, from the cells of a workbook: the first step is the start, each step leads to the next, and a branch
- * path with a target leads there, or to the first step after a target that is no step. Null when no cell is a step.
+ * Makes the flow that a person walks through, from the cells of a workbook. The first step is the start, and each step leads to the next. A branch path with a
+ * target leads to the target, or to the first step after a target that is no step. Null when no cell is a step.
  */
 export function makeFlow(cells: readonly Cell[]): FlowGraph | null {
   const steps = cells.map((cell) => ({ cell, step: stepOf(cell) }));

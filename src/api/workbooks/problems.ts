@@ -67,7 +67,7 @@ function cellProblemsOf(cell: Cell, cells: readonly Cell[], used: ReadonlyMap<st
   }
 }
 
-/** Everything that would stop a workbook from working in the field, or that looks like a slip, in the order of its cells. */
+/** Lists everything that would stop a workbook from working in the field, or that looks like a slip, in the order of its cells. */
 export function listProblems(cells: readonly Cell[], things: readonly UsedThing[]): WorkbookProblem[] {
   const used = new Map(things.map((thing) => [thing.id, thing]));
   const seen = new Set<string>();

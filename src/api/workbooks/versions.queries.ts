@@ -16,7 +16,7 @@ export const countVersions = async (db: Queryable, workbookId: string) =>
     )
   )?.count ?? 0;
 
-/** `snapshots` is JSON text, so that code keeps its digits. */
+/** A version of a workbook. `snapshots` is JSON text, so that numbers in code keep their digits. */
 export type VersionRow = WorkbookVersionSummary & { cells: unknown; metadata: Record<string, unknown>; snapshots: string };
 
 export const findVersion = (db: Queryable, workbookId: string, id: string) =>
@@ -24,7 +24,7 @@ export const findVersion = (db: Queryable, workbookId: string, id: string) =>
     select ${summary}, v.cells, v.metadata, v.entity_snapshots::text as snapshots
     from workbook_versions v where v.id = ${id} and v.workbook_id = ${workbookId}`);
 
-/** The latest version, and whether the workbook differs from it. */
+/** Finds the latest version, and whether the workbook differs from it. */
 export const findLatest = (db: Queryable, workbookId: string) =>
   db.one<WorkbookPin & { isDrifted: boolean }>(sql('workbooks.latest')`
     select v.workbook_id as "workbookId", v.id as "workbookVersionId", v.version, workbook_drifted(v.workbook_id) as "isDrifted"
@@ -55,7 +55,7 @@ export const insertVersionUses = (db: Queryable, versionId: string, workbookId: 
     left join protocols p on u.resource_type = 'protocol' and p.id = u.resource_id
     where u.workbook_id = ${workbookId}`);
 
-/** The version of an experiment, attached or kept as history. */
+/** Finds the workbook version of an experiment, attached or kept as history. */
 export const findPin = (db: Queryable, experimentId: string) =>
   db.one<{ workbookId: string | null; workbookVersionId: string | null }>(sql('workbooks.pin')`
     select workbook_id as "workbookId", workbook_version_id as "workbookVersionId" from experiments where id = ${experimentId}`);
@@ -65,7 +65,7 @@ export const setPin = (db: Queryable, experimentId: string, pin: Pick<WorkbookPi
     with changed as (update resources set updated_at = now(), version = version + 1 where id = ${experimentId} returning id)
     update experiments e set workbook_id = ${pin.workbookId}, workbook_version_id = ${pin.workbookVersionId} from changed where e.id = changed.id`);
 
-/** Takes the workbook away; the version stays as history. */
+/** Detaches the workbook from an experiment; the version stays as history. */
 export const clearPin = (db: Queryable, experimentId: string) =>
   db.run(sql('workbooks.clearPin')`
     with changed as (update resources set updated_at = now(), version = version + 1 where id = ${experimentId} returning id)

@@ -15,7 +15,7 @@ import { findWorkbook, listUsed, type UsedEntity } from './workbooks.queries.ts'
 
 type Maker = Pick<Caller, 'userId' | 'requestId'>;
 
-/** One version with what it keeps of protocols and macros. Errors: version not found, also for a version of another workbook. */
+/** Reads one version with the protocols and macros that it keeps. Errors: version not found, also for a version of another workbook. */
 export async function readVersion(db: Queryable, workbookId: string, id: string): Promise<WorkbookVersion> {
   const row = await findVersion(db, workbookId, id);
   if (!row) throw errors.workbookVersionNotFound();
@@ -31,8 +31,8 @@ const snapshotsOf = (entities: readonly UsedEntity[]) => ({
 });
 
 /**
- * The version that stands for the workbook as it is now: the latest, or a new one when the workbook has drifted from it. The workbook's row is
- * locked, so that any number of publications at once make one version. Errors: something that it uses may not be read.
+ * Finds the version that holds the current state of a workbook: the latest, or a new one when the workbook has drifted from it. The workbook's row is locked,
+ * so that any number of publications at once make one version. Errors: something that the workbook uses may not be read.
  */
 async function publish(tx: Transaction, maker: Maker, workbookId: string): Promise<WorkbookPin> {
   const { organizationId } = await lockForChange(tx, 'workbook', workbookId, null);
@@ -85,8 +85,8 @@ async function follow(tx: Transaction, maker: Maker, experimentId: string, pin: 
 }
 
 /**
- * Makes an experiment follow a workbook as it is now: publishes a version when it has drifted, pins it and writes the flow. The caller has
- * locked the experiment and decided that it may be written. Errors: workbook not found or not readable, not publishable, or no valid flow.
+ * Makes an experiment follow the current state of a workbook. Publishes a version when the workbook has drifted, pins the version and writes the flow. The
+ * caller has locked the experiment and decided that it may be written. Errors: workbook not found or not readable, not publishable, or no valid flow.
  */
 export async function attach(tx: Transaction, maker: Maker, experimentId: string, workbookId: string): Promise<Followed> {
   await requireAccess(tx, maker.userId, 'workbook', workbookId, 'read');
@@ -99,11 +99,11 @@ async function attachedTo(tx: Transaction, experimentId: string): Promise<string
   return pin.workbookId;
 }
 
-/** The same for the workbook that the experiment follows already. Errors: none attached. */
+/** Attaches the current state of the workbook that the experiment follows already. Errors: those of `attach`, and none attached. */
 export const upgrade = async (tx: Transaction, maker: Maker, experimentId: string): Promise<Followed> =>
   attach(tx, maker, experimentId, await attachedTo(tx, experimentId));
 
-/** Pins a version of the attached workbook, back or forward. Errors: none attached; version not found. */
+/** Pins an earlier or later version of the attached workbook. Errors: none attached; version not found. */
 export async function pinVersion(tx: Transaction, maker: Maker, experimentId: string, versionId: string): Promise<Followed> {
   const workbookId = await attachedTo(tx, experimentId);
   await requireAccess(tx, maker.userId, 'workbook', workbookId, 'read');

@@ -37,7 +37,7 @@ export const listWorkbooks = (db: Queryable, filter: WorkbookFilter, page: { lim
     join workbooks w on w.id = page.id ${joins}
     order by page.position`);
 
-/** How many match, counting no further than `most`. */
+/** Counts the workbooks that match, up to `most`. */
 export const countWorkbooks = async (db: Queryable, filter: WorkbookFilter, most: number) =>
   (await db.one<{ count: number }>(sql('workbooks.count')`select count(*) as count from ${matching(filter, most)}`))?.count ?? 0;
 
@@ -83,7 +83,7 @@ export interface UsedEntity {
   isReadable: boolean;
 }
 
-/** What the cells name and still exists, and whether this person may read it. */
+/** Lists the protocols and macros that the cells name and that still exist, and whether this person may read each. */
 export const listUsed = (db: Queryable, userId: string, uses: readonly { type: string; id: string }[]) =>
   db.rows<UsedEntity>(sql('workbooks.listUsed')`
     select r.id, r.type, coalesce(p.code::text, m.code) as code, coalesce(p.family, m.language) as kind,

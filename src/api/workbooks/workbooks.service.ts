@@ -62,7 +62,7 @@ export const createWorkbook = (ctx: Context, caller: Caller, body: NewWorkbook):
     return caller.created(tx, workbook);
   });
 
-/** Changes what is given. Makes no version: experiments keep the one that they pin. */
+/** Changes the given members. Makes no version: experiments keep the one that they pin. */
 export const patchWorkbook = (
   ctx: Context,
   caller: Caller,
@@ -86,7 +86,7 @@ export const patchWorkbook = (
     return mustFind(tx, id);
   });
 
-/** Everything that would stop a workbook from working in the field, as this caller would meet it. */
+/** Lists everything that would stop a workbook from working in the field, as this caller would meet it. */
 export const loadProblems = (ctx: Context, caller: Caller, id: string): Promise<WorkbookProblems> =>
   ctx.db.transaction(async (tx) => {
     const { cells } = await mustFind(tx, id);
