@@ -20,7 +20,7 @@ export function requireFresh(caller: Caller): void {
   if (Date.now() - caller.via.createdAt.getTime() > FRESH_MS) throw errors.sessionNotFresh();
 }
 
-/** Ends the session that signs out. */
+/** Signs out. */
 export const endOwnSession = (ctx: Context, session: { handle: string; userId: string }, requestId: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     if (!(await endSession(tx, session.userId, session.handle))) return;

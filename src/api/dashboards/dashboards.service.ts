@@ -58,7 +58,7 @@ export async function createDashboard(ctx: Context, caller: Caller, experimentId
   });
 }
 
-/** Changes the given members. A layout or a list of widgets is replaced as a whole. Errors: as for a creation, dashboard not found, precondition failed. */
+/** Changes the given fields. A layout or a list of widgets is replaced as a whole. Errors: as for a creation, dashboard not found, precondition failed. */
 export async function patchDashboard(
   ctx: Context,
   caller: Caller,

@@ -18,7 +18,10 @@ export interface TableRow {
   columns: { name: string; originalKey: string | null; type: string; nullable: boolean; firstSeenAt: string; lastSeenAt: string }[];
 }
 
-/** Lists every table of an experiment with its columns, and whether the caller may read it. raw_data and device come first, then macros, then uploads. */
+/**
+ * Lists every table of an experiment that a reader is told of, with its columns and whether the caller may read it. raw_data and device come first, then
+ * macros, then uploads.
+ */
 export const listReadableTables = (db: Queryable, userId: string, experimentId: string) =>
   db.rows<TableRow>(sql('data.listTables')`
     with fixed (kind, position) as (values ('raw_data', 1), ('device', 2)),

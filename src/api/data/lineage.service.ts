@@ -59,7 +59,7 @@ async function uploadOf(ctx: Context, table: { id: string; anonymised: boolean }
   return { source: from, pipelineVersion, arrivedAt: file?.arrivedAt ?? null, processedAt: committedAt, tableVersion: version };
 }
 
-/** Tells where a row came from. The caller may read the row's table. Errors: rowsNotFound. */
+/** Tells where a row came from, in a table that the caller may read. Errors: rowsNotFound. */
 export async function loadLineage(ctx: Context, userId: string, table: OpenTable, rowId: string): Promise<Lineage> {
   const { experimentId, kind, identifier, tableId } = table;
   const anonymised = table.scope.anonymised;

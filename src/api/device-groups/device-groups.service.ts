@@ -43,7 +43,7 @@ export const createGroup = (ctx: Context, caller: Caller, body: NewDeviceGroup):
     return caller.created(tx, group);
   });
 
-/** Changes the given members. Errors: preconditionFailed. */
+/** Changes the given fields. Errors: preconditionFailed. */
 export const patchGroup = (
   ctx: Context,
   caller: Caller,

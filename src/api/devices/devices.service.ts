@@ -63,8 +63,8 @@ async function reserve(ctx: Context, tx: Transaction, caller: Caller, wanted: Re
 }
 
 /**
- * Provisions a reserved device. When the registry cannot be reached, the row stays and the background tries again. When the registry refuses the device, the
- * row is deleted.
+ * Provisions a reserved device. When the registry cannot be reached, the row stays, and the device is tried again in the background. When the registry refuses
+ * the device, the row is deleted.
  */
 async function provision(ctx: Context, device: Device): Promise<void> {
   try {
@@ -111,7 +111,7 @@ export async function ensureMobile(ctx: Context, caller: Caller, { installId, na
   return withoutVersion(await requireDevice(ctx, found.id));
 }
 
-/** Changes the given members. Errors: preconditionFailed. */
+/** Changes the given fields. Errors: preconditionFailed. */
 export const patchDevice = (
   ctx: Context,
   caller: Caller,

@@ -77,7 +77,7 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
   return id;
 }
 
-/** Changes the given members. An archived experiment takes only a new status. */
+/** Changes the given fields. An archived experiment takes only a new status. */
 export const patchExperiment = (
   ctx: Context,
   caller: Caller,

@@ -56,7 +56,7 @@ export const createMacro = async (ctx: Context, caller: Caller, body: NewMacro):
   });
 };
 
-/** Changes the given members; a change of code or language makes a new code version. */
+/** Changes the given fields; a change of code or language makes a new code version. */
 export async function changeMacro(
   ctx: Context,
   caller: Caller,

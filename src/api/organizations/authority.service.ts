@@ -101,7 +101,7 @@ export async function lockOwn(tx: Transaction, caller: Caller, id: string): Prom
   return { standing, members };
 }
 
-/** Changes the given members. For owners. Errors: youAreNotAllowedToUpdateThisOrganization, personalWorkspace, those of the slug. */
+/** Changes the given fields. For owners. Errors: youAreNotAllowedToUpdateThisOrganization, personalWorkspace, those of the slug. */
 export const changeOrganization = (ctx: Context, caller: Caller, id: string, change: OrganizationChanges): Promise<ManagedOrganization> =>
   ctx.db.transaction(async (tx) => {
     const { standing } = await lockOwn(tx, caller, id);

@@ -110,7 +110,7 @@ export interface ProfileRow {
   avatarUrl: string | null | undefined;
 }
 
-/** Writes a profile. Absent members keep their value. The first profile names the account and its personal workspace. */
+/** Writes a profile. Absent fields keep their value. The first profile names the account and its personal workspace. */
 export const saveProfile = (db: Queryable, profile: ProfileRow) =>
   db.one<{ isNew: boolean }>(sql('people.saveProfile')`
     with saved as (

@@ -46,7 +46,7 @@ export const createProtocol = (ctx: Context, caller: Caller, body: NewProtocol, 
     return caller.created(tx, protocol);
   });
 
-/** Changes the given members; a change of code or family makes a new code version. `code` is the JSON text of `body.code`. */
+/** Changes the given fields; a change of code or family makes a new code version. `code` is the JSON text of `body.code`. */
 export const patchProtocol = (
   ctx: Context,
   caller: Caller,

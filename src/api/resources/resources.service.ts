@@ -62,7 +62,7 @@ export async function lockForChange(tx: Transaction, type: LibraryType, id: stri
   return state;
 }
 
-/** Ends a change: sets name and description where given, raises the version, and records the change. */
+/** Ends a change: sets name and description where given, raises the version, and adds an audit event. */
 export async function recordChange(
   tx: Transaction,
   caller: Maker,

@@ -50,7 +50,7 @@ interface ColumnPath {
 
 /**
  * Asks for a new name or type of a column of an upload table. Errors: archived, no such table or column, a table of another kind, a column that every upload
- * table has, the name taken, another column of the table being changed already.
+ * table has, the name taken, a column of the table being changed already.
  */
 export async function orderColumnChange(
   ctx: Context,

@@ -59,8 +59,8 @@ function functionOf({ source, column }: Draft, aggregation: DataConfig['aggregat
 }
 
 /**
- * Finds the function that computes the error bars of an aggregated series; null without error bars. Errors: an error column that the rows of a group do not
- * have.
+ * Finds the function that computes the error bars of an aggregated series; null without error bars. Errors: error bars of anything but a mean, and an error
+ * column that the rows of a group do not have.
  */
 function errorOf({ source, column }: Draft, drawn: FunctionName, aggregation: DataConfig['aggregation']): FunctionCall | null {
   if (source.error !== undefined) {

@@ -77,7 +77,7 @@ export async function createVisualization(
   });
 }
 
-/** Changes the given members. Errors: visualization not found, invalid input, experiment archived, precondition failed. */
+/** Changes the given fields. Errors: visualization not found, invalid input, experiment archived, precondition failed. */
 export async function patchVisualization(
   ctx: Context,
   caller: Caller,

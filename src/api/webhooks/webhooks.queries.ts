@@ -53,7 +53,7 @@ interface WebhookChange {
   enabled: boolean | undefined;
 }
 
-/** Sets the given members. A new URL, or enabling, clears the failures. */
+/** Sets the given fields. A new URL, or enabling, clears the failures. */
 export const updateWebhook = (db: Queryable, id: string, change: WebhookChange) => {
   const afresh = fragment`(${change.url !== undefined} or coalesce(${change.enabled ?? null}::boolean, false))`;
   return db.one<StoredWebhook>(sql('webhooks.update')`

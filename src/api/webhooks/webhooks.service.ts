@@ -93,7 +93,7 @@ export const createWebhook = (ctx: Context, caller: Caller, organizationId: stri
     return caller.created(tx, { ...dropVersion(made), secret }, { made: `The webhook ${made.id} was made; rotate its secret to see one.` });
   });
 
-/** Changes the given members. Errors: invalid input, webhookNotFound, preconditionFailed. */
+/** Changes the given fields. Errors: invalid input, webhookNotFound, preconditionFailed. */
 export const changeWebhook = (
   ctx: Context,
   caller: Caller,

@@ -62,7 +62,7 @@ export const createWorkbook = (ctx: Context, caller: Caller, body: NewWorkbook):
     return caller.created(tx, workbook);
   });
 
-/** Changes the given members. Makes no version: experiments keep the one that they pin. */
+/** Changes the given fields. Makes no version: experiments keep the one that they pin. */
 export const patchWorkbook = (
   ctx: Context,
   caller: Caller,
