@@ -77,7 +77,7 @@ export async function rebindDevice(ctx: Context, deviceId: string): Promise<void
   await ctx.iot.rebind(deviceId);
 }
 
-/** Detaches a device from an experiment, to which it may not publish from then on. An archived experiment allows it too. Errors: notAttached. */
+/** Detaches a device from an experiment, to which it may not publish from then on. This works on an archived experiment too. Errors: notAttached. */
 export async function detachDevice(ctx: Context, caller: Caller, experimentId: string, deviceId: string): Promise<null> {
   await ctx.db.transaction(async (tx) => {
     if ((await deleteBinding(tx, experimentId, deviceId)) === 0) throw errors.notAttached();

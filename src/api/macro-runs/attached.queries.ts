@@ -9,7 +9,7 @@ export interface WorkbookSteps {
   steps: readonly (readonly ['protocol' | 'macro', string])[];
 }
 
-/** Lists the protocols and macros of the workbook version that an experiment uses, and of those of these versions that exist. */
+/** Lists the protocols and macros of the workbook version that an experiment uses, and of each of the given versions that exists. */
 export const listWorkbookSteps = (db: Queryable, experimentId: string, versionIds: readonly string[]) =>
   db.rows<WorkbookSteps>(sql('macroRuns.listWorkbookSteps')`
     select v.id as "versionId", coalesce(v.workbook_id = e.workbook_id and v.id = e.workbook_version_id, false) as "isUsed", (
