@@ -3,19 +3,19 @@ import { commit, createTable } from '../lakehouse/tables/manifest.ts';
 import type { StagingArea } from '../lakehouse/tables/staging.ts';
 import type { Staged } from '../lakehouse/terms/warehouse.ts';
 
-/** One change of an annotation: the whole of it as it is from then on. Times are ISO 8601. */
+/** One change of an annotation, as the whole annotation after that change. Times are ISO 8601. */
 export interface AnnotationChange {
   id: string;
   /** Identifier of the table. */
   tableId: string;
   rowId: string;
-  /** Of two changes of one annotation the greater sequence is the later. */
+  /** Of two changes of one annotation, the one with the greater sequence is the later. */
   sequence: number;
   deleted: boolean;
   type: string;
   text: string | null;
   flagType: string | null;
-  /** Null: nobody we know. */
+  /** Null when we do not know the author. */
   createdBy: string | null;
   createdAt: string;
   updatedAt: string;
@@ -43,8 +43,8 @@ const SHAPE = JSON.stringify([
 ]);
 
 /**
- * Adds changes to the annotation log of an experiment: one file, and one transaction that makes it visible together with what `alongside` writes.
- * When that throws, nothing has happened.
+ * Adds changes to the annotation log of an experiment as one file. One transaction makes the file visible and holds what `alongside` writes. When `alongside`
+ * throws, nothing is changed.
  */
 export async function appendAnnotationChanges<T>(
   { db, staging }: LogDeps,

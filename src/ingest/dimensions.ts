@@ -61,9 +61,9 @@ async function holds(
 }
 
 /**
- * Replaces the identity dimension of an experiment as a whole, by a new version. Does nothing when there is nobody to name, or when it has these people
- * already. The people are read after the version that is replaced. Whoever finds that version gone reads them again, so that an old name is never written
- * over a new one.
+ * Replaces the identity dimension of an experiment as a whole, by a new version. Does nothing when there are no people, or when the dimension holds exactly
+ * these people already. The people are read after the version that is to be replaced. When another writer has replaced that version meanwhile, the people are
+ * read again, so that an old name is never written over a new one.
  */
 export async function replaceIdentity(
   { db, staging }: DimensionDeps,
@@ -92,7 +92,7 @@ export async function replaceIdentity(
 }
 
 export interface RegistryRow {
-  /** As the broker proved it. */
+  /** The client id, as the broker proved it. */
   clientId: string;
   id: string;
   serialNumber: string;
@@ -101,7 +101,7 @@ export interface RegistryRow {
   deviceType: string;
 }
 
-/** Replaces the device dimension of an experiment as a whole, in the caller's transaction, which keeps others from doing so at the same time. */
+/** Replaces the device dimension of an experiment as a whole, in the caller's transaction. That transaction keeps others from doing so at the same time. */
 export async function replaceRegistry(
   staging: StagingArea,
   tx: Transaction,
@@ -141,7 +141,7 @@ export interface MetadataRows {
   rows: readonly { matchedBy: string; key: string; values: readonly (string | number | null)[] }[];
 }
 
-/** Replaces the metadata dimension of an experiment as a whole, in the caller's transaction, which keeps others from doing so at the same time. */
+/** Replaces the metadata dimension of an experiment as a whole, in the caller's transaction. That transaction keeps others from doing so at the same time. */
 export async function replaceMetadata(
   staging: StagingArea,
   tx: Transaction,
@@ -154,7 +154,7 @@ export async function replaceMetadata(
     await commit(tx, { tableId: table.id, cause: 'replace', retire: live });
     return;
   }
-  // names of ours inside the JSON, so that no name of theirs has to be written in it
+  // the JSON has names of our own for the columns, so that no name from the user has to be written in it
   const shape = { m: 'VARCHAR', k: 'VARCHAR', ...Object.fromEntries(columns.map(({ type }, at) => [`c${at}`, printPhysicalType(type)])) };
   const values = rows.map(({ matchedBy, key, values: cells }) => ({
     m: matchedBy,

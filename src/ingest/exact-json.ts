@@ -13,7 +13,7 @@ export const readExactNumber = (value: number, source: string): number | string 
 /** Reads JSON and keeps the digits of every number. Throws SyntaxError. */
 export const readExactRecord = (text: string): unknown => readJson(text, readExactNumber);
 
-/** The same, null when the text is not JSON. */
+/** Reads JSON as `readExactRecord` does; null when the text is not JSON. */
 export function readExactValue(text: string): ExactValue {
   try {
     return readExactRecord(text) as ExactValue;

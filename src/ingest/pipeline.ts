@@ -43,14 +43,14 @@ export async function loadPipelines(folder: string): Promise<Pipelines> {
   return Object.fromEntries(await Promise.all(Object.entries(STEPS).map(read))) as Pipelines;
 }
 
-/** Names the definitions that made a row: 12 hex digits, others after any change of the SQL. */
+/** Answers 12 hex digits that name the definitions which made a row. Any change of the SQL changes them. */
 export const hashPipelines = (pipelines: Pipelines): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.entries(pipelines)))
     .digest('hex')
     .slice(0, 12);
 
-/** Fills the `{{slots}}` of a step. Slots hold what this file prints: quoted identifiers and expressions over them, never a value. */
+/** Fills the `{{slots}}` of a step. Slots hold what our own code prints: quoted identifiers and expressions over them, never a value. */
 export function fill(step: string, slots: Readonly<Record<string, string>> = {}, values: readonly BoundValue[] = []): Statement {
   const sql = step.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
     const slot = slots[name];
@@ -69,7 +69,7 @@ const statementsOf = (step: string): Statement[] =>
     .map((sql) => ({ sql, values: [] }));
 
 export const listFunctions = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.functions);
-/** Those that need `listFunctions`, and the variable `missing_marks` when they run. */
+/** The functions for text. They need those of `listFunctions`, and the variable `missing_marks` when they run. */
 export const listTextFunctions = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.textFunctions);
 
 export const setVariable = (name: string, value: string | null): Statement => ({

@@ -6,11 +6,14 @@ const DIGITS = 12;
 
 /** Which records of a file are read, and the number that each has in its row id. */
 export interface Numbering {
-  /** 12 hex digits, good until the next call, for the record that begins at this byte; undefined: it is passed over. Called once for every record, in order. */
+  /**
+   * Answers the number of the record that begins at this byte: 12 hex digits, good until the next call. Undefined: the record is passed over. Called once for
+   * every record, in order.
+   */
   next(byteOffset: number): Buffer | undefined;
 }
 
-/** Every record, as 0, 1, 2… */
+/** Numbers every record: 0, 1, 2… */
 export class HexCounter implements Numbering {
   readonly #digits = Buffer.alloc(DIGITS, ZERO);
   #isFirst = true;
@@ -33,9 +36,9 @@ export class HexCounter implements Numbering {
   }
 }
 
-/** Only records that begin where one was refused before, under the number that it had then. */
+/** Takes only records that begin where one was refused before. Each keeps the number that it had then. */
 export class RefusedBefore implements Numbering {
-  /** Records that were none of these. */
+  /** Records that were passed over, because none was refused there. */
   passed = 0;
   readonly #rows: ReadonlyMap<number, Buffer>;
 
@@ -51,12 +54,12 @@ export class RefusedBefore implements Numbering {
   }
 }
 
-/** Written around fields of JSON, in which quotes are common and this character never stands. */
+/** The quote around fields of JSON: `"` is common in JSON, and this character never stands there. */
 export const RARE_QUOTE = '\x01';
 
 const NOTHING = Buffer.alloc(0);
 
-/** Buffers of files that are done, for the next: a new one for each would lie about until the collector comes by. */
+/** Buffers of closed files, kept for the next file. New buffers for each file would stay in memory until the garbage collector runs. */
 const spare: Buffer[] = [];
 const SPARES = 4;
 const taken = () => spare.pop() ?? Buffer.allocUnsafeSlow(FLUSH_AT * 2);
@@ -64,7 +67,7 @@ const giveBack = (buffer: Buffer) => {
   if (buffer.length === FLUSH_AT * 2 && spare.length < SPARES) spare.push(buffer);
 };
 
-/** Reads a file from its beginning to its end, the next piece while one is looked at. */
+/** Reads a file from its beginning to its end. It reads the next piece while the caller works on the last one. */
 export class ReadAhead {
   readonly #handle: FileHandle;
   readonly #bytes: number;
@@ -100,14 +103,14 @@ export class ReadAhead {
   }
 }
 
-/** Writes a file through two buffers, one of which is filled while the other is written; memory stays at those, however long the file. */
+/** Writes a file through two buffers: one is filled while the other is written. However long the file, memory holds only these two. */
 export class BufferedFile {
   readonly path: string;
   readonly #handle: FileHandle;
   #buffer: Buffer = taken();
   #other: Buffer = NOTHING;
   #used = 0;
-  /** Settles when the other buffer is written; with what went wrong. */
+  /** Settles when the other buffer is written, with the error if there was one. */
   #writing: Promise<{ failed?: unknown }> = Promise.resolve({});
 
   private constructor(path: string, handle: FileHandle) {
@@ -119,7 +122,7 @@ export class BufferedFile {
     return new BufferedFile(path, await open(path, 'wx', 0o600));
   }
 
-  /** Makes room for `bytes` more. Call it, and await `drain` when `full`, between records. */
+  /** Makes room for `bytes` more. The buffer grows until the caller, between records, finds it `full` and awaits `drain`. */
   #reserve(bytes: number): void {
     if (this.#used + bytes <= this.#buffer.length) return;
     const grown = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#used + bytes));
@@ -129,7 +132,7 @@ export class BufferedFile {
 
   bytes(source: Buffer, start = 0, end = source.length): void {
     this.#reserve(end - start);
-    // a few bytes are quicker moved than the call is made
+    // moving a few bytes here is quicker than calling `copy`
     if (end - start > 24) source.copy(this.#buffer, this.#used, start, end);
     else {
       const into = this.#buffer;
@@ -148,7 +151,7 @@ export class BufferedFile {
     if (value.length > 40 || !this.#ascii(value)) this.#used += this.#buffer.write(value, this.#used, 'utf8');
   }
 
-  /** Puts in a few characters, which are quicker moved than the call is made; false, and nothing is put in, when there are others than ASCII. */
+  /** Puts in a few characters one by one, which is quicker than calling `write`. Answers false, and puts in nothing, when one of them is not ASCII. */
   #ascii(value: string): boolean {
     const into = this.#buffer;
     const from = this.#used;
@@ -179,7 +182,7 @@ export class BufferedFile {
     return this.#used >= FLUSH_AT;
   }
 
-  /** Begins to write what was put in. Throws what went wrong with what was put in before. */
+  /** Begins to write the filled buffer. Throws the error of the write before this one. */
   async drain(): Promise<void> {
     const { failed } = await this.#writing;
     if (failed !== undefined) throw failed as Error;
@@ -225,7 +228,7 @@ export type RefusalReason =
   | 'not_an_object'
   | 'bad_trace';
 
-/** Original text is kept up to this many characters; the original bytes stay in the object store. */
+/** Bytes of a record's original text that are kept at most; all original bytes stay in the object store. */
 const KEPT_TEXT = 1_000_000;
 
 /** The list of refused records of one file, in the form that `pipelines/gold/quarantined_records.sql` reads. */

@@ -1,4 +1,4 @@
-/** What a value is: one bit each, of which a column has the union. `pipelines/` names the bits, and is printed with their numbers. */
+/** What a value is, one bit for each class. A column has the union of its values' bits. `pipelines/` names the bits, and is printed with their numbers. */
 
 /** What `text_class` says of a text. */
 export const TEXT_CLASSES = {
@@ -24,20 +24,20 @@ export const TEXT_CLASSES = {
   nested: 2_048,
 } as const;
 
-/** What `sent_kind` says of a field of a delimited file, beside a bit of `TEXT_CLASSES`. */
+/** What `sent_kind` says of a field of a delimited file, besides a bit of `TEXT_CLASSES`. */
 export const SENT_CLASSES = {
   missing: 4_096,
   /** A number with a decimal comma. */
   comma: 8_192,
-  /** Beside another bit: blanks around it, or `.5`. */
+  /** Set besides another bit: the value has blanks around it, or is written like `.5`. */
   untidy: 2_097_152,
-  /** Digits after a leading zero, which a number would lose. */
+  /** Digits with a leading zero, which a number would lose. */
   code: 4_194_304,
   /** Perhaps one of `DAY_CLASSES`. */
   dayLike: 8_388_608,
 } as const;
 
-/** What `day_kind` says of such a field: every bit that holds. */
+/** What `day_kind` says of a field that is `dayLike`: every bit that holds. */
 export const DAY_CLASSES = {
   ymd: 16_384,
   /** The day can come first. */
@@ -48,7 +48,7 @@ export const DAY_CLASSES = {
   same: 262_144,
   /** The month has a name. */
   named: 524_288,
-  /** A time stands behind the day. */
+  /** A time follows the day. */
   timed: 1_048_576,
 } as const;
 

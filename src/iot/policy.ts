@@ -1,10 +1,10 @@
 /**
  * The policy documents of devices and of people with temporary credentials.
  *
- * AWS IoT takes 10 policies a certificate and 2,048 characters a document. A device gets one base policy, the same for all (connect as itself
- * by variable, read its own script topic), and its bindings as literal experiment ids, packed into as few documents as fit. With the longest
- * partition and region names and 32 letters of device type, 100 bindings take 8 documents: 9 policies in all. Literal ids rather than thing attributes,
- * because a thing has 50 attributes at most and an attribute variable is as long as the id it stands for.
+ * AWS IoT takes 10 policies a certificate and 2,048 characters a document. A device gets one base policy, the same for all: it may connect as itself (by a
+ * variable) and read its own script topic. Its bindings are literal experiment ids, packed into as few documents as fit. With the longest partition and
+ * region names and 32 letters of device type, 100 bindings take 8 documents: 9 policies in all. The ids are literal rather than thing attributes, because a
+ * thing has 50 attributes at most, and an attribute variable is as long as the id it stands for.
  */
 import { errors } from '../errors.ts';
 import type { PolicyDocument } from './evaluator.ts';

@@ -13,13 +13,13 @@ const MOST = 100;
 
 interface About {
   rowId: string;
-  /** Who made the measurement; what the payload says of authors is nobody's word. */
+  /** Who made the measurement. What the payload says of authors is not believed. */
   createdBy: string | null;
-  /** When it was made, ISO 8601. */
+  /** When the measurement was made, ISO 8601. */
   at: string;
 }
 
-/** An id of our own, whatever the payload calls it: no message can change an annotation that is there. */
+/** Makes an id of our own, whatever the payload calls the annotation, so that no message can change an annotation that is stored already. */
 function idOf(rowId: string, given: unknown): string {
   const hex = createHash('sha256')
     .update(JSON.stringify(['annotation', rowId, given]))

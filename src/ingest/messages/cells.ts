@@ -1,4 +1,7 @@
-/** The measurements of a batch → one file of text cells: values of plain messages as their bytes stand, others from what was made of them. */
+/**
+ * Writes the measurements of a batch as one file of text cells. Values of plain messages are copied as their bytes stand, and others are printed from what was
+ * decoded.
+ */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { MeasurementRow, PlainName } from './rows.ts';
@@ -7,7 +10,7 @@ import { BufferedFile, RARE_QUOTE } from '../record-writer.ts';
 export const readDigits = (value: number | null) => (value === null ? null : String(value));
 export const clean = (value: string | null) => (value?.includes('\0') === true ? value.replaceAll('\0', '\ufffd') : value);
 
-/** What every row that comes of a measurement says of it. */
+/** What every row that is made from a measurement says of it. */
 export interface MeasuredFacts {
   facts: Pick<MeasurementRow['facts'], 'timestamp' | 'deviceId' | 'deviceName' | 'timezone' | 'latitude' | 'longitude' | 'workbookRunId'>;
   contributorId: string | null;
@@ -17,12 +20,12 @@ export interface MeasuredFacts {
 
 export interface CellColumn<Row> {
   name: string;
-  /** The value that it holds, where a plain message can have it. */
+  /** The value of a message that the column holds, where a plain message can have it. */
   plain?: PlainName;
   of: (row: Row) => string | null;
 }
 
-/** Columns of what every such row says. */
+/** The columns of `MeasuredFacts`. */
 export const FACT_COLUMNS: readonly CellColumn<MeasuredFacts>[] = [
   { name: 'measured_at', plain: 'timestamp', of: ({ facts }) => facts.timestamp },
   { name: 'device_id', plain: 'deviceId', of: ({ facts }) => clean(facts.deviceId) },
@@ -36,7 +39,7 @@ export const FACT_COLUMNS: readonly CellColumn<MeasuredFacts>[] = [
   { name: 'processed_at', of: ({ processedAt }) => processedAt },
 ];
 
-/** Every column of a measurement's row that is there without any question. */
+/** Every column of a measurement's row, but for the answers to questions. */
 export const MEASUREMENT_COLUMNS: readonly CellColumn<MeasurementRow>[] = [
   ...FACT_COLUMNS,
   { name: 'macros', of: ({ macros }) => clean(macros) },
@@ -48,7 +51,7 @@ export const MEASUREMENT_COLUMNS: readonly CellColumn<MeasurementRow>[] = [
 
 const NO_PLACE = -1;
 
-/** Of the begin of a column's value among the spans of a row; `NO_PLACE` for what is not written from where it stands. */
+/** Finds where the begin of a column's value stands among the spans of a row. `NO_PLACE` for a value that is not copied from the message's bytes. */
 const placeOf = ({ plain }: CellColumn<MeasurementRow>, row: MeasurementRow): number =>
   plain === undefined || !row.plain || (plain === 'protocolId' && row.plain.topicProtocolId !== null)
     ? NO_PLACE
@@ -59,10 +62,10 @@ function has(one: CellColumn<MeasurementRow>, row: MeasurementRow): boolean {
   return row.plain && place !== NO_PLACE ? (row.plain.spans[place] ?? 0) > 0 : one.of(row) !== null;
 }
 
-/** Different zones that are looked for. */
+/** How many different zones are looked for. */
 const MOST_ZONES = 16;
 
-/** The zones that rows name, up to so many. */
+/** Lists the zones that rows name, up to `MOST_ZONES`. */
 function zonesOf(rows: readonly MeasurementRow[]): string[] {
   const zones = new Set<string>();
   let last: string | null = null;
@@ -77,7 +80,7 @@ function zonesOf(rows: readonly MeasurementRow[]): string[] {
 /** What was written of a batch. */
 export interface WrittenCells {
   path: string;
-  /** Of the file, in order; `fieldlake_row` comes before them. */
+  /** Columns of the file, in order, after `fieldlake_row`, which comes first. */
   columns: readonly string[];
   /** Columns of measurements that are empty in every row; the file leaves them out. */
   absent: readonly string[];
@@ -85,7 +88,7 @@ export interface WrittenCells {
   zones: readonly string[];
 }
 
-/** Writes a line for each row of a batch. Its answers to `questions` come last, as columns `c1`, `c2`… */
+/** Writes a line for each row of a batch. A row's answers to `questions` come last, as columns `c1`, `c2`… */
 export async function writeCells(work: string, rows: readonly MeasurementRow[], questions: readonly string[]): Promise<WrittenCells> {
   const there = MEASUREMENT_COLUMNS.filter((one) => rows.some((row) => has(one, row)));
   const file = await BufferedFile.create(join(work, randomUUID()));

@@ -1,4 +1,4 @@
-/** What the devices of a batch said of themselves: the newest of each, instead of all that all of them said. Pure. */
+/** What the devices of a batch said of themselves. Only the newest of each device is kept. Pure. */
 import { clean, readDigits, FACT_COLUMNS } from './cells.ts';
 import type { MeasurementRow } from './rows.ts';
 
@@ -9,7 +9,7 @@ const SAID: readonly { name: string; of: (row: MeasurementRow) => string | null 
   { name: 'device_battery', of: ({ facts }) => readDigits(facts.deviceBattery) },
 ];
 
-/** Columns of `printDevices`, behind the row's own. */
+/** Columns of `printDevices`, after the number of the row. */
 export const DEVICE_COLUMNS: readonly string[] = [
   ...SAID.map(({ name }) => name),
   'device_row',
@@ -23,11 +23,11 @@ export const DEVICE_COLUMNS: readonly string[] = [
 interface Device {
   first: MeasurementRow;
   measurements: number;
-  /** The newest. */
+  /** The newest measurement. */
   last: MeasurementRow;
   time: number;
   processedAt: string;
-  /** Of each of `SAID` what is newest, and the row that said it; several that were said at once. */
+  /** The newest value of each of `SAID`, and the row that said it; several values when they were said at the same time. */
   newest: { time: number; row: MeasurementRow; said: Map<string, MeasurementRow> }[];
 }
 
@@ -35,8 +35,8 @@ const ZERO = 0x30;
 const DIGITS_OF_SECOND = 6;
 
 /**
- * A place among instants: microseconds since 2000, as if each month had 31 days; exact for 280 years before and after. `bytes` holds one in UTC from `start` to `end`, with all
- * digits before its point and any after it.
+ * Answers a number that puts instants in order: microseconds since 2000, as if each month had 31 days. It is exact for 280 years before and after. `bytes`
+ * holds an instant in UTC from `start` to `end`, with all digits before its point and any number after it.
  */
 function timeIn(bytes: Buffer, start: number, end: number): number {
   const digit = (at: number) => (bytes[start + at] as number) - ZERO;
@@ -55,7 +55,7 @@ function timeOf({ plain, facts }: MeasurementRow): number {
   return timeIn(plain.bytes, plain.spans[place] ?? 0, plain.spans[place + 1] ?? 0);
 }
 
-/** How much later one row was measured than another, by the times of both. */
+/** Compares the times of two rows: above 0 when `row` was measured later than `otherRow`, 0 at the same time, below 0 earlier. */
 function after(time: number, row: MeasurementRow, other: number, otherRow: MeasurementRow): number {
   if (time !== other || Math.abs(time) <= Number.MAX_SAFE_INTEGER) return time - other;
   const [one, than] = [row.facts.timestamp, otherRow.facts.timestamp];
@@ -79,12 +79,12 @@ function hear(device: Device, row: MeasurementRow): void {
 }
 
 /**
- * Of each device one row a time at which it said something that is still the newest: cells of `fieldlake_row` and `DEVICE_COLUMNS`. The first of a device
- * counts for all of its measurements, the others for none.
+ * Prints the rows of each device, as cells of `fieldlake_row` and `DEVICE_COLUMNS`: one with what its newest measurement said, and one for each further value
+ * that is the newest of its kind. The first row of a device counts all of its measurements, the others count none.
  */
 export function printDevices(rows: readonly MeasurementRow[]): (string | null)[][] {
   const devices = new Map<string, Device>();
-  // from the end: what is newest is mostly there, and what is older is passed over
+  // from the end, where the newest values mostly are; older values are then passed over
   for (let at = rows.length - 1; at >= 0; at -= 1) {
     const row = rows[at];
     if (!row) continue;

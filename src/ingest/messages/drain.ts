@@ -1,4 +1,7 @@
-/** The waiting messages of one experiment, batch after batch: one is taken apart while the one before it is written, and the one before that is committed. */
+/**
+ * Stores the waiting messages of one experiment, batch after batch. While one batch is taken apart, the one before it is written, and the one before that is
+ * committed.
+ */
 import { ApiError } from '../../errors.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { isStorageFull } from '../../storage/full.ts';
@@ -6,18 +9,21 @@ import { makeTableIds } from './tables.ts';
 import { ingestMessages, type MessageDeps, type ReadMessage, type Storing } from './store.ts';
 import { findNewest, forgetTries, listPending, noteTry, takeBackTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
 
-/** What one batch takes at most: few messages wait in an idle service, and make a small one; of many a large one costs far less each. */
+/** What one batch takes at most. In an idle service few messages wait, and make a small batch. In a large batch each message costs far less. */
 const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
-/** Batches that are being stored: while one is committed, another is synced to the disk and a third one is written. */
+/** How many batches are stored at once: while one is committed, another is synced to the disk and a third one is written. */
 const AT_ONCE = 3;
-/** The part of a batch that is taken first: nothing else is done until it has been taken apart. Of 50,000 messages it saves 3 % of the time. */
+/** The part of a batch that is taken first: nothing can be stored until it has been taken apart. With 50,000 messages this saves 3 % of the time. */
 const FIRST = 1 / 4;
-/** Batches after which tries are forgotten: looking for whom they are still kept costs 5 ms. */
+/** Batches after which tries are forgotten. To find the tries that are no longer needed costs 5 ms. */
 const FORGET_EVERY = 16;
-/** The part of a batch that is tried together, by how often its messages have been tried before; any more, and each is tried alone. */
+/**
+ * What part of a batch is tried together (1 means all, 20 a twentieth), by how often its messages have been tried before. After more tries each message is
+ * tried alone.
+ */
 const PARTS = [1, 1, 20, 400];
 
-/** Tries after which a message is to be set aside: the last of them were of it alone. */
+/** Tries after which a message is to be set aside. In the last of them it was tried alone. */
 export const MOST_TRIES = PARTS.length + 3;
 
 export interface Draining {
@@ -31,11 +37,11 @@ export interface Draining {
 /** A batch, taken apart. */
 interface Taken {
   messages: ReadMessage[];
-  /** Its last place in the order of arrival; 0 for a batch of none. */
+  /** The place of its last message in the order of arrival; 0 for an empty batch. */
   after: number;
-  /** Whether one of it has failed more than once. */
+  /** Whether one of its messages has failed more than once. */
   suspect: boolean;
-  /** The note of this try. */
+  /** The id of the note of this try. */
   tryId?: number;
 }
 
@@ -43,7 +49,7 @@ interface Taken {
 export const isAround = (error: unknown): boolean =>
   isStorageFull(error) || (error instanceof ApiError && (error.status === 503 || error.status === 504));
 
-/** The first messages of a list that go together: nobody waits for a message that failed more often. */
+/** Takes the first messages of a list that are tried together: no message waits for one that failed more often. */
 function takeTogether(waiting: readonly InboxMessage[], most: number): InboxMessage[] {
   const tries = waiting[0]?.tries ?? 0;
   const other = waiting.findIndex((each) => each.tries > Math.max(tries, 1));
@@ -52,8 +58,8 @@ function takeTogether(waiting: readonly InboxMessage[], most: number): InboxMess
 }
 
 /**
- * Turns every message of an experiment into rows that waits when this begins. What fails stays where it is, and its error is thrown. What comes meanwhile is left
- * for the next time: taken at once, ten messages a second made a batch each, and cost a quarter of a core.
+ * Turns into rows every message of an experiment that waits when this begins. A message that fails stays where it is, and its error is thrown. Messages that
+ * come meanwhile are left for the next time: when they were taken at once, ten messages a second made a batch each, and cost a quarter of a core.
  */
 export async function drainMessages(
   deps: MessageDeps,
@@ -66,7 +72,7 @@ export async function drainMessages(
   let looksFirst = false;
   const tables = makeTableIds();
   const newest = await findNewest(db, experimentId);
-  /** Whatever fails for another reason than the messages is no try of theirs. */
+  /** Takes a try back when it fails for another reason than its messages. */
   const excusing = async <T>(tryId: number | undefined, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -107,7 +113,7 @@ export async function drainMessages(
       tryId,
     };
   };
-  /** In order. */
+  /** The batches that are being stored, oldest first. */
   const underWay: Storing[] = [];
   let after = 0;
   let coming = take(Math.ceil(most * FIRST), after);
@@ -120,15 +126,15 @@ export async function drainMessages(
         await forgetTries(db, experimentId);
         return;
       }
-      // one that failed before may fail again
+      // a message that failed before may fail again
       const alone = isEmpty || batch.suspect;
       if (alone) await Promise.all(underWay.map(({ ended }) => ended));
       const one = store(batch, underWay.at(-1));
       underWay.push(one);
       if (alone) await one.ended;
-      // what has become visible meanwhile, with an earlier place, is found from the beginning
+      // after an empty batch the search begins anew: messages with an earlier place may have become visible meanwhile
       after = batch.after;
-      // of those that failed before few are taken at once
+      // few of the messages that failed before are taken at once
       coming = take(batch.suspect ? Math.ceil(most / 20) : most, after);
       coming.catch(() => undefined);
       if (underWay.length >= AT_ONCE) await underWay.shift()?.ended;

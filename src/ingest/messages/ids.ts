@@ -1,11 +1,14 @@
-/** Who is who: ids of deliveries, of the rows of messages, of what macros made of them, and of devices. Each is made of what was sent, so that it is the same again. */
+/**
+ * Makes the ids of deliveries, of the rows of messages, of the rows that macros make of them, and of devices. Each id is made from what was sent, so that the
+ * same data gets the same id again.
+ */
 import { hash } from 'node:crypto';
 
 const FIRST = '0'.repeat(12);
 
 const digest = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts)).slice(0, 20);
 
-/** Identity of one delivery: 20 hex digits over experiment, sender and bytes, or the SHA-256 of the bytes. */
+/** Makes the identity of one delivery: 20 hex digits over the experiment, the sender and the SHA-256 of the bytes. `body` is the bytes, or that SHA-256. */
 export const hashDelivery = (experimentId: string, sender: string, body: Uint8Array | string): string =>
   digest('delivery', experimentId, sender, typeof body === 'string' ? body : hash('sha256', body));
 
@@ -14,7 +17,7 @@ interface Sender {
   clientId: string | null;
 }
 
-/** What a message says of itself: an id of its own, or the SHA-256 of its text. `plain`: where the id stands as it is stored (measurements.ts). */
+/** What a message says of itself: an id of its own, or the SHA-256 of its text. `plain`: where the id stands in the bytes, as it is stored (rows.ts). */
 interface Identified {
   ownId: string | null;
   sha256: string | null;
@@ -25,10 +28,10 @@ const ROOM = 1_024;
 const QUOTE = 0x22;
 const CLOSE_LIST = 0x5d;
 
-/** Identities of the rows of messages of an experiment: of each its own id, or else the hash of its text, within experiment and sender. */
+/** Makes the identities of an experiment's messages: 20 hex digits over the experiment, the sender, and the message's own id, or else the hash of its text. */
 export function makeMessageHasher(experimentId: string): (arrival: Sender, message: Identified) => string {
   const beginOf = (sender: string) => JSON.stringify(['message', experimentId, sender]).slice(0, -1);
-  // what is hashed begins alike for all of a sender
+  // the text that is hashed begins alike for all messages of a sender
   let [last, begin, begun] = ['', '', 0];
   const room = Buffer.alloc(ROOM);
   return ({ userId, clientId }, message) => {
@@ -41,7 +44,7 @@ export function makeMessageHasher(experimentId: string): (arrival: Sender, messa
     if (plain) {
       const place = plain.from + plain.places.ownId;
       const [start, end] = [plain.spans[place] ?? 0, plain.spans[place + 1] ?? 0];
-      // a plain string is JSON as it stands; a begin that is longer than the room leaves none
+      // a plain string is JSON as it stands; it is hashed here only where it fits into the room
       if (start > 0 && begun + end - start + 8 < ROOM) {
         let length = begun;
         for (let at = start; at < end; at += 1) room[length++] = plain.bytes[at] as number;
@@ -57,7 +60,10 @@ export function makeMessageHasher(experimentId: string): (arrival: Sender, messa
 /** Identity of what one macro made of one measurement. */
 export const hashMacroSource = (rawId: string, macroId: string): string => digest('macro', rawId, macroId.toLowerCase());
 
-/** The row id of the n-th thing that a macro made of a measurement: 32 hex digits, within a burst in the order of its elements. Stays when the macro is run again. */
+/**
+ * Makes the row id of the n-th output of a macro for a measurement: 32 hex digits, within a burst in the order of its elements. The id stays when the macro is
+ * run again.
+ */
 export const hashMacroRowId = (rawId: string, macroId: string, index: number): string =>
   hashRowId(digest('macro row', rawId.slice(0, 20), macroId.toLowerCase()), Number.parseInt(rawId.slice(20), 16) * 2 ** 24 + index);
 
@@ -69,7 +75,7 @@ interface Device {
   deviceFirmware: string | null;
 }
 
-/** The rows of devices of an experiment: there are few devices, and many measurements of each. */
+/** Makes the row ids of an experiment's devices. They are kept, because there are few devices and many measurements of each. */
 export function makeDeviceHasher(experimentId: string): (message: Device) => string {
   const known = new Map<string | null, Map<string | null, string>>();
   return ({ deviceId, deviceFirmware }) => {

@@ -1,4 +1,4 @@
-/** What macros made of measurements → staged files of the macro tables: delivered with a message, or run here. */
+/** Stages files of the macro tables: outputs that a message delivered, and outputs of macros that ran here. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,7 +40,10 @@ function nameOutputs(keys: readonly string[], known: readonly ColumnState[]): Na
   return keys.map((key) => (isKnown(key) ? { key, name: before.get(key) ?? key } : (fresh.get(key) ?? { key, name: key })));
 }
 
-/** Where the answers to questions go, by their column in raw_data: where they went before, else under that name, or as `question_<name>` where an output has it. */
+/**
+ * Names the columns for the answers to questions, by their column in raw_data. Answers go where they went before, else to a column of that name, or to
+ * `question_<name>` where an output has the name.
+ */
 function nameQuestions(asked: readonly string[], known: readonly ColumnState[], outputs: readonly ColumnState[]): Map<string, string> {
   const before = new Set(known.filter(isQuestion).map(({ name }) => name));
   const used = new Set<string>();
@@ -63,7 +66,7 @@ export interface MacroRow extends MeasuredFacts {
   /** Position among what the macro made of one measurement. */
   index: number;
   result: MacroResult;
-  /** What was answered where its measurement was made. */
+  /** The answers that came with its measurement. */
   answers: readonly Answer[];
   /** The code that ran; null for what was delivered with the measurement. */
   version: string | null;
@@ -71,7 +74,7 @@ export interface MacroRow extends MeasuredFacts {
 
 type Tokens = ReadonlyMap<string, string | null>;
 
-/** The cells of every row; a row whose keys are more than its table can still take is an error instead. */
+/** Prints the cells of every row. A row with more new keys than its table can still take becomes an error instead. */
 function fitOutputs(rows: readonly MacroRow[], known: readonly ColumnState[]): { row: MacroRow; tokens: Tokens }[] {
   const keys = new Set(known.map(({ name, originalKey }) => originalKey ?? name));
   // each key may bring a second column, for values that do not fit the first
@@ -173,8 +176,8 @@ export async function prepareMacros(batch: Batch, rows: readonly MeasurementRow[
 const TRIES = 12;
 
 /**
- * Puts what one macro made of some measurements in place of what its table had of them, in one transaction with `alongside` (whose error undoes it all). Whatever
- * runs it again, a measurement has the rows of one run.
+ * Replaces what a macro's table has of some measurements by the rows of a new run, in one transaction with `alongside` (whose error undoes it all). However
+ * often the macro is run again, a measurement has the rows of one run.
  */
 export async function storeMacroRows(
   deps: Pick<Batch, 'db' | 'staging' | 'pipelines'>,

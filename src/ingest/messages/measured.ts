@@ -1,4 +1,4 @@
-/** Stored measurements, read back for what is made of them. */
+/** Reads back stored measurements, and what macros made of them. */
 import { join } from 'node:path';
 import { listColumnsAt, listFilesAt, findTable } from '../../lakehouse/tables/manifest.ts';
 import type { StagingArea, StagingSession } from '../../lakehouse/tables/staging.ts';
@@ -17,7 +17,7 @@ export interface Measured extends Omit<MeasuredFacts, 'processedAt'> {
   answers: readonly Answer[];
 }
 
-/** Some measurements, by id, and the range of their times (ISO 8601), which says in what files they can be. */
+/** Ids of some measurements, and the range of their times (ISO 8601). The range says in which files they can be. */
 export interface MeasuredIds {
   ids: readonly string[];
   from: string;
@@ -97,14 +97,14 @@ export async function readMeasured(deps: Reading, experimentId: string, wanted: 
   });
 }
 
-/** Of the files of a macro's table: rows that say of which measurement they are. */
+/** SQL for the rows of a macro's table that say of which measurement they are. */
 const RESULTS = `from (select null::varchar as raw_id, null::varchar as macro_version where false
   union all by name select * from read_parquet(getvariable('results'), union_by_name = true, hive_partitioning = false)) where raw_id is not null`;
 const DELIVERED = `${RESULTS} and macro_version is null`;
 
 /**
- * The measurements of an experiment that name a macro or have a result of it, by time, in pieces of at most `size`. With `includeDelivered` also those that
- * came with an output of it.
+ * Finds the measurements of an experiment that name a macro or have a result of it, in pieces of at most `size`, each by time. Measurements that came with an
+ * output of the macro are left out unless `includeDelivered` is set.
  */
 export async function findNaming(
   deps: Reading,
@@ -138,7 +138,10 @@ export async function findNaming(
   return pieces;
 }
 
-/** Whether a table of an experiment has a row of this id, and what it says of its making. */
+/**
+ * Finds a row of an experiment's table by its id, with its `columns`, but for those that the manifest lists as the table's own. Undefined when there is no such
+ * row.
+ */
 export async function findRow(deps: Reading, experimentId: string, identifier: string, rowId: string, columns: readonly string[]) {
   const table = await findTable(deps.db, experimentId, identifier);
   const files = table ? await listFilesAt(deps.db, table.id, table.version) : [];
@@ -163,7 +166,7 @@ export async function findRow(deps: Reading, experimentId: string, identifier: s
   });
 }
 
-/** The measurements that brought an output of a macro along. */
+/** Finds the measurements that brought an output of a macro along. */
 export async function findDelivered(deps: Reading, experimentId: string, macroId: string): Promise<ReadonlySet<string>> {
   const table = await findTable(deps.db, experimentId, macroId);
   const files = table?.kind === 'macro' ? await listFilesAt(deps.db, table.id, table.version) : [];

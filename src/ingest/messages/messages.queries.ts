@@ -16,9 +16,11 @@ export interface NewMessage {
   objectKey: string | null;
 }
 
-/** Answers the ids of those that were not there yet. Bodies go beside the facts, as bytes; null where the object store has them. */
+/**
+ * Inserts messages, and answers the ids of those that were not there yet. `bodies` holds their bytes in the same order; null where the object store has them.
+ */
 export function insertMessages(db: Queryable, messages: readonly NewMessage[], bodies: readonly (Uint8Array | null)[]) {
-  // one value of all bytes goes as it is; of an array each element would be written in digits, twice as long
+  // one value of all bytes is sent as it is; each element of an array would be written in digits, twice as long
   const bytes = Buffer.concat(bodies.flatMap((body) => body ?? []));
   let before = 0;
   const rows = messages.map((message, at) => {
@@ -54,7 +56,7 @@ export interface InboxMessage {
   tries: number;
 }
 
-/** Messages, a list of each of their facts, in one order: an array's JSON takes twice as long as words between commas, and numbers are quicker as they are. */
+/** Messages as one list for each fact, all in one order. Words between commas take half as long as an array's JSON, and numbers are quicker as their bytes. */
 interface Together {
   bodies: Buffer | string | null;
   ids: string | null;
@@ -80,8 +82,9 @@ interface Asked {
 }
 
 /**
- * The oldest pending messages in one row, whatever their order: the driver makes an object of each row, and each body would be written in digits. The index is
- * read from a place on: asked for those of one experiment, the planner may take them for few, and sort all that wait to find the first.
+ * Reads the oldest pending messages as one row, in any order. With a row for each, the driver would make an object of each, and each body would be written in
+ * digits. The index is read from a place on: when asked for the messages of one experiment, the planner may expect few of them, and sort all that wait to find
+ * the first.
  */
 const pendingTogether = (db: Queryable, experimentId: string, { messages, bytes, after = 0 }: Asked, inDigits: boolean) => {
   const bodies = inDigits ? fragment`encode(string_agg(m.body, ''), 'hex')` : fragment`string_agg(m.body, '')`;
@@ -116,7 +119,9 @@ export const findNewest = async (db: Queryable, experimentId: string): Promise<n
       select ordinal from pending_messages where experiment_id = ${experimentId} order by experiment_id desc, ordinal desc limit 1`)
   )?.ordinal ?? 0;
 
-/** The oldest pending messages of an experiment, or those behind a place in the order of arrival, up to about so many bytes; at least one. */
+/**
+ * Lists the oldest pending messages of an experiment, or the oldest behind the place `after` in the order of arrival: up to about `bytes`, and at least one.
+ */
 export async function listPending(db: Queryable, experimentId: string, most: Asked): Promise<InboxMessage[]> {
   let found = await pendingTogether(db, experimentId, most, false);
   // bytes that are no UTF-8 do not come through as they are
@@ -133,7 +138,7 @@ export async function listPending(db: Queryable, experimentId: string, most: Ask
     const start = end;
     if (objectKey === null) end += byteCount;
     const arrived = longAt(arrivals, at);
-    // those that were kept together came at one time, of which a date has no microseconds
+    // messages that were kept together came at one time, and a Date has no microseconds
     if (arrived !== microseconds) [microseconds, arrivedAt] = [arrived, new Date(YEAR_2000 + Math.floor(arrived / 1_000))];
     return {
       id,
@@ -155,7 +160,7 @@ export async function listPending(db: Queryable, experimentId: string, most: Ask
 const messageColumns = fragment`id, ordinal, client_id as "clientId", user_id as "userId", protocol_id as "protocolId", arrived_at as "arrivedAt", body,
   object_key as "objectKey", byte_count as "byteCount", tries`;
 
-/** Messages of an experiment that have been handled and arrived in a time, from one of them on, oldest first. */
+/** Lists the handled messages of an experiment that arrived within a time and after the place `after`, oldest first. */
 export const listHandled = (
   db: Queryable,
   experimentId: string,
@@ -169,7 +174,10 @@ export const listHandled = (
 export const listExperiments = (db: Queryable) =>
   db.rows<{ experimentId: string }>(sql('messages.listExperiments')`select distinct experiment_id as "experimentId" from inbox`);
 
-/** Makes messages of an experiment pending again that were set aside, wholly or in part, and arrived in a time, if one is given; answers how many. */
+/**
+ * Makes those messages of an experiment pending again that were set aside, wholly or in part. With `arrived` these are only the ones that arrived in that time.
+ * Answers how many.
+ */
 export const reopenMessages = (db: Queryable, experimentId: string, arrived?: { from: string; to: string }) =>
   db.run(sql('messages.reopen')`
     insert into pending_messages (experiment_id, ordinal, message_id, byte_count, again) select experiment_id, ordinal, id, byte_count, true from inbox
@@ -195,7 +203,7 @@ export interface MessageReport {
   reasons: Readonly<Record<string, number>>;
 }
 
-/** Messages at these places: one range when each is next to the one before, as mostly, and a list otherwise. */
+/** Prints the condition for messages at these places: one range where each place is next to the one before, as mostly, and a list otherwise. */
 function placedAt(ordinals: readonly number[]) {
   const [first, last] = [ordinals.at(0) ?? 0, ordinals.at(-1) ?? -1];
   return ordinals.every((ordinal, at) => ordinal === first + at)
@@ -203,7 +211,7 @@ function placedAt(ordinals: readonly number[]) {
     : fragment`ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`;
 }
 
-/** Ends the waiting of messages; answers how many were pending still, and the places of those among them that had been handled before. */
+/** Ends the waiting of messages. Answers how many were still pending, and the places of those among them that had been handled before. */
 export const endPending = (tx: Queryable, experimentId: string, ordinals: readonly number[]) =>
   tx.one<{ ended: number; again: number[] }>(sql('messages.endPending')`
     with ended as (
@@ -211,12 +219,12 @@ export const endPending = (tx: Queryable, experimentId: string, ordinals: readon
     )
     select count(*)::integer as ended, coalesce(jsonb_agg(ordinal) filter (where again), '[]') as again from ended`);
 
-/** Forgets tries of which no message is pending any more. */
+/** Forgets the tries whose messages are no longer pending. */
 export const forgetTries = (tx: Queryable, experimentId: string) =>
   tx.run(sql('messages.forgetTries')`delete from message_tries t where t.experiment_id = ${experimentId} and not exists (
     select from pending_messages p where p.experiment_id = t.experiment_id and p.ordinal between t.first_ordinal and t.last_ordinal)`);
 
-/** Notes what became of messages that came to something else than one stored row. */
+/** Notes what became of messages that did not become exactly one stored row. */
 export const noteReports = (tx: Queryable, reports: readonly (MessageReport & { again: boolean })[]) =>
   tx.run(sql('messages.noteReports')`
     update inbox m set status = r.status, stored = case when r.again then m.stored else 0 end + r.stored, quarantined = r.quarantined,
@@ -230,14 +238,14 @@ export const listStillPending = (db: Queryable, experimentId: string, ordinals: 
   db.rows<{ ordinal: number }>(sql('messages.stillPending')`
     select ordinal from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`);
 
-/** The place of what is written next in the order of annotation changes. */
+/** Answers the place of the next change in the order of annotation changes. */
 export const findNextAnnotationChange = async (db: Queryable) =>
   (await db.one<{ sequence: number }>(sql('messages.nextAnnotationChange')`select nextval('annotation_changes') as sequence`))?.sequence ??
   0;
 
 /**
- * Notes a try of messages before it is made, so that a message that ends the process is found. The messages are those from the first to the last of these
- * places in the order of arrival. Answers its id.
+ * Notes a try of messages before it is made, so that a message that ends the process is found. The messages are those from place `first` to place `last` in the
+ * order of arrival. Answers the id of the try.
  */
 export const noteTry = async (db: Queryable, experimentId: string, { first, last }: { first: number; last: number }) =>
   (
@@ -253,7 +261,7 @@ export const insertContributors = (db: Queryable, experimentId: string, userIds:
     insert into contributors (experiment_id, user_id) select ${experimentId}, u.id from users u where u.id = any (${userIds}::uuid[])
     on conflict do nothing returning user_id as "userId"`);
 
-/** Messages that were set aside longer ago than their retention, with the keys of their bytes. */
+/** Lists messages that were set aside and handled before a time, with the keys of their bytes. */
 export const listExpired = (db: Queryable, before: Date, limit: number) =>
   db.rows<{ id: string; objectKey: string | null }>(sql('messages.listExpired')`select id, object_key as "objectKey" from inbox m
     where status <> 'stored' and not exists (select from pending_messages p where p.experiment_id = m.experiment_id and p.ordinal = m.ordinal) and handled_at < ${before.toISOString()}::timestamptz limit ${limit}`);

@@ -1,4 +1,4 @@
-/** Immutable files, written anew without some of their rows. */
+/** Writes immutable files anew without some of their rows. */
 import { join } from 'node:path';
 import { listFilesAt, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import { setFilesVariable, writeSelect, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
@@ -6,15 +6,15 @@ import type { Batch } from './tables.ts';
 
 const EXPRESSION = { raw_id: 'raw_id', source: 'substr(id, 1, 20)' } as const;
 
-/** Rows to leave out: those whose id, source (the first 20 digits of the id) or measurement is one of these. */
+/** Rows to leave out: those whose measurement (`raw_id`) or source (the first 20 digits of the id) is one of `values`. */
 export interface Replaced {
   key: 'raw_id' | 'source';
   values: readonly string[];
 }
 
 /**
- * Stages the files of a table anew that hold some rows, without those rows, and `also` these (ids by absolute path). `from` and `to` are of the sort column, and say in what
- * files the rows can be.
+ * Stages anew, without some rows, the files of a table that hold those rows, and in any case the files of `also` (ids by absolute path). `from` and `to` are
+ * values of the sort column, and say in which files the rows can be.
  */
 export async function stageWithout(
   batch: Batch,

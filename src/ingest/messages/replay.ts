@@ -1,4 +1,4 @@
-/** Stored messages, taken apart and stored again by the definitions of today. */
+/** Takes stored messages apart again, and stores their rows by the definitions of today. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ interface ReplayDeps {
 
 const TRIES = 12;
 
-/** Of these messages, the rows of every measurement that is stored and that this message brought. */
+/** Makes the rows of those measurements in these messages that are stored, and that came with the same message. */
 async function storedRows({ db }: ReplayDeps, tableId: string, experimentId: string, messages: readonly ReadMessage[]) {
   const asked = new Map<string, { message: ReadMessage; rows: MeasurementRow[] }>();
   const deviceRow = makeDeviceHasher(experimentId);
@@ -42,8 +42,8 @@ async function storedRows({ db }: ReplayDeps, tableId: string, experimentId: str
 }
 
 /**
- * Puts rows made anew from stored messages of one experiment in place of the rows of raw_data that they were made to before, in one transaction. What is not stored is left alone.
- * Answers how many rows were replaced. Row ids stay. The device table and what macros made are left as they are.
+ * Replaces the rows of raw_data that came from stored messages of one experiment by rows made anew, in one transaction. A measurement that is not stored is
+ * left alone. Answers how many rows were replaced. Row ids stay. The device table and what macros made are left as they are.
  */
 export async function replayMessages(deps: ReplayDeps, experimentId: string, messages: readonly ReadMessage[]): Promise<number> {
   const { db, staging, pipelines } = deps;

@@ -1,4 +1,4 @@
-/** Decoded messages → flat rows of the batch file: one a measurement, and one a delivered macro output. Pure. */
+/** Makes the rows of decoded messages: one for each measurement, or for each element of its burst, with the macro outputs that came with it. Pure. */
 import { isUuid } from '../../database/uuid.ts';
 import { isRecord } from '../../json.ts';
 import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
@@ -14,7 +14,7 @@ import { readAnnotations, type BroughtAnnotation } from './annotations.ts';
  * without `RARE_QUOTE`.
  */
 export interface PlainValues {
-  /** Of the begin of each value among the spans, counted from `from`; its end comes next. */
+  /** Where the begin of each value stands among the spans, counted from `from`; its end comes next. */
   readonly places: Readonly<Record<PlainName, number>>;
   readonly bytes: Buffer;
   readonly spans: Int32Array;
@@ -33,10 +33,10 @@ export interface DecodedMeasurement {
   index: number;
   /** ISO 8601, UTC. */
   timestamp: string;
-  /** One JSON text an element of a burst, one for an object, none without a sample. */
+  /** JSON texts: one for each element of a burst, one for an object, none without a sample. */
   samples: readonly string[];
   ownId: string | null;
-  /** Of the message's text, hex; null for one with an id of its own. */
+  /** SHA-256 of the message's text, hex; null for a message with an id of its own. */
   sha256: string | null;
   timezone: string | null;
   protocolId: string | null;
@@ -44,7 +44,10 @@ export interface DecodedMeasurement {
   workbookRunId: string | null;
   /** JSON text of what the macros see as `ctx`. */
   macroContext: string | null;
-  /** JSON text of an array of `{id, name, filename}`; an entry with `output` (an object, or one a burst element) or `error` is a delivered macro result. */
+  /**
+   * JSON text of an array of `{id, name, filename}`. An entry with `output` (an object, or one for each element of a burst) or `error` is a delivered macro
+   * result.
+   */
   macros: string | null;
   /** JSON text of an array of `{question_label, question_text, question_answer}`. */
   questions: string | null;
@@ -96,11 +99,11 @@ export type PlainName = Exclude<keyof Facts, 'macroContext'> | 'sample' | 'ownId
 export interface MeasurementRow {
   id: string;
   deviceRow: string;
-  /** Values that are written from where they stand, but for the protocol where the topic says one. */
+  /** Values that are copied from the bytes of the message, except for a protocol that the topic names. */
   plain?: PlainValues & { readonly topicProtocolId: string | null };
   facts: Facts;
   clientId: string | null;
-  /** The person whom the connection proved; null of what a device sent. */
+  /** The person whom the connection proved; null for what a device sent. */
   senderId: string | null;
   contributorId: string | null;
   processedAt: string;
@@ -109,17 +112,17 @@ export interface MeasurementRow {
   answers: readonly Answer[];
   results: readonly MacroResult[];
   annotations: readonly BroughtAnnotation[];
-  /** Ids of the macros that are to run on it: those that it names and that sent no output with it. */
+  /** Ids of the macros that are to run on the measurement: those that it names and whose output did not come with it. */
   toRun: readonly string[];
 }
 
-/** Macros of one measurement that are run; a message that names more names the rest in vain. */
+/** How many macros are run on one measurement; others that a message names are not run. */
 export const MACROS_RUN = 20;
 
 const RESERVED: ReadonlySet<string> = new Set([...listFixedColumns('raw_data').map(({ name }) => name), ...OWN_NAMES]);
 
 let last = { at: NaN, iso: '' };
-/** The ISO text of a time: messages that were kept together came at one. */
+/** Prints a time as ISO text, and keeps the last one: messages that were kept together came at one time. */
 function isoOf(time: Date): string {
   const at = time.getTime();
   if (at !== last.at) last = { at, iso: time.toISOString() };
@@ -180,7 +183,7 @@ export const pickContributor = (arrival: Arrival, { userId }: Pick<DecodedMeasur
 /** How many rows a message comes to. */
 export const countRows = (message: DecodedMeasurement): number => (message.plain ? 1 : Math.max(1, message.samples.length));
 
-/** The row of a plain message, of which nothing is made but what is asked for. */
+/** The row of a plain message, whose values are made only when somebody asks for them. */
 class PlainRow implements MeasurementRow {
   readonly macros = null;
   readonly answers = NONE;
@@ -272,7 +275,7 @@ export function makeMeasurementRows(
   const rows: MeasurementRow[] = [];
   for (let index = 0; index < Math.max(1, samples.length); index += 1) {
     const data = samples[index] ?? null;
-    // no character has more than three bytes
+    // no unit of UTF-16 has more than three bytes in UTF-8
     if (data !== null && data.length * 3 > MAX_RECORD_BYTES && Buffer.byteLength(data) > MAX_RECORD_BYTES) return 'sample-too-large';
     const id = hashRowId(source, index);
     const { macros, results, toRun } = namedIn(macrosOf(named, data), index, samples.length > 1);

@@ -39,7 +39,7 @@ export type { MeasurementRow } from './rows.ts';
 
 /** A message that has arrived. Who sent it is what the connection proved, not what the payload says. */
 export interface NewArrival {
-  /** A UUID, of an experiment that may or may not be there: that is decided when the message is read. */
+  /** UUID of an experiment. Whether there is such an experiment is decided when the message is read. */
   experimentId: string;
   clientId?: string | null;
   /** The person whose credentials or upload URL were used; null for a device by certificate. */
@@ -74,7 +74,7 @@ export async function storeMessages(db: Queryable, arrivals: readonly NewArrival
   return (await queries.insertMessages(db, rows, bodies)).map(({ id }) => id);
 }
 
-/** One message of the inbox, taken apart. `refused`: it may not be stored at all, for this reason; it waits for a replay. */
+/** One message of the inbox, taken apart. `refused`: why the message may not be stored at all; it waits for a replay. */
 export interface ReadMessage {
   id: string;
   /** `ordinal`: its place in the order of arrival. */
@@ -87,18 +87,21 @@ export interface MessageDeps {
   db: Database;
   staging: StagingArea;
   pipelines: Pipelines;
-  /** Runs in the transaction that commits a batch, with the measurements that it adds. Each is given once; without any it is not called. */
+  /**
+   * Runs in the transaction that commits a batch, with the measurements that the batch adds. Each measurement is given once. Without any measurement this is
+   * not called.
+   */
   alongside?: (tx: Transaction, experimentId: string, stored: readonly (readonly MeasurementRow[])[]) => Promise<void>;
 }
 
 const TRIES = 8;
-/** Messages that are looked at before others have their turn in this process. */
+/** Messages that are looked at before other work in this process has its turn. */
 const AT_ONCE = 500;
 
 const NONE: MessageReport['reasons'] = {};
 
 interface Sorted {
-  /** Of each measurement that is new: one row, or one for each element of its burst. */
+  /** The rows of each new measurement: one, or one for each element of its burst. */
   measurements: MeasurementRow[][];
   /** The sources that are new. */
   sources: NewSource[];
@@ -112,7 +115,10 @@ function setAside(tally: Tally, reason: string, rows: number): void {
   tally.reasons = { ...tally.reasons, [reason]: (tally.reasons[reason] ?? 0) + rows };
 }
 
-/** Decides for every measurement of a batch whether it is stored, there already, or set aside; what is there already only if it `looksFirst`. */
+/**
+ * Decides for every measurement of a batch whether it is stored, there already, or set aside. Without `looksFirst` the table is not asked what it has, and only
+ * repeats within the batch are found.
+ */
 async function sortOut(
   { db, pipelines }: MessageDeps,
   experimentId: string,
@@ -180,7 +186,7 @@ async function stillThere(db: Database, experimentId: string, messages: readonly
   return messages.filter(({ arrival }) => pending.has(arrival.ordinal));
 }
 
-/** Ends the waiting of messages with their reports, which stand in the same order; false when somebody else has ended one of them. */
+/** Ends the waiting of messages with their reports, which stand in the same order. Answers false when somebody else has ended one of them. */
 async function endMessages(tx: Transaction, experimentId: string, messages: readonly ReadMessage[], reports: readonly MessageReport[]) {
   const found = await queries.endPending(tx, experimentId, ordinalsOf(messages));
   if (!found || found.ended < messages.length) return false;
@@ -195,7 +201,7 @@ async function endMessages(tx: Transaction, experimentId: string, messages: read
   return true;
 }
 
-/** A batch on its way. */
+/** A batch that is being stored. */
 export interface Storing {
   ended: Promise<unknown>;
   /** The device table that it has written; none when it ends without one. */
@@ -204,13 +210,16 @@ export interface Storing {
 
 export interface IngestingMessages {
   signal?: AbortSignal;
-  /** A batch of the same experiment that is being stored: what is written here waits for its end before it is committed. */
+  /** A batch of the same experiment that is being stored. The new batch is written meanwhile, and committed after that one has ended. */
   before?: Storing;
-  /** Hears of the device table that is to be committed with these messages as soon as it is written. */
+  /** Is told of the device table that is to be committed with these messages, as soon as it is written. */
   onDevices?: (staged: Staged) => void;
-  /** Whether what is there already is looked up at first, as it is unless told. Otherwise the commit finds it out, and all of the batch is made a second time. */
+  /**
+   * Whether the measurements that are stored already are looked up first; true unless given. Otherwise the commit finds them, and the whole batch is made a
+   * second time.
+   */
   looksFirst?: boolean;
-  /** What tables are to be called that are not there yet, where batches are stored at once. */
+  /** Ids for tables that are not there yet, for batches that are stored at once. */
   tables?: NewTables;
 }
 
@@ -300,7 +309,7 @@ export async function ingestMessages(
   }
 }
 
-/** Everyone whose measurements these are, as far as they say: the sender we know, or else whom the payload names. */
+/** Lists everyone whose measurements these are: the sender that the connection proved, or else the person whom the payload names. */
 export const listContributors = (messages: readonly ReadMessage[]): string[] => [
   ...new Set(
     messages.flatMap(({ arrival, decoded }) =>

@@ -39,7 +39,7 @@ export interface Batch {
   experimentId: string;
   /** Folder of this try. */
   work: string;
-  /** Ids of their own unless given. */
+  /** Ids for new tables; each gets one of its own unless given. */
   tables?: NewTables;
 }
 
@@ -51,13 +51,13 @@ export interface Prepared {
 
 export type Cells = readonly (string | null)[];
 
-/** The engine reads the text once, whatever is made of it. */
+/** Keeps the records in a table, so that the engine reads their text only once. */
 const KEPT = [
   'create or replace temp table kept_records as select * from bronze_records',
   'create or replace temp view bronze_records as select * from kept_records',
 ];
 
-/** Writes one file of text cells, and names what it holds `bronze_records`. The first cell is `fieldlake_row`. */
+/** Writes one file of text cells, and makes the view `bronze_records` of it. The first cell is `fieldlake_row`. */
 async function records({ session, pipelines, work }: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
   const file = await BufferedFile.create(join(work, randomUUID()));
   try {
@@ -82,7 +82,7 @@ async function records({ session, pipelines, work }: Batch, columns: readonly st
   });
 }
 
-/** The same, for steps that look at the records more than once. */
+/** Writes records as `records` does, and keeps them in a table for steps that look at them more than once. */
 export async function keepRecords(batch: Batch, columns: readonly string[], rows: Iterable<Cells>): Promise<void> {
   await records(batch, columns, rows);
   await batch.session.prepare(KEPT.map((sql) => ({ sql, values: [] })));
@@ -92,7 +92,7 @@ export const FACTS = FACT_COLUMNS.map(({ name }) => name);
 
 export const printFacts = (row: MeasuredFacts): Cells => FACT_COLUMNS.map(({ of }) => of(row));
 
-/** A table by its identifier, or a new one that comes to be in the commit, with this id. */
+/** Finds a table by its identifier, or plans a new one with `newId`, which `ensure` makes in the commit. */
 export async function openTable(
   { db, experimentId }: Pick<Batch, 'db' | 'experimentId'>,
   kind: 'raw_data' | 'device' | 'macro',
@@ -110,7 +110,7 @@ export async function openTable(
   return { id, version: found?.version ?? 0, known, ensure };
 }
 
-/** What a question's column is: text, whatever is answered, so that no later answer is odd. */
+/** Makes the column of a question. It is text, whatever is answered, so that no later answer is odd. */
 export const makeQuestionColumn = (name: string, label: string): ColumnState => ({
   name,
   type: { kind: 'string' },
@@ -121,7 +121,7 @@ export const makeQuestionColumn = (name: string, label: string): ColumnState => 
   exactDouble: true,
 });
 
-/** The questions that rows have answers to, by their column: as they were asked first. */
+/** Lists the questions that rows have answers to, by their column, with the label that came first. */
 export function listLabels(rows: readonly { answers: readonly Answer[] }[]): Map<string, string> {
   const labels = new Map<string, string>();
   for (const { answers } of rows)
@@ -129,7 +129,7 @@ export function listLabels(rows: readonly { answers: readonly Answer[] }[]): Map
   return labels;
 }
 
-/** Zones of a batch that are worth a case each. */
+/** Up to how many zones of a batch get a case each. */
 const FEW_ZONES = 8;
 
 /** Zones that the engine has been found to know. */
@@ -146,7 +146,7 @@ async function zonesKnown(session: StagingSession, zones: readonly string[]): Pr
 
 const ZONES = 'bronze_records left join time_zones as zones on zones.name = bronze_records.timezone';
 
-/** A step that names each zone of a batch, if they are few: the engine looks one up once then, and twice for every row otherwise. */
+/** Prints a step that names each zone of a batch, if they are few. The engine then looks each zone up once, instead of twice for every row. */
 async function withZones(session: StagingSession, step: string, zones: readonly string[]): Promise<string> {
   if (zones.length > FEW_ZONES) return step;
   const names = (await zonesKnown(session, zones)).map(quoteText);
@@ -161,7 +161,7 @@ async function withZones(session: StagingSession, step: string, zones: readonly 
     .replaceAll('zones.name', 'known_zone');
 }
 
-/** Stages measurements as rows of raw_data, and says what columns their answers come to. */
+/** Stages measurements as rows of raw_data, and answers the columns that their answers need. */
 export async function stageMeasurements(batch: Batch, tableId: string, rows: readonly MeasurementRow[]) {
   const { session, pipelines, experimentId } = batch;
   const labels = listLabels(rows);
@@ -202,8 +202,8 @@ export async function prepareMeasurements(batch: Batch, rows: readonly Measureme
 }
 
 /**
- * Stages the device table anew, from what it holds and what the devices of these measurements said, in the session that has staged them. `before`: what the
- * batch before has staged, which is to be committed first; without, what the table holds now.
+ * Stages the device table anew, from what it holds and from what the devices of these measurements said, in the session that has staged the measurements.
+ * `before`: the device table that the batch before has staged and commits first. Without it, the table as it is now is taken.
  */
 export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow[], before?: Staged): Promise<Prepared> {
   const { db, session, pipelines, experimentId, staging } = batch;

@@ -1,4 +1,4 @@
-/** What the values of the columns of `bronze_records` are, as the engine finds when it looks at all of them or at the first. */
+/** Finds what the values of the columns of `bronze_records` are. The engine looks at all of them, or only at the first ones. */
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { fill, type Pipelines } from '../pipeline.ts';
@@ -11,15 +11,15 @@ export type TextForm = 'text' | 'plain' | 'comma' | 'boolean' | 'ymd' | 'dmy' | 
 /** How a column is read. */
 export interface Reading {
   form: TextForm;
-  /** Classes that its values have where they are not odd. */
+  /** Classes of the column's values, odd ones left out. */
   classes: number;
-  /** A time stands behind some days. */
+  /** Whether a time follows some of the days. */
   timed: boolean;
   fitting: number;
   odd: number;
-  /** Whether it holds what has to be taken off or turned into null. */
+  /** Whether some values have parts that are taken off, or are turned into null. */
   untidy: boolean;
-  /** A word for whoever wonders about the column's type. */
+  /** Explains a type that somebody may not expect. */
   note?: string;
 }
 
@@ -34,11 +34,11 @@ export interface BronzeField {
   form: 'text' | 'token' | 'json' | ColumnType;
   /** For text of a delimited file: the column that holds it as it was sent, and how it is read. */
   read?: { sent: string; reading: Reading; wanted?: ColumnType };
-  /** What the report says of it beside its type. */
+  /** What the report says of the column besides its type. */
   note?: string;
 }
 
-/** What all values of a column, or its first, are. */
+/** What all values of a column are, or its first ones. */
 export interface Stats {
   classes: number;
   /** Values by JSON kind; for text all count as `s`. */
@@ -54,14 +54,17 @@ export const isDeclared = (form: BronzeField['form']): form is ColumnType => typ
 /** The text of a value. */
 export const printText = ({ column, form }: BronzeField): string =>
   form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column;
-/** A value as it was sent, and the condition under which it says anything. */
+/** The text of a value as it was sent, and (`isSaid`) the condition that it is not missing. */
 export const printSentText = (field: BronzeField): string => field.read?.sent ?? printText(field);
 export const isSaid = (field: BronzeField): string => (field.read ? `not is_unsaid(${field.read.sent})` : `${printText(field)} <> ''`);
 /** The class of a value; see `TEXT_CLASSES`. */
 export const printClass = (field: BronzeField): string =>
   field.form === 'token' ? `token_class(${field.column})` : `text_class(${printText(field)})`;
 
-/** Union of the classes of a column's values. A declared type needs only to know whether there are any, and whether a BIGINT leaves what a DOUBLE holds. */
+/**
+ * Prints the union of the classes of a column's values. Of a declared type only two things are asked: whether there are values, and whether a BIGINT is too
+ * large for a DOUBLE to keep.
+ */
 function unionOf(field: BronzeField, hasText: boolean): string {
   const { column, form } = field;
   if (form === 'token' && hasText) return `bit_or(loose_token_class(${column}))`;
@@ -72,7 +75,7 @@ function unionOf(field: BronzeField, hasText: boolean): string {
   return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large} + 0 * (bit_xor(hash(${column})) & 1)::integer`;
 }
 
-/** The classes of every column's values; without `sample` those of the first values only. */
+/** Finds the classes of every column's values; without `sample` those of the first values only. */
 export async function classify(
   session: StagingSession,
   pipelines: Pipelines,
@@ -100,7 +103,7 @@ export async function classify(
   return all;
 }
 
-/** True for a value of one of these classes, said more cheaply than `text_class` says which; null when there is no cheaper way. */
+/** Prints a test for a value of one of these classes, which costs less than asking `text_class` for its class. Null when there is no cheaper test. */
 function quickTest(column: string, classes: number): string | null {
   const C = TEXT_CLASSES;
   const tests: [number, string][] = [
@@ -120,7 +123,7 @@ function quickTest(column: string, classes: number): string | null {
   return asked.length === 0 ? 'false' : asked.join(' or ');
 }
 
-/** Of these text columns, those whose every value is of the classes that the first values have. */
+/** Finds the text columns in which every value is of a class that the first values have. */
 export async function confirm(
   session: StagingSession,
   pipelines: Pipelines,

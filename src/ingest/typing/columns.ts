@@ -27,7 +27,7 @@ export interface NamedColumn {
   name: string;
 }
 
-/** The first letters of a name, never half of one. */
+/** Cuts a name to `room` letters, and never through the middle of one. */
 export const cut = (name: string, room: number) => {
   const letters = Array.from(name);
   return letters.length <= room ? name : letters.slice(0, room).join('');
@@ -53,8 +53,8 @@ function nameAlone(key: string, index: number, { reserved, prefix }: NameRules):
 }
 
 /**
- * Where keys went before, whatever their columns are called now: by index of the key. A key that is written in another way goes where the first goes that is
- * named like it, if nothing else does.
+ * Finds the columns that keys went to before, by index of the key, whatever those columns are called now. A key that is only spelled in another way goes to the
+ * first column whose key would get the same name, if no other key goes there.
  */
 function findHomes(keys: readonly string[], known: readonly KnownName[], rules: NameRules): Map<number, string> {
   const exact = new Map<string, string[]>();
@@ -64,7 +64,7 @@ function findHomes(keys: readonly string[], known: readonly KnownName[], rules: 
   for (const { name, originalKey } of known) {
     const key = originalKey ?? name;
     const isEmpty = key.trim() === '';
-    // what has no key of its own, and what is named by its place
+    // a column of odd values has no key of its own, and `column_3` is named by its place
     if ((originalKey === undefined && isOddText(name)) || (isEmpty && /^column_\d+(_\d+)?$/.test(name))) continue;
     add(exact, key, name);
     if (!isEmpty) add(alike, like(key), name);
@@ -85,9 +85,10 @@ function findHomes(keys: readonly string[], known: readonly KnownName[], rules: 
 }
 
 /**
- * Names for the keys of a file, in order. A key goes where it went before. Another keeps its name (trimmed) unless it is empty (`column_3`), a base column's (`data_id`), ends in
- * `__text`, which is where odd values go (`data_x__text_1`), repeats an earlier one in any case (`temp_2`) or one of `taken`, or is longer than 255 characters. NUL and lone
- * surrogates become U+FFFD.
+ * Names the columns for the keys of a file, in order. A key goes where it went before. Any other key is itself the name (trimmed), with these exceptions. An
+ * empty key is named by its place (`column_3`). The name of a base column gets a prefix (`data_id`). So does a key that ends in `__text`, where odd values go
+ * (`data_x__text_1`). A name that repeats an earlier one or one of `taken`, in any case, gets a number (`temp_2`). Names are cut at 255 characters. NUL and
+ * lone surrogates become U+FFFD.
  */
 export function nameColumns(
   keys: readonly string[],
@@ -114,7 +115,7 @@ export const isColumnName = (name: string): boolean =>
 /** Whether a column is one that every upload table has, or holds the odd values of another. */
 export const isOwnColumn = (name: string): boolean => UPLOADED.reserved.has(name.toLowerCase()) || isOddText(name);
 
-/** Where the values of a column go that do not fit its type. */
+/** Names the column that holds those values of another which do not fit its type. */
 export const nameOddColumn = (name: string): string => `${cut(name, MAX_NAME - 6)}__text`;
 
 const isOddText = (name: string) => name.toLowerCase().endsWith('__text');

@@ -23,7 +23,7 @@ export interface ColumnReport {
   widenedFrom?: string;
   /** Values that did not fit the type and are kept in `<name>__text`. */
   oddValues: number;
-  /** The first of them. `row` counts the file's records from 1, the header apart. */
+  /** The first odd values. `row` counts the file's records from 1, without the header. */
   oddExamples?: readonly { row: number; value: string }[];
   /** Rows of the file in which the column has no value. */
   missingValues?: number;
@@ -50,7 +50,10 @@ export const KIND_CLASSES = {
 
 const NUMERIC = new Set<ColumnType['kind']>(['int', 'bigint', 'double', 'decimal']);
 
-/** The classes of a column's values that its type is decided by: of JSON those of numbers where the column holds numbers, else of the commonest kind; of a tie the first of s, n, b, j. */
+/**
+ * Picks the classes of a column's values that decide its type. Of JSON only one kind counts: numbers where the table's column holds numbers, else the commonest
+ * kind. In a tie the first of s, n, b, j counts.
+ */
 export function pickClassesOfKind(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
   if (field.read) return classes & (field.read.reading.classes | TEXT_CLASSES.empty);
   if (field.form !== 'token' && field.form !== 'json') return classes;
@@ -96,7 +99,9 @@ function converted(field: BronzeField, type: ColumnType): string {
 export const printCastable = (field: BronzeField, { kind }: ColumnType) =>
   kind === 'timestamp' ? `instant_text(nullif(${printText(field)}, ''))` : `nullif(${printText(field)}, '')`;
 
-/** Declared types that hold every value of both. */
+/**
+ * Picks the type of a column after values of a declared type join it: the declared type where that holds the values of both, else the type that the column has.
+ */
 function joinDeclared(known: ColumnState, declared: ColumnType): ColumnType {
   if (!known.hasValues) return declared;
   const from = known.type.kind;
@@ -116,7 +121,7 @@ export interface PresentColumn {
   type: ColumnType;
   /** Its place among the fields. */
   at: number;
-  /** Under which a value fits the type; null: every one does. */
+  /** The condition under which a value fits the type; null: every value does. */
   predicate: string | null;
   /** Whether every value is known to fit. */
   isClean: boolean;
@@ -127,7 +132,7 @@ interface Naming {
   names: readonly NamedColumn[];
 }
 
-/** The type of every column, by what all its values are and what the table has. */
+/** Decides the type of every column from what its values are and from the column that the table has. */
 export function decideTypes(
   fields: readonly BronzeField[],
   stats: ReadonlyMap<string, Stats>,
@@ -245,7 +250,7 @@ export async function decideFileTypes(
   return { columns, report, values: values.join(', ') };
 }
 
-/** Of columns that are read as values, whether there are any is known. */
+/** Answers the stats of columns that were read into a declared type: whether these hold values is known already. */
 function* saidOf(fields: readonly BronzeField[]): Generator<[string, Stats]> {
   for (const { column, form, read } of fields)
     if (read && isDeclared(form))
@@ -269,7 +274,7 @@ const isOdd = ({ field, predicate }: Doubtful) => `${isSaid(field)} and not coal
 const EXAMPLES = 3;
 const EXAMPLE_LETTERS = 100;
 
-/** How many values of each column are odd, and the first of them. */
+/** Counts the odd values of each column, and finds the first ones. */
 async function countOdd(session: StagingSession, pipelines: Pipelines, odd: readonly (Doubtful & { name: string })[]) {
   const counts = new Map<string, { many: number; first: { row: number; value: string }[] }>();
   for (let at = 0; at < odd.length; at += BATCH) {

@@ -1,6 +1,6 @@
 /**
- * The quick way to type text: the first records say which type each column has, and the pass that stores the rows looks whether every value agrees. It is the one
- * pass over the file. Where a value does not agree, that pass ends with an error and the file is typed the long way (`decideFileTypes` in typing.ts).
+ * The quick way to type text. The first records say which type each column has. The pass that stores the rows checks whether every value agrees, so the file is
+ * passed over only once. Where a value does not agree, that pass ends with an error and the file is typed the long way (`decideFileTypes` in decide.ts).
  */
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
@@ -14,14 +14,14 @@ import { classify, isDeclared, type BronzeField, type Stats } from './classes.ts
 
 const C = TEXT_CLASSES;
 
-/** What the engine says at a value that does not agree with the first ones. */
+/** The engine's error at a value that does not agree with the first ones. */
 export const DISAGREES = 'a value is of another kind than the first ones';
 
-/** Classes that change nothing about a column of this type. */
+/** Answers the classes of values that leave a column of this type as it is. */
 const companions = ({ kind }: ColumnType): number =>
   C.empty | (kind === 'double' ? C.int | C.long | C.double : kind === 'bigint' ? C.int | C.long : 0);
 
-/** Trial values of a column, and the test that one of them is the value that was sent. Null: the type has no such test. */
+/** Prints trial casts of a column, and the test that a cast gives the value that was sent. Null: the type has no such test. */
 function trialOf(column: string, type: ColumnType, classes: number): { tries: string[]; hit: string; value: string } | null {
   const tried = `${column}_tried`;
   const tries = [`try_cast(${column} as ${printPhysicalType(type)}) as ${tried}`];
@@ -39,7 +39,7 @@ function trialOf(column: string, type: ColumnType, classes: number): { tries: st
   return hit === undefined ? null : { tries, hit, value: tried };
 }
 
-/** How a column is read: its value, or an error. Undefined where only a look at every value before tells its type. */
+/** Prints how a column is read: a value, or an error where it does not agree. Undefined where only a look at every value beforehand tells the type. */
 function checked({ field, type }: PresentColumn, { classes }: Stats): { tries: string[]; value: string } | undefined {
   const { column, form, read } = field;
   if (!read || read.reading.odd > 0) return undefined;
@@ -51,7 +51,7 @@ function checked({ field, type }: PresentColumn, { classes }: Stats): { tries: s
   const allowed = classes | companions(type);
   const trial = trialOf(column, type, allowed);
   if (!trial) return undefined;
-  // a number of many spellings (1.50, 1e-7) is looked at more closely, and 5 among fractions is quicker told by itself
+  // a number that is spelled in another way (1.50, 1e-7) is looked at more closely, and a test of its own is quicker for a 5 among fractions
   const whole = type.kind === 'double' && (classes & C.int) !== 0 ? `when ${column}_whole::varchar = ${column} then ${column}_whole ` : '';
   const others = `when (text_class(${column}) & ${allowed}) <> 0 then cast(${printCastable(field, type)} as ${printPhysicalType(type)})`;
   return {
@@ -60,7 +60,9 @@ function checked({ field, type }: PresentColumn, { classes }: Stats): { tries: s
   };
 }
 
-/** Types the columns of a delimited file by its first records, and makes `silver_values`, which checks them. Undefined where that is not enough. */
+/**
+ * Types the columns of a delimited file by its first records, and makes `silver_values`, which checks them. Undefined where the first records are not enough.
+ */
 export async function decideTypesAsBegun(
   session: StagingSession,
   pipelines: Pipelines,

@@ -2,7 +2,7 @@ import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import type { TypeWord } from './readings.ts';
 
-/** A value as it would stand in a file that is to be read as a type. */
+/** Prints a value as it would stand in a file that is to be read as the type `into`. */
 export function printValue({ name, type }: Pick<ColumnState, 'name' | 'type'>, into: TypeWord): string {
   const value = quoteName(name);
   switch (type.kind) {
@@ -14,7 +14,7 @@ export function printValue({ name, type }: Pick<ColumnState, 'name' | 'type'>, i
       return `replace(strftime(timezone('UTC', ${value}), '%Y-%m-%dT%H:%M:%S.%fZ'), '.000000Z', 'Z')`;
     case 'timestamp_ntz': {
       const time = `regexp_replace(strftime(${value}, '%Y-%m-%dT%H:%M:%S.%f'), '\\.000000$', '')`;
-      // a midnight is a day, and of a day one
+      // where a day is wanted, a time at midnight is printed as its day
       return into === 'date' ? `case when ${value} = ${value}::date then ${value}::date::varchar else ${time} end` : time;
     }
     case 'variant':

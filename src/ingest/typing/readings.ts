@@ -21,7 +21,7 @@ export type DayOrder = (typeof DAY_ORDERS)[number];
 export const TYPE_WORDS = ['int', 'bigint', 'double', 'boolean', 'date', 'timestamp', 'timestamp_ntz', 'string'] as const;
 export type TypeWord = (typeof TYPE_WORDS)[number];
 
-/** What an upload says of its files instead of leaving it to their values. */
+/** How an upload says that its files are to be read. Whatever it leaves out is found from their values. */
 export interface ReadingOptions {
   /** Instead of `MISSING_MARKS`; empty fields are missing in any case. */
   missing?: readonly string[];
@@ -29,7 +29,7 @@ export interface ReadingOptions {
   dateOrder?: DayOrder;
   /** By the name of the column, or its key in the file. */
   types?: Readonly<Record<string, TypeWord>>;
-  /** Of a workbook, the name of the sheet; the first one otherwise. */
+  /** Name of the sheet of a workbook; without it the first sheet is read. */
   sheet?: string;
 }
 
@@ -38,7 +38,7 @@ const C = TEXT_CLASSES;
 export interface SentField {
   key: string;
   sent: string;
-  /** The column that it is read into; numbered unless said otherwise. */
+  /** The column that the text is read into; `c1`, `c2`… unless given. */
   into?: string;
 }
 
@@ -55,7 +55,7 @@ type Family = 'number' | 'boolean' | 'day' | 'instant';
 interface Candidate {
   form: TextForm;
   family: Family;
-  /** Bits of `TEXT_CLASSES`, `SENT` and `DAYS` that it reads. */
+  /** Bits of `TEXT_CLASSES`, `SENT_CLASSES` and `DAY_CLASSES` that this candidate reads. */
   bits: number;
   classes: number;
 }
@@ -88,12 +88,12 @@ const FAMILIES: Readonly<Record<ColumnType['kind'], Family | undefined>> = {
   array: undefined,
 };
 
-/** Values of a column by their kind. */
+/** How many values of a column are of each kind. */
 export type Kinds = ReadonlyMap<number, number>;
 
 const MOST_ODD = 1_000;
 const FEW_ODD = 2;
-/** A column is of a type when at least 99 % of its values are, or all but two, and in any case all but a thousand and more than are not. */
+/** Whether a column is of a type: at least 99 % of its values fit, or all but two. In any case more values fit than do not, and at most a thousand do not. */
 export const isMostly = (fitting: number, odd: number): boolean =>
   fitting > odd && odd <= Math.max(FEW_ODD, Math.floor((fitting + odd) / 100)) && odd <= MOST_ODD;
 
@@ -122,7 +122,10 @@ function allowed(kinds: (bits: number) => number, { type, delimiter, options }: 
   });
 }
 
-/** The way in which most of a column's values are written, if it is the way of nearly all. */
+/**
+ * Chooses the way in which nearly all values of a column are written, else text. Where the type is known, the best way of that type is chosen even if many
+ * values are odd.
+ */
 export function chooseReading(kinds: Kinds, known: Known): Reading {
   const count = (bits: number) => [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
   const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT_CLASSES.missing | C.empty)) === 0 ? sum + many : sum), 0);
@@ -142,7 +145,7 @@ export function chooseReading(kinds: Kinds, known: Known): Reading {
   return { form: best.form, classes: best.classes, timed, fitting: best.fitting, odd, untidy: untidy || best.form === 'comma' };
 }
 
-/** Whether the first values say already that a column is text: more of them are odd than any type allows. */
+/** Whether the first values already say that a column is text, because more of them are odd than any type allows. */
 export function isSurelyText(kinds: Kinds, known: Known): boolean {
   const count = (bits: number) => [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
   const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT_CLASSES.missing | C.empty)) === 0 ? sum + many : sum), 0);
@@ -160,7 +163,7 @@ interface Steps {
 
 const MOMENTS: Readonly<Record<string, string>> = { y: 'ymd_moment', d: 'dmy_moment', m: 'mdy_moment', n: 'named_moment' };
 
-/** The kinds of all values of these columns of `bronze_sent`, or of the first ones. */
+/** Counts the kinds of the values of these columns of `bronze_sent`: of all values, or of the first ones. */
 export async function countKinds(
   session: StagingSession,
   pipelines: Pipelines,
@@ -198,7 +201,7 @@ export async function countKinds(
   });
   const dayLike = columns.filter((column) => [...(all.get(column) ?? [])].some(([kind]) => (kind & SENT_CLASSES.dayLike) !== 0));
   await look(dayLike, {
-    // what is a day or time of the plain kind is counted already
+    // days and times of the plain form have been counted already
     classes: (index) =>
       `${['y', 'd', 'm', 'n'].map((letter) => `${MOMENTS[letter]}(b${index}) as ${letter}${index}`).join(', ')}, text_class(b${index}) = ${C.text} and is_day_like(b${index}) as l${index}`,
     kind: (_, index) => `case when l${index} then day_kind(y${index}, d${index}, m${index}, n${index}, b${index}) end`,
@@ -206,7 +209,7 @@ export async function countKinds(
   return all;
 }
 
-/** What a column is turned into: text of one way to write it, or the value itself. */
+/** Prints what a column is turned into: text that is written in one way, or the typed value itself. */
 function printReading({ sent }: SentField, { form, timed, untidy }: Reading): { form: BronzeField['form']; value: string } {
   const bare = `bare(${sent})`;
   const unlessUnsaid = (value: string) => `case when is_unsaid(${sent}) then null else ${value} end`;
@@ -219,7 +222,7 @@ function printReading({ sent }: SentField, { form, timed, untidy }: Reading): { 
       return { form: 'text', value: unlessUnsaid(`comma_pointed(${bare})`) };
     case 'boolean': {
       const truths = `when lower(${bare}) in ('true', 'yes') then true when lower(${bare}) in ('false', 'no') then false`;
-      // most are written so, and it costs a tenth of the look below
+      // most truths are written so, and this test costs a tenth of the one below
       return { form: { kind: 'boolean' }, value: `case ${sent} when 'true' then true when 'false' then false else case ${truths} end end` };
     }
     case 'ymd':
@@ -249,7 +252,7 @@ interface ReadField {
 }
 
 /**
- * Chooses how every column of `bronze_sent` is read: by all values, or with `begun` by the first ones when they leave no doubt. The later values must then
+ * Chooses how every column of `bronze_sent` is read. All values decide. With `begun` the first values decide where they leave no doubt, and the later ones must
  * still be checked.
  */
 export async function chooseReadings(
@@ -298,7 +301,7 @@ export async function chooseReadings(
   });
 }
 
-/** Makes `bronze_records` of `bronze_sent`, by `chooseReadings`. */
+/** Makes `bronze_records` from `bronze_sent`, read as `chooseReadings` says. */
 export async function readText(reader: Reader, options: { begun: boolean }): Promise<BronzeField[]> {
   const read = await chooseReadings(reader, options);
   const columns = read.map(({ value }, index) => `${value}, ${reader.text.fields[index]?.sent ?? ''}`);

@@ -11,7 +11,7 @@ export interface Digits {
   part: number;
 }
 
-/** True when the digits decide between DECIMAL and something else, so that they have to be counted. */
+/** Whether the digits have to be counted, because they decide between DECIMAL and another type. */
 export const needsDigits = (classes: number, known?: KnownColumn): boolean => {
   const numbers = classes & NUMBERS;
   if (known?.hasValues === true && !known.exactDouble && known.type.kind === 'bigint' && (numbers & C.double) !== 0) return true;
@@ -26,7 +26,7 @@ function numberType(classes: number, digits: Digits): ColumnType | undefined {
   return { kind: (numbers & (C.long | C.bigint)) === 0 ? 'int' : 'bigint' };
 }
 
-/** The type of a new column, from all its values: text unless every non-empty value converts and survives. Undefined: no value at all. */
+/** Infers the type of a new column from all its values. It is text unless every non-empty value converts without loss. Undefined: there is no value at all. */
 export function inferType(classes: number, digits: Digits): ColumnType | undefined {
   const kinds = classes & ~C.empty;
   if (kinds === C.boolean) return { kind: 'boolean' };
@@ -47,7 +47,10 @@ export interface KnownColumn {
 
 const decimalHolds = (scale: number) => 38 - scale >= 19;
 
-/** The type of an existing column after values of these classes join it. It widens as decided and otherwise keeps its type. */
+/**
+ * Answers the type of an existing column after values of these classes join it. The column widens where a wider type holds old and new values, and otherwise
+ * keeps its type.
+ */
 export function widenType(known: KnownColumn, classes: number, digits: Digits): ColumnType {
   const { type, hasValues, exactDouble } = known;
   const alone = inferType(classes, digits);
@@ -68,7 +71,7 @@ export function widenType(known: KnownColumn, classes: number, digits: Digits): 
   return type;
 }
 
-/** The classes that a column of this type stores as they are; null: every text fits. DECIMAL decides by value. */
+/** Answers the classes whose values a column of this type stores as they are. Null: every text fits. 0 for DECIMAL, where each value decides. */
 export function listFittingClasses(type: ColumnType): number | null {
   switch (type.kind) {
     case 'int':

@@ -36,7 +36,7 @@ export interface MeasurementFields {
 
 /** What a reader answers when the value has the wrong type or range. */
 const WRONG = Symbol('wrong');
-/** From the parsed value and its JSON text to the field. */
+/** Reads a field from the parsed value and its JSON text. */
 type Read<T> = (value: unknown, text: string) => T | typeof WRONG;
 
 const words: Read<string> = (value) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : WRONG);

@@ -1,7 +1,7 @@
 /** Times as devices write them: ISO 8601 with an offset, kept to the microsecond. */
 const shape = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,12}))?)?\s*(Z|z|[+-]\d{2}(?::?\d{2})?)$/;
 
-/** In UTC, on a day that every month has: nothing to reckon. */
+/** A time in UTC on a day that every month has, which needs no reckoning. */
 const plain = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
 
 const [DASH, DOT, ZERO, COLON, LETTER_T, LETTER_Z] = [0x2d, 0x2e, 0x30, 0x3a, 0x54, 0x5a];
@@ -11,10 +11,12 @@ const digit = (bytes: Buffer, at: number): number => {
 };
 const two = (bytes: Buffer, at: number): number => digit(bytes, at) * 10 + digit(bytes, at + 1);
 
-/** The days of each month that it has in every year. */
+/** The number of days that each month has in every year. */
 const DAYS = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Whether bytes are an instant in UTC as `instantOf` answers one, but for missing zeros at its end; not every one is found. */
+/**
+ * Whether bytes are an instant in UTC as `readInstant` answers it, though zeros at the end of its second may be missing. Some such instants are not recognised.
+ */
 export function isPlainInstant(bytes: Buffer, start: number, end: number): boolean {
   const length = end - start;
   if (length < 20 || length === 21 || length > 27 || bytes[end - 1] !== LETTER_Z) return false;

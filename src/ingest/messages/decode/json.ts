@@ -30,7 +30,7 @@ const isStructure = (code: number) => code === 44 || code === 58 || code === 91 
 const opens = (code: number) => code === 91 || code === 123;
 const closes = (code: number) => code === 93 || code === 125;
 
-/** Just behind the closing quote of the string that begins at `start`; -1 when it never ends. */
+/** Finds the place just behind the closing quote of the string that begins at `start`; -1 when the string never ends. */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let before = quote - 1;
@@ -79,13 +79,13 @@ const isPlainWord = (text: string, at: number) => {
 export interface StrictJson {
   text: string;
   value: unknown;
-  /** Of an outermost object: the texts of those members that are objects or arrays, as they stand in `text`. */
+  /** The texts of those members of the outermost object that are objects or arrays, as they stand in `text`. */
   members: () => ReadonlyMap<string, string>;
 }
 
 const keyOf = (literal: string): string => (literal.includes('\\') ? (readJson(literal) as string) : literal.slice(1, -1));
 
-/** Just behind the object or array that begins at `start` of a strict text. */
+/** Finds the place just behind the object or array that begins at `start` of a strict text. */
 function endOfNested(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
@@ -97,13 +97,13 @@ function endOfNested(text: string, start: number): number {
   return text.length;
 }
 
-/** The members of the outermost object of a strict text that are objects or arrays; none of another text. */
+/** Finds those members of a strict text's outermost object that are objects or arrays. A text that is no object has none. */
 function nestedMembers(text: string): Map<string, string> {
   const found = new Map<string, string>();
   if (!text.trimStart().startsWith('{')) return found;
   let keyStart = 0;
   let keyEnd = 0;
-  // every string here is a key, or a value that no object and no array follows
+  // a string here is a key or a value, and only a key comes right before an object or an array
   for (let at = text.indexOf('{') + 1; at < text.length;) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
@@ -118,14 +118,17 @@ function nestedMembers(text: string): Map<string, string> {
   return found;
 }
 
-/** Whether a text holds so few brackets, in strings or not, that it nests no deeper than this. */
+/** Whether a text holds so few opening brackets, in strings or not, that it nests no deeper than `depth`. */
 function isShallow(text: string, depth: number): boolean {
   let left = depth;
   for (let at = 0; at < text.length && left >= 0; at++) if (opens(text.charCodeAt(at))) left--;
   return left >= 0;
 }
 
-/** True for nearly every text: nothing in it is to be replaced, and no cap can be reached. The engine's own parser reads it faster than we could. */
+/**
+ * Reads a text in which nothing is to be replaced and no cap can be reached, as in nearly every text; else undefined. The JavaScript engine's own parser reads
+ * such a text faster than we could.
+ */
 function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
   if (text.length > caps.values || !isShallow(text, caps.depth) || mayBeIllFormed(text) || mayOverflow(text)) return undefined;
   try {
@@ -135,7 +138,10 @@ function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
   }
 }
 
-/** The same text as strict JSON, or why not. NaN and the infinities (any case, any sign) become null, numbers that no double holds the text that they are written as. Linear; never throws. */
+/**
+ * Turns a text into strict JSON, or says why it cannot. NaN and the infinities (any case, any sign) become null. A number that no double holds becomes a string
+ * of its digits. Takes linear time and never throws.
+ */
 export function readStrictJson(text: string, caps: JsonCaps): StrictJson | JsonFault {
   return plainJson(text, caps) ?? madeStrict(text, caps);
 }

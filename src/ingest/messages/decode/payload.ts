@@ -45,7 +45,7 @@ export interface PayloadCaps {
   samples: number;
 }
 
-/** For a message off the broker (128 kB there); an uploaded object takes larger ones. */
+/** Caps for a message from the broker, which takes 128 kB at most. An uploaded object may have larger ones. */
 export const MESSAGE_CAPS: PayloadCaps = {
   bytes: 131_072,
   decompressed: 8_388_608,
@@ -61,12 +61,12 @@ export interface Measurement extends MeasurementFields {
   index: number;
   /** UTC, six digits of a second: `2026-05-01T10:00:00.123456Z`. */
   timestamp: string;
-  /** Each a JSON text, as the device wrote it: one for an object, one an element of a burst, none without a sample. */
+  /** JSON texts, as the device wrote them: one for an object, one for each element of a burst, none without a sample. */
   samples: readonly string[];
   burst: boolean;
-  /** The message's own `id`, if it has one; a source's identity before the hash. */
+  /** The message's own `id`, if it has one. It identifies the source, and the hash does so only without it. */
   ownId: string | null;
-  /** SHA-256, hex, of the message's text (decompressed; within an array as strict JSON); null for one with an id of its own, which needs no other. */
+  /** SHA-256, hex, of the message's text (decompressed; within an array as strict JSON). Null for a message with an id of its own, which needs no hash. */
   sha256: string | null;
   /** The whole message as strict JSON. */
   text: string;
@@ -154,7 +154,7 @@ function readSamples(
   return typeof text === 'string' ? readSampleText(text, caps) : text.reason;
 }
 
-/** The text of one message as it was sent, and as it reads, where that is known already. */
+/** The text of one message as it was sent, and as strict JSON where it has been read already. */
 interface Sent {
   sent: string;
   json?: StrictJson;
@@ -206,8 +206,8 @@ function messagesOf(text: string, caps: PayloadCaps): readonly Sent[] | RefusalR
 }
 
 /**
- * Takes one payload apart: optionally gzip; then one JSON object, an array of them, or one a line. A refusal with `index: null` is about the whole
- * payload and then the only entry. Never throws, whatever the bytes; work and memory are bounded by `caps`.
+ * Takes one payload apart. It may be gzipped, and holds one JSON object, an array of objects, or one object a line. A refusal with `index: null` is about the
+ * whole payload and is then the only entry. Never throws, whatever the bytes. `caps` bound its work and memory.
  */
 export function decodePayload(payload: Uint8Array, caps: PayloadCaps = MESSAGE_CAPS): readonly Decoded[] {
   const refuse = (reason: RefusalReason): readonly Decoded[] => [{ kind: 'refusal', index: null, reason }];
@@ -227,7 +227,10 @@ export function decodePayload(payload: Uint8Array, caps: PayloadCaps = MESSAGE_C
   return messages.map((message, index) => decodeMessage(message, index, caps, budget));
 }
 
-/** The same without a look at more than the bytes where one is enough: what a plain measurement says is read from them when it is asked for. They must not change meanwhile. */
+/**
+ * Takes one payload apart as `decodePayload` does, but leaves a plain measurement in its bytes and reads each value when somebody asks for it. The bytes must
+ * not change as long as the measurement is used.
+ */
 export function readPayload(payload: Buffer, caps: PayloadCaps = MESSAGE_CAPS): readonly (Measurement | Refusal | PlainMeasurement)[] {
   const plain = readPlainMeasurement(payload, caps);
   return plain ? [plain] : decodePayload(payload, caps);

@@ -1,4 +1,6 @@
-/** Where JSON values end in bytes: each function answers the place just behind a value, or `NOT` where that takes a closer look than at one byte after the other. */
+/**
+ * Finds where JSON values end in bytes. Each function answers the place just behind a value, or `NOT` where a look at one byte after the other does not tell.
+ */
 const TAB = 0x09;
 const LINE = 0x0a;
 const RETURN = 0x0d;
@@ -20,7 +22,7 @@ const SMALL_E = 0x65;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 
-/** What may stand behind a backslash, but for `u`: that can be half of a letter. */
+/** What may follow a backslash, without `u`: an escape with `u` can be half of a character. */
 const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
 
 const MACROS = Buffer.from('"macros"');
@@ -42,7 +44,7 @@ export function hasLettersAt(bytes: Buffer, start: number, letters: Buffer): boo
 export const isSpace = (byte: number | undefined) => byte === SPACE || byte === LINE || byte === RETURN || byte === TAB;
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= ZERO && byte <= NINE;
 
-/** Just behind the string that begins at `at`, without any escape; `NOT` where it is not one. */
+/** Finds the end of the string that begins at `at` and has no escape; `NOT` for anything else. */
 export function findStringEnd(bytes: Buffer, at: number): number {
   const { length } = bytes;
   for (let end = at + 1; end < length; end += 1) {
@@ -53,7 +55,7 @@ export function findStringEnd(bytes: Buffer, at: number): number {
   return NOT;
 }
 
-/** Just behind a number with neither exponent nor too many digits, nearer to zero than `bound`; `NOT` for others. */
+/** Finds the end of a number that has no exponent, at most `MOST_DIGITS` digits, and is nearer to zero than `bound`; `NOT` for any other. */
 export function findNumberEnd(bytes: Buffer, start: number, bound: number): number {
   let at = bytes[start] === MINUS ? start + 1 : start;
   const whole = at;
@@ -68,11 +70,11 @@ export function findNumberEnd(bytes: Buffer, start: number, bound: number): numb
     if (at === part) return NOT;
     digits += at - part;
   }
-  // zero has a sign for some, and none for others
+  // some readers keep the sign of a negative zero, and others drop it
   return digits > MOST_DIGITS || value >= bound || (isZero && whole > start) ? NOT : at;
 }
 
-/** Just behind a whole number that reads as it is written; `NOT` for others. */
+/** Finds the end of a whole number that prints as it is written; `NOT` for any other. */
 export function findWholeEnd(bytes: Buffer, start: number): number {
   let at = start;
   if (bytes[at] === ZERO) return at + 1;
@@ -81,10 +83,13 @@ export function findWholeEnd(bytes: Buffer, start: number): number {
   return at === start || at - start > 15 ? NOT : at;
 }
 
-/** Digits before the point of a number that no exponent of two digits makes too large for a double. */
+/** Digits before the point with which no exponent of two digits makes a number too large for a double. */
 const SURELY_FINITE = 200;
 
-/** Just behind the object or list that begins at `start`, which is JSON and names no macros; `NOT` where that takes a closer look. One function: every byte of a sample passes through it. */
+/**
+ * Finds the end of the object or list that begins at `start`, if it is JSON and names no macros; `NOT` where that takes a closer look. It is one function
+ * because every byte of a sample passes through it.
+ */
 export function findNestedEnd(bytes: Buffer, start: number): number {
   const { length } = bytes;
   /** One bit for each open object or list, the innermost lowest: 1 for an object, 0 for a list. */
@@ -164,7 +169,7 @@ export function findNestedEnd(bytes: Buffer, start: number): number {
   return NOT;
 }
 
-/** Just behind a list without elements; `NOT` for another. */
+/** Finds the end of a list without elements; `NOT` for anything else. */
 export function findEmptyListEnd(bytes: Buffer, start: number): number {
   let at = start + 1;
   while (isSpace(bytes[at])) at += 1;

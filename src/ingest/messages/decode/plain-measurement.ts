@@ -26,15 +26,15 @@ export const PLAIN_ORDER = [
 ] as const;
 export type PlainName = (typeof PLAIN_ORDER)[number];
 
-/** Of the begin of each value among the spans; its end comes next. */
+/** Where the begin of each value stands among the spans; its end comes next. */
 export const PLAIN_PLACES = Object.fromEntries(PLAIN_ORDER.map((name, at) => [name, at * 2])) as Record<PlainName, number>;
 
 const WORDS = 1_024;
 const LONGEST_WORD = 64;
-/** Words that come again and again, as names of devices do: of each place the string that was made last of bytes that belong there. */
+/** A cache of words that come again and again, as names of devices do. Each place holds the string that was made last from bytes that belong there. */
 const words: string[] = Array.from({ length: WORDS }, () => '');
 
-/** The string of a few bytes of UTF-8, made once for many that are alike. */
+/** Answers the string of a few bytes of UTF-8. Equal bytes mostly share one string. */
 function wordAt(bytes: Buffer, start: number, end: number): string {
   if (end - start > LONGEST_WORD) return bytes.toString('utf8', start, end);
   let sum = end - start;
@@ -44,7 +44,7 @@ function wordAt(bytes: Buffer, start: number, end: number): string {
     every |= byte;
     sum = (Math.imul(sum, 31) + byte) | 0;
   }
-  // letters of several bytes are none to compare with a character
+  // a letter of several bytes cannot be compared with one character
   if (every > 0x7f) return bytes.toString('utf8', start, end);
   const place = sum & (WORDS - 1);
   const known = words[place] as string;
@@ -53,12 +53,12 @@ function wordAt(bytes: Buffer, start: number, end: number): string {
   return same ? known : (words[place] = bytes.toString('latin1', start, end));
 }
 
-/** A measurement of which nothing is made but what is asked for: each value is read from the bytes when it is. Says what `decodePayload` says of the same bytes. */
+/** A measurement that reads each value from its bytes only when somebody asks for it. It answers what `decodePayload` answers for the same bytes. */
 export class PlainMeasurement {
   readonly kind = 'measurement';
   /** The message's text, and nothing else. */
   readonly bytes: Buffer;
-  /** From `from` on, at the places of `PLAIN_PLACES`: begin and end of each value in `bytes`; begin is 0 for one that is not there. */
+  /** Begin and end of each value in `bytes`, from `from` on, at the places of `PLAIN_PLACES`. The begin is 0 for a value that is not there. */
   readonly spans: Int32Array;
   readonly from: number;
 

@@ -1,6 +1,6 @@
 /**
- * The quickest look at a measurement message: one JSON object of known members with plain values, as instruments send nearly always. It is told from its bytes where
- * each value stands, and nothing is made of them until somebody asks. A message that is anything else is taken apart by `decodePayload` (payload.ts).
+ * The quickest look at a measurement message. It takes one JSON object with plain values, which instruments send nearly always. It finds in the bytes where
+ * each known value stands, and makes no value until somebody asks for it. `decodePayload` (payload.ts) takes any other message apart.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { isPlainInstant } from './instant.ts';
@@ -32,14 +32,14 @@ const LONGEST_ID = 200;
 /** What a plain value may be: a list must be empty, `none` must be null, and the value of an unknown key may be anything. */
 type Form = 'instant' | 'word' | 'number' | 'object' | 'id' | 'list' | 'none' | 'any';
 interface Member {
-  /** In quotes. */
+  /** The key in quotes, as a message has it. */
   readonly written: Buffer;
   readonly form: Form;
-  /** Of its begin among the spans; -1 for one that is not kept. */
+  /** Where the begin of its value stands among the spans; -1 for a value that is not kept. */
   readonly place: number;
-  /** A number must be nearer to zero. */
+  /** A number must be nearer to zero than this. */
   readonly bound: number;
-  /** Of a member among all of them, to tell one that comes twice. */
+  /** The member's own bit, by which a member that comes twice is found. */
   readonly bit: number;
 }
 
@@ -75,7 +75,7 @@ const MEMBERS: readonly Member[] = [
 ];
 const OTHER: Member = { written: Buffer.alloc(0), form: 'any', place: -1, bound: Number.MAX_SAFE_INTEGER, bit: 0 };
 
-/** Just behind a value that nobody asks for. */
+/** Finds the end of a value that nobody asks for. */
 function anyEnd(bytes: Buffer, start: number): number {
   const first = bytes[start];
   if (first === QUOTE) return findStringEnd(bytes, start);
@@ -86,7 +86,7 @@ function anyEnd(bytes: Buffer, start: number): number {
 
 const SPANS = PLAIN_ORDER.length * 2;
 const MESSAGES = 1_024;
-/** Where the values of so many messages stand; in one piece, because a list of each would be copied each time the collector comes by. */
+/** Where the values of `MESSAGES` messages stand. It is one array, because the garbage collector would copy an array of each message every time. */
 let room = new Int32Array(SPANS * MESSAGES);
 let used = 0;
 
@@ -99,7 +99,7 @@ function takeRoom(): number {
   return used;
 }
 
-/** Just behind the value of a member, whose place is noted; `NOT` where it is not plain. */
+/** Finds the end of a member's value, and notes in `room` where the value stands; `NOT` where it is not plain. */
 function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, from: number): number {
   const first = bytes[start];
   if (first === NULL[0]) return form !== 'instant' && hasLettersAt(bytes, start, NULL) ? start + 4 : NOT;
@@ -140,7 +140,7 @@ function valueEnd(bytes: Buffer, start: number, { form, place, bound }: Member, 
   return end;
 }
 
-/** The next member is most often the one that stands behind the last in the list of all; `NOT`: it is none of them. */
+/** Finds which of `MEMBERS` has its key at a place; `NOT` for none. The search begins at `expected`, because members mostly come in the order of that list. */
 function memberAt(bytes: Buffer, at: number, expected: number): number {
   for (let index = expected; index < MEMBERS.length; index += 1)
     if (hasLettersAt(bytes, at, (MEMBERS[index] as Member).written)) return index;
@@ -148,7 +148,7 @@ function memberAt(bytes: Buffer, at: number, expected: number): number {
   return NOT;
 }
 
-/** Notes from `from` on in `room` where the values of a message stand in its bytes, in pairs of begin and end; whether it is plain. */
+/** Notes in `room`, from `from` on, where the values of a message stand in its bytes, in pairs of begin and end. Answers whether the message is plain. */
 function findSpans(bytes: Buffer, from: number): boolean {
   const { length } = bytes;
   if (bytes[0] !== OPEN_OBJECT || bytes[length - 1] !== CLOSE_OBJECT) return false;
@@ -160,7 +160,7 @@ function findSpans(bytes: Buffer, from: number): boolean {
     const index = memberAt(bytes, at, expected);
     let found = OTHER;
     if (index === NOT) {
-      // what begins so has a meaning of its own, here or for the engine
+      // a key that begins with an underscore has a meaning of its own, here or for the engine
       if (bytes[at + 1] === UNDERSCORE) return false;
       at = findStringEnd(bytes, at);
       if (at === NOT) return false;
@@ -180,7 +180,7 @@ function findSpans(bytes: Buffer, from: number): boolean {
     while (isSpace(bytes[at])) at += 1;
     const mark = bytes[at];
     at += 1;
-    // the time is first of all, and there has to be one
+    // the first span is that of the time, which every message must have
     if (mark === CLOSE_OBJECT) return at === length && room[from] !== 0;
     if (mark !== COMMA) return false;
   }
@@ -195,7 +195,10 @@ interface Caps {
   values: number;
 }
 
-/** The one measurement that a payload holds, if it is plain; undefined says nothing of it. The bytes must not change as long as it is used. */
+/**
+ * Reads the one measurement that a payload holds, if it is plain. Undefined says nothing of the payload. The bytes must not change as long as the measurement
+ * is used.
+ */
 export function readPlainMeasurement(payload: Buffer, caps: Caps): PlainMeasurement | undefined {
   const { length } = payload;
   if (length === 0 || length > Math.min(caps.bytes, caps.values, LONGEST) || caps.depth <= DEEPEST) return undefined;
