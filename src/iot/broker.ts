@@ -36,7 +36,7 @@ export interface Broker {
   /** Looks a thing's live connections up again: ends those whose certificate no longer lives, and applies changed policies to the others. */
   refresh(thingName: string): Promise<void>;
   connections(): number;
-  /** Takes nothing more in, lets what is in flight become durable (at most `graceMs`), then ends. */
+  /** Takes no more messages in, waits at most `graceMs` until those in flight are durable, then ends. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ const CONNECT_UNAVAILABLE = 3;
 
 const connectError = (returnCode: number, message: string) => Object.assign(new Error(message), { returnCode });
 
-/** Listens once the promise resolves. The rules for people and devices are the documents the hooks hand in; nothing else is allowed. */
+/** Starts a broker, which listens once the promise resolves. People and devices may do what the documents from the hooks allow, and nothing else. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { host = '127.0.0.1', authority, hostnames, arnPrefix } = options;
   const hooks: BrokerHooks = options;
@@ -90,7 +90,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     return end === null ? 'certificate-unknown' : endRefusal[end];
   }
 
-  /** Looks the certificate up until no refresh came in between; ends the connection when it no longer lives. */
+  /** Looks the certificate up, and once more whenever a refresh came in between. Ends the connection when the certificate no longer lives. */
   async function recheck(session: Session): Promise<BrokerRefusal | null> {
     if (session.certificateId === null) return null;
     for (;;) {
@@ -135,7 +135,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
 
   const mayPublish = (session: Session, topic: string) => session.may('iot:Publish', printTopicArn(arnPrefix, topic));
 
-  /** Resolves when the message is durable. Throws, and so ends the connection, otherwise. */
+  /** Takes a message, and resolves when it is durable. Otherwise throws, which ends the connection. */
   async function take(session: Session, packet: PublishPacket): Promise<void> {
     const refused = (reason: BrokerRefusal) => {
       session.endedBy ??= 'FORBIDDEN_ACCESS';

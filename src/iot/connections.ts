@@ -14,7 +14,7 @@ export interface DevicePrincipal {
 
 export interface BrokerMessage {
   topic: MeasurementTopic | PersonalTopic;
-  /** Of the connection; for a device its thing's name. */
+  /** Client id of the connection; for a device the name of its thing. */
   clientId: string;
   /** The certificate's thing; null for a person. */
   thingName: string | null;
@@ -76,9 +76,9 @@ export interface RefusalEvent {
 }
 
 export interface BrokerLimits extends GateLimits {
-  /** At a time, over all. */
+  /** Connections at a time, over all clients. */
   connections: number;
-  /** At a time, of one person's temporary credentials. */
+  /** Connections at a time with one person's temporary credentials. */
   connectionsPerPerson: number;
   /** Subscriptions of one connection. */
   subscriptions: number;
@@ -88,7 +88,7 @@ export interface BrokerLimits extends GateLimits {
   keepaliveSeconds: number;
   /** A client that takes nothing for so many seconds is cut off. */
   drainSeconds: number;
-  /** A live connection's certificate and policies are looked up again when they are older than this, in seconds: how late a change made by another process may bite. */
+  /** Seconds after which a live connection's certificate and policies are looked up again: a change made by another process may take effect that late. */
   recheckSeconds: number;
 }
 
@@ -115,7 +115,7 @@ export interface BrokerHooks {
   findPerson(accessKeyId: string, sessionToken: string): PersonalSession | null;
   /** Makes a message durable. PUBACK goes out when the promise resolves; when it rejects, the connection ends without one, and the device sends again. */
   onMessage(message: BrokerMessage): Promise<void>;
-  /** In order for each client id. */
+  /** Called in order for each client id. */
   onPresence(event: PresenceEvent): Promise<void>;
   onRefusal(refusal: RefusalEvent): void;
   /** A failure of a hook or of the broker itself; for the log. */

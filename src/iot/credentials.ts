@@ -51,7 +51,7 @@ export interface PersonalSession {
 }
 
 export interface TokenOptions {
-  /** At least 32 bytes; the first signs, all verify, so that a key can be replaced without cutting anybody off. */
+  /** Keys of at least 32 bytes. The first signs and all verify, so that a key can be replaced without cutting anybody off. */
   keys: readonly [Uint8Array, ...Uint8Array[]];
   arnPrefix: ArnPrefix;
   objects: ObjectArea | null;
@@ -60,7 +60,7 @@ export interface TokenOptions {
 }
 
 export interface TokenIssuer extends CredentialIssuer {
-  /** The session of an access key id and token, or null when either is wrong, or the hour is over. Constant time in the signature. */
+  /** The session of an access key id and token, or null when either is wrong, or the hour is over. The signature is compared in constant time. */
   verify(accessKeyId: string, sessionToken: string): PersonalSession | null;
 }
 

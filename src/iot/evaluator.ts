@@ -1,7 +1,7 @@
 /**
- * The one evaluator of policy documents: the embedded broker asks it on connect, publish and subscribe, and the tests ask it about the very
- * documents that are sent to AWS. It follows AWS's rules: an explicit Deny wins, then an Allow, else no; `*` stands for any characters
- * (slashes too), `?` for one; `${…}` is replaced by what is known of the connection, and the replacement is always literal.
+ * The one evaluator of policy documents. The embedded broker asks it on connect, publish, subscribe and receive, and the tests ask it about the very documents
+ * that are sent to AWS. It follows AWS's rules: an explicit Deny wins, then an Allow, else the answer is no. `*` stands for any characters (slashes too), `?`
+ * for one. `${…}` is replaced by what is known of the connection, and the replacement is always literal.
  */
 export type OneOrMany<T> = T | readonly T[];
 
@@ -42,7 +42,10 @@ interface Piece {
 
 const many = <T>(value: OneOrMany<T>): readonly T[] => (Array.isArray(value) ? (value as readonly T[]) : [value as T]);
 
-/** `null` when a variable is unknown or empty, which makes the pattern match nothing. `${*}`, `${?}` and `${$}` are the characters themselves. */
+/**
+ * Cuts a pattern at its variables. Null when a variable is unknown or empty, which makes the pattern match nothing. `${*}`, `${?}` and `${$}` are the
+ * characters themselves.
+ */
 function cut(pattern: string, variables: PolicyVariables): Piece[] | null {
   const pieces: Piece[] = [];
   let rest = pattern;
@@ -58,7 +61,9 @@ function cut(pattern: string, variables: PolicyVariables): Piece[] | null {
   return [...pieces, { text: rest, literal: false }];
 }
 
-/** Greedy match with one step back to the last `*`: never worse than pattern times text. `literal[i]` says that `pattern[i]` is no wildcard. */
+/**
+ * Matches greedily, and goes back only to the last `*`: the steps are never more than pattern times text. `literal(at)` says that `pattern[at]` is no wildcard.
+ */
 function matches(pattern: string, text: string, literal: (at: number) => boolean): boolean {
   let at = 0;
   let done = 0;
@@ -109,7 +114,7 @@ const operators: Readonly<Record<string, Operator>> = {
   Bool: (actual, wanted) => actual !== undefined && wanted.some((value) => value.toLowerCase() === actual.toLowerCase()),
 };
 
-/** An operator that is not known here holds for a Deny and fails for an Allow. */
+/** Whether the conditions of a statement hold. An operator that is not known here holds for a Deny and fails for an Allow. */
 function conditionsHold(statement: Statement, variables: PolicyVariables): boolean {
   return Object.entries(statement.Condition ?? {}).every(([name, tests]) => {
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;

@@ -9,7 +9,7 @@ export interface GateLimits {
   packetBytes: number;
   /** Publishes that wait for their durable write at a time. */
   inFlight: number;
-  /** Their bytes together. */
+  /** Bytes of those publishes together. */
   inFlightBytes: number;
 }
 
@@ -40,7 +40,7 @@ export class Gate extends Duplex {
   #wanted = false;
   #ended = false;
   #stopped = false;
-  /** Nothing behind CONNECT passes until `open()`. */
+  /** Whether CONNECT has passed, and nothing behind it may until `open()`. */
   #connecting = false;
   #inFlight = 0;
   #inFlightBytes = 0;
@@ -61,13 +61,13 @@ export class Gate extends Duplex {
     });
   }
 
-  /** The client is admitted: what it sent behind CONNECT may pass. */
+  /** Lets pass what an admitted client sent behind CONNECT. */
   open(): void {
     this.#connecting = false;
     this.#pump();
   }
 
-  /** One publish is settled; `remaining` is its packet's length as the parser gives it. */
+  /** Notes that one publish is settled; `remaining` is its packet's length as the parser gives it. */
   settle(remaining: number): void {
     this.#inFlight--;
     this.#inFlightBytes -= remaining;
@@ -124,7 +124,7 @@ export class Gate extends Duplex {
     return chunk !== null;
   }
 
-  /** All that has passed, in one piece: the parser reads once per event, and Node answers one chunk at a time. */
+  /** Answers all that has passed, in one piece: the parser reads once per event, and Node would answer one chunk at a time. */
   override read(size?: number): Buffer | null {
     const pieces: Buffer[] = [];
     for (let piece = super.read(size) as Buffer | null; piece; piece = size ? null : (super.read() as Buffer | null)) pieces.push(piece);
@@ -141,7 +141,7 @@ export class Gate extends Duplex {
     else this.#socket.write(chunk, done);
   }
 
-  /** What was corked goes out in one piece: each write is a record of TLS, and an acknowledgement is three small ones. */
+  /** Writes what was corked in one piece: each write is a record of TLS, and an acknowledgement is three small writes. */
   override _writev(chunks: { chunk: Buffer }[], done: (cause?: Error | null) => void): void {
     this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), 'buffer' as BufferEncoding, done);
   }

@@ -24,7 +24,7 @@ export type DeviceEvent = 'register' | 'issue' | 'rotate' | 'revoke' | 'rebind' 
 /** `register` may be repeated: the row is there, provisioning goes on. */
 export type DeviceOutcome = { sequence: DeviceOperation; to: DeviceState | 'gone' } | { allowed: true } | { refused: string };
 
-/** What changes both the registry and the row, step by step. */
+/** Operations that change both the registry and the row, step by step. */
 export type DeviceOperation = 'register' | 'issue' | 'rotate' | 'revoke' | 'rebind' | 'delete';
 
 const refuse = (refused: string) => ({ refused });
@@ -33,7 +33,10 @@ const hasNone = (state: string) => refuse(`This device is ${state} and holds no 
 const phone = refuse('A phone signs in as a person and holds no certificate.');
 const notActive = (state: string) => refuse(`Only an active device can be onboarded; this one is ${state}.`);
 
-/** While a device is `rotating`, only revoking and deleting are heard: both end every certificate. */
+/**
+ * While a device is `rotating`, it is not issued a certificate, rotated again or onboarded. Revoking and deleting are allowed, because both end every
+ * certificate.
+ */
 export const deviceLife: Record<DeviceState, Record<DeviceEvent, DeviceOutcome>> = {
   pending: {
     register: { sequence: 'register', to: 'pending' },

@@ -76,7 +76,7 @@ export interface ObjectArea {
   keyPrefix: string;
 }
 
-/** The client ids a person's temporary credentials may connect under begin with this. No thing name does: those have `_` behind the type. */
+/** Prints how the client ids begin under which a person's temporary credentials may connect. No thing name begins so, because it has `_` behind the type. */
 export const printClientPrefix = (userId: string) => `u-${userId}-`;
 
 /** The session policy of temporary credentials: one topic tree and one key prefix, both ending in the person's id. Fits AWS's 2,048 characters. */

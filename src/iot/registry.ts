@@ -1,13 +1,13 @@
-/** The device registry, whoever keeps it. Every operation may be repeated after a crash: what is already so is left so. */
+/** The device registry, whoever keeps it. Every operation may be repeated after a crash: what has been done already is left as it is. */
 import type { PolicyDocument } from './evaluator.ts';
 import type { ArnPrefix } from './policy.ts';
 
-/** Of MQTT over TLS: where devices connect when no port was asked for and this one is free. */
+/** The port of MQTT over TLS. Devices connect there when no port was asked for and this one is free. */
 export const MQTT_PORT = 8883;
 
 /** A thing as it is to be registered. */
 export interface NewThing {
-  /** From `thingName()`. */
+  /** From `nameThing()`. */
   thingName: string;
   deviceType: string;
   serialNumber: string;
@@ -15,7 +15,7 @@ export interface NewThing {
 
 export type CertificateStatus = 'inactive' | 'active' | 'revoked';
 
-/** Why a certificate is in the registry no more: another took its place, it was taken away, or its device was. */
+/** Why a certificate is no longer in the registry: another took its place, it was revoked, or its device was removed. */
 export type CertificateEnd = 'rotated' | 'revoked' | 'removed';
 
 export interface RegisteredCertificate {
@@ -40,7 +40,7 @@ export interface Connectivity {
 export interface DeviceRegistry {
   /** What the ARNs of policy documents begin with. */
   readonly arnPrefix: ArnPrefix;
-  /** Registers a thing; the same again answers the same, another serial under its name is `registryConflict`. */
+  /** Registers a thing. The same thing again gets the same answer; another type or serial under its name is `registryConflict`. */
   createThing(thing: NewThing): Promise<{ thingArn: string }>;
   /** Removes a thing with its certificates and policies; an unknown one is nothing to do. */
   deleteThing(thingName: string): Promise<void>;
@@ -51,17 +51,19 @@ export interface DeviceRegistry {
   issueCertificate(thingName: string, csr: string): Promise<IssuedCertificate>;
   /** Lets a certificate connect. A revoked one stays revoked: `deviceStateRefused`. Unknown: `certificateNotFound`. */
   activateCertificate(thingName: string, certificateId: string): Promise<void>;
-  /** Takes that away for a time. */
+  /** Keeps a certificate from connecting for a time. */
   deactivateCertificate(thingName: string, certificateId: string): Promise<void>;
-  /** Takes it away for good; live connections end. */
+  /** Keeps a certificate from connecting for good; live connections end. */
   revokeCertificate(thingName: string, certificateId: string): Promise<void>;
-  /** Revokes it, detaches it from thing and policies, removes it; an unknown one is nothing to do. Whoever shows it later is told apart by `end`. */
+  /**
+   * Revokes a certificate, detaches it from thing and policies, and removes it; an unknown one is nothing to do. `end` is what whoever shows it later is told.
+   */
   deleteCertificate(thingName: string, certificateId: string, end: CertificateEnd): Promise<void>;
   /** All certificates of a thing; none for an unknown thing. */
   listCertificates(thingName: string): Promise<RegisteredCertificate[]>;
   /** Makes these the policies of a thing and of all its certificates, and removes all others. At most 10. Takes effect on live connections too. */
   setPolicies(thingName: string, documents: readonly PolicyDocument[]): Promise<void>;
-  /** By thing name, for the things that the registry knows; null when it cannot say at the moment (never an error). */
+  /** Answers which things are connected, by thing name, for those that the registry knows. Null when it cannot say at the moment (never an error). */
   connectivity(thingNames: readonly string[]): Promise<ReadonlyMap<string, Connectivity> | null>;
   /** Host name (and port, if it is not 8883) that devices connect to. */
   endpoint(): Promise<string>;

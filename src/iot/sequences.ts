@@ -43,7 +43,7 @@ export interface LifecycleStore {
   unfinished(): Promise<readonly string[]>;
   /** Experiments the device is bound to, now. */
   bindings(deviceId: string): Promise<readonly string[]>;
-  /** Runs `work` while nobody else, in any process, runs any for this device; `deviceBusy` when it cannot be had in reasonable time. */
+  /** Runs `work` while nobody else, in any process, runs any for this device. Throws `deviceBusy` when the lock cannot be had in reasonable time. */
   lock<T>(deviceId: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -149,14 +149,14 @@ export function makeDeviceLifecycle({ registry, store, group = null }: Lifecycle
     return (await store.load(deviceId))?.device ?? null;
   }
 
-  /** What the table says of an event now; refused is `deviceStateRefused` with the table's sentence. */
+  /** Answers the operation that the table gives for an event now; null when there is none. A refusal is `deviceStateRefused` with the table's sentence. */
   function permitted(device: DeviceRow, event: DeviceEvent): DeviceOperation | null {
     const outcome = deviceLife[device.state][event];
     if ('refused' in outcome) throw errors.deviceStateRefused(outcome.refused);
     return 'sequence' in outcome ? outcome.sequence : null;
   }
 
-  /** Under the lock: ends what was left unfinished, asks the table, then runs the new sequence; undone at once if it fails. */
+  /** Under the lock, ends what was left unfinished, asks the table, then runs the new sequence. A sequence that fails before its commit is undone at once. */
   async function perform(deviceId: string, event: DeviceEvent, csr: string | null, until = Infinity): Promise<Run | null> {
     return store.lock(deviceId, async () => {
       const device = await settle(deviceId);
@@ -202,7 +202,10 @@ export function makeDeviceLifecycle({ registry, store, group = null }: Lifecycle
     },
     /** Gives a device without a certificate one. Keys come back once, after the row is committed, and are kept nowhere. */
     issue: async (deviceId: string, csr: string | null = null) => certify(deviceId, 'issue', csr),
-    /** A second certificate beside the first. The old one dies with `retire`, to be called when the bundle has been handed over (else at the next change, or at `recover`). */
+    /**
+     * Makes a second certificate beside the first. `retire` ends the old one, and is to be called when the bundle has been handed over. Otherwise the old one
+     * ends at the next change, or at `recover`.
+     */
     async rotate(deviceId: string, csr: string | null = null): Promise<{ bundle: CertificateBundle; retire: () => Promise<void> }> {
       const bundle = await certify(deviceId, 'rotate', csr);
       const retireOld = async () => {
@@ -214,11 +217,11 @@ export function makeDeviceLifecycle({ registry, store, group = null }: Lifecycle
     async revoke(deviceId: string): Promise<void> {
       await perform(deviceId, 'revoke', null);
     },
-    /** Applies changed bindings: call it in every change of them, after its commit. */
+    /** Applies changed bindings. Call it after every change of them has been committed. */
     async rebind(deviceId: string): Promise<void> {
       await perform(deviceId, 'rebind', null);
     },
-    /** Certificates, thing and row; an unknown device is nothing to do. */
+    /** Removes certificates, thing and row; an unknown device is nothing to do. */
     async remove(deviceId: string): Promise<void> {
       await perform(deviceId, 'delete', null);
     },
@@ -233,13 +236,16 @@ export function makeDeviceLifecycle({ registry, store, group = null }: Lifecycle
     ): Promise<void> {
       await store.lock(deviceId, async () => {
         const anew = await holder();
-        // nobody else may give that one a certificate meanwhile
+        // under its lock, so that nobody else gives that device a certificate meanwhile
         if (anew) return store.lock(anew.id, async () => endCertificates(thingName, (await holder())?.certificateId ?? null, 'removed'));
         await endCertificates(thingName, null, 'removed');
         await registry.deleteThing(thingName);
       });
     },
-    /** Ends all interrupted changes; to be called at start, and now and then. A device that cannot be settled now stays for the next time; answers how many were settled and what failed. */
+    /**
+     * Ends all interrupted changes; to be called at start, and now and then. A device that cannot be settled now stays for the next time. Answers how many were
+     * settled, and what failed.
+     */
     async recover(): Promise<{ settled: number; failures: unknown[] }> {
       const failures: unknown[] = [];
       let settled = 0;

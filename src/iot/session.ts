@@ -17,7 +17,7 @@ export const stateRefusal: Record<CertificateStatus, BrokerRefusal | null> = {
   revoked: 'certificate-revoked',
 };
 
-/** What is said of a certificate that nobody holds any more. */
+/** Why a certificate that nobody holds any more is refused. */
 export const endRefusal: Record<CertificateEnd, BrokerRefusal> = {
   rotated: 'certificate-rotated',
   revoked: 'certificate-revoked',
@@ -51,7 +51,7 @@ export class Session {
     return this.certificate?.id ?? null;
   }
 
-  /** What ends the connection, known once the MQTT client exists. */
+  /** Sets what ends the connection; it is known once the MQTT client exists. */
   onEnd(cut: () => void): void {
     this.#cut = cut;
   }
@@ -79,7 +79,7 @@ export class Session {
     return this.certificateId ?? (this.holder?.kind === 'person' ? this.holder.accessKeyId : null);
   }
 
-  /** As AWS resolves them: the thing's name is known only to a client that connects under it. */
+  /** The variables of policies, as AWS resolves them: the thing's name is known only to a client that connects under it. */
   get variables(): PolicyVariables {
     const itself = this.thingName === this.clientId;
     return {

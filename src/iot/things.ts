@@ -18,10 +18,10 @@ function* pieces(serialNumber: string): Generator<string> {
 }
 
 /**
- * The thing name of a device: `{deviceType}_{serial}`, at most 128 characters of `A-Z a-z 0-9 : _ -`. No two devices share one:
- * outside letters, digits, `:` and `-` a serial is escaped (`a.b` is `a_2eb`, `a_b` is `a__b`); a name that would be too long ends in
- * `_-` and the SHA-256 of type and serial; read from the left, `_-` is no escape, so no short name is also a hashed one.
- * `deviceType` is lower-case letters only; the serial must be well-formed Unicode and not empty; anything else is `invalidInput`.
+ * Names the thing of a device: `{deviceType}_{serial}`, at most 128 characters of `A-Z a-z 0-9 : _ -`. No two devices share a name. Outside letters, digits,
+ * `:` and `-` a serial is escaped (`a.b` is `a_2eb`, `a_b` is `a__b`). A name that would be too long ends in `_-` and the SHA-256 of type and serial. Read from
+ * the left, `_-` is no escape, so no short name is also a hashed one. `deviceType` is lower-case letters only. The serial must be well-formed Unicode and not
+ * empty. Anything else is `invalidInput`.
  */
 export function nameThing(deviceType: string, serialNumber: string): string {
   if (!/^[a-z]{1,32}$/.test(deviceType))

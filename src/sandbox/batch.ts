@@ -7,7 +7,7 @@ import { isNestedDeeper, isRecord } from '../json.ts';
 export interface ProcessSource {
   /** A process that has served nobody else; it may still be starting. */
   take(): MacroProcess;
-  /** `sound`: it answered everything it was given. */
+  /** Takes a process back. `sound`: it answered everything that it was given. */
   giveBack(process: MacroProcess, sound: boolean): void;
   itemsPerProcess: number;
 }
@@ -34,14 +34,14 @@ const toError = (value: unknown): MacroError => {
   return error;
 };
 
-/** The box may be in the macro's hands: nothing of a record is believed before it is looked at. */
+/** Turns a record into a result. The macro may control the box, so nothing of a record is believed before it is looked at. */
 const toResult = (id: string, record: BoxRecord): ItemResult => {
   const logs = Array.isArray(record.logs) ? record.logs.filter((line) => typeof line === 'string') : [];
   const durationMs = typeof record.ms === 'number' && record.ms >= 0 ? record.ms : 0;
   if (record.ok !== true) return { id, success: false, error: toError(record.error), logs, durationMs };
   if (!isRecord(record.output))
     return { id, success: false, error: { type: 'OutputError', message: 'The output of a macro must be an object.' }, logs, durationMs };
-  // deeper JSON would break whoever prints it
+  // deeper JSON would break what prints it later
   if (isNestedDeeper(record.output, OUTPUT_DEPTH)) {
     return {
       id,
@@ -100,7 +100,7 @@ class Shift {
           results.push(toResult(item.id, record));
           this.answered += 1;
           if (record.last === true) {
-            // what it says of the next item may have come in the same bytes, and that item runs again elsewhere
+            // a record of the next item may have come in the same bytes; it is ignored, because that item runs again elsewhere
             this.#process.onRecord = () => undefined;
             resolve('worn');
           } else if (this.answered === this.#to) resolve('done');
@@ -130,7 +130,7 @@ class Shift {
   }
 }
 
-/** What became of the item that was in work when its process had to go. */
+/** Says what became of the item that its process was working on when it had to go. */
 const lost = (outcome: Outcome, shift: Shift, process: MacroProcess, job: MacroJob): MacroError => {
   if (outcome === 'slow') return makeTimeoutError(job.itemTimeoutMs);
   if (outcome === 'expired') return outOfTime(job.timeoutMs);

@@ -51,7 +51,7 @@ const box = (
     ...Object.entries(options.env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...libraries(),
     ...['--dir', '/dev', '--dev-bind', '/dev/null', '/dev/null', '--ro-bind', '/dev/urandom', '/dev/urandom'],
-    // before the interpreter's files, which may lie under the same path outside
+    // mounted before the interpreter's files, which may lie under the same path outside
     ...['--size', String(64 * 1024 * 1024), '--tmpfs', '/tmp'],
     ...binds,
     ...(options.files === 'none' ? ['--remount-ro', '/tmp'] : []),
@@ -83,7 +83,7 @@ const withPython = (tools: BoxTools, python: { executable: string; folders: read
 /** Processes that a box of R has: its first, R and one copy. */
 const R_PROCESSES = 3;
 
-/** R cannot lower a limit of its own copy as Python does: no copy gets a process beside those that there must be. */
+/** Limits the processes of R's box to those that it needs, because R cannot lower a limit of its own copy as Python does. */
 const onlyCopies = (): string[] => (PRLIMIT === undefined ? [] : [PRLIMIT, `--nproc=${R_PROCESSES}`, '--']);
 
 const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
@@ -98,7 +98,7 @@ const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
     ...PLAIN,
     ...SINGLE_THREAD,
     R_HOME: home,
-    // The harness loads them, after it has taken away what their loading would call.
+    // The harness loads the packages, after it has taken away what their loading would call.
     R_DEFAULT_PACKAGES: 'NULL',
     R_SHARE_DIR: '/usr/share/R/share',
     R_INCLUDE_DIR: '/usr/share/R/include',

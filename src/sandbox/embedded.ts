@@ -28,7 +28,7 @@ export const limitLaunch = (launch: Launch, limits: Limits, memory: 'data' | 'ad
     `--fsize=${limits.fileMb * 1024 * 1024}`,
     '--nofile=256',
     '--core=0',
-    // counts every thread of the account: a limit only where the box has one of its own, which root gives it
+    // counts every thread of the account, so it is a limit only where the box has an account of its own, which root gives it
     ...(process.getuid?.() === 0 ? ['--nproc=64'] : []),
   ];
   return { ...launch, file: PRLIMIT, args: [...args, '--', launch.file, ...launch.args] };
@@ -46,8 +46,8 @@ export const listNodeFlags = (readable: readonly string[], heapMb: number): stri
 ];
 
 /**
- * The start alone makes code of the engine hot, and to optimise it costs as much as all the rest. A process that is started ahead of need does so while
- * nobody waits; one that somebody waits for does when its macro makes code hot.
+ * Prints the arguments that run the JavaScript engine. Its start alone makes code hot, and to optimise that code costs as much as all the rest. A process that
+ * is started ahead of need optimises while nobody waits. A hurried one does so only when its macro makes code hot.
  */
 export const makeEngineCommand = (script: string, hurried: boolean): string[] =>
   hurried ? ['--wasm-tiering-budget=200000000', script] : [script, 'ahead'];
@@ -66,8 +66,8 @@ const versionOf = async (runtimes: Runtimes): Promise<string> => {
 };
 
 /**
- * Writes that memory, about 30 MB, into `folder`; with `keptIn` it is made once (several seconds) and copied from there afterwards, so nobody else
- * may be able to write there. Runs only code of ours.
+ * Writes the memory of a ready Python, about 30 MB, into `folder`. With `keptIn` it is made once (several seconds) and copied from there afterwards, so nobody
+ * else may be able to write there. Runs only code of ours.
  */
 export const makeSnapshot = async (node: string, runtimes: Runtimes, folder: string, keptIn?: string): Promise<void> => {
   const target = snapshotIn(folder);

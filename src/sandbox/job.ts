@@ -58,21 +58,21 @@ export interface ItemResult {
 }
 
 export interface BatchResult {
-  /** One an item, in the order of the items. */
+  /** One result for each item, in the order of the items. */
   results: ItemResult[];
   durationMs: number;
 }
 
-/** A reason why code would not start; it warns at save, it does not refuse. */
+/** A reason why code would not start. It is a warning when a macro is saved, not a refusal. */
 export interface CompileProblem {
   line: number;
   column: number;
   message: string;
 }
 
-/** Per item; more output is an `OutputError`. The runtimes cut logs at 64 kB. */
+/** Bytes of output per item; more is an `OutputError`. The runtimes cut logs at 64 kB. */
 export const OUTPUT_BYTES = 10_000_000;
-/** Nesting that a result may have: what prints it afterwards is recursive. */
+/** Levels of nesting that an output may have, because the code that prints it afterwards is recursive. */
 export const OUTPUT_DEPTH = 100;
 
 /** The parent's clock runs out this much later than the one inside the process, which can stop an item without losing the process. */

@@ -13,11 +13,11 @@ export interface PoolSettings {
   itemsPerProcess: number;
   /** How long a process waits for the next batch of the same caller and version before it ends. */
   keepMs: number;
-  /** How many wait so, over all callers. */
+  /** How many processes wait in this way, over all callers. */
   keep: number;
 }
 
-/** A start takes what runs meanwhile need: it waits for a moment in which nobody asks, but not for longer than this. */
+/** A start takes from the processor what others need. It waits until nobody has asked for `QUIET_MS`, but for no longer than `LATEST_MS`. */
 const QUIET_MS = 250;
 const LATEST_MS = 3_000;
 
@@ -52,7 +52,7 @@ export class Pool {
     return { all: this.#all.size, waiting, kept: this.#kept.size };
   }
 
-  /** Starts what is missing to the wished number of waiting processes. */
+  /** Starts processes until as many wait as are wished. */
   fill(language: MacroLanguage): void {
     if (this.#closed) return;
     const waiting = (this.#waiting.get(language) ?? []).filter((process) => process.alive);

@@ -25,7 +25,7 @@ export interface ProbeSettings {
   keepIn?: string;
   /** Accepted levels: the best that works, or one and no other. */
   level: 'best' | 'bubblewrap' | 'embedded';
-  /** Say so in as many words: embedded processes may run as root when the user of `identity` cannot read the program's files. */
+  /** Whether embedded processes may run as root when the user of `identity` cannot read the program's files. The operator has to ask for it. */
   acceptRoot: boolean;
   bwrap: string;
   python: string;
@@ -47,7 +47,7 @@ const INSTALL: Readonly<Record<MacroLanguage, string>> = {
   javascript: 'bubblewrap',
 };
 
-/** Files that the boxes of the operating system are built from. Asking the interpreter where it imports from runs nothing of anybody's. */
+/** Finds the files that the boxes of the operating system are built from. Asking the interpreter where it imports from runs nobody's code. */
 const findTools = async (settings: ProbeSettings): Promise<BoxTools | string> => {
   const { bwrap, python, rHome, node, runtimes, folder } = settings;
   if (process.platform !== 'linux' || (process.arch !== 'x64' && process.arch !== 'arm64'))
@@ -75,7 +75,7 @@ const openToAll = (path: string): boolean => {
   }
 };
 
-/** Starts one process and ends it; the reason why it did not start otherwise. */
+/** Starts one process and ends it. Answers why it did not start; undefined when it did. */
 const tryOut = async (launch: Launch): Promise<string | undefined> => {
   let started: MacroProcess;
   try {
@@ -114,7 +114,7 @@ export const prepare = async (settings: ProbeSettings, languages: readonly Macro
     if (typeof tools === 'string') return tools;
     try {
       const launch = (hurried: boolean) => dropped(makeBoxLaunch(language, tools, limits, hurried));
-      // A second time, for what a machine that is short of something refuses once.
+      // Tried a second time, because a machine that is short of something may refuse once.
       const failure = (await tryOut(launch(true))) === undefined ? undefined : await tryOut(launch(true));
       return failure ?? { level: 'bubblewrap', reason: '', launch };
     } catch (error) {

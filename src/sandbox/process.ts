@@ -31,7 +31,7 @@ const toRecord = (line: string): BoxRecord | undefined => {
   }
 };
 
-/** One process in its box. It is written to and read from by lines, and ends by `kill` whatever it does; one that is not ready in `startMs` is ended. */
+/** One process in its box. Lines are written to it and read from it. `kill` ends it, whatever it does. A process that is not ready in `startMs` is ended. */
 export class MacroProcess {
   readonly ready: Promise<void>;
   /** Resolves with the way it ended. */
@@ -95,7 +95,7 @@ export class MacroProcess {
     return this.#child.pid;
   }
 
-  /** It was ended for writing more than an item may. */
+  /** Whether it was ended because it wrote more than an item may. */
   get flooded(): boolean {
     return this.#flooded;
   }

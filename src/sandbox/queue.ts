@@ -4,7 +4,7 @@ interface Waiting {
   start: () => void;
 }
 
-/** Hands out a fixed number of places; callers who wait take turns, whoever came first, and none may wait with more than `bound` jobs. */
+/** Hands out a fixed number of places. Callers who wait take turns, whoever came first, and no caller may have more than `bound` jobs waiting. */
 export class FairQueue {
   readonly #places: number;
   readonly #bound: number;
@@ -24,7 +24,7 @@ export class FairQueue {
     return { running: this.#taken, waiting };
   }
 
-  /** Resolves with the function that gives the place back. Throws `callerBusy` (429) at the bound; rejects with the reason of `signal`. */
+  /** Resolves with the function that gives the place back. Throws `macroQueueFull` (429) at the bound; rejects with the reason of `signal`. */
   async place(caller: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     if (this.#taken < this.#places && this.#waiting.size === 0) return this.#take();

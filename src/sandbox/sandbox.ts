@@ -52,7 +52,7 @@ export interface SandboxSettings {
   /** Waiting processes per language. */
   warm?: number;
   itemsPerProcess?: number;
-  /** How long and how many processes stay with their caller and version after a batch. */
+  /** How long (`keepMs`) and how many (`keep`) processes stay with their caller and version after a batch. */
   keepMs?: number;
   keep?: number;
   memoryMb?: number;

@@ -3,7 +3,7 @@ export type Architecture = 'x64' | 'arm64';
 
 interface Table {
   audit: number;
-  /** Numbers at and above are another calling convention of the same machine. */
+  /** Call numbers from this one on are another calling convention of the same machine. */
   foreign?: number;
   calls: Readonly<Record<string, number>>;
 }
@@ -89,10 +89,13 @@ const when = (code: number, operand: number, skip: number): Instruction => ({ co
 
 const fail = (call: number, errno: number) => [unless(JUMP_EQUAL, call, 1), answer(FAIL | errno)];
 
-/** What may be begun: threads of the same process (a JavaScript engine cannot start without), or copies of it (which a limit on processes then ends). */
+/** What a process may begin: threads (a JavaScript engine cannot start without them), or copies of itself (whose number a limit on processes bounds). */
 export type Begun = 'threads' | 'copies';
 
-/** Everything is allowed but what the table names, which fails with EPERM. New programs' processes are refused. A call of another architecture ends the process. */
+/**
+ * Builds a filter that allows every call but those in the table, which fail with EPERM. `clone` begins only what `begun` names. A call of another architecture
+ * ends the process.
+ */
 export const buildSeccompFilter = (architecture: Architecture, begun: Begun): Buffer => {
   const { audit, foreign, calls } = TABLES[architecture];
   const clone = CLONE[architecture];
@@ -103,7 +106,7 @@ export const buildSeccompFilter = (architecture: Architecture, begun: Begun): Bu
     load(NUMBER),
     ...(foreign === undefined ? [] : [unless(JUMP_AT_LEAST, foreign, 1), answer(KILL_PROCESS)]),
     ...Object.values(calls).flatMap((call) => fail(call, EPERM)),
-    // Its flags are behind a pointer, which a filter cannot follow; the C library then falls back to clone.
+    // The flags of clone3 are behind a pointer, which a filter cannot follow; the C library then falls back to clone.
     ...fail(CLONE3, ENOSYS),
     unless(JUMP_EQUAL, clone, 4),
     load(ARGUMENT_0),

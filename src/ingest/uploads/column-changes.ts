@@ -1,4 +1,7 @@
-/** A column of an upload table gets another name or type after the fact: its values are read again as an upload's are, in the files that hold them. */
+/**
+ * Gives a column of an upload table another name or type after the upload. The values in the files that hold the column are read again, as an upload reads
+ * them.
+ */
 import { errors } from '../../errors.ts';
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import { listColumnsAt, commit, findTableById, type ColumnState, type Commit } from '../../lakehouse/tables/manifest.ts';
@@ -18,7 +21,7 @@ import type { Database, Transaction } from '../../database/database.ts';
 
 /** What is to become of a column. At least one of `name` and `type` is given. */
 export interface ColumnOrder {
-  /** What it is called, in any case. */
+  /** The column's name, in upper or lower case. */
   column: string;
   name?: string;
   type?: TypeWord;
@@ -36,7 +39,7 @@ export interface ColumnOutcome {
   oddExamples?: readonly { row: number; value: string }[];
   missingValues?: number;
   note?: string;
-  /** The version of the table that has it so. */
+  /** The version of the table in which the column is so. */
   version: number;
 }
 
@@ -48,14 +51,14 @@ interface ChangeDeps {
 
 export interface ChangeOptions {
   signal?: AbortSignal;
-  /** After each part of the files. */
+  /** Called after each part of the files. */
   onProgress?: (rows: { done: number; total: number }) => Promise<unknown>;
-  /** In the transaction that makes the change. */
+  /** Called in the transaction that makes the change. */
   onEnd: (tx: Transaction, outcome: ColumnOutcome) => Promise<unknown>;
 }
 
 const TRIES = 20;
-/** About as many rows are written anew at once. */
+/** About how many rows are written anew at once. */
 const PART_ROWS = 200_000;
 
 /** A column with the one beside it that holds its odd values, and what both are to be called. */
@@ -63,7 +66,7 @@ interface Target {
   column: ColumnState;
   odd: ColumnState | undefined;
   name: string;
-  /** Columns of the table besides. */
+  /** The other columns of the table. */
   others: readonly ColumnState[];
 }
 
@@ -99,19 +102,19 @@ interface Rewriting {
 
 const held = (column: ColumnState): ColumnState => ({ ...column, hasValues: true });
 
-/** The source of both ways: every row, with the column and the one beside it. */
+/** Prints the rows that `renameOnly` and `readAgain` begin with: every row, with the column and the one that holds its odd values. */
 function sourceOf({ column, odd, others }: Target): { rows: string; without: string } {
   const own = odd ? [held(column), held(odd)] : [held(column)];
   return { rows: writeSelect([...others, ...own]), without: own.map(({ name }) => quoteName(name)).join(', ') };
 }
 
-/** The column under its new name, as in the columns of the table. */
+/** The column under its new name, as the table lists it. */
 function renamed({ column, name }: Target): Pick<ColumnState, 'name' | 'originalKey' | 'nullable' | 'origin'> {
   const key = column.originalKey ?? column.name;
   return { name, originalKey: key === name ? undefined : key, nullable: column.nullable, origin: column.origin };
 }
 
-/** Another name, and where there are no values another type. */
+/** Gives the column another name, and where it has no values another type. */
 function renameOnly(target: Target, word?: TypeWord): Rewriting {
   const { column, odd, name } = target;
   const type = word === undefined ? column.type : { kind: word };
@@ -124,7 +127,10 @@ function renameOnly(target: Target, word?: TypeWord): Rewriting {
   };
 }
 
-/** Reads what was sent again: odd text as it stands beside the column, values as they would be written. Those that are of the type already stay what they are. */
+/**
+ * Reads again what was sent: odd text as it stands beside the column, and values as a file would write them. Values that are of the type already stay as they
+ * are.
+ */
 async function readAgain(
   { session, pipelines }: { session: StagingSession; pipelines: Pipelines },
   target: Target,
@@ -141,7 +147,7 @@ async function readAgain(
   const text = odd ? `coalesce(${quoteName(odd.name)}, ${value})` : value;
   await session.prepare([
     ...listFunctions(pipelines),
-    // the last digits of an id are the record of its file
+    // the last digits of a row's id are the number of its record in the file
     {
       sql: `create or replace temp view bronze_sent as select substr(id, 21) as fieldlake_row, ${text} as ${sent} from (${rows})`,
       values: [],
@@ -169,7 +175,7 @@ async function readAgain(
       {
         ...first,
         ...renamed(target),
-        // also where every value is odd, as the files have the column
+        // true even where every value is odd, because the files have the column
         hasValues: true,
         exactDouble: first.exactDouble && (!isKept || column.exactDouble),
       },
@@ -192,7 +198,7 @@ function partsOf(files: ReadonlyMap<string, LakeFile>): { paths: string[]; rows:
   return parts;
 }
 
-/** What the catalogue says of the columns' names. */
+/** Which columns the catalogue renames, and which it drops. */
 function namesOf({ column, odd, name }: Target, columns: readonly ColumnState[]): Pick<Commit, 'renamed' | 'dropped'> {
   const moves = new Map<string, string>();
   const has = (wanted: string) => columns.some((each) => each.name === wanted);
@@ -274,8 +280,9 @@ async function settle(
 }
 
 /**
- * Gives a column of an upload table another name or type, in one version of the table: earlier ones keep what they had. What does not fit the type is kept as text
- * beside it. Safe to run again until it has settled. Errors: those of `findTarget`, tableDeleted; sourceChanged when the table never stands still.
+ * Gives a column of an upload table another name or type, in one new version of the table. Earlier versions keep what they had. What does not fit the type is
+ * kept as text beside the column. Safe to run again until it has settled. Errors: those of `findTarget`, tableDeleted; sourceChanged when the table never
+ * stands still.
  */
 export const changeColumn = (deps: ChangeDeps, tableId: string, order: ColumnOrder, options: ChangeOptions): Promise<ColumnOutcome> =>
   retryUnchanged(TRIES, () => attempt(deps, tableId, order, options));

@@ -20,9 +20,9 @@ import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.
 
 export interface IngestOptions {
   signal?: AbortSignal;
-  /** After every file, in order. */
+  /** Called after every file, in order. */
   onFile?: (file: FileOutcome) => void;
-  /** In the transaction that ends the upload. */
+  /** Called in the transaction that ends the upload. */
   onEnd?: (tx: Transaction, status: UploadReport['status']) => Promise<void>;
   /** Milliseconds between heartbeats; 5,000 by default. */
   heartbeatMs?: number;
@@ -36,8 +36,9 @@ export interface UploadReport {
 const TRIES = 5;
 
 /**
- * Turns the objects of one upload into rows, file by file, each in one transaction with its report. Safe to run again after a crash at any moment, and at the same
- * time elsewhere: a file's rows are added once. Files whose replay was asked for bring what they were missing. Undefined when the upload is not there or has ended.
+ * Turns the objects of one upload into rows, file by file, each in one transaction with its report. Safe to run again after a crash at any moment, and at the
+ * same time elsewhere: a file's rows are added once. A file whose replay was asked for adds the rows that it was missing. Undefined when the upload is not
+ * there or has ended.
  */
 export async function ingestUpload(deps: IngestDeps, uploadId: string, options: IngestOptions = {}): Promise<UploadReport | undefined> {
   const upload = await uploads.startUpload(deps.db, uploadId);

@@ -16,8 +16,8 @@ const AMBIT_FOLDER = /^[1-4]$/;
 const TIMESTAMPED = /^\d{8}-\d{6}_\.txt$/;
 
 /**
- * The path rules of a kind. Tabular kinds keep the base name; ambyte keeps `Ambyte_<n>/name.txt` or `Ambyte_<n>/<1-4>/name.txt` (the deepest match),
- * puts time-stamped bare names under `unknown_ambyte/unknown_ambit/` and other bare names under `unknown_ambyte/`.
+ * Names a file by the path rules of its kind. Tabular kinds keep the base name. Ambyte keeps `Ambyte_<n>/name.txt` or `Ambyte_<n>/<1-4>/name.txt` (the deepest
+ * match). It puts time-stamped bare names under `unknown_ambyte/unknown_ambit/` and other bare names under `unknown_ambyte/`.
  */
 export function nameFile(kind: SourceKind, sent: string, limits = LIMITS): NamedFile {
   const parts = sent

@@ -1,4 +1,4 @@
-/** What an upload of files would decide, said before it: they are read as an upload reads them, and nothing of them is kept. */
+/** Says before an upload what it would decide. The files are read as an upload reads them, and nothing of them is kept. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJson } from '../../json.ts';
@@ -45,12 +45,12 @@ export interface FileReading {
   headerLine?: number;
 }
 
-/** What became of a file, had it been uploaded. */
+/** What would become of a file if it were uploaded. */
 export interface FilePreview extends Omit<FileOutcome, 'columns'> {
   columns: readonly ColumnPreview[];
   /** Null where the file was not read. */
   reading: FileReading | null;
-  /** Columns of the table that the file says nothing of. */
+  /** Columns of the table that the file does not have. */
   otherColumns: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export interface PreviewTask {
   /** An empty folder, which the caller removes. */
   work: string;
   options: ReadingOptions;
-  /** The table that is there. */
+  /** The table, if it is there already. */
   tableId: string | undefined;
   /** Its columns, and those that files before this one would have made. */
   known: readonly ColumnState[];
@@ -187,7 +187,7 @@ async function describeColumns(
   });
 }
 
-/** How a delimited file was read; of other kinds the file itself says all. */
+/** Describes how a delimited file was read; a file of another kind says all of this itself. */
 function describeReading(kind: SourceKind, { text, headerLine }: BronzeSource, { fields }: Decided<Look>): FileReading {
   // the lines and delimiters of a sheet's text are ours
   if (!text || kind === 'xlsx') return {};
@@ -237,7 +237,7 @@ async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, sig
   try {
     await session.prepare([
       ...listFunctions(pipelines),
-      // a row's id is the place of its record
+      // with an empty source a row's id is the number of its record
       setVariable('source', ''),
       ...['uploaded_at', 'experiment_id', 'upload_id', 'contributor_id'].map((name) => setVariable(name, null)),
     ]);
@@ -266,8 +266,9 @@ async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, sig
 }
 
 /**
- * Says of a file, or of its beginning, what an upload into the table would decide of each column. Where all of the file is there, that is what the report of the upload
- * will say, as long as the table stays as it is. Writes to the folder of the task alone. A file that cannot be read is one that failed; other errors are thrown.
+ * Says what an upload of a file, or of its beginning, into the table would decide of each column. Where the whole file is there, the report of the upload will
+ * say the same, as long as the table stays as it is. Writes only to the folder of the task. A file that cannot be read is answered as one that failed; other
+ * errors are thrown.
  */
 export async function previewFile(deps: PreviewDeps, task: PreviewTask, signal?: AbortSignal): Promise<Previewed> {
   const { path, isPart, sha256, tableId, known } = task;

@@ -1,4 +1,4 @@
-/** Replay: the refused records of a file are read again from its bytes, and what can be read now is stored under the ids that it would have had. */
+/** Replay: reads the refused records of a file again from its bytes, and stores what can be read now under the ids that it would have had. */
 import { join } from 'node:path';
 import { ApiError, errors } from '../../errors.ts';
 import {

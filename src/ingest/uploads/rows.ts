@@ -68,19 +68,19 @@ export async function fetchOriginal({ store }: IngestDeps, objectKey: string, wo
   return original;
 }
 
-/** What the engine's JSON reader refuses, such as a key that comes twice, the long way may take. */
+/** Asks for the long way, which may take what the engine's JSON reader refuses, such as a key that comes twice. */
 function orNotPlain(cause: unknown): never {
   if ((cause as Error).name === 'AbortError') throw cause;
   throw new NotPlain('the engine did not read the lines', { cause });
 }
 
-/** A Parquet file whose rows were read and yet do not fit the memory in which they are written. */
+/** Refuses a Parquet file whose rows were read and yet do not fit the memory in which they are written. */
 function unfit(cause: unknown): never {
   if (/^Out of Memory/i.test((cause as Error).message)) refuseUnreadable(cause);
   throw cause;
 }
 
-/** Nothing was stored: a value is not as the first ones of its column. */
+/** Answers undefined when a pass ended because a value is not as the first ones of its column. Nothing was stored then. */
 function unlessDisagreeing(cause: unknown): undefined {
   if (!(cause as Error).message.includes(DISAGREES)) throw cause;
 }
@@ -106,7 +106,10 @@ export interface Decided<Passed> {
   rows: Passed;
 }
 
-/** Types `bronze_records`, and reads every row by the pass, which is handed the SELECT of them and their columns. Throws NotPlain when JSON has to be read the long way. */
+/**
+ * Types `bronze_records`, and reads every row by `pass`, which gets the SELECT of the rows and their columns. Throws NotPlain when JSON has to be read the long
+ * way.
+ */
 export async function decideRows<Passed extends Pass>(
   pipelines: Pipelines,
   { session, read, kind, known, options }: RecordsOf,
@@ -172,7 +175,7 @@ export async function stageRows(
   );
 }
 
-/** Says of every column in how many of the stored rows it has no value; a value beside it, as text, is one. */
+/** Counts for every column the stored rows in which it has no value. An odd value, which is kept as text beside it, counts as a value. */
 function countMissing(typed: TypedFile, { files, rowCount }: Pass): TypedFile {
   const nulls = new Map<string, number>();
   for (const { nullCounts } of files) for (const [name, many] of nullCounts) nulls.set(name, (nulls.get(name) ?? 0) + many);
@@ -180,7 +183,7 @@ function countMissing(typed: TypedFile, { files, rowCount }: Pass): TypedFile {
   return { ...typed, report };
 }
 
-/** Writes the table's files anew whose columns have widened by this one. */
+/** Writes anew those files of the table whose columns a new file has widened. */
 export const widenUploadTable = (
   deps: Pick<IngestDeps, 'db' | 'staging'> & { session: StagingSession },
   table: LakeTable,

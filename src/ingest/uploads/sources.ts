@@ -23,7 +23,7 @@ export interface SourceRequest {
   /** The file's path in the upload. */
   path: string;
   refusals: Refusals;
-  /** Every record, unless said otherwise. A Parquet file is always read whole. */
+  /** Which records are read; every one unless given. A Parquet file is always read whole. */
   numbering?: Numbering;
   /** Bytes of one record at most. */
   maxRecordBytes?: number;
@@ -31,7 +31,7 @@ export interface SourceRequest {
   parquetExpansion?: number;
   /** JSON is read the long way, in which every digit is kept. */
   exact?: boolean;
-  /** Of a workbook: the sheet that is read, if not the first. */
+  /** The sheet of a workbook that is read; the first unless given. */
   sheet?: string;
   /** Only the beginning of the file: its last record, which may go on, is passed over. */
   isPart?: boolean;
@@ -42,15 +42,15 @@ export interface SourceRequest {
 export interface BronzeSource {
   fields: readonly BronzeField[];
   rows: number;
-  /** Lines that the engine's JSON reader is yet to be pointed at, once the types are known. */
+  /** Lines for the engine's JSON reader, which reads them once the types are known. */
   lines?: { path: string; longest: number; stats: ReadonlyMap<string, KeyStats> };
-  /** `bronze_sent` holds text, of which it is yet to be said how it is read. */
+  /** Set where `bronze_sent` holds text, and it is still to be decided how that is read. */
   text?: SentText;
-  /** Of a delimited file: the line that its header begins in, counted from 1. */
+  /** The line that a delimited file's header begins in, counted from 1. */
   headerLine?: number;
 }
 
-/** What is unpacked is there as a whole or not at all. */
+/** Refuses a part of a file that has to be unpacked: such a file can be read only as a whole. */
 function requireWhole({ isPart = false }: SourceRequest, what: string): void {
   if (isPart)
     throw new FileRefused(
@@ -157,17 +157,19 @@ export interface Records {
   multiline: boolean;
   /** Whether a record may end before the last field. */
   padding?: boolean;
-  /** What fields are written in; `"` unless said otherwise. */
+  /** The quote around fields; `"` unless said otherwise. */
   quote?: string;
-  /** Columns that every record has nothing in, and that the file leaves out. */
+  /** Columns that are empty in every record, and that the file leaves out. */
   absent?: readonly string[];
   /** Bytes of a record at most. */
   longest?: number;
 }
 
-/** Bytes of a record as our scanners write it at most: every quote doubled, and numbers and delimiters beside. */
+/** Bytes at most of a record as our scanners write it: with every quote doubled, its number and delimiters. */
 const LONGEST = 33_554_432;
-/** Of what the engine reads at once. With 64 MiB a file of 25 MB had its threads wait for each other, which costs them a processor: 820 ms instead of 400. */
+/**
+ * Bytes that the engine reads at once. With 64 MiB its threads waited for each other on a file of 25 MB, which costs them a processor: 820 ms instead of 400.
+ */
 const BUFFER = 16_777_216;
 
 /** Makes the view of a file that our scanners wrote. */

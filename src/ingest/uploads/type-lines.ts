@@ -23,7 +23,7 @@ interface Reading {
   odd?: { text: string; count: number };
 }
 
-/** Throws NotPlain where only the long way tells the values apart, or keeps what is not a string as text. */
+/** Prints how a key is read. Throws NotPlain where only the long way tells its values apart, or keeps as text what is no string. */
 function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, type: ColumnType): Reading {
   const physical = printPhysicalType(type);
   const all = n + s + b + j;
@@ -35,7 +35,7 @@ function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, typ
     if (own === all) return { type: physical, value: column };
     if (j > 0 || (n > 0 && !isNumber)) throw new NotPlain();
     const fits = isNumber ? NUMBER(column) : `json_type(${column}) = 'BOOLEAN'`;
-    // of all operators the arrow binds least
+    // in brackets, because of all operators the arrow binds least
     const sent = `(${column} ->> '$')`;
     const text = `case when not (${fits}) and ${sent} <> '' then ${sent} end`;
     return {

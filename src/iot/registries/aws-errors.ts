@@ -1,4 +1,4 @@
-/** What AWS answers when it does not do what was asked, in our own terms. Matched by exception name, never by text. */
+/** Translates the failures of AWS calls into our own errors, by exception name, never by text. */
 import type { ApiError } from '../../errors.ts';
 import { errors } from '../../errors.ts';
 
@@ -44,7 +44,10 @@ const byName: Readonly<Record<string, (cause: unknown) => ApiError>> = {
 
 export const findAwsErrorName = (cause: unknown): string => (cause instanceof Error ? cause.name : '');
 
-/** An unknown failure with an HTTP status below 500 is a refusal; without an answer, or from 500 up, the service cannot be reached. */
+/**
+ * Translates a failure of AWS. An unknown one with an HTTP status below 500, other than 429, is a refusal. Without an answer, at 429, or from 500 up, the
+ * service cannot be reached.
+ */
 export function translateAwsError(cause: unknown): ApiError {
   const name = findAwsErrorName(cause);
   const known = Object.hasOwn(byName, name) ? byName[name] : undefined;
@@ -53,7 +56,7 @@ export function translateAwsError(cause: unknown): ApiError {
   return status === 429 || status >= 500 ? unavailable(cause) : refused(cause);
 }
 
-/** The answer of one AWS call; its failure comes out as ours. `missing` says what a ResourceNotFoundException means here. */
+/** Answers what one AWS call answers, and throws its failure as an error of ours. `missing` says what a ResourceNotFoundException means here. */
 export async function askAws<T>(call: Promise<T>, missing: () => ApiError = () => errors.thingNotFound()): Promise<T> {
   try {
     return await call;

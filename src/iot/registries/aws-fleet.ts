@@ -22,7 +22,7 @@ export function printFleetQueries(thingNames: readonly string[]): string[] {
   return terms.length > 0 ? [...queries, terms.join(' OR ')] : queries;
 }
 
-/** Null when any query fails: connectivity is then unknown, which is not an error. */
+/** Finds which things are connected. Null when any query fails: connectivity is then unknown, which is not an error. */
 export async function searchConnectivity(
   client: IoTClient,
   thingNames: readonly string[],

@@ -64,7 +64,7 @@ export function openAwsPolicies(client: IoTClient) {
         await put(name, document);
         for (const target of targets) await askAws(client.send(new AttachPolicyCommand({ policyName: name, target })));
       }
-      // the last goes first: the search for surplus ends at the first number that is missing, also after a crash
+      // surplus policies are removed from the last one on: the search ends at the first number that is missing, so after a crash it still finds the rest
       const surplus: string[] = [];
       for (let index = documents.length; index < MAX_POLICIES; index++) {
         const name = policyName(thingName, index);

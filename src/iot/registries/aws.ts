@@ -53,7 +53,7 @@ const toAws = { active: 'ACTIVE', inactive: 'INACTIVE', revoked: 'REVOKED' } as 
 const settling = ['DeleteConflictException', 'InvalidRequestException', 'CertificateStateException'];
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
-/** Every call it makes, and the least rights it needs, are listed in docs/aws-iot.md. `close()` ends its connections. */
+/** Opens AWS IoT Core as a registry. Every call it makes, and the least rights it needs, are listed in docs/aws-iot.md. `close()` ends its connections. */
 export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & { close(): void } {
   const { region, accountId, partition = 'aws', endpoint, credentials, thingType, settlePauses = [250, 1_000, 2_000, 4_000] } = options;
   const arnPrefix: ArnPrefix = `arn:${partition}:iot:${region}:${accountId}`;
@@ -68,7 +68,7 @@ export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & {
   const policies = openAwsPolicies(client);
   let dataEndpoint: Promise<string> | null = null;
 
-  /** Detaching takes a while to spread; until then AWS refuses to delete. */
+  /** Deletes, and tries again while AWS refuses to, because detaching takes a while to spread. */
   async function settle(remove: () => Promise<unknown>): Promise<void> {
     for (const wait of [...settlePauses, null]) {
       try {

@@ -21,9 +21,12 @@ export interface RegistryStore {
   find(thingName: string): Promise<ThingRecord | null>;
   /** The thing that holds this certificate (a certificate has at most one). */
   findByCertificate(certificateId: string): Promise<ThingRecord | null>;
-  /** Replaces a record by what `change` makes of it (null: none), one change of a thing at a time, across processes. An exception changes nothing and is passed on. */
+  /**
+   * Replaces a record by what `change` makes of it (null: none). Across all processes one change of a thing runs at a time. An exception changes nothing and is
+   * passed on.
+   */
   change(thingName: string, change: (record: ThingRecord | null) => ThingRecord | null): Promise<void>;
-  /** Keeps why a certificate ended; the first word stays. */
+  /** Keeps why a certificate ended; a later reason does not replace the first. */
   noteEnd(certificateId: string, end: CertificateEnd): Promise<void>;
   /** Last presence of these things, from the broker's events; things never seen are left out. */
   presence(thingNames: readonly string[]): Promise<readonly (Connectivity & { thingName: string })[]>;

@@ -48,7 +48,7 @@ const numberOf = (text: string | undefined): number | null => {
   const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : null;
 };
-/** Numbers after the tag, parted by tabs or commas; null when one of them is none. */
+/** Reads the numbers after the tag, between tabs or commas; null when one of them is no number. */
 function numbersOf(fields: readonly string[]): number[] | null {
   const values = fields
     .flatMap((field) => field.split(','))
@@ -94,7 +94,7 @@ const SIGNALS: Readonly<Record<string, (values: number[]) => Cells>> = {
 
 /** What the instrument has said before a trace, which holds until it says otherwise. */
 class Surroundings {
-  /** Milliseconds: what the instrument's clock showed, and the time that it was. */
+  /** Milliseconds: what the instrument's clock showed (`shown`), and the true time at that moment (`at`). */
   clock: { shown: number; at: number };
   cells: Cells = {};
 
@@ -102,7 +102,7 @@ class Surroundings {
     this.clock = { shown: 0, at: epochSeconds * 1_000 };
   }
 
-  /** Takes a line that is no part of a trace; false when it is none of these. */
+  /** Takes a line that is no part of a trace; false when the line is of no known kind. */
   take(tag: string, fields: readonly string[], line: string): boolean {
     if (tag === 'I1' || tag === 'H1') {
       const [shown, seconds] = [numberOf(fields[1]), numberOf(fields[2])];
@@ -171,7 +171,7 @@ export async function scanAmbyte({ path, name, records, refusals, numbering, isP
     if (!row) return;
     if (isWhole(trace)) {
       records.bytes(row);
-      // what was said of light and temperature within the trace is about it
+      // light and temperature that were told within the trace are about it
       const cells: Cells = {
         ...around.cells,
         ...trace.cells,

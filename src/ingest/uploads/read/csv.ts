@@ -19,7 +19,7 @@ const COMMA = 0x2c;
 const SEMICOLON = 0x3b;
 const TAB = 0x09;
 const CHUNK = 4 * 1_048_576;
-/** A bound on records below which the engine gains nothing. */
+/** The least bound on the length of records; the engine gains nothing by a lower one. */
 const LEAST_LONGEST = 1_048_576;
 
 interface CsvSource {
@@ -42,7 +42,7 @@ export interface ScannedCsv {
   delimiter: string;
   /** Records written to `records`, each with its place in the file as a first field. */
   rows: number;
-  /** Whether any field holds a line break, which a parallel reader could cut at. */
+  /** Whether any field holds a line break, at which a parallel reader could cut. */
   multiline: boolean;
   /** Bytes that no record in `records` is longer than. */
   longest: number;
@@ -50,7 +50,7 @@ export interface ScannedCsv {
 
 /** Where a record ends and what was found on the way. Reused, so that a million records make no garbage. */
 interface Found {
-  /** Past the last byte of the record's text, and of its line break. -1: more bytes are needed. */
+  /** `end` is just past the record's text, or -1 when more bytes are needed. `next` is just past its line break. */
   end: number;
   next: number;
   fields: number;
@@ -301,7 +301,7 @@ export async function scanCsv({
     if (header === undefined)
       throw isPart && start < bytes.length ? refuseShortPart() : new FileRefused('empty_file', 'The file is empty: it has no header line.');
     const mark = String.fromCharCode(delimiter);
-    // at most every byte is a quote that is doubled, every field is put in quotes, and the record's number stands before
+    // at most every byte is a quote and is doubled, every field gets quotes, and the record's number stands before
     return { header, headerLine, delimiter: mark, rows, multiline, longest: 2 * longest + 2 * header.length + LEAST_LONGEST };
   } finally {
     await file.close();

@@ -1,6 +1,6 @@
 /**
- * The quickest look at a JSON record: an object of plain values with the keys of the records before it, in the same order, as exports have them. It is told
- * from its bytes what kind each value is, and no value is made of them. A record that is anything else is read as JSON (json-lines.ts).
+ * The quickest look at a JSON record. It takes an object of plain values that has the keys of the records before it, in the same order, as exports have them.
+ * It tells from the bytes what kind each value is, and makes no value. Any other record is read as JSON (json-lines.ts).
  */
 import { TEXT_CLASSES } from '../../value-classes.ts';
 
@@ -20,7 +20,7 @@ export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 /** So many significant digits survive a JavaScript number, and a DOUBLE. */
 export const SAFE_DIGITS = 15;
-/** What may stand behind a backslash, but for `u`. */
+/** What may follow a backslash, without `u`. */
 const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
 const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
@@ -36,9 +36,9 @@ interface Known {
 
 /** The values of one record. Reused, so that a million records make no garbage. */
 export interface Glanced {
-  /** How many there are, nulls left out. */
+  /** How many values there are, nulls left out. */
   count: number;
-  /** Of each its key, by place, its JSON kind, and its class; 0 where it is only text, as others of its key are. */
+  /** For each value: the place of its key, its JSON kind, and its class. The class is 0 for a string whose key has text already. */
   places: number[];
   kinds: ('n' | 's' | 'b')[];
   classes: number[];
@@ -55,7 +55,7 @@ const isDay = (bytes: Buffer, at: number): boolean => {
   return century < 100 && year < 100 && century + year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
 };
 
-/** A day, or an instant that ends in Z and has at least seconds: the two in which most times come. */
+/** Whether bytes are a day, or an instant that ends in Z and has at least seconds: most times are written so. */
 const isTime = (bytes: Buffer, start: number, end: number): boolean => {
   if (!isDay(bytes, start)) return false;
   if (end - start === 10) return true;
@@ -77,7 +77,7 @@ const begins = (bytes: Buffer, start: number, letters: Buffer): boolean => {
   return true;
 };
 
-/** The class of a string; `classifyString` says it of those that are not told from their first letters. */
+/** Answers the class of a string. `stringClass` is asked where the first letters do not tell. */
 function classOf(bytes: Buffer, start: number, end: number, stringClass: (text: string) => number): number {
   if (end - start < 10) return C.text;
   if (bytes[start + 4] === MINUS && bytes[start + 7] === MINUS && isTime(bytes, start, end)) return end - start === 10 ? C.date : C.instant;
@@ -91,8 +91,8 @@ function longClass(bytes: Buffer, start: number, end: number): number {
 }
 
 /**
- * True when `found` holds the values of this record, which must be valid UTF-8. False says nothing about the record. One function with the place in a
- * variable of its own: it is passed through once for every byte of a file.
+ * Fills `found` with the values of this record, which must be valid UTF-8, and answers true. False says nothing about the record. This is one function, with
+ * its place in a variable of its own, because every byte of a file passes through it.
  */
 export function isPlainLine(bytes: Buffer, known: readonly Known[], found: Glanced, stringClass: (text: string) => number): boolean {
   const { length } = bytes;
@@ -122,7 +122,7 @@ export function isPlainLine(bytes: Buffer, known: readonly Known[], found: Glanc
         if (byte === QUOTE || byte < SPACE) break;
         if (byte !== BACKSLASH) continue;
         at += 1;
-        // a longer escape can be half of a letter, and a string with any is looked at only where others of its key are text
+        // an escape with `u` can be half of a character; a string with any other is taken only where its key has text already
         if (at >= length || !ESCAPED.has(bytes[at] as number) || (key.classes & C.text) === 0) return false;
       }
       if (byte !== QUOTE || at >= length) return false;

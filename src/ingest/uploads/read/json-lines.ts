@@ -1,7 +1,7 @@
 /**
- * The quick way to read JSON records. Each record is looked at once here: it is checked, numbered, and the classes of its values are noted. The engine's
- * own JSON reader does the rest in one pass. What that reader could not keep exactly throws `NotPlain`, and the file is read the long way (`TokenWriter` in
- * scan-json.ts).
+ * The quick way to read JSON records. Each record is looked at once here: it is checked, numbered, and the classes of its values are noted. The engine's own
+ * JSON reader does the rest in one pass. What that reader could not keep exactly throws `NotPlain`, and the file is read the long way (`TokenWriter` in
+ * json.ts).
  */
 import { readJson } from '../../../json.ts';
 import {
@@ -27,23 +27,23 @@ export class NotPlain extends Error {}
 /** All values of one key. */
 export interface KeyStats {
   key: string;
-  /** As a record has it, with its quotes. */
+  /** The key as a record writes it, with its quotes. */
   written: Buffer;
-  /** Union of `TEXT_CLASSES`; after the first plain text other strings are not looked at more closely. */
+  /** Union of the values' `TEXT_CLASSES`; after the first plain text other strings are not looked at more closely. */
   classes: number;
   /** Values by JSON kind. */
   n: number;
   s: number;
   b: number;
   j: number;
-  /** Strings without a letter. */
+  /** Empty strings. */
   empty: number;
 }
 
 /** Takes the records of a file one after the other. */
 export interface JsonWriter {
   readonly rows: number;
-  /** Writes one record; answers why not. */
+  /** Writes one record; answers why it could not. */
   write(row: Buffer, record: Buffer): RefusalReason | undefined;
 }
 
@@ -62,7 +62,7 @@ function numberKey(text: string): string {
   return significant === '' ? '0' : `${sign}${significant}e${Number(power) - part.length + digits.length - significant.length}`;
 }
 
-/** A number with many digits or an exponent: passes when a DOUBLE keeps its value and nothing was lost by reading it. */
+/** Throws NotPlain for a number with many digits or an exponent, unless a DOUBLE keeps its value and reading it loses nothing. */
 function requireExact(text: string): void {
   const value = Number(text);
   if (String(value) === text) return;
@@ -111,12 +111,12 @@ const SECONDS = String.raw`:[0-5]\d(?:\.\d{1,6})?`;
 const DAY = new RegExp(`^${DATE}$`);
 const INSTANT = new RegExp(`^${DATE}${CLOCK}${SECONDS}(?:Z|[-+](?:0\\d|1[0-4])(?::?[0-5]\\d)?)$`);
 const LOCAL_TIME = new RegExp(`^${DATE}${CLOCK}(?:${SECONDS})?$`);
-/** Times that the engine alone can tell from text. */
+/** Texts of which only the engine can tell whether they are times. */
 const NEARLY = new RegExp(`^${DATE}${CLOCK}(?:${SECONDS})?(?:Z|[-+])`);
 
 /**
- * The class of a JSON string, as `token_class` in `pipelines/functions.sql` says it. Only a day that its month does not have counts as a day here; the
- * engine refuses it when it reads it.
+ * The class of a JSON string, as `token_class` in `pipelines/functions.sql` says it. There is one difference: a day that its month does not have counts as a
+ * day here, and the engine refuses it when it reads it.
  */
 export function classifyString(text: string): number {
   if (text === '') return C.empty;
@@ -177,7 +177,7 @@ export class LineWriter implements JsonWriter {
     return undefined;
   }
 
-  /** What a glance has seen joins what is known of the keys. */
+  /** Adds what a glance has seen to what is known of the keys. */
   #count(): void {
     const { count, places, kinds, classes } = this.#glanced;
     for (let at = 0; at < count; at += 1) {
@@ -228,7 +228,7 @@ export class LineWriter implements JsonWriter {
     }
   }
 
-  /** A record that begins with its brace, has a key, and no line break between its tokens. */
+  /** Writes a record that begins with its brace, has a key, and has no line break between its tokens. */
   #plainLine(row: Buffer, record: Buffer): void {
     const file = this.#file;
     this.longest = Math.max(this.longest, record.length + OPENING.length + 16);

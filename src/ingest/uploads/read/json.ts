@@ -46,7 +46,7 @@ interface Piece {
   end: number;
   /** Where reading goes on. */
   next: number;
-  /** Nothing may follow but white space. */
+  /** Whether the list ends behind it. */
   last: boolean;
 }
 
@@ -87,7 +87,8 @@ function nextElement(bytes: Buffer, from: number, final: boolean): Piece | undef
   return { start, end, next: bytes.length, last: false };
 }
 
-// 15 significant digits survive a JavaScript number. A record keeps its numbers as they were written when one of them is longer and is not what the number prints, or has an exponent.
+// 15 significant digits survive a JavaScript number. A record is read with care when one of its numbers has an exponent, or has more digits and JavaScript
+// prints it in another way.
 const EXPONENT = /[:,[\s]-?\d[\d.]*[eE]/;
 const LONG_NUMBER = /-?\d[\d.]{15,}/g;
 
@@ -97,7 +98,10 @@ function losesDigits(text: string): boolean {
   return false;
 }
 
-/** Whether a number is one of those, whatever others its record has: 891.0 is 891, as where the engine reads the lines (json-lines.ts). */
+/**
+ * Whether a number itself has an exponent or more digits, whatever other numbers its record has. So 891.0 is 891, as it is where the engine reads the lines
+ * (json-lines.ts).
+ */
 const needsCare = (source: string): boolean => /[eE]/.test(source) || source.replaceAll(/\D/g, '').length > SAFE_DIGITS;
 
 const parseRecord = (text: string): unknown =>
@@ -147,8 +151,8 @@ class Window {
 const WRAPPER = /^\s*\{\s*"data"\s*:\s*\[/;
 
 /**
- * Reads JSON once, record by record: lines of NDJSON; or the elements of a list, of `{"data": [...]}`, or a single object. Hands each to the writer; what that
- * does not take goes to `refusals`.
+ * Reads JSON once, record by record: the lines of NDJSON, the elements of a list or of `{"data": [...]}`, or a single object. Each record goes to the writer,
+ * and those that the writer does not take go to `refusals`.
  */
 export async function scanJson({
   path,
@@ -171,7 +175,7 @@ export async function scanJson({
     refuseForeignBytes(window.bytes, kind);
     if (window.bytes[0] === 0xef && window.bytes[1] === 0xbb && window.bytes[2] === 0xbf) window.start = 3;
     let line = 1;
-    /** Whether what is in the window is looked at as it stands, however it ends. */
+    /** Whether the bytes in the window are taken as they stand, even if they end within a record. */
     const isEnd = () => (window.final && !isPart) || window.bytes.length - window.start > maxRecordBytes * 2;
 
     const take = async ({ start, end }: { start: number; end: number }) => {
@@ -254,7 +258,7 @@ export async function scanJson({
   }
 }
 
-/** What follows the list: nothing, or the end of the wrapping object. */
+/** Refuses a file in which anything but the end of the wrapping object follows the list. */
 async function checkRest(window: Window, wrapped: boolean, closed: boolean): Promise<void> {
   if (!closed) return;
   while (!window.final && window.bytes.length - window.start < CHUNK) await window.more();
@@ -281,7 +285,7 @@ export class TokenWriter implements JsonWriter {
     this.#records = records;
   }
 
-  /** Writes one object; answers why not. */
+  /** Writes one object; answers why it could not. */
   write(row: Buffer, record: Buffer): RefusalReason | undefined {
     const text = record.toString('utf8');
     let value: unknown;

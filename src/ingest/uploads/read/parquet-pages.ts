@@ -1,4 +1,4 @@
-/** What a Parquet file unpacks to, by its footer and by the header of each of its pages, read without unpacking any. */
+/** Measures what a Parquet file unpacks to, by its footer and by the header of each of its pages. No page is unpacked. */
 import type { FileHandle } from 'node:fs/promises';
 
 /** The bytes are not those of a Parquet file, or break off. */
@@ -116,7 +116,7 @@ interface Chunk {
 /** List elements of a footer at most: each costs the engine that reads it up to a kilobyte. */
 const MAX_ELEMENTS = 400_000;
 const MAX_FOOTER_BYTES = 64 * 1_048_576;
-/** A page header has statistics in it, and those have values. */
+/** Bytes that are read of a page header at first. It can be longer, because it has statistics, and those have values. */
 const HEADER_BYTES = 4_096;
 const MAX_HEADER_BYTES = 16 * 1_048_576;
 
@@ -214,7 +214,7 @@ export interface Unpacked {
   rows: number;
   /** Cells, those inside of nested values included, and nulls. */
   values: number;
-  /** As encoded, before compression. What a dictionary's values come to where they are used is more. */
+  /** Bytes as encoded, before compression. The values of a dictionary come to more where they are used. */
   bytes: number;
 }
 

@@ -10,7 +10,7 @@ import { FileRefused } from '../../record-writer.ts';
 import type { BronzeField } from '../../typing/classes.ts';
 
 const MAGIC = 'PAR1';
-/** What a row is in the table besides its cells: its id and when it came. */
+/** Bytes of a row in the table besides its cells: its id and when it came. */
 const ROW_BYTES = 16;
 const TEXTS_AT_ONCE = 100;
 const TEXT_IS_TOO_LARGE = 'the text of the file is too large';
@@ -113,7 +113,7 @@ interface Described {
 const CUT = 'The file has these times to the nanosecond; they are kept to the microsecond.';
 const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
 
-/** Of columns with times in nanoseconds: those with a time that microseconds cannot say, and those of which the engine reads microseconds alone. */
+/** Finds columns with times in nanoseconds. Those in `finer` have a time that microseconds cannot say. Of those in `cut` the engine reads only microseconds. */
 async function findFineTimes(
   ask: (sql: string) => Promise<readonly Record<string, unknown>[]>,
   described: readonly Described[],
@@ -152,7 +152,7 @@ export function refuseUnreadable(cause: unknown): never {
   );
 }
 
-/** Adds up the text of every row, which a dictionary can make as long as it likes, and stops where it is too much. */
+/** Adds up the text of every row, and stops where it is too much. A dictionary can make that text as long as it likes. */
 async function requireText(session: StagingSession, pipelines: Pipelines, texts: readonly string[], limit: number): Promise<void> {
   for (let at = 0; at < texts.length; at += TEXTS_AT_ONCE) {
     const bytes = texts.slice(at, at + TEXTS_AT_ONCE).map((column) => `coalesce(strlen(${column}), 0)`);

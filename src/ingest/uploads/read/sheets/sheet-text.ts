@@ -16,7 +16,7 @@ const THREAD = join(import.meta.dirname, `sheet-thread${extname(import.meta.file
 const tooLarge = () =>
   new FileRefused('unpacks_too_large', 'The workbook unpacks to more than the memory that reading may use. Send it as CSV.');
 
-/** One workbook at a time is read by a process, because each may take as much memory as that. */
+/** The reading of the last workbook. A process reads one at a time, because each may take `MOST_HEAP_MIB` of memory. */
 let last: Promise<unknown> = Promise.resolve();
 
 function run(request: SheetRequest, signal: AbortSignal | undefined): Promise<SheetAnswer> {

@@ -9,14 +9,14 @@ import { isWhole, listParts } from './unpacked.ts';
 export interface SheetRequest {
   original: string;
   into: string;
-  /** The first sheet, unless it is named. */
+  /** The name of the sheet; the first one unless given. */
   sheet?: string;
-  /** Bytes that all parts may unpack to, and those that are held in memory: all but the sheets. */
+  /** Bytes that all parts may unpack to (`mostBytes`), and those that are held in memory, which are all but the sheets (`mostHeldBytes`). */
   mostBytes: number;
   mostHeldBytes: number;
 }
 
-/** What it answers: nothing, or why the file is refused. */
+/** What the thread answers: nothing, or why the file is refused. */
 export type SheetAnswer = { refused: null } | { refused: string; sentence: string };
 
 /** How files of Office before 2007 begin, and encrypted ones of today. */
@@ -25,7 +25,7 @@ const FLUSH_AT = 1_048_576;
 const DELIMITER = ';';
 /** What a formula that failed leaves in its cell. */
 const ERROR = /^#(N\/A|DIV\/0!|REF!|NAME\?|NULL!|NUM!|VALUE!|SPILL!|CALC!|FIELD!|BLOCKED!|CONNECT!|UNKNOWN!|GETTING_DATA)$/;
-/** A cell with a time and no day holds a part of the day before the first, 1 January 1900. */
+/** The day of a cell that has a time and no day: the day before the first, 1 January 1900. */
 const NO_DAY = '1899-12-31';
 const MOST_NAMES = 10;
 const SHEETS = 'xl/worksheets/';
@@ -49,7 +49,7 @@ function printCell(value: unknown): string {
   return typeof value !== 'string' || value === '' || ERROR.test(value) ? '' : quoted(value);
 }
 
-/** A name of a column; what reads the text looks for the delimiter in its first line. */
+/** Prints a column's name on one line, because the delimiter is looked for in the first line of the text. */
 const printName = (value: unknown): string => printCell(typeof value === 'string' ? value.replace(/\s*[\r\n]+\s*/g, ' ') : value);
 
 const isEmpty = (value: unknown) => value === null || value === undefined || value === '';
@@ -69,7 +69,7 @@ async function sayNoSuchSheet(bytes: Buffer, sheet: string): Promise<SheetAnswer
   return wrong(`The file has no sheet '${sheet.slice(0, 100)}'; it has ${names.join(', ')}.`, 'no_such_sheet');
 }
 
-/** Writes the sheet's rows: the first that is not empty is the header, as many fields as it has are in every shorter one. */
+/** Writes the sheet's rows. The first row that is not empty is the header, and every shorter row is filled up to its number of fields. */
 async function writeText(bytes: Buffer, { into, sheet }: SheetRequest): Promise<SheetAnswer> {
   const file = openSync(into, 'wx', 0o600);
   let width = 0;
@@ -107,7 +107,7 @@ async function convert(request: SheetRequest): Promise<SheetAnswer> {
       `The workbook unpacks to ${Math.round(sum(parts) / FLUSH_AT)} MiB, ${Math.round(sum(held) / FLUSH_AT)} MiB of them text that its cells share; at most ${request.mostBytes / FLUSH_AT} and ${request.mostHeldBytes / FLUSH_AT} are read. Send it as CSV.`,
       'unpacks_too_large',
     );
-  // a sheet is read as a stream, of which the reader checks nothing
+  // a sheet is read as a stream, and the reader of streams checks nothing
   for (const part of parts) if (part.name.startsWith(SHEETS) && !(await isWhole(bytes, part))) return wrong(DAMAGED);
   return writeText(bytes, request);
 }

@@ -1,4 +1,4 @@
-/** What the parts of a ZIP archive say of themselves in its directory, and whether it is so (APPNOTE.TXT 4.3.7, 4.3.12 and 4.3.16). */
+/** Reads what a ZIP archive's directory says of its parts, and checks whether it is so (APPNOTE.TXT 4.3.7, 4.3.12 and 4.3.16). */
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 
@@ -18,7 +18,7 @@ export interface Part {
   unpacked: number;
   checksum: number;
   isStored: boolean;
-  /** Of the head that stands before its bytes. */
+  /** Where the head begins that stands before its bytes. */
   offset: number;
 }
 
@@ -45,7 +45,7 @@ export function listParts(bytes: Buffer): Part[] | undefined {
   return parts;
 }
 
-/** Whether a part unpacks to the bytes that its directory speaks of; no more of them than it says are unpacked. */
+/** Whether a part unpacks to the bytes that the directory speaks of. Unpacking stops where there are more of them. */
 export async function isWhole(bytes: Buffer, { offset, packed, unpacked, checksum, isStored }: Part): Promise<boolean> {
   if (offset + HEAD_BYTES > bytes.length) return false;
   const from = offset + HEAD_BYTES + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28);
