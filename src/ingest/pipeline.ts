@@ -34,7 +34,7 @@ const withoutComments = (sql: string) =>
     .join('\n')
     .trim();
 
-/** Functions name the classes of values by words; in a step slots are filled when it runs. */
+/** Puts numbers in place of the words by which functions name classes of values. The slots of a step are filled when it runs. */
 const printFunctions = (step: string, sql: string) => (step === 'functions' || step === 'textFunctions' ? printClasses(sql) : sql);
 
 export async function loadPipelines(folder: string): Promise<Pipelines> {

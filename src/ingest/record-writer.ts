@@ -253,7 +253,7 @@ export class Refusals {
   }
 }
 
-/** A file that cannot be read at all: the stable word and the sentence for its report. */
+/** A file that cannot be read at all, with the stable word (`reason`) and the sentence for its report. */
 export class FileRefused extends Error {
   readonly reason: string;
   constructor(reason: string, sentence: string, options?: ErrorOptions) {

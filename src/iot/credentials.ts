@@ -31,7 +31,7 @@ export interface CredentialIssuer {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** What credentials of a person allow, as a client needs it. Refuses an id that is not a UUID, since it becomes part of patterns. */
+/** Answers what credentials of a person allow, as a client needs it. Refuses an id that is not a UUID, since it becomes part of patterns. */
 export function reachOf(userId: string, objects: ObjectArea | null) {
   if (!uuid.test(userId)) throw errors.invalidId('userId');
   return {

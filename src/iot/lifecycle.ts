@@ -33,10 +33,7 @@ const hasNone = (state: string) => refuse(`This device is ${state} and holds no 
 const phone = refuse('A phone signs in as a person and holds no certificate.');
 const notActive = (state: string) => refuse(`Only an active device can be onboarded; this one is ${state}.`);
 
-/**
- * While a device is `rotating`, it is not issued a certificate, rotated again or onboarded. Revoking and deleting are allowed, because both end every
- * certificate.
- */
+/** While a device is `rotating`, it cannot be issued a certificate, rotated or onboarded. Revoking and deleting end every certificate. */
 export const deviceLife: Record<DeviceState, Record<DeviceEvent, DeviceOutcome>> = {
   pending: {
     register: { sequence: 'register', to: 'pending' },

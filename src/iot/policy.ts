@@ -45,8 +45,8 @@ const publishPolicy = (resources: readonly string[]): PolicyDocument => ({
 export const measurePolicy = (document: PolicyDocument) => JSON.stringify(document).length;
 
 /**
- * The documents that let a device publish to the experiments that it is bound to, and nowhere else. Ids may come in any order and more than once; without
- * any there is no document. Sorted, so that the same bindings always give the same text. More than 100 is `tooManyBindings`.
+ * Makes the documents that let a device publish to the experiments that it is bound to, and nowhere else. Ids may come in any order and more than once; without
+ * any there is no document. The ids are sorted, so that the same bindings always give the same text. More than 100 is `tooManyBindings`.
  */
 export function makeBindingPolicies(prefix: ArnPrefix, deviceType: string, experimentIds: readonly string[]): PolicyDocument[] {
   const resources = [...new Set(experimentIds)].sort().map((id) => printTopicArn(prefix, `${printTopicPrefix(id, deviceType)}/*`));

@@ -65,7 +65,7 @@ const plans: Record<DeviceOperation, readonly Step[]> = {
   delete: ['retireAll', 'unregister', 'forget'],
 };
 
-/** From this step on an interrupted change is finished; before it, undone. */
+/** The step from which on an interrupted change is finished; before it, the change is undone. */
 const committedAt: Record<DeviceOperation, number> = {
   register: 0,
   issue: plans.issue.indexOf('commit') + 1,

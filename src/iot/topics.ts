@@ -1,4 +1,4 @@
-/** Every MQTT topic of the platform: parsed and printed, totally. Nothing else in the code takes a topic apart. */
+/** Parses and prints every MQTT topic of the platform. Nothing else in the code takes a topic apart. */
 
 /** From a device: `experiment/data_ingest/v1/{experimentId}/{sensorType}/{sensorVersion}/{sensorId}[/{protocolId}]`. */
 export interface MeasurementTopic {

@@ -133,9 +133,9 @@ const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => 
 };
 
 /**
- * The command that starts one process of a language in a box of the operating system: every namespace of its own, a root of the interpreter's files
- * that cannot be written, no network, no `/proc`, an empty environment, a filter on system calls, hard limits. `hurried`: somebody waits for
- * it. Throws when the interpreter is missing.
+ * Makes the command that starts one process of a language in a box of the operating system. The box has every namespace of its own, a root of the interpreter's
+ * files that cannot be written, no network, no `/proc`, an empty environment, a filter on system calls, and hard limits. `hurried`: somebody waits for the
+ * process. Throws when the interpreter is missing.
  */
 export const makeBoxLaunch = (language: MacroLanguage, tools: BoxTools, limits: Limits, hurried: boolean): Launch => {
   if (language === 'javascript') return withNode(tools, limits, hurried);

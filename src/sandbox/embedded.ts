@@ -86,8 +86,8 @@ export const makeSnapshot = async (node: string, runtimes: Runtimes, folder: str
 };
 
 /**
- * A child process under Node's permission model: QuickJS for javascript, Pyodide for python (after `makeSnapshot` into `folder`). There is none
- * for R: webR needs workers, and a worker leaves the model. `hurried`: somebody waits for it.
+ * Makes the command of a child process under Node's permission model: QuickJS for javascript, Pyodide for python (after `makeSnapshot` into `folder`). R has
+ * none, because webR needs workers, and a worker is outside that model. `hurried`: somebody waits for the process.
  */
 export const makeEmbeddedLaunch = (
   language: Exclude<MacroLanguage, 'r'>,

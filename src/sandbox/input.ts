@@ -9,8 +9,8 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> => {
 };
 
 /**
- * Opens one level of envelope and copies nothing. A non-empty array `sample` gives its first element (`discarded` says how many follow), an object
- * `sample` gives itself, an empty array is an item that must not run; everything else is seen as it is.
+ * Opens one level of envelope and copies nothing. A non-empty array `sample` gives its first element (`discarded` says how many follow). An object `sample`
+ * gives itself. An item with an empty array must not run. Everything else is seen as it is.
  */
 export const normaliseInput = (data: unknown): NormalisedInput => {
   if (!isPlainObject(data) || !Object.hasOwn(data, 'sample')) return { run: true, data, discarded: 0 };

@@ -31,7 +31,7 @@ export interface MacroJob {
   /** For all items together, from the moment the first process is ready. */
   timeoutMs: number;
   itemTimeoutMs: number;
-  /** What the clock says to the macro (epoch milliseconds); javascript and python's `datetime` are not patched without it. */
+  /** What the clock says to the macro (epoch milliseconds). Without it the clocks of javascript and python's `datetime` are not patched. */
   clock?: number;
   signal?: AbortSignal;
 }

@@ -21,7 +21,7 @@ export interface ProbeSettings {
   runtimes: Runtimes;
   /** A folder that everybody may enter, for files that boxes start from. */
   folder: string;
-  /** Where what takes long to make is kept between starts; nobody else may write there. */
+  /** A folder for what takes long to make, kept between starts; nobody else may write there. */
   keepIn?: string;
   /** Accepted levels: the best that works, or one and no other. */
   level: 'best' | 'bubblewrap' | 'embedded';
@@ -65,7 +65,7 @@ const findTools = async (settings: ProbeSettings): Promise<BoxTools | string> =>
   return tools;
 };
 
-/** May a user without rights of any kind read this and pass through all that is above it? */
+/** Whether a user without rights of any kind may read this path and pass through all folders above it. */
 const openToAll = (path: string): boolean => {
   const real = realpathSync(path);
   for (let at = real; ; at = dirname(at)) {

@@ -35,7 +35,7 @@ export interface SandboxSettings {
   languages?: readonly MacroLanguage[];
   /** `best` (the default) takes bubblewrap where it works and embedded elsewhere. */
   level?: ProbeSettings['level'];
-  /** Embedded processes may run as root where another user cannot read the program's files. */
+  /** Whether embedded processes may run as root where another user cannot read the program's files. */
   acceptRoot?: boolean;
   /** A folder of ours that outlives the process: the memory of a ready Pyodide is kept there, which saves seconds at start. */
   keepIn?: string;

@@ -93,7 +93,7 @@ function fitOutputs(rows: readonly MacroRow[], known: readonly ColumnState[]): {
 
 type MacroTable = Awaited<ReturnType<typeof openTable>>;
 
-/** Stages rows of one macro's table, typed by what the table has. */
+/** Stages rows of one macro's table, with types that fit the columns of the table. */
 async function stageRows(batch: Batch, macroId: string, table: MacroTable, rows: readonly MacroRow[]) {
   const { session, pipelines, experimentId } = batch;
   const fitted = fitOutputs(rows, table.known);

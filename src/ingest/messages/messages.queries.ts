@@ -124,7 +124,7 @@ export const findNewest = async (db: Queryable, experimentId: string): Promise<n
  */
 export async function listPending(db: Queryable, experimentId: string, most: Asked): Promise<InboxMessage[]> {
   let found = await pendingTogether(db, experimentId, most, false);
-  // bytes that are no UTF-8 do not come through as they are
+  // bytes that are no UTF-8 come replaced, so the bodies are asked for again in digits
   if (found?.bodies instanceof Buffer && found.bodies.includes(REPLACED)) found = await pendingTogether(db, experimentId, most, true);
   const bodies = typeof found?.bodies === 'string' ? Buffer.from(found.bodies, 'hex') : (found?.bodies ?? Buffer.alloc(0));
   const said = readJson(found?.said ?? '{}') as Partial<Said>;

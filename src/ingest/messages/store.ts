@@ -87,10 +87,7 @@ export interface MessageDeps {
   db: Database;
   staging: StagingArea;
   pipelines: Pipelines;
-  /**
-   * Runs in the transaction that commits a batch, with the measurements that the batch adds. Each measurement is given once. Without any measurement this is
-   * not called.
-   */
+  /** Runs in the transaction that commits a batch, with the measurements that it adds, each once; not called without any. */
   alongside?: (tx: Transaction, experimentId: string, stored: readonly (readonly MeasurementRow[])[]) => Promise<void>;
 }
 
@@ -115,10 +112,7 @@ function setAside(tally: Tally, reason: string, rows: number): void {
   tally.reasons = { ...tally.reasons, [reason]: (tally.reasons[reason] ?? 0) + rows };
 }
 
-/**
- * Decides for every measurement of a batch whether it is stored, there already, or set aside. Without `looksFirst` the table is not asked what it has, and only
- * repeats within the batch are found.
- */
+/** Decides for every measurement whether it is stored, there already, or set aside. Without `looksFirst` only repeats within the batch are found. */
 async function sortOut(
   { db, pipelines }: MessageDeps,
   experimentId: string,
@@ -186,7 +180,7 @@ async function stillThere(db: Database, experimentId: string, messages: readonly
   return messages.filter(({ arrival }) => pending.has(arrival.ordinal));
 }
 
-/** Ends the waiting of messages with their reports, which stand in the same order. Answers false when somebody else has ended one of them. */
+/** Ends the waiting of messages, whose reports stand in the same order. Answers false when somebody else has ended one of them. */
 async function endMessages(tx: Transaction, experimentId: string, messages: readonly ReadMessage[], reports: readonly MessageReport[]) {
   const found = await queries.endPending(tx, experimentId, ordinalsOf(messages));
   if (!found || found.ended < messages.length) return false;
@@ -210,14 +204,11 @@ export interface Storing {
 
 export interface IngestingMessages {
   signal?: AbortSignal;
-  /** A batch of the same experiment that is being stored. The new batch is written meanwhile, and committed after that one has ended. */
+  /** A batch of the same experiment that is being stored: this one is written meanwhile, and committed after the end of that one. */
   before?: Storing;
   /** Is told of the device table that is to be committed with these messages, as soon as it is written. */
   onDevices?: (staged: Staged) => void;
-  /**
-   * Whether the measurements that are stored already are looked up first; true unless given. Otherwise the commit finds them, and the whole batch is made a
-   * second time.
-   */
+  /** Whether stored measurements are looked up first; true unless given. Otherwise the commit finds them, and all is made a second time. */
   looksFirst?: boolean;
   /** Ids for tables that are not there yet, for batches that are stored at once. */
   tables?: NewTables;

@@ -18,7 +18,7 @@ import { readSource, type BronzeSource } from './sources.ts';
 import type { FileOutcome } from './uploads.queries.ts';
 
 /**
- * How a column fits the table: it has no such column (`new`), it has one that takes every value (`same`), its column becomes of a wider type (`widened`), or some values
+ * How a column fits the table: it has no such column (`new`), its column takes every value (`same`), its column gets a wider type (`widened`), or some values
  * would be kept beside it as text (`odd`).
  */
 export type ColumnFit = 'new' | 'same' | 'widened' | 'odd';
@@ -32,7 +32,7 @@ export interface ReadExample {
 
 export interface ColumnPreview extends ColumnReport {
   fit: ColumnFit;
-  /** Of delimited text: how most of its values are written. */
+  /** For delimited text: how most of the column's values are written. */
   form?: TextForm;
   missingMarks: readonly { mark: string; count: number }[];
   examples: readonly ReadExample[];
@@ -84,7 +84,7 @@ interface Example {
   value: string;
 }
 
-/** What a look at all rows tells: how many there are, in how many each column has no value, and its first values. */
+/** What a look at all rows tells: how many there are, in how many each column has no value, and the first values of each column. */
 interface Look extends Pass {
   examples: ReadonlyMap<string, readonly Example[]>;
 }
@@ -189,7 +189,7 @@ async function describeColumns(
 
 /** Describes how a delimited file was read; a file of another kind says all of this itself. */
 function describeReading(kind: SourceKind, { text, headerLine }: BronzeSource, { fields }: Decided<Look>): FileReading {
-  // the lines and delimiters of a sheet's text are ours
+  // the lines and delimiters of a sheet's text come from us, not from the file
   if (!text || kind === 'xlsx') return {};
   const forms = new Set(fields.map(({ read }) => read?.reading.form));
   return {

@@ -3,7 +3,7 @@ import type { IoTClient } from '@aws-sdk/client-iot';
 import { SearchIndexCommand } from '@aws-sdk/client-iot';
 import type { Connectivity } from '../registry.ts';
 
-/** A query takes 1,000 characters; terms beyond these start another one. */
+/** A query may have 1,000 characters. Terms beyond these limits start another one. */
 const TERMS = 50;
 const CHARACTERS = 900;
 const AT_ONCE = 4;

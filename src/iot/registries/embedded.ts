@@ -1,4 +1,4 @@
-/** The registry of one machine: a local certificate authority, and one record a thing in a store that is handed in. */
+/** The registry of one machine: a local certificate authority, and one record for each thing in a store that the caller hands in. */
 import { isDeepStrictEqual } from 'node:util';
 import { errors } from '../../errors.ts';
 import type { Authority } from '../authority.ts';

@@ -1,4 +1,4 @@
-/** What a device sends, taken apart: bytes in, measurements or reasons out. Pure, bounded, and without any throw. */
+/** Takes apart what a device sends: bytes in, measurements or reasons out. Pure, bounded, and without any throw. */
 import { isAscii } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';

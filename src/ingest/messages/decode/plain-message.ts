@@ -32,7 +32,7 @@ const LONGEST_ID = 200;
 /** What a plain value may be: a list must be empty, `none` must be null, and the value of an unknown key may be anything. */
 type Form = 'instant' | 'word' | 'number' | 'object' | 'id' | 'list' | 'none' | 'any';
 interface Member {
-  /** The key in quotes, as a message has it. */
+  /** The key, in quotes. */
   readonly written: Buffer;
   readonly form: Form;
   /** Where the begin of its value stands among the spans; -1 for a value that is not kept. */

@@ -156,7 +156,7 @@ function countBreaks(bytes: Buffer, start: number, end: number): number {
   return breaks;
 }
 
-/** Counts of a byte outside quoted fields, for choosing the delimiter. */
+/** Counts a byte outside quoted fields, for choosing the delimiter. */
 function outsideQuotes(header: Buffer, wanted: number): number {
   let inside = false;
   let count = 0;

@@ -165,7 +165,7 @@ async function requireText(session: StagingSession, pipelines: Pipelines, texts:
   }
 }
 
-/** Checks a Parquet file by its footer and the headers of its pages before any page is unpacked, and names it as `bronze_records`. */
+/** Checks a Parquet file by its footer and the headers of its pages before any page is unpacked, and makes `bronze_records` of it. */
 export async function openParquet(
   session: StagingSession,
   pipelines: Pipelines,
