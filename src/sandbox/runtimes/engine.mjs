@@ -1,21 +1,21 @@
-// QuickJS with a memory: what is set up once is written down, and every item starts from exactly that.
+// QuickJS with a memory: the engine is set up once, its state is written down, and every item starts from exactly that.
 
 // Importing a part of Node as a module would load all that it offers.
 const { readFileSync } = process.getBuiltinModule('fs');
 const { createRequire } = process.getBuiltinModule('module');
 
-// Loading the package's parts by themselves spares looking at all its builds, and the code is compiled once for all engines of the process.
+// The package's parts are loaded by themselves, which spares a look at all its builds. The code is compiled once for all engines of the process.
 const near = createRequire(import.meta.resolve('quickjs-emscripten'));
 const { newQuickJSWASMModuleFromVariant, newVariant } = near('quickjs-emscripten-core');
 const BUILD = '@jitl/quickjs-wasmfile-release-sync';
 const variant = newVariant(near(BUILD).default, { wasmModule: new WebAssembly.Module(readFileSync(near.resolve(`${BUILD}/wasm`))) });
 
 const MEMORY_BYTES = 128 * 1024 * 1024;
-// More lets deep recursion reach the stack of the host, which is then lost.
+// A larger stack lets deep recursion reach the stack of the host, which is then lost.
 const STACK_BYTES = 128 * 1024;
 const PAGE = 64 * 1024;
 const NOTHING = Buffer.alloc(PAGE);
-/** More than any hole between what is in use, so that it would lie behind all of that. */
+/** More than any hole in the heap, so that an allocation of this size lies behind all that is in use. */
 const ROOM = 1024 * 1024;
 
 export class Failed extends Error {
@@ -26,8 +26,8 @@ export class Failed extends Error {
 }
 
 /**
- * One engine. All of its state is the memory of a WebAssembly module, so that `write` and `restore` take it back to an earlier moment; handles made
- * since then are void and need no disposal.
+ * One engine. All of its state is the memory of a WebAssembly module: `write` keeps that memory, and `restore` takes it back to that moment. Handles made since
+ * then are void and need no disposal.
  */
 export class Engine {
   deadline = Infinity;
@@ -72,7 +72,7 @@ export class Engine {
     return at;
   }
 
-  /** Below the heap lies the stack, of which nothing is in use between two calls, and below that what the program declares. */
+  /** Finds where the stack begins. It lies below the heap, and nothing of it is in use between two calls. Below it lies what the program declares. */
   #startOfStack() {
     let from = Math.floor(this.#heapFrom / PAGE) * PAGE;
     while (from > 0 && !this.#isZero(from - PAGE)) from -= PAGE;
@@ -81,7 +81,7 @@ export class Engine {
     return from + PAGE;
   }
 
-  /** The state of this moment. Behind the last allocation lies only what the allocator has not given out. */
+  /** Copies the state of this moment. Behind the last allocation lies only memory that the allocator has not given out. */
   write() {
     const end = this.#allocated(ROOM) + 64;
     const parts = [
@@ -98,11 +98,11 @@ export class Engine {
     this.describe = describe;
   }
 
-  /** The value of a result, or its error as a Failed. */
+  /** Answers the value of a result, or throws its error as a Failed. */
   take(result) {
     if (!result.error) return result.value;
     const { vm } = this;
-    // What a macro throws may be anything, getters included: it is described inside, with a little time of its own.
+    // A macro may throw anything, getters included, so the error is described inside, with a little time of its own.
     this.deadline = Math.max(this.deadline, Date.now()) + 50;
     const seen = this.describe === undefined ? undefined : vm.callFunction(this.describe, vm.undefined, result.error);
     if (seen !== undefined && !seen.error) throw new Failed(JSON.parse(vm.getString(seen.value)));

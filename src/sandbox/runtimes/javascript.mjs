@@ -8,7 +8,7 @@ const { readFileSync } = process.getBuiltinModule('fs');
 /** How long reading a macro may take; only what is written to run at that time takes long. */
 const READ_MS = 2000;
 
-/** A worn engine of more leaves too little of the process's memory for another one beside it. */
+/** Bytes beyond which a worn engine leaves too little of the process's memory for another one beside it. */
 const SPARE_BYTES = 256 * 1024 * 1024;
 
 const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -47,7 +47,7 @@ const FORMATTERS = {
 };
 const METHODS = new Set(['format', 'formatToParts', 'formatRange', 'resolvedOptions', 'compare', 'select']);
 
-/** The engine has no Intl: a macro's formatters are text in, text out over the host's. */
+/** Formats by the host's Intl, text in and text out, because the engine has none. */
 const intl = (request) => {
   const { kind, locales, options, method, args } = JSON.parse(request);
   if (!Object.hasOwn(FORMATTERS, kind) || !METHODS.has(method)) throw new TypeError(`Intl.${kind} has no ${method}`);
@@ -55,7 +55,7 @@ const intl = (request) => {
   return JSON.stringify({ value: formatter[method](...args) ?? null });
 };
 
-/** An engine that has read the prelude, and what it was like then. */
+/** Starts an engine that has read the prelude, and keeps what it was like then. */
 const prepare = async () => {
   const engine = await Engine.start();
   const boot = engine.evaluate(PRELUDE, 'prelude.js');
@@ -96,7 +96,7 @@ const placeIn = (stack) => {
   return line < 1 ? {} : { line, column: found[2] === undefined ? 1 : Number(found[2]) };
 };
 
-/** What is told of an error. After some of them the engine is not to be trusted. */
+/** Describes an error. After some errors the engine is not to be trusted. */
 const failure = (error) => {
   if (!(error instanceof Failed)) {
     worn = true;
@@ -144,7 +144,7 @@ const renew = async () => {
 
 const seed = () => Math.floor(Math.random() * 2 ** 32);
 
-/** The output of one item as JSON text. Its message is read inside: Node's own engine misreads some keys that hold an escape. */
+/** Answers the output of one item as JSON text. The item's message is read inside QuickJS, because Node's own engine misreads some keys that hold an escape. */
 const run = (line) => {
   const { engine } = base;
   const { vm } = engine;
@@ -203,7 +203,7 @@ const check = (code) => {
   }
 };
 
-// A worn engine is replaced by a new one out of the same files.
+// These packages may still be imported, because a worn engine is replaced by a new one out of the same files.
 lock(/\/node_modules\/(?:quickjs-emscripten|quickjs-emscripten-core|@jitl)\//);
 /** A little of what most macros do. */
 const COMMON = `const list = json.list.map((value) => value * 2).filter((value) => value > 1);
@@ -213,7 +213,7 @@ for (let at = 0; at < list.length; at += 1) sum -= list[at] ?? 0;
 console.log('sum', sum);
 output.mean = MathMEAN(list);
 return { sum, text: String(sum), rounded: Math.round(sum), ...{ list } };`;
-// The engine compiles lazily: better now, when nobody waits, than in the first item.
+// The engine compiles lazily, so common code runs now, when nobody waits, and not first in an item.
 for (let turn = 0; turn < 3 && process.argv[2] === 'ahead'; turn += 1) {
   job = { ...job, code: COMMON };
   read();

@@ -1,12 +1,12 @@
 // What both Node runtimes share: the line protocol, and taking away from the process what the permission model leaves to it.
 
-// Importing it as a module would load all that it offers.
+// Importing a part of Node as a module would load all that it offers.
 const { readSync, writeSync } = process.getBuiltinModule('fs');
 const { registerHooks } = process.getBuiltinModule('module');
 
 const SEPARATOR = '\u001e';
 
-// A pipe that is full answers EAGAIN; there is nothing else to do meanwhile.
+// A pipe that is full answers EAGAIN. The process then waits, because there is nothing else to do meanwhile.
 const pause = new Int32Array(new SharedArrayBuffer(4));
 const writeAll = (bytes) => {
   for (let from = 0; from < bytes.length;) {
@@ -34,8 +34,8 @@ const read = (bytes) => {
 export const reply = (json) => writeAll(Buffer.from(`${SEPARATOR}${json}\n`));
 
 /**
- * Calls `handle` with the JSON text of each message, one after the other, until the input ends. There is nothing to do between two messages, so they are waited for without
- * an event loop, whose streams take a while to load.
+ * Calls `handle` with the JSON text of each message, one after the other, until the input ends. Between two messages there is nothing to do, so this waits for
+ * them without an event loop, whose streams take a while to load.
  */
 export const serve = async (handle) => {
   const decoder = new TextDecoder();
@@ -49,7 +49,8 @@ export const serve = async (handle) => {
   }
 };
 
-// After this nothing more is imported (but by the files that `permitted` matches), and the process object can neither signal nor inspect another process.
+// Locks the process: nothing more is imported (but by the files that `permitted` matches), and the process object can neither signal nor inspect another
+// process.
 export const lock = (permitted) => {
   registerHooks({
     resolve: (specifier, context, next) => {

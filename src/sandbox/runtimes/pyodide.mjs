@@ -1,4 +1,4 @@
-// Python macros in Pyodide: CPython compiled to WebAssembly, without numpy, pandas and scipy. Neither it nor JavaScript below it is the wall: the process is.
+// Python macros in Pyodide: CPython compiled to WebAssembly, without numpy, pandas and scipy. Neither Python nor the JavaScript below it is the wall: the process is.
 // `pyodide.mjs make FILE` writes the memory of a Pyodide that is ready for macros; `pyodide.mjs serve FILE` starts from it, in a tenth of the time.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { lock, reply, serve } from './locked.mjs';
@@ -57,7 +57,7 @@ def serve_line(line):
     return None
 `;
 
-// What leads from Python to JavaScript is taken out of its reach; it is not what contains a macro.
+// Takes what leads from Python to JavaScript out of Python's reach. What contains a macro is the process, not this.
 const SEPARATE = `
 for name in [name for name in sys.modules if name.partition('.')[0] in ('js', 'pyodide', 'pyodide_js', '_pyodide', '_pyodide_core', '_pyodide_importhook')]:
     del sys.modules[name]
@@ -66,7 +66,7 @@ random.seed()
 serve_line
 `;
 
-/** Files are the one thing that a macro could leave outside of Python's memory: none is written, whoever asks. */
+/** Refuses to write a file, whoever asks: files are the one thing that a macro could leave outside of Python's memory. */
 const refuseWriting = (FS) => {
   const { open } = FS;
   const refuse = () => {
@@ -116,7 +116,7 @@ if (action === 'make') {
   refuseWriting(python.FS);
   lock();
   const memory = new Memory(python._module);
-  /** Python as it is when it has read a macro whose items must not meet; the others' items share one. */
+  /** Python as it is when it has read a macro whose items must not meet; undefined for other macros, whose items share one Python. */
   let start;
   await serve((line) => {
     const { op } = JSON.parse(line);
