@@ -56,7 +56,8 @@ export interface DeviceRegistry {
   /** Keeps a certificate from connecting for good; live connections end. */
   revokeCertificate(thingName: string, certificateId: string): Promise<void>;
   /**
-   * Revokes a certificate, detaches it from thing and policies, and removes it; an unknown one is nothing to do. `end` is what whoever shows it later is told.
+   * Revokes a certificate, detaches it from thing and policies, and removes it; an unknown one is nothing to do. Whoever shows it later is told `end` as the
+   * reason.
    */
   deleteCertificate(thingName: string, certificateId: string, end: CertificateEnd): Promise<void>;
   /** All certificates of a thing; none for an unknown thing. */

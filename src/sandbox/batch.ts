@@ -7,7 +7,7 @@ import { isNestedDeeper, isRecord } from '../json.ts';
 export interface ProcessSource {
   /** A process that has served nobody else; it may still be starting. */
   take(): MacroProcess;
-  /** Takes a process back. `sound`: it answered everything that it was given. */
+  /** Takes a process back. `sound`: the process answered everything it was given. */
   giveBack(process: MacroProcess, sound: boolean): void;
   itemsPerProcess: number;
 }

@@ -93,8 +93,8 @@ const fail = (call: number, errno: number) => [unless(JUMP_EQUAL, call, 1), answ
 export type Begun = 'threads' | 'copies';
 
 /**
- * Builds a filter that allows every call but those in the table, which fail with EPERM. `clone` begins only what `begun` names. A call of another architecture
- * ends the process.
+ * Builds a filter that allows every call but those in the table, and some uses of `prlimit` and `ioctl`: these fail with EPERM. `clone` begins only what
+ * `begun` names. A call of another architecture ends the process.
  */
 export const buildSeccompFilter = (architecture: Architecture, begun: Begun): Buffer => {
   const { audit, foreign, calls } = TABLES[architecture];

@@ -139,7 +139,7 @@ export async function findNaming(
 }
 
 /**
- * Finds a row of an experiment's table by its id, with its `columns`, but for those that the manifest lists as the table's own. Undefined when there is no such
+ * Finds a row of an experiment's table by its id, with its `columns`, except those whose name a column of the sent data has. Undefined when there is no such
  * row.
  */
 export async function findRow(deps: Reading, experimentId: string, identifier: string, rowId: string, columns: readonly string[]) {

@@ -261,7 +261,7 @@ export const insertContributors = (db: Queryable, experimentId: string, userIds:
     insert into contributors (experiment_id, user_id) select ${experimentId}, u.id from users u where u.id = any (${userIds}::uuid[])
     on conflict do nothing returning user_id as "userId"`);
 
-/** Lists messages that were set aside and handled before a time, with the keys of their bytes. */
+/** Lists messages that were set aside before a time, with the keys of their bytes. */
 export const listExpired = (db: Queryable, before: Date, limit: number) =>
   db.rows<{ id: string; objectKey: string | null }>(sql('messages.listExpired')`select id, object_key as "objectKey" from inbox m
     where status <> 'stored' and not exists (select from pending_messages p where p.experiment_id = m.experiment_id and p.ordinal = m.ordinal) and handled_at < ${before.toISOString()}::timestamptz limit ${limit}`);

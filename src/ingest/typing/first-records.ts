@@ -1,6 +1,6 @@
 /**
- * The quick way to type text. The first records say which type each column has. The pass that stores the rows checks whether every value agrees, so the file is
- * passed over only once. Where a value does not agree, that pass ends with an error and the file is typed the long way (`decideFileTypes` in decide.ts).
+ * The quick way to type text. The first records say which type each column has. The pass that stores the rows, which is the only one over the file, checks
+ * whether every value agrees. Where a value does not agree, that pass ends with an error and the file is typed the long way (`decideFileTypes` in decide.ts).
  */
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { ColumnState } from '../../lakehouse/tables/manifest.ts';

@@ -139,8 +139,8 @@ function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
 }
 
 /**
- * Turns a text into strict JSON, or says why it cannot. NaN and the infinities (any case, any sign) become null. A number that no double holds becomes a string
- * of its digits. Takes linear time and never throws.
+ * Turns a text into strict JSON, or says why it cannot. NaN and the infinities (any case, any sign) become null. A number that no double holds becomes the text
+ * that it is written as. Takes linear time and never throws.
  */
 export function readStrictJson(text: string, caps: JsonCaps): StrictJson | JsonFault {
   return plainJson(text, caps) ?? madeStrict(text, caps);
