@@ -1,4 +1,5 @@
-// Python macros in Pyodide: CPython compiled to WebAssembly, without numpy, pandas and scipy. Neither Python nor JavaScript below it is the wall: the process is.
+// Python macros in Pyodide: CPython compiled to WebAssembly, without numpy, pandas and scipy.
+// Neither Python nor JavaScript below it is the wall: the process is.
 // `pyodide.mjs make FILE` writes the memory of a Pyodide that is ready for macros; `pyodide.mjs serve FILE` starts from it, in a tenth of the time.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { lock, reply, serve } from './locked.mjs';
