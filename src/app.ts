@@ -23,10 +23,10 @@ export function createApp(context: Context): Express {
   const app = express();
   app.locals['context'] = context;
   app.disable('x-powered-by');
-  // entity tags are ours: a hash of every body would cost more than it saves
+  // our own code sets entity tags: express would hash every body, which costs more than it saves
   app.set('etag', false);
   app.set('query parser', 'simple');
-  // how many of our own proxies stand in front; believing every X-Forwarded-For would let anyone choose an address
+  // the number of our own proxies in front of us; if every X-Forwarded-For were believed, anyone could choose an address
   app.set('trust proxy', context.config.web.trustProxyHops);
   app.use(admitRequests({ most: context.config.limits.requestsAtOnce, log: context.log, registry: context.metrics.registry }));
   app.use(observe);

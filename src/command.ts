@@ -143,7 +143,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Brings an exported project over and says what was made; a file that was imported before makes nothing, and says what it made then. */
+/** Imports the file of an exported project and says what was made. A file that was imported before makes nothing; what it made then is said again. */
 async function importFile(tools: ImportTools, args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { owner: { type: 'string' } } });
   const text = await readText(resolve(needed(positionals[0], 'FILE')));
@@ -158,7 +158,7 @@ async function importFile(tools: ImportTools, args: string[]): Promise<void> {
   }
 }
 
-/** Work that leaves jobs for the service to do. */
+/** Does work that leaves jobs for the service to do, with a queue to put them in. */
 async function withJobs(config: Config, db: Database, url: string, work: (tools: ImportTools) => Promise<void>): Promise<void> {
   const jobs = await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined });
   try {
@@ -169,7 +169,7 @@ async function withJobs(config: Config, db: Database, url: string, work: (tools:
 }
 
 async function main([command, ...args]: string[]): Promise<void> {
-  // as in the service: what is made is its owner's alone
+  // as in the service: files that are made here belong to their owner alone
   process.umask(0o077);
   const config = readConfig();
   if (command === 'sample') return season(config.dataDir, args);
@@ -180,7 +180,7 @@ async function main([command, ...args]: string[]): Promise<void> {
   const postgres = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir, beside: true }) : undefined;
   const url = config.databaseUrl ?? postgres?.url ?? '';
   await migrate({ url, folder: `${config.root}/sql` });
-  // the queue makes its own tables
+  // opening the queue makes its tables
   if (command === 'restore') await (await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined })).stop();
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   try {
@@ -204,7 +204,7 @@ async function main([command, ...args]: string[]): Promise<void> {
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  // what parseArgs says of an option that it does not know
+  // parseArgs throws such a TypeError for an option that it does not know
   const misused =
     error instanceof UsageError || (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
   const expected = misused || error instanceof StartError || error instanceof ApiError;

@@ -55,7 +55,7 @@ const REDACTED = [
   '*.uploadUrl',
 ];
 
-/** The sandbox, opened once when it is first needed; a failure is not kept. */
+/** The sandbox, opened once when it is first needed. After a failure the next call tries again. */
 function sandboxOnce(config: Config) {
   let opening: Promise<Sandbox> | undefined;
   return {
@@ -70,7 +70,7 @@ function sandboxOnce(config: Config) {
       });
       return opening;
     },
-    /** The level per language, for operators; none of it while nothing has opened it. */
+    /** The level of each language, for operators; `not started` before the sandbox is first opened. */
     levels: async () => {
       if (!opening) return { state: 'not started' };
       const sandbox = await opening;
@@ -82,7 +82,7 @@ function sandboxOnce(config: Config) {
 
 const CLOSE_MS = 25_000;
 const CACHE_MS = 600_000;
-/** Between two looks for copies of what was erased, in every process. */
+/** Milliseconds between two looks for copies of what was erased; every process looks. */
 const TIDY_MS = 30_000;
 
 const late = () =>
@@ -125,7 +125,7 @@ async function openEngines(config: Config, files: LakeFiles, db: Database): Prom
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
     { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    // one write for many lines: a write a line took a sixth of a small request; it is looked for lines at every flush, also when there are none
+    // one write takes many lines: a write for each line took a sixth of a small request. The periodic flush looks for lines also when there are none.
     pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true, minLength: 4_096, periodicFlush: 500 }),
   );
   const metrics = createMetrics();
@@ -163,7 +163,7 @@ export async function createContext(config: Config): Promise<Context> {
       role: APPLICATION_ROLE,
       max: 8,
       statementTimeoutMs: 5_000,
-      // every statement looks up a few rows by their keys; planned anew, five times a connection, that of a table takes 5 ms
+      // every statement looks up a few rows by their keys; Postgres would plan it anew five times a connection, and the plan for a table takes 5 ms
       settings: { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' },
       onQuery,
     });

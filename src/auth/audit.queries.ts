@@ -19,7 +19,7 @@ export const insertAuditEvent = (db: Queryable, event: AuditRow) =>
     values (${randomUUIDv7()}, ${event.actorId}, ${event.action}, ${event.organizationId}, ${event.resourceType}, ${event.resourceId},
       ${event.subjectId}, ${event.requestId}, ${JSON.stringify(event.details)})`);
 
-/** The same event once for each of its details. */
+/** Writes the same event once for each of the details. */
 export const insertAuditEvents = (db: Queryable, event: Omit<AuditRow, 'details'>, details: readonly object[]) =>
   db.run(sql('auth.insertAuditEvents')`
     insert into audit_events (id, actor_id, action, organization_id, resource_type, resource_id, subject_id, request_id, details)

@@ -2,7 +2,7 @@ import type { Transaction } from '../database/database.ts';
 import { insertAuditEvent, insertAuditEvents } from './audit.queries.ts';
 import type { Caller } from './caller.ts';
 
-/** Everything that is written down about access, identity and data. Later work adds to it, and every place that lists the names then fails to compile. */
+/** Names of all events that are written down about access, identity and data. When a name is added, every place that lists the names fails to compile. */
 export const AUDIT_ACTIONS = [
   'user.created',
   'user.profile-changed',
@@ -124,7 +124,7 @@ export const AUDIT_ACTIONS = [
   'webhook.secret-rotated',
   'webhook.disabled',
 ] as const;
-/** What was done. */
+/** The name of what was done. */
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 interface AuditEvent {
@@ -153,7 +153,7 @@ export async function audit(tx: Transaction, by: By, event: AuditEvent): Promise
   await insertAuditEvent(tx, { ...rowOf(by, event), details: event.details ?? {} });
 }
 
-/** Writes an event for each of several details, in one statement; none for none. */
+/** Writes one event for each of the details, in one statement. Writes nothing when there are no details. */
 export async function auditEach(tx: Transaction, by: By, event: Omit<AuditEvent, 'details'>, details: readonly object[]): Promise<void> {
   if (details.length > 0) await insertAuditEvents(tx, rowOf(by, event), details);
 }

@@ -3,13 +3,13 @@ import { signText } from './seal.ts';
 
 export const BROWSER_SECONDS = 400 * 86_400;
 
-/** A new browser id as a signed cookie value. It opens nothing; it only separates the budgets of its owner from those of others. */
+/** Makes a new browser id, as a signed cookie value. The id gives no access. It only keeps the budgets of its owner apart from those of others. */
 export function makeBrowserCookie(secret: Buffer): string {
   const id = randomBytes(24).toString('base64url');
   return `${id}.${signText(secret, 'browser', id).toString('base64url')}`;
 }
 
-/** Digest of the browser id in a cookie of ours, under which it is stored; null for anything else. */
+/** Digest of the browser id in a cookie that we signed, as it is stored; null for any other cookie. */
 export function hashBrowserCookie(secret: Buffer, cookie: string | undefined): Buffer | null {
   const [id = '', signature = ''] = (cookie ?? '').split('.');
   const given = Buffer.from(signature, 'base64url');

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/database.ts';
 import { findBudgetWait, giveBack, takeFromBudget } from './budgets.queries.ts';
 import { signText } from './seal.ts';
 
-/** One limit: so many in so long, counted from the first. Within any stretch as long as the window at most twice as many pass. */
+/** One limit: `most` in a window of `seconds`, which begins with the first. In any stretch as long as a window, at most twice as many pass. */
 export interface Budget {
   kind: string;
   most: number;
@@ -13,8 +13,8 @@ const MINUTE = 60;
 const DAY = 86_400;
 
 /**
- * What one address may cost, whoever asks and however many codes are sent. `codes.ts` explains the odds that follow. A browser that has signed in
- * at the address before has budgets of its own, so that nobody else can use its owner's up.
+ * Limits of one email address, whoever asks and however many codes are sent. `codes.ts` explains the odds of guessing that follow. A browser that has signed in
+ * at the address before has budgets of its own, so that nobody else can use them up.
  */
 export const ADDRESS_BUDGETS = {
   sends: { kind: 'code-sends', most: 5, seconds: 10 * MINUTE },
@@ -30,7 +30,7 @@ export const makePlaceBudgets = (perMinute: number) =>
     ceremonies: { kind: 'place-ceremonies', most: perMinute * 3, seconds: MINUTE },
   }) as const satisfies Record<string, Budget>;
 
-/** Takes one. Null when there was one left, else the seconds until there is. */
+/** Takes one from a budget. Returns null when one was left, else the seconds until one is. */
 export async function spend(db: Queryable, secret: Buffer, budget: Budget, subject: string): Promise<number | null> {
   const key = signText(secret, 'budget', subject);
   if (await takeFromBudget(db, { ...budget, key })) return null;

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts';
 
-/** Who sent the request. The same for a session and for an API key; only `via` tells. */
+/** Who sent the request. Callers by session and callers by API key differ only in `via`. */
 export interface Caller {
   userId: string;
   via: { kind: 'key'; keyId: string } | { kind: 'session'; /** Public handle. */ sessionId: string; createdAt: Date };
@@ -8,8 +8,8 @@ export interface Caller {
   /** The owning organization of the resource in the path, as the access decision read it. */
   organizationId: string | null;
   /**
-   * Ends a creation: keeps its answer for the caller's Idempotency-Key, in the transaction of the change, and returns it.
-   * With `secret`, only the sentence that names what was made is kept.
+   * Keeps the answer to a creation for the caller's Idempotency-Key, in the transaction of the change, and returns it. With `secret`, only the sentence
+   * `secret.made`, which names what was made, is kept.
    */
   created<T>(tx: Transaction, answer: T, secret?: { made: string }): Promise<T>;
 }

@@ -1,4 +1,4 @@
-/** Cookies of ours, by what they hold. On https every name but the display hint is bound to secure connections by its prefix. */
+/** Names of our cookies, by what they hold. On https their prefix binds them to secure connections; only the display hint has no prefix. */
 export interface CookieNames {
   session: string;
   browser: string;
@@ -16,10 +16,10 @@ export const listCookieNames = (secure: boolean): CookieNames => {
   };
 };
 
-/** Readable by pages, proves nothing: only says which sign-in method to show first. The name is the one that the common client reads. */
+/** Cookie that says which sign-in method to show first. Pages can read it, and it proves nothing. The common client reads it under this name. */
 export const LAST_METHOD_COOKIE = 'better-auth.last_used_login_method';
 
-/** Values by name of a Cookie header; the first of a name wins, as browsers send the most specific first. */
+/** Values of a Cookie header, by name. The first value of a name counts, as browsers send the most specific cookie first. */
 export function parseCookies(header: string | undefined): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const part of (header ?? '').split(';')) {
@@ -41,7 +41,7 @@ interface CookieOptions {
   httpOnly?: boolean;
 }
 
-/** A Set-Cookie line. Values are of ours and need no escaping. */
+/** A Set-Cookie line. All values are our own and need no escaping. */
 export const printCookie = (name: string, value: string, { maxAge, secure, domain, httpOnly = true }: CookieOptions): string =>
   [
     `${name}=${value}`,

@@ -5,7 +5,7 @@ const isAddress = (host: string) => /^[\d.]+$/.test(host) || host.startsWith('['
 
 type Site = Pick<Context, 'baseUrl' | 'config'>;
 
-/** Origins whose pages may act for a signed-in person: our own (on a loopback address, by any of its names) and those configured. */
+/** Origins whose pages may act for a signed-in person: our own and the configured ones. A loopback address of ours counts by all of its names. */
 export function listTrustedOrigins({ baseUrl, config }: Site): string[] {
   const own = new URL(baseUrl);
   const port = own.port === '' ? '' : `:${own.port}`;
@@ -15,7 +15,7 @@ export function listTrustedOrigins({ baseUrl, config }: Site): string[] {
 
 /** Where a page may be sent to after signing in: a path of ours, or a URL on a trusted origin. Null for anything else. */
 export function checkDestination(ctx: Site, target: string): string | null {
-  // a path that a browser would read as another host (//host, /\host), or that hides something behind control characters
+  // refused: a path that a browser would read as another host (//host, /\host), or that hides something behind control characters
   if (target.length > 2048 || !/^[\x21-\x7e]+$/.test(target) || target.includes('\\')) return null;
   if (target.startsWith('/')) return target.startsWith('//') ? null : `${ctx.baseUrl}${target}`;
   if (!URL.canParse(target)) return null;
@@ -23,7 +23,7 @@ export function checkDestination(ctx: Site, target: string): string | null {
   return url.username === '' && url.password === '' && listTrustedOrigins(ctx).includes(url.origin) ? url.href : null;
 }
 
-/** The domain that passkeys belong to, never taken from a request; an IP address cannot have any, so that a loopback one goes by its name. */
+/** The domain that passkeys belong to; it is never taken from a request. Passkeys cannot belong to an IP address, so that `localhost` takes its place. */
 export function decideRelyingPartyId({ baseUrl, config }: Site): string {
   const host = new URL(baseUrl).hostname;
   return config.web.rpId ?? (isAddress(host) ? 'localhost' : host);

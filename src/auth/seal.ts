@@ -14,7 +14,7 @@ export const signText = (secret: Buffer, purpose: Purpose, text: string): Buffer
 const NONCE = 12;
 const TAG = 16;
 
-/** Encrypts and authenticates a JSON value (AES-256-GCM). base64url. */
+/** Encrypts and authenticates a JSON value (AES-256-GCM). Returns base64url. */
 export function seal(secret: Buffer, purpose: Purpose, value: object): string {
   const nonce = randomBytes(NONCE);
   const cipher = createCipheriv('aes-256-gcm', derived(secret, purpose), nonce);
@@ -22,7 +22,7 @@ export function seal(secret: Buffer, purpose: Purpose, value: object): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
 }
 
-/** What was sealed for the purpose; undefined for anything else. */
+/** Opens what was sealed for the purpose; undefined for anything else. */
 export function open(secret: Buffer, purpose: Purpose, sealed: string): unknown {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < NONCE + TAG) return undefined;

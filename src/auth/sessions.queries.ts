@@ -25,7 +25,7 @@ export const deleteSessionByToken = (db: Queryable, tokenHash: Buffer) =>
 
 export interface SessionRow {
   id: string;
-  /** The same as `id`: a public handle, for the client library, which calls it so. */
+  /** The same public handle as `id`, under the name that the client library uses. */
   token: string;
   userId: string;
   expiresAt: Date;
@@ -50,7 +50,7 @@ export const findSession = (db: Queryable, handle: string) =>
 export const deleteSessionByHandle = (db: Queryable, userId: string, handle: string) =>
   db.run(sql('auth.deleteSession')`delete from sessions where id = ${handle} and user_id = ${userId}`);
 
-/** Ends all sessions of a person, but the named one if any. How many. */
+/** Ends all sessions of a person, except the named one if there is one. Returns how many. */
 export const endSessions = (db: Queryable, userId: string, except: string | null) =>
   db.run(sql('auth.deleteSessions')`
     delete from sessions where user_id = ${userId} and (${except}::uuid is null or id <> ${except})`);

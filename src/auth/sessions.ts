@@ -15,7 +15,7 @@ export { endSessions, findSession, listSessions, type SignInMethod } from './ses
 export const SESSION_DAYS = 30;
 export const SESSION_SECONDS = SESSION_DAYS * 86_400;
 
-/** What a session knows besides whose it is and until when. */
+/** What is known of a session besides its user and its end. */
 interface SessionFacts {
   handle: string;
   method: SignInMethod;
@@ -43,8 +43,8 @@ export interface FoundSession extends SessionFacts {
 type Find = (hash: Buffer) => Promise<FoundSession | undefined>;
 
 /**
- * All that lucia is given of the store. It believes that the token is the session's id; only the token's SHA-256 is ever stored. Renewal is the
- * store's own (at most once a day, in the statement that finds the session): lucia's waits for half the life to pass and never comes up.
+ * Makes the adapter, which is all that lucia sees of the store. lucia takes the token for the session's id; only the token's SHA-256 is ever stored. The
+ * statement that finds a session also renews it, at most once a day. lucia would renew it after half of its life, which never comes.
  */
 function adapter(db: Queryable | null, find: Find): Adapter {
   const store = () => {
@@ -82,7 +82,7 @@ function adapter(db: Queryable | null, find: Find): Adapter {
 const lucia = (db: Queryable | null, find: Find = async () => undefined) =>
   new Lucia(adapter(db, find), { sessionExpiresIn: new TimeSpan(SESSION_DAYS, 'd') });
 
-/** The session that a token opens, or null; `find` is asked only about what has the form of a token. */
+/** Finds the session that a token opens, or null. `find` is asked only about a text that has the form of a token. */
 export async function validateSession(token: string, find: Find): Promise<FoundSession | null> {
   if (!TOKEN.test(token)) return null;
   let found: FoundSession | undefined;
@@ -105,11 +105,11 @@ export async function startSession(
   return { token, handle };
 }
 
-/** Ends one session of a person, named by its handle. Whether there was one. */
+/** Ends one session of a person, named by its handle. Returns whether there was one. */
 export const endSession = async (db: Queryable, userId: string, handle: string): Promise<boolean> =>
   (await deleteSessionByHandle(db, userId, handle)) > 0;
 
-/** Clears away what has expired: sessions, codes, ceremonies, budgets. */
+/** Deletes what has expired: sessions, codes, links, ceremonies, budgets, known browsers. */
 export const sweepExpired = async (db: Queryable): Promise<void> => {
   await lucia(db).deleteExpiredSessions();
 };

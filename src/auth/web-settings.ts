@@ -1,6 +1,6 @@
 import { StartError } from '../errors.ts';
 
-/** Comma-separated origins, each checked. Throws StartError with one sentence. */
+/** Splits comma-separated origins and checks each. Throws StartError with one sentence. */
 export function splitOrigins(text: string): string[] {
   return text
     .split(',')

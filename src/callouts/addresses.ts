@@ -9,7 +9,7 @@ const list = (ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList => 
   return blocked;
 };
 
-// the special-purpose registries of IANA: whatever is not for the whole internet
+// ranges of IANA's special-purpose registries: addresses that are not for the whole internet
 const SPECIAL_4 = list(
   [
     '0.0.0.0/8',
@@ -33,7 +33,7 @@ const SPECIAL_4 = list(
   'ipv4',
 );
 const GLOBAL_6 = list(['2000::/3'], 'ipv6');
-// inside 2000::/3, and yet not a host of its own out there: tunnels that carry an IPv4 address, documentation, benchmarks
+// ranges inside 2000::/3 that are no public hosts of their own: tunnels that carry an IPv4 address, documentation, benchmarks
 const SPECIAL_6 = list(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20', '5f00::/16'], 'ipv6');
 
 /** Whether an address is a host on the public internet: not private, loopback, link-local, multicast, reserved, or a way of writing one of these. */

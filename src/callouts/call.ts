@@ -20,11 +20,11 @@ export interface CallOutcome {
 export interface CallOptions {
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Everything together: resolving, connecting, sending, the answer. */
+  /** Time for everything together: resolving, connecting, sending, the answer. */
   timeoutMs: number;
-  /** Also calls this machine, and without TLS; for tests and laptops. */
+  /** Allows calls to this machine, also without TLS; for tests and laptops. */
   allowLoopback: boolean;
-  /** Gives a call up without an outcome: rejects. */
+  /** Gives the call up: it rejects, and there is no outcome. */
   signal?: AbortSignal;
   /** Addresses of a host name; the system's resolver unless given. */
   resolve?: (host: string) => Promise<readonly string[]>;
@@ -47,7 +47,7 @@ const CONTROL_OR_SPACE = /[\0-\x20\x7f]/;
 
 /** What is wrong with a URL before anything is resolved; null when it may be called. */
 export function findUrlProblem(text: string, allowLoopback: boolean): string | null {
-  // a URL is read without them, so that what is kept would not be what was sent: https://url.spec.whatwg.org/#concept-basic-url-parser
+  // the URL parser drops these characters, so that the kept URL would differ from the sent one: https://url.spec.whatwg.org/#concept-basic-url-parser
   if (CONTROL_OR_SPACE.test(text)) return 'may not hold spaces, line breaks or control characters';
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url) return 'must be a URL such as https://example.org/hooks';
@@ -63,7 +63,7 @@ export function findUrlProblem(text: string, allowLoopback: boolean): string | n
 
 const systemResolve = async (host: string): Promise<string[]> => (await lookup(host, { all: true })).map(({ address }) => address);
 
-/** The one address that is connected to. A name with any address that may not be called is refused as a whole. */
+/** Chooses the one address to connect to. Refuses a name when any of its addresses may not be called. */
 async function chooseAddress(host: string, { allowLoopback, resolve = systemResolve }: CallOptions): Promise<string> {
   const addresses =
     isIP(host) === 0
@@ -75,11 +75,11 @@ async function chooseAddress(host: string, { allowLoopback, resolve = systemReso
   if (first === undefined) throw new Refused('not-resolved');
   if (!addresses.every((address) => isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address))))
     throw new Refused('address-refused');
-  // fewer hosts have no IPv4 route than have no IPv6 route
+  // IPv4 first: more hosts lack a route for IPv6 than for IPv4
   return addresses.find((address) => isIP(address) === 4) ?? first;
 }
 
-/** Reads and drops an answer so that the connection ends cleanly, but no more than a bound. */
+/** Reads and drops an answer so that the connection ends cleanly, but stops after `MOST_READ` bytes. */
 async function drain(answer: IncomingMessage): Promise<void> {
   let read = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -99,7 +99,7 @@ const send = (url: URL, address: string, { headers, body }: CallOptions, signal:
         agent: false,
         signal,
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-        // the name is not asked for again: what was checked is what is connected to
+        // the name is not resolved again: the connection goes to the address that was checked
         lookup: (_host, options, done) => {
           if (options.all) done(null, [{ address, family }]);
           else done(null, address, family);
@@ -122,7 +122,7 @@ function settle(statusCode: number): CallFailure | null {
   return statusCode >= 300 && statusCode < 400 ? 'redirect-refused' : 'refused-by-endpoint';
 }
 
-/** Rejects when the signal does. */
+/** Rejects when the signal aborts. */
 const whenAborted = (signal: AbortSignal) =>
   new Promise<never>((_resolve, reject) => {
     const fail = () => reject(signal.reason as Error);
@@ -130,7 +130,7 @@ const whenAborted = (signal: AbortSignal) =>
     else signal.addEventListener('abort', fail, { once: true });
   });
 
-/** Posts a body once. Whatever goes wrong is an outcome; only `signal` makes it reject. */
+/** Posts a body once. Whatever goes wrong becomes an outcome; only `signal` makes the call reject. */
 export async function callOut(target: string, options: CallOptions): Promise<CallOutcome> {
   const start = performance.now();
   const deadline = AbortSignal.timeout(options.timeoutMs);

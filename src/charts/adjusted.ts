@@ -1,4 +1,4 @@
-/** Which straight axes a type of chart has, by channel, whose range or logarithm can be asked for. What is not here has none: cells by name, circles, shares. */
+/** Channels of straight axes, whose range or logarithm can be asked for. Types of chart that are not listed here have none: cells by name, circles, shares. */
 import type { Look } from './look.ts';
 
 export type AxisName = keyof Pick<Look, 'x' | 'y' | 'y2' | 'z'>;
@@ -8,7 +8,7 @@ interface Adjusted {
 }
 
 const both = (...axes: AxisName[]): Adjusted => ({ range: axes, log: axes });
-/** Bins and curves of density are as wide everywhere, and a logarithm would bend them. */
+/** Axes that take a range only: bins and density curves are equally wide everywhere, and a logarithm would bend them. */
 const rangeOnly = (...axes: AxisName[]): Adjusted => ({ range: axes, log: [] });
 
 const ADJUSTED: Readonly<Record<string, Adjusted>> = {
@@ -28,5 +28,5 @@ const ADJUSTED: Readonly<Record<string, Adjusted>> = {
   'histogram-2d': rangeOnly('x', 'y'),
 };
 
-/** Whether the picture of a type draws an axis as it is asked to be. */
+/** Whether charts of a type follow the range or the logarithm that is asked of an axis. */
 export const isAdjusted = (type: string, what: keyof Adjusted, axis: AxisName): boolean => ADJUSTED[type]?.[what].includes(axis) ?? false;

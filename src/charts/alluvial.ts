@@ -8,7 +8,7 @@ interface Band {
   high: number;
 }
 
-/** Where each category of a stage stands on a column of height one, in order of name. */
+/** Stacks the categories of a stage, in order of name, on a column of height one. */
 function stack(weights: ReadonlyMap<string, number>): Map<string, Band> {
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0) || 1;
   let low = 0;
@@ -68,7 +68,7 @@ export const drawAlluvial: SpecMaker = (chart) => {
   const titles = stages.map((stage, position) => ({ px: position, py: 1.06, t: nameAxis(chart, stage) }));
   const y = { field: 'py', type: 'quantitative', axis: null };
   const text = { text: { field: 't', type: 'nominal' }, order: undefined };
-  // the names of the first stage stand outside as those of the last do, where no flow is
+  // names of the first stage stand to its left, where no ribbon is; names of the other stages stand to the right
   const [first, others] = [labels.filter(({ px }) => px === 0), labels.filter(({ px }) => px > 0)];
   return {
     layer: [

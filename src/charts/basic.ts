@@ -13,7 +13,7 @@ const x = (chart: Chart) => (chart.axes['x'] ? makeField(chart, 'x') : { field: 
 
 const CAP_PX = 8;
 
-/** From the lower to the upper end of each error, and a cap at both; points without an error have none. */
+/** A line from the lower to the upper end of each error, with a cap at both; points without an error have none. */
 function errorBars(values: readonly Point[], place: object, y: object): Spec {
   const known = values.filter(({ error, y: at }) => typeof error === 'number' && Number.isFinite(error) && typeof at === 'number');
   const ends = known.map((point) => ({
@@ -93,14 +93,14 @@ const lollipop: SpecMaker = (chart) => ({
 /** How far apart points of one value are put, as a share of the room of their category. */
 const JITTER = 0.7;
 
-/** Points in the strip of their category, one strip for each series beside the other, a little aside of each other so that none hides another. */
+/** Points in strips: each category has a strip for each series, side by side. Points are moved a little aside so that none hides another. */
 const dots: SpecMaker = (chart) => {
   if (chart.axes['x']?.kind !== 'categorical') return points({ type: 'point', filled: true, size: 60 })(chart);
   const splits = isSplit(chart) ? listSplits(chart) : [''];
   const room = 2 / splits.length;
   const values = flatten(chart).map((point, index) => {
     const at = Math.max(0, splits.indexOf(point['s'] as string));
-    // multiples of the golden ratio lie evenly, and the same every time
+    // multiples of the golden ratio spread points evenly, and in the same way every time
     return { ...point, o: -1 + room * (at + 0.5) + room * JITTER * (((index * 0.618_034) % 1) - 0.5) };
   });
   return {
@@ -115,7 +115,7 @@ const dots: SpecMaker = (chart) => {
   };
 };
 
-/** Slices with what share of the whole each is, where there is room to say it. */
+/** Slices, each with its share of the whole where there is room for it. */
 const pie: SpecMaker = (chart) => {
   const { ground, text } = pickInk(chart.look ?? {});
   const rows = flatten(chart);

@@ -5,7 +5,7 @@ export interface ChartSeries {
   name: string;
   /** Category that the series was split by; undefined when none. */
   color?: string;
-  /** Small picture that the series belongs to; undefined when there is one. */
+  /** Small picture that the series belongs to; undefined when there is only one picture. */
   facet?: string;
   traceType?: 'line' | 'bar' | 'scatter' | 'area';
   axis?: 'primary' | 'secondary';
@@ -14,7 +14,7 @@ export interface ChartSeries {
 
 export type AxisKind = 'numeric' | 'temporal' | 'categorical';
 
-/** What is drawn: plain data, nothing of where they come from. */
+/** What is drawn: plain data, without where they come from. */
 export interface Chart {
   type: string;
   title: string;
@@ -35,7 +35,7 @@ export const nameLegend = (chart: Chart, { name, color }: ChartSeries): string =
   return new Set(chart.series.map((series) => series.name)).size > 1 ? `${name} · ${color}` : color;
 };
 
-/** What the legend of series is called: the column that they are split by, unless they come from several columns as well. */
+/** Title of the legend of series: the column that splits them. Empty when they come from several columns as well. */
 export const splitTitleOf = ({ axes, series }: Chart): string =>
   axes['color']?.kind === 'categorical' && new Set(series.map(({ name }) => name)).size === 1 ? axes['color'].title : '';
 
@@ -65,29 +65,29 @@ export const findExtent = (values: readonly number[]): [number, number] => {
   return low === high ? [low - 0.5, high + 0.5] : [low, high];
 };
 
-/** A category as text; `otherwise` for what is none. */
+/** A category as text; `otherwise` for a value that is none. */
 export const printText = (value: unknown, otherwise: string): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : otherwise;
 
-// what is not there is no number; Number(null) would be 0
+// a missing value is no number, though Number(null) would be 0
 export const readNumber = (value: unknown): number =>
   typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : NaN;
 
-/** Where points lie, those left out that lack a coordinate. */
+/** Coordinates of points, without points that lack one. */
 export const pickFinite = (chart: Chart, most: number): { x: number; y: number; z: number }[] =>
   flatten(chart, most)
     .map((point) => ({ x: readNumber(point['x']), y: readNumber(point['y']), z: point['z'] === undefined ? 0 : readNumber(point['z']) }))
     .filter(({ x, y, z }) => Number.isFinite(x) && Number.isFinite(y) && Number.isFinite(z));
 
-/** How the axis of a channel is asked to look; other channels have none. */
+/** The look that is asked for the axis of a channel; empty for channels without an axis. */
 export const findLook = ({ look = {} }: Chart, channel: string): AxisLook =>
   channel === 'x' || channel === 'y' || channel === 'y2' || channel === 'z' ? (look[channel] ?? {}) : {};
 
-/** What values are that may come from several columns: the column's title, or no name of one of them. */
+/** Name of the y values: the title of their column. For values of several columns it is the asked title, else 'value'. */
 export const nameValues = (chart: Chart): string =>
   new Set(chart.series.map(({ name }) => name)).size > 1 ? (findLook(chart, 'y').title ?? 'value') : nameAxis(chart, 'y');
 
-/** From where to where values of y are drawn: as asked, else from the least to the greatest of all. */
+/** Range in which y values are drawn: the asked one, else from the least to the greatest of all. */
 export const findRangeOfY = (chart: Chart): [number, number] => {
   const asked = findLook(chart, 'y').range;
   return asked ? [readNumber(asked[0]), readNumber(asked[1])] : findExtent(chart.series.flatMap(({ points }) => pickNumbers(points['y'])));

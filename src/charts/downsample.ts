@@ -1,5 +1,5 @@
 /**
- * Largest triangle three buckets: at most `most` positions of a trace, the first and the last among them, that keep its shape. `x` must ascend;
+ * Picks at most `most` positions of a trace that keep its shape, by largest triangle three buckets. The first and the last are among them. `x` must ascend;
  * points without a finite y are left out.
  */
 export function pickLargestTriangles(x: readonly number[], y: readonly number[], most: number): number[] {

@@ -16,7 +16,7 @@ const FONT = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVu
 const MOST_FACETS = 12;
 /** Dots an inch of a screen: a pixel of CSS is 1/96 inch, https://www.w3.org/TR/css-values-3/#reference-pixel. */
 const SCREEN_DPI = 96;
-/** As high as they are wide, or a circle would be none. */
+/** Charts that are as high as they are wide, so that a circle stays one. */
 const ROUND: ReadonlySet<string> = new Set(['radar', 'polar', 'ternary', 'wind-rose']);
 
 export interface Size {
@@ -51,7 +51,7 @@ function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
   };
 }
 
-/** Cuts marks at the edge of their plot: a picture grows around marks that stand outside of an asked range. */
+/** Cuts marks at the edge of their plot: the picture would grow around marks outside of an asked range. */
 function clip(spec: Spec): Spec {
   const parts = ['layer', 'concat'].flatMap((name) => (Array.isArray(spec[name]) ? [[name, (spec[name] as Spec[]).map(clip)]] : []));
   const mark = spec['mark'];

@@ -26,9 +26,9 @@ export interface Look {
   facetScales?: 'shared' | 'own';
 }
 
-/** Okabe and Ito's colours, which people who see fewer colours tell apart; yellow last, since it is faint on white. */
+/** Okabe and Ito's colours, which colour-blind people can tell apart. Yellow comes last, since it is faint on white. */
 const CATEGORIES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#555555', '#f0e442'];
-/** The same on a dark ground: grey and blue are lighter, and yellow is not faint there. */
+/** The same colours for a dark ground: grey and blue are lighter, and yellow is not faint there. */
 const ON_DARK = ['#4aa8e0', '#e69f00', '#00c090', '#cc79a7', '#f0e442', '#d55e00', '#bbbbbb', '#56b4e9'];
 
 const THEMES = {
@@ -38,7 +38,7 @@ const THEMES = {
 
 const FONT_SIZE = 11;
 
-/** Colours from the least to the greatest value: those asked for, or Viridis, whose first steps are not seen on a dark ground. */
+/** Colours from the least to the greatest value: those asked for, else Viridis. A dark theme leaves out its first steps, which could not be seen there. */
 export const pickRamp = ({ theme = 'light', colors = [] }: Pick<Look, 'theme' | 'colors'>, count?: number): object | readonly string[] =>
   colors.length > 1 ? colors : { scheme: 'viridis', ...(count && { count }), ...(theme === 'dark' ? { extent: [0.18, 1] } : {}) };
 

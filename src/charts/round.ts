@@ -2,7 +2,7 @@ import { readNumber, findExtent, pickFinite, flatten, countPoints, pickNumbers, 
 import { pickInk } from './look.ts';
 import { makeColor, makeLayer, FILLED_LEGEND, makeLegend, makeRampScale, type Spec, type SpecMaker } from './spec.ts';
 
-/** Texts that are read whatever lies under them. */
+/** Texts with a halo, so that they can be read over anything. */
 const haloed = (chart: Chart, values: readonly object[], mark: object): Spec[] =>
   [{ stroke: pickInk(chart.look ?? {}).ground, strokeWidth: 3 }, {}].map((halo) =>
     makeLayer(values, { type: 'text', ...mark, ...halo }, { text: { field: 't', type: 'nominal' }, order: undefined }),
@@ -10,7 +10,7 @@ const haloed = (chart: Chart, values: readonly object[], mark: object): Spec[] =
 
 const HEIGHT = Math.sqrt(0.75);
 
-/** Shares of three parts: each corner is all of one, the side opposite to it none. */
+/** A triangle of three shares: a corner is all of one part, the opposite side none of it. */
 const ternary: SpecMaker = (chart) => {
   const ink = pickInk(chart.look ?? {});
   const place = (a: number, b: number, c: number) => ({ px: (b + 0.5 * c) / (a + b + c), py: (HEIGHT * c) / (a + b + c) });
@@ -26,7 +26,7 @@ const ternary: SpecMaker = (chart) => {
       [place(1 - share, 0, share), place(0, 1 - share, share)],
     ].flatMap((ends, way) => ends.map((end, o) => ({ ...end, o, l: `${way} ${share}` }))),
   );
-  // beside the side where its lines begin, in the direction in which they run
+  // a tick stands outside the side where its line begins, in the direction of the line
   const ticks = [0.2, 0.4, 0.6, 0.8].flatMap((share) => {
     const t = `${Math.round(100 * share)} %`;
     return [
@@ -66,8 +66,8 @@ const mean = (values: readonly unknown[]): number => {
 };
 
 /**
- * One corner for each y, scaled to its own range, which stands beside its name. With colours one shape for each, of its means; else one for each row, of at most twelve.
- * What is missing is drawn at its least.
+ * One corner for each y column, scaled to its own range, which stands beside its name. With colours, one shape for each colour shows its means; else one for
+ * each of at most twelve rows. A missing value is drawn at the least of its column.
  */
 const radar: SpecMaker = (chart) => {
   const columns = [...new Set(chart.series.map(({ name }) => name))];
@@ -136,7 +136,7 @@ const polar: SpecMaker = (chart) => {
   }));
   const below = [{ px: 0, py: -1.28, t: `${nameAxis(chart, 'y')} by ${nameAxis(chart, 'x')}, degrees` }];
   const text = { text: { field: 't', type: 'nominal' }, order: undefined };
-  // a line leads from angle to angle; where several points share one it would only go to and fro
+  // a line joins the points from angle to angle; where several points share an angle it would only go to and fro
   const isLine = chart.series.every(({ points }) => new Set(points['x']).size === (points['x']?.length ?? 0));
   const mark = isLine ? { type: 'line', point: true } : { type: 'point', filled: true, opacity: 0.6, size: 24 };
   return {
@@ -167,7 +167,7 @@ const windRose: SpecMaker = (chart) => {
   }
   const shares = counts.map((bands) => bands.map((count) => (100 * count) / Math.max(1, points.length)));
   const longest = Math.max(...shares.map((bands) => bands.reduce((sum, share) => sum + share, 0)));
-  // rings stand at round shares, four or five of them
+  // rings stand at round shares, at most five of them
   const step = [1, 2, 5, 10, 20, 25].find((each) => each * 5 >= longest) ?? 25;
   const outermost = step * Math.max(1, Math.ceil(longest / step));
   const at = (share: number, turn: number) => ({
@@ -190,7 +190,7 @@ const windRose: SpecMaker = (chart) => {
   const outlines = ringShares.flatMap((share) => circle(share / outermost).map((point) => ({ ...point, ring: share })));
   const spokes = COMPASS.flatMap((_, index) => [0, outermost].map((share, o) => ({ ...at(share, index / 8), o, ring: index })));
   const letters = COMPASS.map((t, index) => ({ ...at(1.1 * outermost, index / 8), t }));
-  // between two directions, where no sector covers them
+  // labels of the rings stand between two directions, where no sector covers them
   const ticks = ringShares.map((share) => ({ ...at(share, 1.5 / SECTORS), t: `${share} %` }));
   const below = [{ px: 0, py: -1.28, t: `${nameAxis(chart, 'x')}, degrees from north` }];
   const text = { text: { field: 't', type: 'nominal' }, order: undefined };

@@ -25,7 +25,7 @@ function grid(
   return Array.from({ length: CELLS * CELLS }, (_, cell) => {
     const [column, row] = [cell % CELLS, Math.floor(cell / CELLS)];
     const [x, y] = [west + column * width, south + row * height];
-    // a little over the next, or there would be seams between them
+    // each cell reaches a little over the next, or there would be seams between them
     return { x, x2: x + 1.15 * width, y, y2: y + 1.15 * height, v: valueAt(x + width / 2, y + height / 2, [east - west, north - south]) };
   });
 }
@@ -72,7 +72,7 @@ const contour: SpecMaker = (chart) => {
   return banded(chart, values, nameAxis(chart, 'z'));
 };
 
-/** How many points are about, smoothed by a Gaussian of a fifteenth of the range, as a share of where they are densest: a density without a unit. */
+/** Density of the points, smoothed by a Gaussian of a fifteenth of the range. It has no unit: it is a share of the greatest density. */
 const density2d: SpecMaker = (chart) => {
   const points = pickFinite(chart, 1_000);
   const cells = grid(points, (x, y, [width, height]) =>
@@ -86,7 +86,7 @@ const density2d: SpecMaker = (chart) => {
   );
 };
 
-/** A time as the name of a row or column of cells: its day, and its minute where times are not all midnights. */
+/** Names a time for a row or column of cells: by its day, and by its minute when not all times are midnights. */
 const named = (values: readonly unknown[]) => {
   const hasClock = values.some((value) => typeof value === 'string' && !value.includes('T00:00:00'));
   return (value: unknown) => (typeof value === 'string' ? value.slice(0, hasClock ? 16 : 10).replace('T', ' ') : value);
@@ -95,7 +95,7 @@ const named = (values: readonly unknown[]) => {
 const areShort = (points: readonly Point[]) =>
   new Set(points.map((point) => printText(point['x'], ''))).size <= 24 && points.every((point) => printText(point['x'], '').length < 4);
 
-/** Cells side by side, whatever lies between their values: on a scale of time they would have no extent. */
+/** Cells side by side, however far apart their values are: on a scale of time they would have no extent. */
 const heatmap: SpecMaker = (chart) => {
   const points = flatten(chart, 20_000);
   const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
@@ -127,7 +127,7 @@ const heatmap: SpecMaker = (chart) => {
 
 const MOST_CURVES = 9;
 
-/** A value as its rank among at most nine levels: its own where there are few, else the middle of one of seven equal parts of the range. */
+/** Gathers values into levels. Up to twelve different values stay as they are; of more, each becomes the middle of one of seven equal parts of the range. */
 function levels(values: readonly number[]): (value: number) => number {
   const own = new Set(values);
   if (own.size <= MOST_CURVES + 3) return (value) => value;
@@ -139,8 +139,8 @@ function levels(values: readonly number[]): (value: number) => number {
 const written = (value: number) => String(Number(value.toPrecision(3)));
 
 /**
- * A surface seen from the side: mean heights (z) where curves of equal x and curves of equal y meet, each y moved aside by half the width of the whole.
- * Rows that are no grid are gathered into one, of at most a dozen curves each way.
+ * A surface seen from the side: curves of equal x and curves of equal y meet at mean heights (z). A larger y is moved further aside, by half of the width at
+ * most. Rows that are no grid are gathered into one, of at most a dozen curves each way.
  */
 const carpet: SpecMaker = (chart) => {
   const points = pickFinite(chart, 20_000);

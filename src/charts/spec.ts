@@ -19,7 +19,10 @@ const DAY_MS = 86_400_000;
 /** Characters that fit below an axis side by side. */
 const MOST_CHARACTERS = 70;
 
-/** How the values of a channel are written on an axis: whole numbers without decimals, times by how far apart they are, names level where they fit. */
+/**
+ * How an axis writes the values of a channel. Whole numbers have no decimals. The format of times follows from how far apart they are. Names are level where
+ * they fit.
+ */
 function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefined {
   const values = chart.series.flatMap(({ points }) => points[channel] ?? []).filter((value) => value !== null && value !== undefined);
   if (kind === 'categorical') {
@@ -36,7 +39,7 @@ function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefin
   return isWhole ? { format: 'd', tickMinStep: 1 } : undefined;
 }
 
-/** The encoding of a channel by the kind of its column. Times are those of UTC, wherever the server stands. */
+/** Makes the encoding of a channel by the kind of its column. Times are in UTC, wherever the server is. */
 export function makeField(chart: Chart, channel: string, look: AxisLook = findLook(chart, channel)): Field {
   const shown = chart.axes[channel];
   const kind = shown?.kind ?? 'numeric';
@@ -59,7 +62,7 @@ export function makeField(chart: Chart, channel: string, look: AxisLook = findLo
 /** The series that a category is split into, in order of name. */
 export const listSplits = (chart: Chart): string[] => [...new Set(chart.series.map((series) => nameLegend(chart, series)))].sort();
 
-/** Whether the series share each category of x. */
+/** Whether several series share each category of x. */
 export const isSplit = (chart: Chart): boolean => new Set(chart.series.map(({ color: group }) => group)).size > 1;
 
 /** Colour by the values of a numeric column, else by series. */
@@ -73,7 +76,7 @@ export function makeColor(chart: Chart): Spec {
 /** What a legend shows for closed lines that are filled: the usual symbol would be a line without colour. */
 export const FILLED_LEGEND = { symbolType: 'square', symbolStrokeWidth: 0, symbolOpacity: 1, symbolSize: 110 };
 
-/** A legend of its own, unless none is asked for: what is said of one beats the theme, which would leave it out. */
+/** Settings of one legend; null when no legends are asked for. They would beat the theme, which leaves legends out then. */
 export const makeLegend = ({ look = {} }: Chart, own: object): object | null => (look.legend === 'none' ? null : own);
 
 /** The part of a scale that says its colours from the least to the greatest. */
@@ -84,7 +87,7 @@ export const makeRampScale = ({ look = {} }: Chart, count?: number): object => {
   return { scheme: Object.keys(more).length > 0 ? { name: scheme, ...more } : scheme };
 };
 
-/** A line through given points, with nothing of axes: what round and three-cornered charts are made of. */
+/** Makes a layer of marks at given points, without axes. Round and three-cornered charts are made of such layers. */
 export const makeLayer = (values: readonly object[], mark: object, encoding: object = {}): Spec => ({
   data: { values },
   mark,

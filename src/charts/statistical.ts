@@ -13,7 +13,7 @@ import {
 import { pickInk } from './look.ts';
 import { makeColor, makeField, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
-/** What a distribution is compared by: the categories of x, else the series. A moment is a category as it is written: the axis has names. */
+/** Encoding of what distributions are compared by: the categories of x, else the series. A time counts as a category, by its text, since the axis has names. */
 function groups(chart: Chart): Spec {
   const { x } = chart.axes;
   if (x === undefined) return { field: 's', type: 'nominal', title: '', axis: { labelAngle: 0 } };
@@ -24,7 +24,7 @@ const groupField = (chart: Chart) => (chart.axes['x'] ? 'x' : 's');
 const groupOf = (chart: Chart, point: Point) => printText(point[groupField(chart)], '–');
 const hasSplits = (chart: Chart) => chart.axes['x'] !== undefined && isSplit(chart);
 
-/** As wide as there is room for; boxes of one group stand beside each other, or one would hide the other. */
+/** Boxes as wide as there is room for. Boxes of one group stand side by side, or one would hide the other. */
 const boxes: SpecMaker = (chart) => {
   const values = flatten(chart);
   const count = new Set(values.map((point) => groupOf(chart, point))).size * (hasSplits(chart) ? listSplits(chart).length : 1);
@@ -54,7 +54,7 @@ const density = (chart: Chart, groupby: string[]) => ({
 
 const STEPS = 60;
 
-/** How dense sorted values are at even steps from the least to the most, by Gaussians as wide as Silverman's rule says. */
+/** Density of sorted values at even steps from the least to the greatest, by Gaussians as wide as Silverman's rule says. */
 function curve(sorted: readonly number[]): { v: number; d: number }[] {
   const [low, high] = findExtent(sorted);
   const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
@@ -66,7 +66,7 @@ function curve(sorted: readonly number[]): { v: number; d: number }[] {
   });
 }
 
-/** Between the two values next to it, as R's type 7 and the box plot have it. */
+/** Finds a quantile of sorted values, between the two values next to it, as R's type 7 and the box plot do. */
 export function findQuantile(sorted: readonly number[], share: number): number {
   const place = (sorted.length - 1) * share;
   const [low = 0, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];

@@ -26,24 +26,24 @@ interface DocumentedOperation {
   requestBody?: { content: Record<string, { schema: Schema }> };
 }
 
-/** Where a text of the request stands, and how problems name it. */
+/** Where a parameter of the request stands, and how problems name it. */
 const PLACES = { query: (name: string) => `?${name}`, path: (name: string) => `{${name}}` } as const;
 type TextPlace = keyof typeof PLACES;
 
-/** What a request said, by parameter name, with the types that the document gives; or what is wrong with it. */
+/** Parameters of a request by name, with the types that the document gives; or what is wrong with them. */
 interface Texts {
   values: Readonly<Record<string, unknown>>;
   problems: Problem[];
 }
 
 export interface Contract {
-  /** `operation` is `post /api/v1/experiments/:id/flow`. A body of few values is told all that is wrong with it, another the first of it. */
+  /** `operation` is `post /api/v1/experiments/:id/flow`. A body of few values gets all of its problems, a larger one only the first. */
   checkBody(operation: string, body: unknown, valueCount: number): { body: unknown; problems: Problem[] };
   /** Texts by name; a name that was sent twice has a list. An operation that the document leaves out (a page) gets its texts as they are. */
   checkTexts(operation: string, place: TextPlace, texts: Readonly<Record<string, unknown>>): Texts;
 }
 
-/** A body of fewer values is looked at to its end for all of its problems. */
+/** A body of fewer values is checked to its end for all of its problems. */
 const SMALL_BODY = 1_000;
 const MOST_PROBLEMS = 20;
 const ROOT = 'document';
@@ -58,7 +58,7 @@ function memberOf({ keyword, params }: ErrorObject): string {
   return name === undefined ? '' : `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Why single items are not what a list must contain, where the list is told; and that a condition fails, where its rules are told. */
+/** Whether another failure tells the same: why a single item is not what its list must contain, or that a condition fails whose rules are told. */
 const isToldElsewhere = ({ keyword, schemaPath }: ErrorObject) => keyword === 'if' || /(?<!\/properties)\/contains\//.test(schemaPath);
 
 function problemsOf(failures: readonly ErrorObject[] | null | undefined): Problem[] {
@@ -71,7 +71,7 @@ function problemsOf(failures: readonly ErrorObject[] | null | undefined): Proble
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** The value that a text of a query or path stands for; the text itself where it stands for none, so that the schema says what is wrong. */
+/** Reads the value that a text of a query or path stands for. A text that stands for none is kept, so that the schema says what is wrong. */
 function valueOf(text: unknown, { type }: Schema): unknown {
   if (typeof text !== 'string') return text;
   if (type === 'integer' || type === 'number') return NUMBER.test(text) ? Number(text) : text;
@@ -93,7 +93,7 @@ function openValidator(schemas: object, allErrors: boolean): Ajv2020 {
   return ajv.addSchema(schemas, ROOT);
 }
 
-/** What requests are checked by. Examples, answers and texts of operations are left out, so that they are neither walked nor kept. */
+/** The part of the document that requests are checked by. Examples, answers and texts of operations are left out, so that they are neither walked nor kept. */
 interface Checked {
   paths: Record<string, Record<string, DocumentedOperation>>;
   components: { schemas: Record<string, Schema> };
@@ -143,7 +143,7 @@ export function openContract(document: OpenApiDocument): Contract {
         $ref: pointerTo('paths', path, method, 'requestBody', 'content', 'application/json', 'schema'),
       }));
       if (!isValid(body)) return { body, problems: problemsOf(isValid.errors) };
-      // a body is handed over with its own times as times
+      // times that are direct members of a body become dates; deeper ones stay texts
       const times = Object.entries(resolve(schema).properties ?? {}).filter(([, member]) => isTime(member));
       const given = body as Record<string, unknown>;
       const read = times

@@ -4,8 +4,8 @@ interface Union {
 }
 
 /**
- * The same part of a document with the kinds of each union that a member tells apart in the place of their names: what checks values by schemas takes no
- * mapping of kinds to names.
+ * Replaces the references in each union with a discriminator by the schemas that they name: the checker of values takes no mapping of kinds to names. Returns
+ * the new part of the document.
  */
 export function placeKinds<Value>(part: Value, schemas: Readonly<Record<string, unknown>>): Value {
   if (typeof part !== 'object' || part === null) return part;

@@ -1,4 +1,4 @@
-/** What the published document says of each operation; the edge asks it for query names, so that a rule is said once. */
+/** What the published document says of one operation. The edge reads query names from it, so that each rule is said once. */
 export interface Operation {
   method: string;
   /** `/api/v1/experiments/{id}`. */
@@ -23,7 +23,7 @@ export interface PublishedDocument {
 }
 
 export interface Operations {
-  /** By method and express route pattern (`/api/v1/experiments/:id`). */
+  /** Finds an operation by method and express route pattern (`/api/v1/experiments/:id`). */
   find(method: string, pattern: string): Operation | undefined;
 }
 

@@ -31,7 +31,7 @@ const several = (amount: number, noun: string) => `${amount} ${noun}${amount ===
 
 const oneOf = (values: readonly unknown[]) => `must be one of ${values.map(String).join(', ')}`;
 
-/** The types that a union told apart by a member knows. */
+/** The kinds that a union with a discriminator knows. */
 const tagsOf = ({ parentSchema, params }: ErrorObject): unknown[] =>
   (parentSchema?.['oneOf'] as { properties: Record<string, { const: unknown }> }[]).map(
     ({ properties }) => properties[(params as { tag: string }).tag]?.const,
@@ -51,7 +51,7 @@ const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
   enum: ({ params }) => oneOf((params as { allowedValues: unknown[] }).allowedValues),
   const: ({ params }) => `must be ${String((params as { allowedValue: unknown }).allowedValue)}`,
   format: ({ params }) => formatted((params as { format: string }).format),
-  // a pattern beside a format says the same
+  // a pattern beside a format says the same as the format
   pattern: ({ params, parentSchema }) =>
     (params as { pattern: string }).pattern === NOT_BLANK
       ? 'must not be blank'
@@ -73,7 +73,7 @@ const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
   dependentRequired: ({ params }) => `needs ${(params as { missingProperty: string }).missingProperty} beside it`,
 };
 
-/** What a broken rule asks for. */
+/** Says what a broken rule asks for. */
 export const printViolation = (error: ErrorObject): string => SENTENCES[error.keyword]?.(error) ?? 'is not as the document says';
 
 const UNION = 'anyOf';

@@ -2,8 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * A personal API key: `flk_`, 256 random bits in 43 letters and digits, and a checksum of 6. A malformed key is told apart without asking
- * the database; only the SHA-256 of a key is ever stored.
+ * A personal API key: `flk_`, 256 random bits in 43 letters and digits, and a checksum of 6. The checksum shows a malformed key without asking the database.
+ * Only the SHA-256 of a key is ever stored.
  */
 export const KEY_PREFIX = 'flk_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -12,8 +12,8 @@ interface Sealed {
 }
 
 /**
- * Begins something that one browser must end within five minutes, once. What it is bound to is sealed into the returned cookie; the database holds an
- * id that is useless without it.
+ * Begins a ceremony that the same browser must end within five minutes, and only once. `data` is sealed into the returned cookie value. The database holds only
+ * an id, which is useless without the cookie.
  */
 export async function beginCeremony(db: Queryable, secret: Buffer, kind: CeremonyKind, data: object): Promise<string> {
   const id = randomUUID();
@@ -22,7 +22,9 @@ export async function beginCeremony(db: Queryable, secret: Buffer, kind: Ceremon
   return seal(secret, 'ceremony', content);
 }
 
-/** Ends it: what the cookie was bound to, or null when it is not ours, of another kind, over or ended already. */
+/**
+ * Ends a ceremony and returns the data in its cookie. Returns null when the cookie is not ours or of another kind, or the ceremony is over or ended already.
+ */
 export async function endCeremony<T>(db: Queryable, secret: Buffer, kind: CeremonyKind, cookie: string | undefined): Promise<T | null> {
   const content = cookie === undefined ? undefined : (open(secret, 'ceremony', cookie) as Sealed | undefined);
   if (content?.kind !== kind) return null;

@@ -37,7 +37,7 @@ export const isKnownBrowser = async (db: Queryable, address: string, browser: Bu
     select 1 from known_browsers k join users u on u.id = k.user_id where u.email = canonical_email(${address}) and k.browser = ${browser}`)) !==
   undefined;
 
-/** From now on the browser has budgets of its own for this person. */
+/** Stores that a browser has signed in as this person: from now on it has budgets of its own. */
 export const rememberBrowser = (db: Queryable, userId: string, browser: Buffer) =>
   db.run(sql('auth.rememberBrowser')`
     insert into known_browsers (user_id, browser) values (${userId}, ${browser})

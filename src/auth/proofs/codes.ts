@@ -9,15 +9,15 @@ export { rememberBrowser } from './codes.queries.ts';
 export const CODE_MINUTES = 5;
 const TRIES_PER_CODE = 3;
 const SHARED = Buffer.alloc(0);
-// what an unknown browser is looked up by: the digest of nothing
+// stands in the look-up for the digest that a request without a browser cookie lacks; no browser has it
 const NOBODY = Buffer.alloc(32);
 
 /**
  * One-time codes: six digits, five minutes, single use, three wrong tries each.
  *
- * The odds of guessing: whoever does not hold a browser that has signed in at the address before shares one budget of 20 tries a day with everybody
- * else, from however many places and however often a code is sent anew; a fixed window lets at most two budgets, 40 tries, fall into one stretch of
- * 24 hours. Each try meets one code of a million, so the chance is at most 40 / 1,000,000 = 0.004 % a day on one account.
+ * The odds of guessing: everybody without a browser that has signed in at the address before shares one budget of 20 tries a day. More places or more codes
+ * give no more tries. The window is fixed, so that at most two budgets, 40 tries, fall into one stretch of 24 hours. Each try meets one code of a million, so
+ * the chance is at most 40 / 1,000,000 = 0.004 % a day on one account.
  */
 export interface CodeRequest {
   /** Canonical address. */
@@ -30,11 +30,11 @@ const subjectOf = (address: string, browser: Buffer) => `${address}\n${browser.t
 const digestOf = (secret: Buffer, address: string, browser: Buffer, salt: Buffer, code: string) =>
   signText(secret, 'sign-in-code', `${subjectOf(address, browser)}\n${salt.toString('hex')}\n${code}`);
 
-/** The browser if it is known at the address, else the shared place. */
+/** The browser when it has signed in at the address before, else the shared place. */
 const roomOf = async (db: Queryable, { address, browser }: CodeRequest): Promise<Buffer> =>
   (await isKnownBrowser(db, address, browser ?? NOBODY)) && browser ? browser : SHARED;
 
-/** Makes a code for an address, in place of the one before; or says in how many seconds one may be asked for. */
+/** Makes a code for an address, which replaces the one before. When a budget is used up, returns the seconds to wait instead. */
 export async function issueCode(tx: Transaction, secret: Buffer, request: CodeRequest): Promise<{ code: string } | { wait: number }> {
   const room = await roomOf(tx, request);
   const subject = subjectOf(request.address, room);

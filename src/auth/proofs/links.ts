@@ -12,6 +12,6 @@ export async function issueLink(db: Queryable, link: { userId: string; target: s
   return token;
 }
 
-/** Spends a link: whom it signs in and where it leads; undefined when it was spent, has expired or is not ours. */
+/** Spends a link. Returns whom it signs in and where it leads; undefined when it was spent, has expired or is not ours. */
 export const redeemLink = (tx: Queryable, token: string): Promise<{ userId: string; target: string } | undefined> =>
   takeLink(tx, hashToken(token));

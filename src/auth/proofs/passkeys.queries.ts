@@ -14,7 +14,7 @@ export interface NewPasskeyRow {
   aaguid: string | null;
 }
 
-/** 0 when the credential is registered already, by whomever. */
+/** Inserts a passkey; 0 when anybody has registered the credential already. */
 export const insertPasskey = (db: Queryable, passkey: NewPasskeyRow) =>
   db.run(sql('auth.insertPasskey')`
     insert into passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up, transports, aaguid)
@@ -55,7 +55,7 @@ export interface StoredCredential {
   transports: string[];
 }
 
-/** A credential of a living account, locked so that its counter moves one way. */
+/** A credential of an account that is not deleted, locked so that its counter only goes up. */
 export const lockCredential = (db: Queryable, credentialId: string) =>
   db.one<StoredCredential>(sql('auth.lockCredential')`
     select p.id, p.user_id as "userId", p.credential_id as "credentialId", p.public_key as "publicKey", p.counter, p.transports

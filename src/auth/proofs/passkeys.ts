@@ -24,7 +24,7 @@ const ALGORITHMS = [-8, -7, -257];
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
 const isTransport = (text: string): text is AuthenticatorTransport => (TRANSPORTS as readonly string[]).includes(text);
 
-/** Whose passkeys, and where they may be used. */
+/** The domain that passkeys belong to, and the origins where they may be used. */
 export interface RelyingParty {
   id: string;
   origins: string[];
@@ -54,7 +54,7 @@ const Authentication = z.object({
   }),
 });
 
-/** Options to make a passkey with: discoverable, with user verification, none that the person has already. */
+/** Options for making a passkey. It must be discoverable and verify its user. Passkeys that the person has already are excluded. */
 export async function makeRegistrationOptions(
   db: Queryable,
   party: RelyingParty,
@@ -123,7 +123,7 @@ export const makeAuthenticationOptions = (party: RelyingParty): Promise<{ challe
 
 export type Authenticated = { userId: string; passkeyId: string } | { refused: 'unknown' | 'invalid'; userId?: string };
 
-/** Whose passkey answered a challenge. A counter that does not move on is refused: the passkey may be a copy. */
+/** Finds whose passkey answered a challenge. Refuses a passkey whose counter does not move on: it may be a copy. */
 export async function authenticatePasskey(
   db: Queryable,
   party: RelyingParty,
@@ -157,10 +157,10 @@ export async function authenticatePasskey(
   return { userId: held.userId, passkeyId: held.id };
 }
 
-/** Renames a passkey of a person. Whether there was one. */
+/** Renames a passkey of a person. Returns whether there was one. */
 export const renamePasskey = async (db: Queryable, userId: string, id: string, name: string): Promise<boolean> =>
   (await renamePasskeyRow(db, userId, id, name)) > 0;
 
-/** Deletes a passkey of a person; sessions begun with it go on. Whether there was one. */
+/** Deletes a passkey of a person; sessions begun with it go on. Returns whether there was one. */
 export const deletePasskey = async (db: Queryable, userId: string, id: string): Promise<boolean> =>
   (await deletePasskeyRow(db, userId, id)) > 0;

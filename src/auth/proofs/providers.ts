@@ -25,14 +25,14 @@ export interface ProviderClient {
   apiUrl: string;
 }
 
-/** What must come back with the person, and travels sealed in a cookie meanwhile. */
+/** What the return of a person from a provider is checked against. Until then it is sealed in a cookie. */
 export interface AuthorizationChecks {
   state: string;
   verifier: string;
   nonce: string;
 }
 
-/** Who a provider says it is. */
+/** Who the person is, as a provider says. */
 export interface ProviderIdentity {
   accountId: string;
   name: string;
@@ -73,7 +73,7 @@ function configurationOf(name: ProviderName, { clientId, clientSecret, url }: Pr
   return configuration;
 }
 
-/** Where to send a person to sign in at a provider, with PKCE and state, and what to check when they come back. */
+/** Makes the URL where a person signs in at a provider, with PKCE and state, and the values to check when they come back. */
 export async function makeAuthorizationUrl(
   name: ProviderName,
   client: ProviderClient,
@@ -131,8 +131,8 @@ async function read<T>(configuration: Configuration, token: string, url: string,
 }
 
 /**
- * Ends the flow: exchanges the code once and asks who it is. The provider's tokens are dropped afterwards. Throws when state, code, PKCE or the
- * identity token do not fit, or the provider does not answer.
+ * Ends a sign-in at a provider: exchanges the code once and asks who the person is. The provider's tokens are dropped afterwards. Throws when state, code, PKCE
+ * or the identity token do not fit, or the provider does not answer.
  */
 export async function identify(
   name: ProviderName,

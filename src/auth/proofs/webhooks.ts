@@ -7,7 +7,7 @@ export interface SignedCall {
   id: string | undefined;
   /** Seconds since 1970, as text. */
   timestamp: string | undefined;
-  /** One or more of `v1,<base64>`, apart from each other by spaces. */
+  /** One or more of `v1,<base64>`, separated by spaces. */
   signature: string | undefined;
   body: Buffer;
 }
@@ -31,8 +31,8 @@ export function signWebhook(id: string, body: string, secrets: readonly string[]
 const matches = (given: Buffer, wanted: Buffer) => given.length === wanted.length && timingSafeEqual(given, wanted);
 
 /**
- * Whether a call is signed under the Standard Webhooks scheme by one of these secrets (`whsec_` and base64) and is not older than the tolerance:
- * HMAC-SHA256 over `id.timestamp.body`. Whether its id was used before is for the caller to find out.
+ * Whether one of these secrets (`whsec_` and base64) signed a call under the Standard Webhooks scheme: HMAC-SHA256 over `id.timestamp.body`. A call whose time
+ * is further from our clock than the tolerance does not count. Whether its id was used before is left to the caller.
  */
 export function isSigned({ id, timestamp, signature, body }: SignedCall, secrets: readonly string[], now = Date.now()): boolean {
   if (id === undefined || !/^[\x21-\x7e]{1,255}$/.test(id) || timestamp === undefined || signature === undefined) return false;
