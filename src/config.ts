@@ -36,12 +36,12 @@ const Environment = z.object({
   LOG_FILE: z.string().min(1).optional(),
   DUCKDB_THREADS: number(1, 256).optional(),
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
-  /** Requests of everybody that are in work at once; half of them of one sender. */
+  /** Requests that are in work at once; one sender may have half of them. */
   REQUESTS_AT_ONCE: number(2, 100_000).default(256),
   LISTENERS_AT_ONCE: number(1, 100_000).default(2_000),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
-  /** Answers to reads that are kept in memory for those who ask the same; 0 keeps none. */
+  /** Megabytes of answers to reads that are kept in memory for callers who ask the same; 0 keeps none. */
   RESULT_CACHE_MB: number(0, 65_536).default(64),
   ...ENGINE_ENVIRONMENT,
   /** Languages that macros run in, or `none`. */
@@ -51,12 +51,12 @@ const Environment = z.object({
     .transform((text) => (text === 'none' ? [] : text.split(',').map((word) => word.trim())))
     .pipe(z.array(z.enum(['python', 'r', 'javascript']))),
   MACRO_LEVEL: z.enum(['best', 'bubblewrap', 'embedded']).default('best'),
-  /** Accepts in so many words that embedded macros run as root. */
+  /** Accepts explicitly that embedded macros run as root. */
   MACRO_ACCEPT_ROOT: onOff.default(false),
   MACRO_RUNS: number(1, 256).default(2),
   MACRO_MEMORY_MB: number(256, 65_536).default(1536),
   TRANSFER_SOURCE: z.string().min(1).max(64).default('photosynq'),
-  /** Signs project imports; several, apart from each other by commas, while one replaces another. */
+  /** Secrets that sign project imports, separated by commas. There are several while one replaces another. */
   WEBHOOK_SECRETS: z
     .string()
     .default('')
@@ -100,11 +100,11 @@ const Environment = z.object({
   ...S3_ENVIRONMENT,
   UPLOAD_RECORD_KIB: number(1, 16_384).default(8_192),
   ...LAKE_ENVIRONMENT,
-  /** How long, and how many of a table, older versions are kept; fewer days than other readers are told (delta/schema.ts). */
+  /** Days that older versions of a table are kept, fewer than other readers are told (delta/schema.ts). LAKE_VERSIONS is how many of a table are kept. */
   LAKE_VERSION_DAYS: number(1, 50).default(30),
   LAKE_VERSIONS: number(100, 1_000_000).default(10_000),
   UPLOAD_FILE_MIB: number(1, 65_536).default(1_024),
-  /** Rows that an uploaded Parquet file of more than five million may have for each of its bytes. */
+  /** Rows for each byte of a file that an uploaded Parquet file of more than five million rows may have. */
   UPLOAD_PARQUET_EXPANSION: number(1, 1_000_000).default(20),
   EXPORTS_PER_CALLER: number(1, 100).default(2),
   EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
@@ -113,7 +113,7 @@ const Environment = z.object({
   MAIL_FROM: z.string().min(3).default('fieldlake <no-reply@localhost>'),
   /** Origins of web clients, separated by commas, besides our own. */
   TRUSTED_ORIGINS: z.string().default(''),
-  /** Proxies of ours between the internet and this process; only so many hops of X-Forwarded-For are believed. */
+  /** Number of our own proxies between the internet and this process; only that many hops of X-Forwarded-For are believed. */
   TRUST_PROXY_HOPS: number(0, 10).default(0),
   /** Domain that passkeys belong to: the host of BASE_URL or a parent of it. */
   RP_ID: z.string().min(1).optional(),
@@ -154,7 +154,7 @@ export interface Config {
   duckdb: { threads: number; memoryMb: number };
   /** Undefined: the object folder. */
   s3: S3Settings | undefined;
-  /** Undefined: measurements are read by DuckDB. */
+  /** Engines that read measurements; without `databricks`, DuckDB alone does. */
   engines: EngineSettings;
   iot: IotSettings;
   firmware: { apiUrl: string; token: string | undefined; repositories: Readonly<Record<FirmwareFamilyName, string | undefined>> };
@@ -194,7 +194,7 @@ export interface Config {
   };
   /** Name of the platform that projects are brought over from. */
   transferSource: string;
-  /** Of the project import, `whsec_` and base64; none: every call is refused. */
+  /** Secrets of the project import, each `whsec_` and base64. Without any, every call is refused. */
   webhookSecrets: readonly string[];
   /** Calls that we make for organizations. */
   webhooks: { allowLoopback: boolean; timeoutMs: number; keepDays: number };
@@ -203,9 +203,9 @@ export interface Config {
   /** How many exports of a person run at once, and how long files are kept. */
   exports: { perCaller: number; keepDays: number };
   lake: LakeSettings;
-  /** Of lake tables: for how many days, and how many of a table, older ones are kept. */
+  /** Older versions of lake tables: for how many days they are kept, and how many of each table. */
   versions: { days: number; most: number };
-  /** Signs object URLs and codes; made once, kept in the data folder, never in the database. */
+  /** Signs object URLs and codes. Unless SECRET gives it, it is made once and kept in the data folder; it is never in the database. */
   secret: Buffer;
 }
 
@@ -214,7 +214,7 @@ export type FirmwareFamilyName = 'ambyte' | 'minipar' | 'ambit';
 export interface IotSettings {
   /** Runs the embedded broker beside the worker. */
   broker: boolean;
-  /** That was asked for; undefined: the usual one where it is free, else any. */
+  /** The port that was asked for; undefined: the usual one where it is free, else any. */
   port: number | undefined;
   hostname: string;
   /** Undefined: the embedded registry. */

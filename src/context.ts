@@ -25,12 +25,12 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 export interface Context {
   config: Config;
   log: Logger;
-  /** The same log for the line of a request, whose fields hold no secrets: looking for them took 8 of its 14 µs. */
+  /** The same log without the search for secrets, for the line of each request. Its fields hold none, and the search took 8 of its 14 µs. */
   requestLog: Logger;
   metrics: Metrics;
   /** Metadata, as the application role. */
   db: Database;
-  /** The same database for admissions only: small, never behind a slow statement, and not waiting for the disk to count a request. */
+  /** The same database through a small pool, for admissions only. It never waits behind a slow statement, nor for the disk when it counts a request. */
   admission: Database;
   jobs: JobQueue;
   /** Where macros run. Opened at the first call, which takes as long as the slowest interpreter needs to start. */
@@ -42,9 +42,9 @@ export interface Context {
   exporting: Engines;
   /** Writes of the lake. */
   staging: StagingArea;
-  /** Folder that manifest paths are relative to: of the lake, or of this process's copies of one in a bucket. */
+  /** Folder that manifest paths are relative to: the lake's own, or that of this process's copies when the lake is in a bucket. */
   lakeFolder: string;
-  /** The lake's files, as they are in that folder. */
+  /** The lake's files, as they are in `lakeFolder`. */
   lakeFiles: LakeFiles;
   /** The lake as a store: files of tables and their logs. */
   lake: ObjectStore;
@@ -54,13 +54,13 @@ export interface Context {
   /** The same store when it is the folder, whose signed URLs this service answers; undefined with S3. */
   objectFolder: FolderStore | undefined;
   shares: FairShares;
-  /** Answers to reads that were given before. */
+  /** Answers that reads have given, kept for the next who ask the same. */
   pages: PageCache;
-  /** What the versions of tables are made of that were read before. */
+  /** The parts of table versions that were read before. */
   versions: Versions;
   /** Devices: registry, changes of certificates, credentials. */
   iot: DeviceRoom;
-  /** Those who listen to what happens in experiments. */
+  /** Tells listeners what happens in experiments. */
   changes: ChangeFeed;
   /** Where others reach the API; known once it listens. */
   baseUrl: string;
@@ -74,7 +74,7 @@ export interface Context {
   checks: Record<string, () => Promise<unknown>>;
   /** False while starting or stopping. */
   ready: boolean;
-  /** Resolves with the sentence of what the service cannot go on without; never, otherwise. */
+  /** Resolves with the reason when the service has lost what it cannot go on without; otherwise it never resolves. */
   givenUp: Promise<StartError>;
   close(): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /**
- * Every failure a caller can see. One line an entry: HTTP status and the sentence a person reads; the key is the stable code
- * (`experimentNotFound` goes out as `EXPERIMENT_NOT_FOUND`). Throw with `throw errors.invalidId('id')`; `http/answers/errors.ts` renders RFC 9457.
+ * Every failure that a caller can see. An entry holds the HTTP status and the sentence that a person reads. Its key is the stable code (`experimentNotFound`
+ * goes out as `EXPERIMENT_NOT_FOUND`). Throw with `throw errors.invalidId('id')`; `http/answers/errors.ts` renders RFC 9457.
  */
 export interface Problem {
-  /** Where: `/name`, `?filters/2/value`. Never the submitted value. */
+  /** The place: `/name`, `?filters/2/value`. Never the submitted value. */
   path: string;
   message: string;
 }
@@ -16,7 +16,7 @@ interface Details {
   /** Extra members of the problem document. */
   members?: Readonly<Record<string, unknown>>;
   cause?: unknown;
-  /** For the log alone, where they say more than a stack. */
+  /** Logged in place of the stack, where they say more; never sent. */
   facts?: Readonly<Record<string, unknown>>;
 }
 
@@ -55,7 +55,7 @@ function say(status: number, sentence: string | ((...args: unknown[]) => string)
 const readable = (type: string) => type.replace('_', ' ');
 
 const catalogue = {
-  // who
+  // who calls
   unauthorized: say(401, 'Sign in, or send an API key: as x-api-key, or as Authorization: Bearer.'),
   apiKeysDiffer: say(400, 'The API keys in x-api-key and Authorization are not the same; send one.'),
   apiKeyUnknown: say(401, 'This API key is unknown, expired or revoked.'),
@@ -93,7 +93,7 @@ const catalogue = {
   authenticationFailed: say(401, 'The passkey could not be verified.'),
   emailCanNotBeUpdated: say(400, 'The address of an account cannot be changed here.'),
   webhookSignatureInvalid: say(401, 'The webhook signature is missing, wrong, too old or already used.'),
-  // may
+  // what the caller may see and do
   invalidId: say(400, (name: string) => `${name} is not a UUID.`),
   unknownResourceType: say(400, 'The resource type must be experiment, macro, protocol, workbook, device or device_group.'),
   resourceNotFound: say(404, (type: string) => `There is no such ${readable(type)}.`),
@@ -297,7 +297,7 @@ const catalogue = {
   registryUnavailable: say(503, 'The device registry cannot be reached right now.'),
   registryMisconfigured: say(500, 'The device registry does not accept our credentials or configuration.'),
   credentialsInvalid: say(401, 'These temporary credentials are wrong or expired.'),
-  // elsewhere
+  // failures that are not the caller's
   storageFull: say(503, 'The service has no room left to write; nothing of this was kept. Try again later.'),
   lakeFileUnreadable: say(
     500,

@@ -21,14 +21,14 @@ const AFTER: Record<FaultKind, 'goes on' | 'ends'> = {
 
 /** How long the service says that it is not ready after a fault that it survives. */
 const REST_MS = 10_000;
-/** So many faults within a minute are no accident any more. */
+/** More faults than this within a minute are no accident any more: the process ends. */
 const MOST_A_MINUTE = 10;
 
 const CONNECTION =
   /^(ECONN(RESET|REFUSED|ABORTED)|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ABORT_ERR|ERR_STREAM_(PREMATURE_CLOSE|DESTROYED|WRITE_AFTER_END)|ERR_HTTP_.+|UND_ERR_.+|ERR_SSL_.+|ERR_TLS_.+)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** The kind of what reached the top; `isRejection` when a promise brought it. */
+/** Says the kind of an error that nothing caught; `isRejection` when it came from a promise. */
 export function classifyFault(error: unknown, isRejection: boolean): FaultKind {
   if (!(error instanceof Error)) return isRejection ? 'rejection' : 'exception';
   const code = (error as NodeJS.ErrnoException).code ?? '';
@@ -50,7 +50,7 @@ interface Service {
   end: () => void;
 }
 
-/** From now on, what fails outside requests and jobs is logged and handled by its kind. Once a process. */
+/** Logs what fails outside requests and jobs from now on, and handles it by its kind. Call it once a process. */
 export function watchFaults({ log, setReady, end }: Service): void {
   let rest: NodeJS.Timeout | undefined;
   let faults: number[] = [];

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Reads JSON that came from outside. The engine's own parser (V8 12.8 to 14.6 at least, nodejs/node#63785) reads a key that holds an escape as another object's
- * key before it whenever that key is as much of its own text as it has characters: after `{"n":1,"\\":1}` it takes `{"n":1,"\n":1}` for the same object. What it says
- * of every other text, and of whether a text is JSON at all, holds.
+ * Reads JSON that came from outside. The engine's own parser (V8 12.8 to 14.6 at least, nodejs/node#63785) can misread a key that holds an escape. It cuts the
+ * raw text of the key to as many characters as the key has. When an object before has a key equal to that, it takes that key: after `{"n":1,"\\":1}` it takes
+ * `{"n":1,"\n":1}` for the same object. What it says of every other text, and of whether a text is JSON at all, holds.
  */
 declare global {
   interface JSON {
@@ -16,7 +16,7 @@ export interface RawNumber {
   readonly rawJSON: string;
 }
 
-/** Makes something else of a number, of which `source` is the text. */
+/** Makes another value of a number, whose text is `source`. */
 type Numbers = (value: number, source: string) => unknown;
 
 const native = JSON.parse as (text: string, reviver?: (key: string, value: unknown, context: { source?: string }) => unknown) => unknown;
@@ -38,8 +38,8 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 
 /**
- * Whether a JSON text has a key that holds an escape. Nearly no text holds a backslash. In one that does it looks back from each colon: over white space, over a quote that no
- * backslash escapes, to the backslash or the quote before it, which is that of the key's beginning unless it is escaped. It may say yes of what stands in a string.
+ * Whether a JSON text has a key that holds an escape. Hardly any text holds a backslash. In a text that does, it looks back from each colon, over white space
+ * and the quote that ends the key, to the next backslash or quote. A quote that is not escaped begins the key. It may say yes for text inside a string.
  */
 function hasEscapedKey(text: string): boolean {
   const first = text.indexOf('\\');
@@ -64,7 +64,7 @@ function hasEscapedKey(text: string): boolean {
 const STEP = 20_000;
 const STEP_CHARACTERS = 500_000;
 
-/** Reads a text that is known to be JSON, a step at a time. It nests as deep as it likes. */
+/** Reads a text that is known to be JSON, a step at a time. Lists and objects may nest to any depth. */
 function* steps(text: string, numbers: Numbers | undefined): Generator<undefined, unknown> {
   const open: (unknown[] | Record<string, unknown>)[] = [];
   let whole: unknown;
@@ -123,7 +123,7 @@ function read(text: string, numbers: Numbers | undefined): unknown {
   }
 }
 
-/** The same as `readJson` of a long text, with turns for others in between. Throws SyntaxError. */
+/** Reads a long text as `readJson` does, with turns for others in between. Throws SyntaxError. */
 export async function readLongJson(text: string): Promise<unknown> {
   const whole = native(text);
   await setImmediate();
@@ -136,7 +136,7 @@ export async function readLongJson(text: string): Promise<unknown> {
   }
 }
 
-/** What a JSON text says, with the keys that it says. Throws SyntaxError as `JSON.parse` does. */
+/** Reads a JSON text, with exactly the keys that it has. Throws SyntaxError as `JSON.parse` does. */
 export function readJson(text: string, numbers?: Numbers): unknown {
   if (hasEscapedKey(text)) {
     native(text);
@@ -147,7 +147,7 @@ export function readJson(text: string, numbers?: Numbers): unknown {
 }
 
 /**
- * The same, so that printing it gives every number back as it was written: 1.0 stays 1.0, 12345678901234567890 stays itself. Numbers that JavaScript
+ * Reads a JSON text so that printing it gives every number back as it was written: 1.0 stays 1.0, 12345678901234567890 stays itself. Numbers that JavaScript
  * prints that way are plain numbers. Throws SyntaxError.
  */
 export const readExactJson = (text: string): unknown =>
@@ -157,7 +157,7 @@ export const readExactJson = (text: string): unknown =>
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 
-/** True when lists and objects within each other reach more than `most` levels. Takes no stack. */
+/** True when lists and objects within each other reach more than `most` levels. Does not recurse, so depth takes no stack. */
 export function isNestedDeeper(value: unknown, most: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= most; depth += 1) {

@@ -14,7 +14,7 @@ export interface Metrics {
 /** What the process counts, for operators. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  // every 10 ms, as is usual, is a fifth of what a process takes that nobody asks anything
+  // the usual 10 ms would be a fifth of the processor time of an idle process
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
   return {
     registry,

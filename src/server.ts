@@ -19,7 +19,7 @@ import { createListener } from './http/connections/listener.ts';
 import { MQTT_PORT } from './iot/registry.ts';
 import { startWorker } from './worker.ts';
 
-/** For so long every answer says that its connection will close. Then idle connections are closed. */
+/** Milliseconds for which every answer says that its connection will close. Then idle connections are closed. */
 const NOTICE_MS = 1_000;
 
 export interface RunningServer {
@@ -47,8 +47,8 @@ async function listen(server: Server, port: number, host: string, name: string):
 }
 
 /**
- * A worker without routes, beside those that serve: jobs, ingestion and publishing, and what operators see. As many may run as are wanted; they share one Postgres
- * and one lake. Errors: StartError.
+ * Starts a worker without routes beside the processes that serve: jobs, ingestion and publishing, and the operators' port. Any number may run; they share one
+ * Postgres and one lake. Errors: StartError.
  */
 async function startWorkerProcess(given: Config): Promise<RunningServer> {
   const { databaseUrl, baseUrl } = given;
@@ -81,7 +81,7 @@ async function startWorkerProcess(given: Config): Promise<RunningServer> {
   }
 }
 
-/** Config to context to app to socket. */
+/** Starts the service: makes the context and the app of the settings, and listens. */
 export async function startServer(config: Config): Promise<RunningServer> {
   const context = await createContext(config);
   try {
@@ -104,7 +104,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       localUrl,
       stop: async (noticeMs = 0) => {
         context.ready = false;
-        // a stream ends when it is told to, and a server that drains waits for it
+        // streams of changes end only when they are told to, and a server that drains waits for them
         await context.changes.stop();
         await Promise.all(drains.map((drain) => drain(noticeMs)));
         await stopBroker();
@@ -118,7 +118,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
   }
 }
 
-/** A sentence for what a person can mend, the whole error for what we must. */
+/** Says why the service cannot start: a sentence for what a person can mend, the whole error for what we must. */
 function explain(error: unknown): void {
   const expected = error instanceof StartError;
   process.stderr.write(
@@ -129,13 +129,13 @@ function explain(error: unknown): void {
 }
 
 async function main(role: string | undefined): Promise<void> {
-  // the engine writes its files with it: what we make is our owner's alone
+  // the engine writes its files with this mask: what we make is our owner's alone
   process.umask(0o077);
   const isWorker = role === 'worker';
   const running = await (isWorker ? startWorkerProcess : startServer)(readConfig());
   let stopping: Promise<void> | undefined;
   const leaving = new AbortController();
-  // Ctrl-C reaches us twice under npm; the second is not impatience
+  // Ctrl-C reaches us twice under npm, so the second does not end the process at once
   const stop = (status: 0 | 1) => {
     leaving.abort();
     stopping ??= running.stop(NOTICE_MS).then(
@@ -166,7 +166,7 @@ async function main(role: string | undefined): Promise<void> {
   if (context.config.sampleData && context.config.worker) await offerSample(running, leaving.signal);
 }
 
-/** Makes the sample and says how to ask for it. What goes wrong with it is told, and leaves the service as it is. */
+/** Makes the sample and says how to ask for it. A failure is told, and the service goes on without the sample. */
 async function offerSample({ context, baseUrl, adminUrl, localUrl }: RunningServer, signal: AbortSignal): Promise<void> {
   try {
     const quickstart = await prepareSample(context, { localUrl, adminUrl });

@@ -14,7 +14,7 @@ interface OpenedObjects {
   objectFolder: FolderStore | undefined;
 }
 
-/** The bucket of the configuration, or the folder. Clients of a cloud take tens of megabytes: each is loaded only where it is used. */
+/** Opens the bucket of the configuration, or the folder. The client of a cloud takes tens of megabytes, so it is loaded only where it is used. */
 export async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () => string): Promise<OpenedObjects> {
   if (s3 !== undefined) {
     const { openS3Store } = await import('./storage/s3.ts');
@@ -24,7 +24,7 @@ export async function openObjects({ s3, dataDir, secret }: Config, baseUrl: () =
   return { objects: objectFolder, objectFolder };
 }
 
-/** The lake as a store. Nobody is given a URL of it. Errors: StartError where the settings do not say how to reach it. */
+/** Opens the lake as a store, which gives nobody a URL. Errors: StartError where the settings do not say how to reach it. */
 export async function openLakeStore({ s3, dataDir, secret }: Config, place: LakePlace): Promise<ObjectStore> {
   if (place === 'folder') return openFolderStore({ folder: join(dataDir, 'lake'), secret, baseUrl: () => '' });
   const bucket = place.slice('s3://'.length);
@@ -33,7 +33,7 @@ export async function openLakeStore({ s3, dataDir, secret }: Config, place: Lake
   return openS3Store({ ...s3, bucket });
 }
 
-/** The lake's files for the engines of this process. `isKept`: whether copies stay for the next one. */
+/** Opens the lake's files for the engines of this process. `isKept`: whether copies stay for the next process. */
 export async function openLakeFiles(
   config: Config,
   db: Database,

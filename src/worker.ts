@@ -58,7 +58,7 @@ const handlers = (ctx: Context): JobHandler[] => [
   forgetChangesJob(ctx),
 ];
 
-/** Starts working on the queue in this process; the answer stops what is not of the queue, which stops with the context. */
+/** Starts working on the queue in this process. The returned function stops the watches; the queue stops with the context. */
 export async function startWorker(ctx: Context): Promise<() => Promise<void>> {
   // what a crash left half done is ended before anything new begins
   await ctx.iot.tidy(0).catch((error: unknown) => ctx.log.warn({ err: error }, 'devices could not be tidied'));
@@ -70,7 +70,7 @@ export async function startWorker(ctx: Context): Promise<() => Promise<void>> {
       { everyMs: 5_000, due: anySilentUpload, run: () => sweepUploads(ctx) },
       { everyMs: 2_000, due: anySilentExport, run: () => wakeExports(ctx) },
       { everyMs: 2_000, due: anyEndpointWaiting, run: () => wakeEndpoints(ctx) },
-      // what is stored says at once that there is work for macros
+      // storing messages begins the macros at once
       { everyMs: 0, due: anyMessageWaiting, run: (signal) => ingestWaiting(ctx, signal, () => watches.begin(macros)) },
       { everyMs: 1_000, due: anyIdentityChangeDue, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },
       { everyMs: 2_000, due: anyRegistryChange, run: (signal) => refreshChangedRegistries(ctx, signal) },

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { errors } from '../errors.ts';
 
-/** What a JSON text may hold. It is counted in the bytes, before anything is made of them. */
+/** What a JSON text may hold. The bytes are counted before they are parsed. */
 export interface JsonLimits {
   /** Values of the whole text, lists and objects included. */
   values: number;
@@ -17,7 +17,7 @@ export interface JsonSize {
   values: number;
   /** False: the text breaks off, and is no JSON. */
   isWhole: boolean;
-  /** The longest list that is a member of the text's outermost object: where it can be cut between items; undefined where there is none. */
+  /** The longest list among the members of the outermost object, which can be cut between items; undefined where there is none. */
   list: JsonList | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface JsonList {
   /** Byte of the opening bracket, and of the closing one. */
   start: number;
   end: number;
-  /** Bytes of some of the commas between its items, each at least `PIECE` behind the one before. */
+  /** Positions of some of the commas between the items, each at least `PIECE` bytes behind the one before. */
   commas: number[];
 }
 
@@ -116,7 +116,7 @@ class Counter {
   }
 }
 
-/** Counts what a JSON text holds, 1 MB at a time. Of a text that is no JSON the counts mean nothing. Errors: bad input beyond the limits. */
+/** Counts what a JSON text holds, 1 MB at a time. The counts of a text that is no JSON mean nothing. Errors: bad input beyond the limits. */
 export async function measureJson(bytes: Uint8Array, limits: JsonLimits): Promise<JsonSize> {
   const counter = new Counter(limits);
   for (let at = 0; at < bytes.length; at += SLICE) {

@@ -7,7 +7,7 @@ import { allowTrustedOrigins } from './cors.ts';
 import { writeProblem } from './answers/errors.ts';
 
 interface AdmissionOptions {
-  /** Requests of everybody that are in work at once. */
+  /** Requests of all senders that may be in work at once. */
   most: number;
   log: Logger;
   registry: Registry;
@@ -23,14 +23,13 @@ const senderOf = (request: Request): string =>
 const hasBody = ({ headers }: Request) =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
-// whoever is refused at the same moment must not come back at the same moment
+// a random pause, so that senders who are refused at the same moment do not come back at the same moment
 const pause = () => 1 + Math.floor(Math.random() * 3);
 
 /**
- * Bounds how many requests this process works on at once, of everybody together and of one sender (half of them). What is too much is refused at once,
- * before it is known who asks: a queue in front of a full machine would only make every answer late. A request is in work from the end of its body to the
- * head of its answer, so that neither slow senders nor downloads count. Errors: overloaded (503), callerBusy (429), with Retry-After. `/health` is never
- * refused.
+ * Bounds how many requests this process works on at once: of all senders together, and of one sender half as many. A request beyond is refused at once, before
+ * it is known who asks: a queue in front of a full machine would only make every answer late. A request is in work from the end of its body to the head of its
+ * answer, so that neither slow senders nor downloads count. Errors: overloaded (503), callerBusy (429), with Retry-After. `/health` is never refused.
  */
 export function admitRequests({ most, log, registry }: AdmissionOptions): RequestHandler {
   const perSender = Math.max(1, Math.ceil(most / 2));
@@ -52,7 +51,7 @@ export function admitRequests({ most, log, registry }: AdmissionOptions): Reques
     },
   });
 
-  // a line a second, however many are refused
+  // logs one line a second, however many are refused
   const tell = () => {
     untold += 1;
     if (untold > 1) return;
@@ -105,7 +104,7 @@ export function admitRequests({ most, log, registry }: AdmissionOptions): Reques
     if (request.path.startsWith('/health/')) return next();
     const sender = senderOf(request);
     const refusal = refusalFor(sender);
-    // a page of another origin is told why, too
+    // pages of trusted origins can read the refusal, too
     if (refusal) return allowTrustedOrigins(request, response, () => refuse(request, response, refusal));
     if (hasBody(request)) request.once('end', () => hold(sender, response));
     else hold(sender, response);

@@ -5,7 +5,7 @@ import { Router, type NextFunction, type Request, type Response } from 'express'
 import { errors } from '../errors.ts';
 import { allowOnly } from './methods.ts';
 
-/** The two style sheets that react-aria writes into a page; Chromium names the hash of one that is missing here. */
+/** Hashes of the two style sheets that react-aria writes into a page. When one is missing here, Chromium names its hash. */
 const STYLES = ["'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='", "'sha256-gYiS/BvZvRcK27JIXTuwhZ3hs2+VJ1X+2gUlE+farlg='"];
 
 // scripts and styles are files of ours, and nothing is fetched from elsewhere
@@ -23,14 +23,14 @@ const POLICY = [
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
 const isEncoding = (name: string | false): name is keyof typeof ENCODINGS => name === 'br' || name === 'gzip';
 
-/** Paths of programs: what is unknown there is a problem document, whoever asks. */
+/** Paths for programs: an unknown one is answered with a problem document, whoever asks. */
 const PROGRAMS = /^\/(api|health|docs|objects|assets)(\/|$)|^\/openapi\.json$/;
 
-/** True when a browser asks for a page to show: it names HTML, and does not just take anything. */
+/** True when a browser asks for a page to show: its Accept header names HTML, not just anything. */
 const isNavigation = (request: Request) =>
   (request.method === 'GET' || request.method === 'HEAD') && /\btext\/html\b/i.test(request.get('accept') ?? '');
 
-/** A file that was built, from the copy that the browser can unpack. Its name changes with its content, so that it is kept for good. */
+/** Sends a built file, from the copy that the browser can unpack. Browsers keep it for good, since its name changes with its content. */
 function sendAsset(folder: string, request: Request<{ name: string }>, response: Response, next: NextFunction): void {
   const { name } = request.params;
   if (!/^[\w.-]+$/.test(name) || name.startsWith('.') || /\.(br|gz)$/.test(name) || !existsSync(join(folder, name)))
@@ -52,8 +52,8 @@ function sendAsset(folder: string, request: Request<{ name: string }>, response:
 }
 
 /**
- * The console: its files at `/assets`, and its page at `/` and wherever a browser navigates to that is nobody else's. Old addresses under
- * `/platform` lead to the same page without it. Without a build of the console there is none.
+ * Makes the routes of the console: its files at `/assets`, its page at `/` and at every path that a browser navigates to and no other route takes. Old
+ * addresses under `/platform` lead to the same path without it. Without a build of the console there are no routes.
  */
 export function makeConsoleRoutes(folder: string): Router {
   const routes = Router({ strict: true });
@@ -76,7 +76,7 @@ export function makeConsoleRoutes(folder: string): Router {
     sendAsset(join(folder, 'assets'), request, response, next),
   );
   routes.use('/platform', allowOnly('GET', 'HEAD'), (request, response) => {
-    // one slash, or it would name another host
+    // exactly one slash: two would name another host
     response.redirect(308, `/${request.url.replace(/^[/\\]+/, '')}`);
   });
   routes.all('/', allowOnly('GET', 'HEAD'), sendPage);

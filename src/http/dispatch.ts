@@ -38,7 +38,7 @@ export const admitCaller =
     );
   };
 
-/** The values of a method's parameters, checked against the published document. Errors: bad input. */
+/** Reads the values of a method's parameters, checked against the published document. Errors: bad input. */
 function readValues(request: Request, { operation, parameters }: Route): unknown[] {
   const { contract } = getContext(request);
   const path = contract.checkTexts(operation, 'path', request.params);
@@ -62,7 +62,7 @@ function readValues(request: Request, { operation, parameters }: Route): unknown
   });
 }
 
-/** An answer without a body: a DELETE says `null`, as every success of one does. */
+/** Sends an answer without content. A DELETE says `null`, as each of its successes does. */
 function sendNothing(request: Request, response: Response, status: number | undefined): void {
   if (request.method === 'DELETE') response.status(status ?? 200).json(null);
   else response.status(status ?? 204).end();

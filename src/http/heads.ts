@@ -6,8 +6,8 @@ const HOST = /^[\w.~%!$&'()*+,;=:[\]-]*$/;
 
 /**
  * Refuses what two servers in a row might understand differently. That is any version but HTTP/1.0 and 1.1 (Node's parser accepts others), and a request
- * without exactly one valid host (https://www.rfc-editor.org/rfc/rfc9112#section-3.2). HTTP/1.0 may leave it out. The connection closes, since what comes
- * behind is as doubtful.
+ * without exactly one valid host (https://www.rfc-editor.org/rfc/rfc9112#section-3.2). HTTP/1.0 may leave the host out. The connection closes, since whatever
+ * follows on it is as doubtful.
  */
 export function refuseDoubtfulHeads(request: Request, response: Response, next: NextFunction): void {
   const { httpVersion, headersDistinct } = request;

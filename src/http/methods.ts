@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import { errors } from '../errors.ts';
 
-/** What the service answers somewhere: `OPTIONS *`. */
+/** Methods that some path of the service answers, for `OPTIONS *`. */
 export const METHODS: readonly string[] = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT'];
 
 /** Ends a request that no route has taken at a path that answers `methods`: OPTIONS is 204, anything else 405, both with `Allow`. */
@@ -11,7 +11,7 @@ export function answerMethods(method: string, response: Response, methods: reado
   response.status(204).end();
 }
 
-/** For paths whose handlers look at no method: only these are let through. */
+/** Lets only these methods through, for paths whose handlers look at no method. */
 export const allowOnly =
   (...methods: readonly string[]): RequestHandler =>
   (request, response, next) => {

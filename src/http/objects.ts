@@ -11,7 +11,7 @@ interface ObjectRoutes {
   store: FolderStore;
   /** Bytes of one object at most. */
   maxBytes: number;
-  /** An object is stored. The sender is answered when this has resolved. */
+  /** Called when an object is stored. The sender is answered after this has resolved. */
   arrived: (key: string, stored: Stored) => Promise<void>;
 }
 

@@ -9,7 +9,7 @@ function serverTiming(exchange: Exchange): string {
   return [...stages, `total;dur=${(performance.now() - exchange.startedAt).toFixed(2)}`].join(', ');
 }
 
-/** First of all: an id, a clock, a signal that fires when the caller leaves, and one log line and one observation at the end. */
+/** Gives a request, first of all, an id, a clock and a signal that fires when the caller leaves. Writes one log line and one observation at the end. */
 export function observe(request: Request, response: Response, next: NextFunction): void {
   const { requestLog, metrics } = getContext(request);
   const given = request.get('x-request-id');

@@ -25,27 +25,27 @@ async function open(request: TableRequest, response: Response, where: 'query' | 
 }
 
 /**
- * The table's own action is decided as soon as `tableName` is known, before anything else of the query is looked at. A caller with too many reads under way
- * is refused first, so that a flood costs no more than to know whose it is.
+ * Decides the table's own action as soon as `tableName` is known, before anything else of the query is looked at. A caller with too many reads under way is
+ * refused first, so that a flood costs no more than finding out who calls.
  */
 export async function requireTable(request: Request, response: Response, next: NextFunction): Promise<void> {
   const { caller, signal } = getExchange(response);
   const leave = getContext(request).shares.enter(caller?.userId ?? '');
   response.once('close', leave);
-  // whoever is gone already closes nothing any more
+  // the answer to a caller who is gone already has closed before
   if (signal.aborted) leave();
   await open(request, response, 'query');
   refuseUnknownParameters(request);
   next();
 }
 
-/** The same for a body that names the table. */
+/** Decides the table's own action for a body that names the table. */
 export async function requireBodyTable(request: Request, response: Response, next: NextFunction): Promise<void> {
   await open(request, response, 'body');
   next();
 }
 
-/** The table that one of the two has opened. */
+/** The table that `requireTable` or `requireBodyTable` has opened. */
 export function getTable(request: TableRequest): OpenTable {
   if (!request.table) throw new Error('the table was not opened');
   return request.table;

@@ -1,4 +1,7 @@
-/** Which jobs a process is at, as Postgres sees it: a lock each, which goes with the process's connection, and so at once with the process; and which wait. */
+/**
+ * Shows through Postgres which jobs a process works on: each is a lock, which ends with the process's connection, and so at once with the process. It also
+ * shows which jobs wait.
+ */
 import { keepConnected } from '../database/standing.ts';
 
 interface Job {
@@ -7,9 +10,9 @@ interface Job {
 }
 
 export interface Presence {
-  /** Says that this process is at a job, until the returned function is called. Waits for nothing. */
+  /** Says that this process works on a job, until the returned function is called. Does not wait for Postgres. */
   hold(jobId: string): () => void;
-  /** Jobs that count as running and that no process is at, and names of those that were put off and are due. */
+  /** Finds jobs that count as running and that no process works on, and the names of jobs that were put off and are due. */
   look(): Promise<{ abandoned: Job[]; due: string[] }>;
   /** Lets a job that was given back run without the pause that is made after a failure. */
   hasten(jobId: string): Promise<unknown>;
@@ -18,7 +21,7 @@ export interface Presence {
 
 const lockOf = (id: string) => `hashtextextended('job ' || ${id}, 0)`;
 
-/** A lock of one number of 64 bits shows its halves: https://www.postgresql.org/docs/current/view-pg-locks.html */
+/** Postgres shows a lock of one 64-bit number as two halves: https://www.postgresql.org/docs/current/view-pg-locks.html */
 const LOOK = `
   select id::text, name from pgboss.job where state = 'active' and policy = 'exclusive' and ${lockOf('id')} not in (
     select (classid::bigint << 32) | objid::bigint from pg_locks
@@ -30,20 +33,20 @@ const LOOK = `
 export async function openPresence(url: string): Promise<Presence> {
   const held = new Set<string>();
   let turn: Promise<unknown> = Promise.resolve();
-  /** One statement after the other. */
+  /** Runs one statement after the other. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work);
     turn = mine.catch(() => undefined);
     return mine;
   };
-  // shared, so that nobody waits for a process that does not know that it was given up
+  // shared locks, so that no process waits for one that was given up and does not know it
   const { client, stop } = await keepConnected(url, (fresh) =>
     inTurn(async () => {
       await fresh.query('select pg_advisory_unlock_all()');
       await fresh.query(`select pg_advisory_lock_shared(${lockOf('id')}) from unnest($1::text[]) id`, [[...held]]);
     }),
   );
-  /** A connection that does not answer is given up: the next one takes what is held then. */
+  /** Asks on the connection. One that does not answer is given up, and the next one takes the locks that are held then. */
   const ask = <T extends Record<string, unknown>>(text: string, values: unknown[] = []): Promise<T[]> =>
     inTurn(async () => {
       const asked = client();

@@ -4,14 +4,14 @@ import type { Queryable } from '../database/database.ts';
 import { translateDatabaseError } from '../database/errors.ts';
 import { openPresence } from './presence.ts';
 
-/** One kind of job: its name, its handler, and how it is run. A handler may run again after a crash, so it must be able to. */
+/** One kind of job: its name, its handler, and how it is run. A handler may run again after a crash, and must allow for that. */
 export interface JobHandler<P extends object = object> {
   name: string;
   /** Jobs of this kind at once in a process; 1 by default. */
   concurrency?: number;
   /** Tries after the first; 5 by default. */
   retries?: number;
-  /** Cron expression in UTC, for what runs by the clock. */
+  /** Cron expression in UTC, for jobs that run by the clock. */
   schedule?: string;
   run(payload: P, signal: AbortSignal): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface JobQueue {
   remove(name: string, about: object, tx: Queryable): Promise<void>;
   /** Starts working. Resolves once every queue exists. */
   work(handlers: readonly JobHandler[]): Promise<void>;
-  /** Lets running jobs see their signal, waits for them, and disconnects. */
+  /** Aborts the signal of running jobs, waits for them, and disconnects. */
   stop(): Promise<void>;
 }
 
@@ -38,12 +38,12 @@ interface QueueOptions {
 }
 
 const GRANT_LOCK = 7_310_586_412_003;
-/** A statement of the queue that is not answered by then never will be. It is cut off, and the queue's own clock asks again. */
+/** A statement of the queue that has no answer by then will never have one. It is cut off, and the queue's own clock asks again. */
 const SILENT_MS = 30_000;
 const EXPIRES_AFTER_SECONDS = 6 * 3600;
 /**
- * Milliseconds between two looks for jobs whose time has come, and for those of processes that are gone. Without it the workers ask by themselves, five
- * times a second between them. A process that only lost its connection has another one after a quarter of a second.
+ * Milliseconds between two looks for jobs whose time has come, and for jobs of processes that are gone. Without these looks the workers would ask by
+ * themselves, five times a second all together. A process that only lost its connection has another one after a quarter of a second.
  */
 const LOOK_MS = 1_000;
 
@@ -53,10 +53,10 @@ const LOOK_MS = 1_000;
  */
 const LOOK_SECONDS = { deaf: 0.5, hearing: 30 };
 
-/** The queue measures its pauses by `now`: of the wall clock, one that is set back by an hour made each of them an hour longer. */
+/** A clock that is never set back: the queue measures its pauses by `now`. When the wall clock was set back by an hour, each pause took an hour longer. */
 const steadyClock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
 
-/** pg-boss speaks to whatever runs statements; inside a transaction that is ours. */
+/** Lets pg-boss run its statements inside a transaction of ours. */
 const adapter = (db: Queryable): Db => ({
   executeSql: async (text, values = []) => ({ rows: await db.rows({ label: 'jobs.enqueue', text, values, name: '' }) }),
 });
@@ -80,7 +80,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
   });
   boss.on('error', onError);
   await boss.start();
-  // one statement at a time, or processes that start together trip over each other's grants
+  // a lock for one process at a time: processes that start together would trip over each other's grants
   await boss
     .getDb()
     .executeSql(
@@ -90,7 +90,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
   const ensure = async (name: string, retries = 5) => {
     if (known.has(name)) return;
     await boss.createQueue(name, {
-      // one waiting or running job of a name and key
+      // at most one waiting or running job of a name and key
       policy: 'exclusive',
       notify: true,
       retryLimit: retries,

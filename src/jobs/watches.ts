@@ -6,22 +6,22 @@ import { findDue, type Condition } from './watches.queries.ts';
 export interface Watch {
   /** Milliseconds between two beginnings, at least. */
   everyMs: number;
-  /** Whether there is any, in terms of Postgres; it is begun every time where this is left out. */
+  /** Whether there is any work, as a condition on Postgres. Without it, the watch begins every time. */
   due?: Condition;
   run: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface Watches {
-  /** Begins one without a look, or once more as soon as it is done. */
+  /** Begins a watch without a look. One that still runs begins once more as soon as it is done. */
   begin: (watch: Watch) => void;
-  /** Lets what runs see its signal, and waits for it. */
+  /** Aborts the signal of the watches that run, and waits for them. */
   stop: () => Promise<void>;
 }
 
 /** One statement looks for the work of all watches, so that a quiet service costs two statements a second. */
 const LOOK_MS = 500;
 
-/** Starts watching. What a watch or a look throws is handed to `onProblem`, and the next look is as if it had not. */
+/** Starts watching. What a watch or a look throws is handed to `onProblem`, and the next look comes as usual. */
 export function startWatches(db: Database, watches: readonly Watch[], onProblem: (error: unknown) => void): Watches {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -29,7 +29,7 @@ export function startWatches(db: Database, watches: readonly Watch[], onProblem:
   const wanted = new Set<Watch>();
   const begun = new Map<Watch, number>();
   const begin = (watch: Watch): void => {
-    // a watch that is still at it is not begun twice, but looks once more when it is done
+    // a watch that still runs is not begun twice, but looks once more when it is done
     if (running.has(watch)) {
       wanted.add(watch);
       return;

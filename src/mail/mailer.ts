@@ -1,10 +1,10 @@
-/** A letter as it goes out: both forms say the same. */
+/** A letter as it goes out: text and HTML say the same. */
 export interface Letter {
   to: string;
   subject: string;
   text: string;
   html: string;
-  /** The same for every try, so that a letter that goes out twice can be told from two. */
+  /** The same for every try, so that one letter that goes out twice can be told from two letters. */
   messageId?: string;
   headers?: Readonly<Record<string, string>>;
 }
@@ -15,7 +15,7 @@ export interface Mailer {
   send(letter: Letter): Promise<void>;
   /** Asks whether letters can be sent now. Throws when not. */
   check(): Promise<void>;
-  /** Removes what it keeps of letters to addresses of which `isMeant` is true. What has left for a mail server is not ours any more. */
+  /** Removes the letters that it keeps to addresses for which `isMeant` is true. A letter that has left for a mail server cannot be removed. */
   forget(isMeant: (address: string) => boolean): Promise<void>;
   /** Where letters go, for the person who starts the service. */
   readonly destination: string;

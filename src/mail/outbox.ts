@@ -26,7 +26,7 @@ export async function openOutbox({ folder, from }: { folder: string; from: strin
     forget: async (isMeant) => {
       for (const name of await readdir(folder)) {
         if (!name.endsWith('.eml')) continue;
-        // another process may be at the same
+        // another process may be removing the same letters
         const to = recipient(await readFile(join(folder, name), 'utf8').catch(() => ''));
         if (to !== undefined && isMeant(to)) await rm(join(folder, name), { force: true });
       }

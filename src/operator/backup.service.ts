@@ -1,4 +1,4 @@
-/** Everything that the service keeps, in one folder, and back. */
+/** A backup of everything that the service keeps, in one folder. */
 import { constants, createWriteStream } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -15,13 +15,13 @@ interface Backup extends Snapshot {
   madeAt: string;
   lakeFiles: number;
   otherFiles: number;
-  /** Named by the tables and gone before they could be copied: what somebody deleted meanwhile. */
+  /** Lake files that the tables name, but that were deleted before they could be copied. */
   missing: string[];
 }
 
-/** Of the data folder: the tables have the one, the manifest names the other, and the rest is made anew. */
+/** Entries of the data folder that are not copied whole: the tables hold `postgres`, the manifest names the files of `lake`, and the rest is made anew. */
 const NOT_COPIED = new Set(['postgres', 'postgres.log', 'lake', 'cache', 'work', 'tmp', 'macros']);
-/** Tables that mean nothing elsewhere: listeners' changes go by the transactions of their own database. */
+/** Tables that mean nothing in another database: changes for listeners are ordered by the transactions of their own database. */
 const NOT_WRITTEN = new Set(['changes', 'change_epoch']);
 const TABLES = 'tables';
 const FILES = 'files';
@@ -54,8 +54,8 @@ async function requireEmpty(folder: string): Promise<void> {
 }
 
 /**
- * Writes all tables as one moment had them, the lake files that they list and everything else of the data folder, while the service runs. `backup.json` comes last: a folder without
- * it is no backup. Errors: StartError.
+ * Writes a backup while the service runs: all tables as one moment had them, the lake files that they list, and everything else of the data folder.
+ * `backup.json` comes last: a folder without it is no backup. Errors: StartError.
  */
 export async function makeBackup(
   { url, dataDir, lake }: { url: string; dataDir: string; lake: ObjectStore },
@@ -86,7 +86,7 @@ export async function makeBackup(
   return backup;
 }
 
-/** What a folder says of the backup in it. Errors: StartError. */
+/** Reads what a folder says of the backup in it. Errors: StartError. */
 export async function readBackup(folder: string): Promise<Backup> {
   try {
     return readJson(await readFile(join(folder, ABOUT), 'utf8')) as Backup;
@@ -95,14 +95,16 @@ export async function readBackup(folder: string): Promise<Backup> {
   }
 }
 
-/** Refuses a data folder in which somebody works or has worked. */
+/** Refuses a data folder that a service uses or has used. */
 export async function requireFresh(dataDir: string): Promise<void> {
   const there = await readdir(dataDir).catch(() => []);
   if (there.some((name) => ['postgres', 'lake', 'objects'].includes(name)))
     throw new StartError(`${dataDir} is in use; set DATA_DIR to an empty folder.`);
 }
 
-/** Puts a backup into an empty data folder and a database that is migrated and has no account; the lake then lies in the folder. Errors: StartError. */
+/**
+ * Puts a backup into an empty data folder and a database that is migrated and has no account. Afterwards the lake is in the data folder. Errors: StartError.
+ */
 export async function restoreBackup({ url, dataDir, db }: { url: string; dataDir: string; db: Database }, folder: string): Promise<Backup> {
   const backup = await readBackup(folder);
   if (!(await isUnused(url))) throw new StartError('The database is in use; restore into one that has no account.');

@@ -1,4 +1,4 @@
-/** What an operator asks of Databricks from the command line: names for the tables, and whether everything holds that reads rest on. */
+/** What an operator asks of Databricks from the command line: names for the tables, and whether everything works that reads depend on. */
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { errors, StartError } from '../errors.ts';
@@ -15,7 +15,7 @@ import { listNamedTables } from './lake.queries.ts';
 
 const quoteText = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** Ends every name, so that a table keeps its own when somebody renames it; of an id of version 7 these digits are random. */
+/** The ending of a table's name in the catalog, by which it is known even after somebody renamed it. These digits of a version 7 id are random. */
 const endingOf = (tableId: string) => tableId.replaceAll('-', '').slice(-12);
 
 interface Registered {
@@ -89,7 +89,7 @@ const PROBED: readonly { name: string; type: ColumnType; sql: string; printed: [
   },
 ];
 
-/** Lays a table of two versions in the lake, a row with each, as the service would; answers its folder. */
+/** Writes a table of two versions into the lake, with one row each, as the service would. Returns its folder. */
 async function layProbe({ staging, lake }: Pick<LakeTools, 'staging' | 'lake'>): Promise<string> {
   const [experimentId, tableId] = [randomUUID(), randomUUID()];
   const folder = printTableFolder(experimentId, tableId);
@@ -113,14 +113,14 @@ async function layProbe({ staging, lake }: Pick<LakeTools, 'staging' | 'lake'>):
   return folder;
 }
 
-/** Tries on the real workspace whatever reads rest on. Leaves nothing behind. */
+/** Tries on the real workspace everything that reads depend on. Leaves nothing behind. */
 export async function checkDatabricks(tools: Pick<LakeTools, 'staging' | 'lake'>, warehouse: Warehouse): Promise<Finding[]> {
   const findings: Finding[] = [];
   const { dialect } = warehouse;
   const check = async (what: string, work: () => Promise<unknown>, expected: unknown) => {
     const found = await work().then(
       (value) => JSON.stringify(value),
-      // what the driver said beneath a problem of ours
+      // our own error, and what the driver said beneath it
       (error: unknown) =>
         `${String(error)} ${error instanceof Error && 'details' in error ? String((error.details as { cause?: unknown }).cause) : ''}`,
     );

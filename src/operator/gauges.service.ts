@@ -17,7 +17,7 @@ const LOG_GAUGES: readonly { name: string; help: string; of: keyof Lag }[] = [
   { name: 'lake_log_lag_seconds', help: 'How long the oldest of them waits.', of: 'seconds' },
 ];
 
-/** How far the pipeline is behind, asked of Postgres when somebody looks: once for all of it. */
+/** Registers gauges of how far the pipeline is behind. Postgres is asked when somebody reads them, once for all of them. */
 export function registerPipelineGauges(registry: Registry, db: Database): void {
   let asked: { at: number; answer: Promise<Waiting | undefined> } | undefined;
   const waiting = () => {
@@ -32,7 +32,7 @@ export function registerPipelineGauges(registry: Registry, db: Database): void {
       help,
       registers: [registry],
       async collect() {
-        // both are collected at once, and asked for once
+        // both gauges are collected at the same time, with one query
         lag ??= findLag(db)
           .catch(() => undefined)
           .finally(() => (lag = undefined));
@@ -48,7 +48,7 @@ export function registerPipelineGauges(registry: Registry, db: Database): void {
       registers: [registry],
       async collect() {
         const found = await waiting();
-        // a gauge that is not known is not there
+        // a gauge without a known value is left out
         if (found) this.set(found[of]);
         else this.remove();
       },

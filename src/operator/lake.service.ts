@@ -25,7 +25,7 @@ export interface LakeTools extends Pick<Context, 'db' | 'staging' | 'pipelines' 
 
 const SMALL_ROWS = 50_176;
 
-/** How much there is, how far the pipeline is behind, and what was set aside why. */
+/** Loads how much the lake holds, how far the pipeline is behind, and what was set aside for which reasons. */
 export async function loadLakeStatus({ db }: Pick<LakeTools, 'db'>) {
   const [waiting, kinds, messages, setAside] = await Promise.all([
     findWaiting(db),
@@ -37,8 +37,8 @@ export async function loadLakeStatus({ db }: Pick<LakeTools, 'db'>) {
 }
 
 /**
- * Gives the tables of a lake of before there were logs one each; the running service publishes them. A lake that the settings want elsewhere is copied there, while
- * no service runs; what it was copied from stays.
+ * Gives each table of an older lake the log that it lacks; the running service publishes the logs. When the settings want the lake elsewhere, copies it there
+ * while no service runs. The original stays.
  */
 export async function migrateLake(tools: LakeTools): Promise<Started & { copied: number; place: LakePlace }> {
   const started = await startLogs(tools, SORT);
@@ -47,7 +47,7 @@ export async function migrateLake(tools: LakeTools): Promise<Started & { copied:
   const target = await openStore(wanted);
   if (wanted !== 'folder') await requireConditionalPuts(target);
   const copied = await copyLake(lake, target);
-  // last: a move that is stopped before is begun again, from where the lake still lies
+  // comes last: a move that stops earlier begins again from where the lake still lies
   await setPlace(db, wanted);
   return { ...started, copied, place: wanted };
 }
@@ -58,7 +58,7 @@ export interface LakeProblem {
   problem: string;
 }
 
-/** Kinds whose rows have an id each. */
+/** Kinds of tables whose rows have an id each. */
 const KEYED = new Set(['raw_data', 'device', 'macro', 'upload', 'quarantine']);
 
 type TableRow = Awaited<ReturnType<typeof listTables>>[number];
@@ -143,7 +143,7 @@ export interface ReplaySpan {
   to: string;
 }
 
-/** Makes the rows of messages that arrived in a span anew, and lets what was set aside be tried again. */
+/** Makes anew the rows of messages that arrived in a span, and lets messages that were set aside be tried again. */
 export async function replayLake(tools: LakeTools, { experimentId, from, to }: ReplaySpan) {
   const ids = experimentId === undefined ? (await listExperiments(tools.db)).map((each) => each.experimentId) : [experimentId];
   const done = { messages: 0, rows: 0, reopened: 0 };

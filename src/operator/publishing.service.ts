@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
 import { publishWaiting } from '../lakehouse/tables/delta/publisher.ts';
 
-/** Milliseconds until a table that could not be published is spoken of again. */
+/** Milliseconds until a table that could not be published is logged again. */
 const SILENT_MS = 60_000;
 const spoken = new Map<string, number>();
 
-/** Publishes what waits of the tables' logs. A table that cannot be published keeps the others from nothing. */
+/** Publishes the waiting entries of the tables' logs. A table that cannot be published does not hold up the others. */
 export async function publishLogs(ctx: Pick<Context, 'db' | 'lake' | 'staging' | 'log'>, signal: AbortSignal): Promise<void> {
   await publishWaiting(ctx, {
     signal,

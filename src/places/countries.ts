@@ -6,7 +6,7 @@ const MOST_PIECES = 1_000;
 /** Says in which country a point lies, as an ISO 3166-1 alpha-2 code (XK for Kosovo); null in the open sea. */
 export type Countries = (latitude: number, longitude: number) => string | null;
 
-/** Keeps what was asked for last, as `geo-tz` asks for its store. */
+/** Keeps the pieces that were asked for last, with the methods that `geo-tz` wants of its store. */
 class Pieces {
   private readonly kept = new Map<string, unknown>();
 
@@ -38,19 +38,19 @@ function countriesOfZones(): ReadonlyMap<string, string> {
 }
 
 /**
- * Opens the borders: those of the time zones of the world, which are exact and end where countries end. Outlines that can be wrong by tens of kilometres
- * say only what zones do not: countries that share their neighbour's. `hasTowns` tells whether a territory is known by itself or as its country.
+ * Opens the borders of countries. They are those of the world's time zones, which are exact and end where countries end. Outlines can be wrong by tens of
+ * kilometres, and decide only for countries that share their neighbour's zone. `hasTowns` tells whether a territory is known by itself or as its country.
  */
 export async function openCountries(hasTowns: (code: string) => boolean): Promise<Countries> {
   const { find, setCache } = await import('geo-tz/all');
   setCache({ store: new Pieces() });
   const byZone = countriesOfZones();
   const withZones = new Set(byZone.values());
-  // no borders end in Antarctica, but the zones of its stations are those of their claimants
+  // the outline decides in Antarctica: no borders end there, but the zones of its stations are those of their claimants
   withZones.delete('AQ');
   const countryOf = new Map<string, string | undefined>();
   const zoned = (zone: string) => {
-    // a zone of the sea belongs to nobody; the others may have another name here than there
+    // a zone of the sea belongs to nobody; other zones may have another name in `geo-tz` than in `Intl`
     if (!countryOf.has(zone))
       countryOf.set(zone, byZone.get(zone) ?? byZone.get(new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone));
     return countryOf.get(zone);

@@ -36,7 +36,7 @@ function lies(gazetteer: Gazetteer, position: number, words: readonly string[]):
   return words.every((word) => around.includes(` ${word}`));
 }
 
-/** Positions of towns that fit the words, at most `most`: as many words as possible are the name, the rest say where it lies. */
+/** Positions of towns that fit the words, at most `most`: as many words as possible are the name, the rest say where the town lies. */
 function candidates(gazetteer: Gazetteer, names: Names, words: readonly string[], most: number): number[] {
   for (let length = Math.min(words.length, MOST_WORDS); length > 0; length -= 1) {
     const rest = words.slice(length);
@@ -62,7 +62,7 @@ export function openEmbeddedPlaces(namesFile: string): Places {
   let naming: Promise<Names> | undefined;
   let opening: Promise<Countries> | undefined;
   const gazetteer = () => (reading ??= readGazetteer());
-  // the country by its borders, not by the nearest town: near a border that is often across it
+  // borders tell the country, not the nearest town: near a border that town is often across it
   const countries = (data: Gazetteer) => (opening ??= openCountries((code) => data.within.has(code)));
   return {
     search: async (text, most) => {

@@ -14,7 +14,7 @@ export interface Gazetteer {
   regions: readonly string[];
   /** Names of the second level; empty when unknown. */
   districts: readonly string[];
-  /** Towns of each country, so that a point near a border never walks through the towns beyond it. */
+  /** Towns of each country, so that a search near a border never walks through the towns beyond it. */
   within: ReadonlyMap<string, { index: KDBush; positions: Uint32Array }>;
 }
 

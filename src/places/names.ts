@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 
-/** Every so many names one is written in full; those between say what they share with the one before. */
+/** One of so many names is written in full; each of those between says how many bytes it shares with the one before. */
 export const BLOCK = 16;
 
-/** Bytes that a name shares with the one before, at most. They are said by one byte, which no folded name holds and which begins the next name. */
+/** Most bytes that a name shares with the one before. One byte before each name says how many; no folded name holds such a byte. */
 export const MOST_SHARED = 0x1f;
 
 /** Bytes of a folded name; a longer one is not in the file. */
@@ -42,8 +42,8 @@ function* numbersIn(bits: Uint32Array): Generator<number> {
 }
 
 /**
- * Reads the names: 4.5 MB on the disk and 10 in memory, where they stay packed. The file is a Brotli stream of the two counts, the positions of the towns,
- * the town of each name, and the names ascending by their bytes, each as the length that it shares with the one before, and the rest.
+ * Reads the names: 4.5 MB on the disk and 10 in memory, where they stay packed. The file is a Brotli stream. It holds the two counts, the positions of the
+ * towns, the town of each name, and the names, ascending by their bytes. A name is the length that it shares with the one before, and the rest.
  */
 export async function readNames(file: string): Promise<Names> {
   const bytes = await decompress(await readFile(file), { chunkSize: 4_194_304 });
@@ -67,7 +67,7 @@ export async function readNames(file: string): Promise<Names> {
     return end;
   };
 
-  /** The block before the first one that does not begin below `text`; -1 when all begin so. */
+  /** The last block that begins below `text`; -1 when none does. */
   const blockOf = (text: Buffer): number => {
     let low = 0;
     let high = blocks.length - 1;

@@ -12,7 +12,7 @@ interface ProviderOptions {
   kind: ProviderKind;
   /** Milliseconds for an answer; 3000 by default. */
   timeoutMs?: number;
-  /** Failures in a row after which nothing is asked for `restMs`; 5 by default. */
+  /** Failures in a row after which the server is left alone for `restMs`; 5 by default. */
   mostFailures?: number;
   /** Milliseconds; 30 000 by default. */
   restMs?: number;

@@ -12,7 +12,7 @@ export function addEtag<T>(response: Response, body: T, version: number): T {
   const text = JSON.stringify(body);
   const digest = hash('sha256', text, 'base64url').slice(0, 16);
   response.setHeader('ETag', `"${version}-${digest}"`);
-  // the text is sent as it is instead of being made again
+  // this text is sent, so that the body is not printed twice
   const json = response.json.bind(response);
   response.json = (sent: unknown) => (sent === body ? response.type('json').send(text) : json(sent));
   // fetch adds no-cache to every conditional request, which express would take as a wish for the whole answer
@@ -32,7 +32,7 @@ export interface PageAsked {
   pageSize: number;
 }
 
-/** Rows of a page, and how many there are: exact up to `COUNT_LIMIT`, one more than that beyond. */
+/** Rows of a page, and how many rows there are in all. `total` is exact up to `COUNT_LIMIT`; beyond, it is one more than that. */
 export interface Counted<T> {
   rows: T[];
   total: number;
@@ -57,11 +57,11 @@ export function readPageQuery({ page = 1, pageSize }: PageQuery, usual = 100): P
 
 const WHOLE_LIST = 1_000;
 
-/** The page of a list that is answered whole without paging: then its first 1,000 rows. */
+/** The page that a list's query asks for; without paging, the first 1,000 rows. */
 export const readPageOrWhole = (asked: PageQuery): PageAsked & { limit: number; offset: number } =>
   readPageQuery(asked, asked.page === undefined && asked.pageSize === undefined ? WHOLE_LIST : 100);
 
-/** X-Total-Count and Link of a list; beyond the count limit there is no last page to link to. */
+/** Sets X-Total-Count and Link of a list. Beyond the count limit there is no last page to link to. */
 export function setListHeaders<T>(
   request: Request | undefined,
   response: Response,
@@ -86,7 +86,7 @@ export function setListHeaders<T>(
   return rows;
 }
 
-/** Link of a page that is reached by cursors: the same query, from another place. */
+/** Sets Link of a page that is reached by cursors: the same query, from another place. */
 export function setCursorLinks(
   request: Request,
   response: Response,
@@ -102,7 +102,7 @@ export function setCursorLinks(
   if (links.length > 0) response.setHeader('Link', links.join(', '));
 }
 
-/** X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
+/** Sets X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
 export function setWindowHeaders<T>(
   request: Request | undefined,
   response: Response,
@@ -135,15 +135,15 @@ export function isUnmodified(request: Request, response: Response, tag: string):
 }
 
 /**
- * Gives the memory of bytes back that nobody looks at any more, where they fill it. The collector sees hardly anything of what streams hold, and lets
- * 64 MB of it lie before it looks.
+ * Frees the memory of bytes that nobody reads any more, when they fill their buffer. The garbage collector sees hardly anything of what streams hold, and lets
+ * 64 MB of it pile up before it looks.
  */
 function giveBack(chunk: Uint8Array): void {
   const { buffer } = chunk;
   if (buffer instanceof ArrayBuffer && chunk.byteLength === buffer.byteLength) buffer.transfer(0);
 }
 
-/** Writes to the response at its pace; bytes that are nobody else's are let go of as soon as they are with the machine. */
+/** Writes to the response at its pace. Bytes that nobody else holds are freed as soon as the operating system has them. */
 const sink = (response: Response, isOnlyHere: boolean): Writable =>
   new Writable({
     write: (chunk: Uint8Array, _encoding, next) => {
@@ -159,9 +159,9 @@ const sink = (response: Response, isOnlyHere: boolean): Writable =>
   });
 
 interface Sending {
-  /** Asked for when the body has ended, and sent where a trailer can be: behind the chunks of an HTTP/1.1 answer. Elsewhere they are left out. */
+  /** Called when the body has ended. Trailers go behind the chunks of an HTTP/1.1 answer; other answers leave them out. */
   trailers?: () => Promise<Record<string, string>>;
-  /** Nobody else holds the bytes of the body: their memory is free once they are sent. */
+  /** Nobody else holds the bytes of the body: their memory is freed once they are sent. */
   isOnlyHere?: boolean;
 }
 
@@ -174,8 +174,8 @@ async function* trailed(response: Response, body: Readable, trailers: NonNullabl
 const isChunked = ({ httpVersionMajor, httpVersionMinor }: Request) => httpVersionMajor > 1 || httpVersionMinor >= 1;
 
 /**
- * Sends a stream of bytes. Headers go out with the first byte. A failure before it becomes a problem document; a later one closes the connection without a
- * last chunk. To HEAD the same headers go out, and the rest of the stream is never made.
+ * Sends a stream of bytes. Headers go out with the first byte. A failure before that byte becomes a problem document; a later one closes the connection without
+ * a last chunk. HEAD gets the same headers, and the rest of the stream is never made.
  */
 export async function sendStream(response: Response, body: Readable, { trailers, isOnlyHere = false }: Sending = {}): Promise<void> {
   await once(body, 'readable');
@@ -204,7 +204,7 @@ export async function sendStream(response: Response, body: Readable, { trailers,
   }
 }
 
-/** The asked page of a list that was read whole. */
+/** Cuts the asked page out of a list that was read whole, and sets its headers. */
 export function sliceList<T>(request: Request, response: Response, rows: readonly T[], asked: PageQuery): T[] {
   const page = readPageOrWhole(asked);
   return setListHeaders(request, response, { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }, page);

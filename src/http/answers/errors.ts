@@ -13,7 +13,7 @@ const shorten = (text: string) => (text.length > LONGEST_MESSAGE ? `${text.slice
 
 const STORAGE_RETRY_SECONDS = 60;
 
-/** Anything thrown below, as an entry of the catalogue. */
+/** Turns anything that was thrown into an error of the catalogue. */
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isStorageFull(error)) return errors.storageFull().with({ cause: error, retryAfter: STORAGE_RETRY_SECONDS });
@@ -23,13 +23,13 @@ function asApiError(error: unknown): ApiError {
 
 const AUTH_PATH = /^\/api\/v1\/auth(\/|$)/;
 
-/** Under the authentication layer a problem also carries `message`, and the code that its client knows. */
+/** Adds what the authentication client reads: `message`, and the code under which it knows the problem. */
 function forAuthClient(document: Record<string, unknown>): Record<string, unknown> {
   const code = String(document['code']);
   return { ...document, code: translateErrorCode(code), message: document['detail'] };
 }
 
-/** RFC 9457, at most 16 kB. */
+/** Makes the document of a failure: RFC 9457, at most 16 kB. */
 export function makeProblemDocument(error: ApiError, requestId: string): Record<string, unknown> {
   const { problems, members } = error.details;
   const document: Record<string, unknown> = {
@@ -68,7 +68,7 @@ const TITLES: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 };
 
-// what is away for the moment: when to ask again, where nobody has said so
+// when to ask again after a 503 that names no time
 const USUAL_PAUSE_SECONDS = 5;
 
 /** Answers with the document of a failure. A 503 always says when to come back. */
@@ -114,7 +114,7 @@ function answerFailure(error: unknown, request: Request, response: Response): vo
   writeProblem(response, known, requestId);
 }
 
-/** The one edge where a failure becomes an answer. Whatever fails here too is 500 on its own connection, and ends there. */
+/** Turns a failure into an answer, for every route. What fails in here becomes a bare 500, and goes no further. */
 export function renderErrors(error: unknown, request: Request, response: Response, _next: NextFunction): void {
   try {
     answerFailure(error, request, response);
@@ -123,7 +123,7 @@ export function renderErrors(error: unknown, request: Request, response: Respons
   }
 }
 
-/** 500 with none of the headers that were meant for another answer, any of which may be what failed. */
+/** Answers 500 without the headers that were meant for another answer: any of them may be what failed. */
 function answerBarely(failed: unknown, request: Request, response: Response): void {
   try {
     getContext(request).log.error(

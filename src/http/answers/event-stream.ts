@@ -6,7 +6,7 @@ const PROBE_MS = 1_000;
 
 /**
  * Makes the answer a stream of events (https://html.spec.whatwg.org/multipage/server-sent-events.html) and sends its head at once. Null for a HEAD request,
- * which needs no more than that.
+ * which needs only the head.
  */
 export function openEventStream(response: Response) {
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
@@ -20,7 +20,7 @@ export function openEventStream(response: Response) {
   }
   const { socket } = response;
   const probe = () => void response.write(':\n\n');
-  // who has closed one side may listen on or be gone, which only what is sent to them tells: departures.ts
+  // a caller who has closed one side may still listen or be gone; only sending something tells which: departures.ts
   const watch = () => {
     probe();
     const timer = setInterval(probe, PROBE_MS).unref();
@@ -29,12 +29,12 @@ export function openEventStream(response: Response) {
   if (socket?.readableEnded === true) watch();
   else socket?.once('end', watch);
   response.once('close', () => socket?.off('end', watch));
-  // streams that end together are not all to come back at once
+  // callers whose streams end together should not all come back at once
   response.write(`retry: ${SOONEST_MS + Math.floor(Math.random() * SPREAD_MS)}\n\n`);
   return {
     /** Sends whole events. */
     send: (bytes: Buffer) => void response.write(bytes),
-    /** Bytes that were sent and not taken yet. */
+    /** Bytes that were written and that the caller has not taken yet. */
     unread: () => response.writableLength,
     end: () => void response.end(),
     cut: () => void response.destroy(),

@@ -8,7 +8,7 @@ interface Call {
   key: string;
 }
 
-/** A call that holds its key, by an id of its own: a repeated call has the same key. */
+/** A call that holds its key. `claim` tells it apart from a repeated call, which has the same key. */
 export interface Claim extends Call {
   claim: string;
 }

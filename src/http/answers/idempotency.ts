@@ -8,7 +8,7 @@ import { getRawBody } from '../requests/body.ts';
 import { getContext } from '../exchange.ts';
 import { claimKey, findKeptAnswer, keepAnswer, releaseKey, type Claim } from './idempotency.queries.ts';
 
-/** Thrown to the edge instead of running the operation again: the answer of the first call. */
+/** The answer of the first call, thrown to the edge instead of running the operation again. */
 export class StoredAnswer extends Error {
   readonly status: number;
   readonly body: string;
@@ -29,7 +29,7 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
 const RELEASE_WITHIN_MS = 60_000;
 const RELEASE_EVERY_MS = 500;
 
-/** Gives a key back. While the database is away it is tried again, for less long than a claim holds: whoever repeats the call would be refused until then. */
+/** Gives a key back. While the database is away it tries again, for less long than a claim holds: until the claim ends, a repeated call would be refused. */
 async function release(db: Database, claim: Claim): Promise<void> {
   const until = performance.now() + RELEASE_WITHIN_MS;
   while (performance.now() < until) {
@@ -44,15 +44,15 @@ async function release(db: Database, claim: Claim): Promise<void> {
 
 const describeCall = ({ method, path }: Request, { userId: callerId }: Caller, key: string) => ({ callerId, method, path, key });
 
-/** Whether an earlier call of the same key is answered or runs: what it made is then no reason to refuse this one before it is read. */
+/** Whether an earlier call with the same key was answered or still runs. What that call made is then no reason to refuse this one before its body is read. */
 export async function isKeyUsed(request: Request, caller: Caller): Promise<boolean> {
   const key = request.get('idempotency-key');
   return key !== undefined && (await findKeptAnswer(getContext(request).db, describeCall(request, caller, key))) !== undefined;
 }
 
 /**
- * Idempotency-Key on a POST: the first answer of a creation is kept for 24 h by `caller.created`, in the transaction of the change. The same key
- * with another body is 422, a second call while the first runs 409. A call that fails, or that creates nothing, gives the key back.
+ * Claims the Idempotency-Key of a POST. `caller.created` keeps the first answer of a creation for 24 h, in the transaction of the change. The same key with
+ * another body is 422, a second call while the first runs 409. A call that fails, or that creates nothing, gives the key back.
  */
 export async function claimIdempotencyKey(request: Request, response: Response, caller: Caller, fingerprint?: Buffer): Promise<void> {
   const key = request.get('idempotency-key');
@@ -64,7 +64,7 @@ export async function claimIdempotencyKey(request: Request, response: Response, 
   const print = fingerprint ?? createHash('sha256').update(getRawBody(request)).digest();
   const claim: Claim = { ...call, claim: randomUUID() };
   const claimed = await claimKey(db, claim, print).catch((error: unknown) => {
-    // a statement whose answer is lost may have claimed it
+    // the statement may have claimed the key although its answer is lost
     void release(db, claim);
     throw error;
   });
@@ -79,7 +79,7 @@ export async function claimIdempotencyKey(request: Request, response: Response, 
   let kept = false;
   caller.created = async (tx, answer, secret) => {
     const claims = await keepAnswer(tx, claim, secret ? null : JSON.stringify(answer), secret?.made ?? null);
-    // whoever took the key over, after this call had run for longer than a claim holds, carries it out
+    // this call ran for longer than a claim holds: another call has taken the key over and carries it out
     if (claims === 0) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
     kept = true;
     return answer;

@@ -16,7 +16,7 @@ export interface KeptFile {
   open(range?: { start: number; end: number }): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** The one range that a Range header asks for; null for the whole file, which also answers several ranges at once. Errors: rangeNotSatisfiable. */
+/** Reads the one range that a Range header asks for; null for the whole file, which is also the answer to several ranges. Errors: rangeNotSatisfiable. */
 export function readByteRange(header: string | undefined, byteCount: number): { start: number; end: number } | null {
   const found = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');
   if (!found || (found[1] === '' && found[2] === '')) return null;
@@ -29,7 +29,7 @@ export function readByteRange(header: string | undefined, byteCount: number): { 
   return { start, end };
 }
 
-/** Sends a kept file, whole or the range that was asked for, or 304. What fails midway tears the connection down. */
+/** Sends a kept file, whole or the range that was asked for, or 304. A failure midway closes the connection. */
 export async function sendFile(request: Request, response: Response, file: KeptFile): Promise<void> {
   // access is decided anew for every download
   response.setHeader('Cache-Control', 'private, no-cache');

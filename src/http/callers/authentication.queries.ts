@@ -13,13 +13,13 @@ export interface Admission {
   keyId: string;
   userId: string;
   rateLimit: number;
-  /** Whether the key's time of last use is to be written: once an hour; in between its window knows it. */
+  /** Whether to write the key's time of last use, once an hour. In between, the window of the key knows it. */
   touch: boolean;
-  /** Accepted requests in the last 60 seconds with this one; null when the limit refuses it. */
+  /** Accepted requests in the last 60 seconds, this one included; null when the limit refuses it. */
   used: number | null;
   /** Null when there is no question, or the resource does not exist. */
   organizationId: string | null;
-  /** The source that answers the question; null when none does. */
+  /** The source that allows what the question asks; null when none does. */
   source: AccessSource | null;
 }
 
@@ -31,7 +31,7 @@ interface KeyQuestion {
 /** Finds the keys, counts a request in the window of each and decides the questions. Each key is named once. */
 const admitKeys = async (db: Queryable, asked: readonly KeyQuestion[], statement: Labelled): Promise<ReadonlyMap<string, Admission>> => {
   const of = <T>(value: (question: Question) => T) => asked.map(({ question }) => (question ? value(question) : null));
-  // windows are locked in the order of their keys, so that two of these never wait for each other
+  // windows are locked in the order of their keys, so that two of these statements never wait for each other
   const rows = await db.rows<Admission & { turn: number }>(statement`
     with k as (
       select asked.*, api_keys.id, api_keys.user_id, api_keys.rate_limit,
@@ -61,8 +61,8 @@ const admitKeys = async (db: Queryable, asked: readonly KeyQuestion[], statement
 const named = ({ hash }: KeyQuestion) => hash.toString('latin1');
 
 /**
- * The one admission statement: finds the key, counts the request in its window and decides the question; with those of others who ask at the
- * same moment. Undefined: the key is unknown, expired, disabled or revoked. A refused request is not counted.
+ * Admits a request by its key, in one statement: finds the key, counts the request in its window and decides the question. Requests of the same moment share
+ * the statement. Undefined: the key is unknown, expired, disabled or revoked. A refused request is not counted.
  */
 export const admitKey = gatherQuestions<KeyQuestion, Admission>({ label: 'http.admitKey', name: named, shares: false, ask: admitKeys });
 
@@ -95,7 +95,7 @@ export interface SessionAdmission {
   source: AccessSource | null;
 }
 
-/** The admission statement for a session: finds it, renews it once a day and decides the question. No row: unknown, ended or expired. */
+/** Admits a request by its session, in one statement: finds the session, renews it once a day and decides the question. No row: unknown, ended or expired. */
 export const admitSession = (db: Queryable, tokenHash: Buffer, question: Question | null) => {
   const decision = question
     ? fragment`left join lateral decide(s.user_id, ${question.type}, ${question.resourceId}, ${question.action}) d on true`

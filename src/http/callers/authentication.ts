@@ -39,7 +39,10 @@ interface Guard {
   parameter: string;
 }
 
-/** `experiment:read` names the type; `resource:share` takes it from the `{resourceType}` of the path. Errors: unknownResourceType, notTransferable. */
+/**
+ * Reads what a scope guards. `experiment:read` names the type; `resource:share` takes it from the `{resourceType}` of the path. Errors: unknownResourceType,
+ * notTransferable.
+ */
 function guardOf(request: Request, scopes: readonly string[] | undefined): Guard | null {
   const scope = scopes?.[0];
   if (scope === undefined) return null;
@@ -54,7 +57,7 @@ function guardOf(request: Request, scopes: readonly string[] | undefined): Guard
 
 const pathId = (request: Request, name: string) => String(request.params[name]);
 
-/** Every id in the path is a UUID, and a type one that there is, or 400; only after the caller is known. */
+/** Refuses with 400 a path with an id that is no UUID, or with an unknown type. Called only after the caller is known. */
 function refuseMalformedPath(request: Request): void {
   for (const [name, value] of Object.entries(request.params))
     if (name === 'resourceType') checkResourceType(String(value));
@@ -97,8 +100,8 @@ function keyOf(request: Request): string {
 }
 
 /**
- * Who calls: the owner of the API key if one is sent and known, else the session's. On account-management routes only a session counts: a key
- * cannot make keys, register passkeys or change an organization; beside a session of its owner's it is passed over there.
+ * Finds who calls: the owner of the API key if a known one is sent, else the owner of the session. Account-management routes accept a session only: a key
+ * cannot make keys, register passkeys or change an organization. A key beside a session of the same person is ignored there.
  */
 async function admit(
   request: Request,
@@ -117,9 +120,9 @@ async function admit(
 }
 
 /**
- * What tsoa calls for every `@Security` (`caller`: a key or a session; `session`: a session only): 401, then 429, then malformed id 400,
- * missing 404, denied 403; only then are the query's names, the body and the Idempotency-Key looked at. One statement decides all of the
- * first five.
+ * Admits the caller of every operation with `@Security` (`caller`: a key or a session; `session`: a session only). Refusals come in this order: 401, 429,
+ * malformed id 400, missing 404, denied 403. Only then are the query's names, the body and the Idempotency-Key looked at. One statement finds out all that 401,
+ * 429, 404 and 403 depend on.
  */
 export async function expressAuthentication(
   request: Request,
@@ -158,7 +161,7 @@ export async function expressAuthentication(
     created: async (_tx, answer) => answer,
   };
   exchange.caller = caller;
-  // where a table decides for itself, it does so before its other parameters are looked at
+  // a table decides for itself who reads it, before its other parameters are looked at
   if (!isTableRequest(request)) refuseUnknownParameters(request);
   await readJsonBody(request);
   await claimIdempotencyKey(request, response, caller);

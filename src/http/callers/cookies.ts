@@ -7,7 +7,7 @@ import { getContext } from '../exchange.ts';
 
 const isSecure = (ctx: Context) => ctx.baseUrl.startsWith('https:');
 
-/** The cookie of ours that a request carries. */
+/** Reads one of our cookies from a request. */
 export const readCookie = (request: Request, name: keyof CookieNames): string | undefined =>
   parseCookies(request.get('cookie')).get(listCookieNames(isSecure(getContext(request)))[name]);
 
@@ -17,13 +17,13 @@ export function setCookie(ctx: Context, response: Response, name: keyof CookieNa
   response.append('Set-Cookie', printCookie(listCookieNames(secure)[name], value, { maxAge, secure, domain: ctx.config.web.cookieDomain }));
 }
 
-/** The session's own cookie, with its whole life ahead. */
+/** Sets the session cookie, with its whole life ahead. */
 export const setSessionCookie = (ctx: Context, response: Response, token: string): void =>
   setCookie(ctx, response, 'session', token, SESSION_SECONDS);
 
 export const clearSessionCookie = (ctx: Context, response: Response): void => setCookie(ctx, response, 'session', '', 0);
 
-/** What every sign-in leaves in the browser: the session, the browser's id, and which method was used, as a hint for the next time. */
+/** Sets the cookies of every sign-in: the session, the browser's id, and the method that was used, as a hint for the next time. */
 export function setSignInCookies(ctx: Context, response: Response, signIn: { token: string; method: SignInMethod; browser: string }): void {
   const secure = isSecure(ctx);
   setSessionCookie(ctx, response, signIn.token);

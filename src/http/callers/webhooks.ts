@@ -14,7 +14,7 @@ export interface Delivery {
 export async function admitWebhook(request: Request): Promise<Delivery> {
   const call = { id: request.get('webhook-id'), timestamp: request.get('webhook-timestamp'), signature: request.get('webhook-signature') };
   if (call.id === undefined || call.timestamp === undefined || call.signature === undefined) throw errors.webhookSignatureInvalid();
-  // a body that does not parse is still a body that was or was not signed
+  // the signature is checked also when the body does not parse
   const unreadable: unknown = await readJsonBody(request).then(
     () => undefined,
     (error: unknown) => error ?? new Error('the body cannot be read'),

@@ -5,12 +5,12 @@ const PROBE_MS = 250;
 const GRACE_MS = 2_000;
 
 /**
- * Answers callers who close their side of the connection after the request, as RFC 9112 allows, and finds those who are gone. TCP tells the two apart only
- * when something is sent. An HTTP/1.1 caller is sent `102 Processing` while it waits, which one who is gone refuses; an HTTP/1.0 caller, who knows no such
- * answers, is waited for two seconds.
+ * Answers callers who close their side of the connection after the request, as RFC 9112 allows, and finds those who are gone. TCP tells the two apart only when
+ * something is sent. An HTTP/1.1 caller is sent `102 Processing` while it waits; one who is gone refuses that. An HTTP/1.0 caller knows no such answers: its
+ * connection is closed when no answer has begun after two seconds.
  */
 export function noticeDepartures(server: Server): void {
-  // not in Node's documentation; without it Node ends its side as soon as the caller does, and what is answered is lost
+  // Node does not document this setting; without it Node ends its side as soon as the caller does, and the answer is lost
   (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
   const answers = new WeakMap<Socket, ServerResponse>();
   server.on('request', ({ socket }, response) => answers.set(socket, response));

@@ -50,7 +50,7 @@ export function makeDrain(server: Server): (noticeMs: number) => Promise<void> {
     clearInterval(idle);
     clearTimeout(late);
     clearTimeout(last);
-    // stops its look for slow heads; it is closed already
+    // the server is closed already; this stops its timer for slow heads
     server.close(() => undefined);
   };
 }

@@ -3,8 +3,8 @@ import { noticeDepartures } from './departures.ts';
 import { answerUnparsed } from './unparsed.ts';
 
 /**
- * The public HTTP/1.1 server, which does not listen yet. A head has 20 s to arrive, also of a connection that has sent nothing; bodies have clocks of
- * their own (`body-clock.ts`), since an upload may take hours. A missing Host is refused by `heads.ts`, with a problem document.
+ * The public HTTP/1.1 server, which does not listen yet. The head of a request has 20 s to arrive, also on a connection that has sent nothing. Bodies have
+ * clocks of their own (`body-clock.ts`), since an upload may take hours. A missing Host is refused by `heads.ts`, with a problem document.
  */
 export function createListener(answer: RequestListener): Server {
   const server = createServer(

@@ -17,7 +17,7 @@ function refusalOf(code: string | undefined): ApiError {
   return errors.notHttp();
 }
 
-/** A problem document like any other, as the last bytes of a connection. */
+/** Sends a problem document like any other, as the last bytes of a connection. */
 function endWith(socket: Duplex, error: ApiError): void {
   const document = makeProblemDocument(error, randomUUID());
   const body = JSON.stringify(document);
@@ -38,7 +38,7 @@ export function answerUnparsed(server: Server): void {
   const refused = new WeakSet<Duplex>();
   server.prependListener('request', (request, response) => exchanged.set(request.socket, { request, response }));
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
-    // every further byte of a refused connection is refused again
+    // the parser refuses every further byte of a refused connection again
     if (refused.has(socket)) return;
     refused.add(socket);
     const last = exchanged.get(socket);

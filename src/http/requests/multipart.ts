@@ -61,7 +61,7 @@ export async function* readParts(request: IncomingMessage, limits: MultipartLimi
     if (request.complete) return;
     const cut = errors.uploadRefused('The upload was cut off.');
     fail(cut);
-    // who reads a file waits for its next bytes, and hears of this only from the file
+    // the reader of a file waits for its next bytes, and only the file can tell it of the cut
     parser.destroy(cut);
   });
   request.pipe(parser);

@@ -12,7 +12,7 @@ const operationOf = (request: Request) => {
 export const isTableRequest = (request: Request): boolean =>
   request.method !== 'POST' && operationOf(request)?.queryNames.includes('tableName') === true;
 
-/** On a GET, a query parameter that the operation does not have is 400 with near matches: a misspelt filter must not answer everything. */
+/** Refuses a query parameter that the operation of a GET does not have, with 400 and near matches: a misspelt filter must not answer everything. */
 export function refuseUnknownParameters(request: Request): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') return;
   const operation = operationOf(request);

@@ -24,7 +24,7 @@ interface Parts {
   action?: { label: string; url: string };
   /** Small print, such as why this was sent. */
   footer: string;
-  /** Where letters of this kind are ended. */
+  /** Where the recipient unsubscribes from letters of this kind. */
   leaveUrl?: string;
 }
 

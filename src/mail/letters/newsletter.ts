@@ -3,9 +3,9 @@ import { writeLetter, type Written } from './frame.ts';
 export interface NewsletterConfirmationData {
   url: string;
   days: number;
-  /** A page with a button. */
+  /** Page with a button to unsubscribe. */
   leaveUrl: string;
-  /** Posted to by mail programs. */
+  /** Mail programs post to it to unsubscribe. */
   oneClickUrl: string;
 }
 

@@ -11,7 +11,7 @@ export interface OrganizationInvitationData extends Person {
   url: string;
 }
 
-/** An organization asks somebody in. */
+/** Writes the invitation to join an organization. */
 export const writeOrganizationInvitation = ({ by, organization, role, url }: OrganizationInvitationData): Written =>
   writeLetter({
     subject: `You've been invited to join ${organization}`,
@@ -31,7 +31,7 @@ export interface ResourceInvitationData extends Person {
   url: string;
 }
 
-/** Something was shared with an address. */
+/** Writes that something was shared with an address. */
 export const writeResourceInvitation = ({ by, kind, name, tier, url }: ResourceInvitationData): Written =>
   kind === 'platform'
     ? writeLetter({
@@ -60,7 +60,7 @@ export interface JoinRequestData extends Person {
   url: string;
 }
 
-/** Somebody asks to come in. */
+/** Writes that somebody asks to join. */
 export const joinRequest = ({ by, to, message, url }: JoinRequestData): Written =>
   writeLetter({
     subject: `New request to join ${to} on fieldlake`,
@@ -75,7 +75,7 @@ export interface JoinDecisionData {
   url: string;
 }
 
-/** What became of a request to come in. */
+/** Writes what became of a request to join. */
 export const joinDecision = ({ to, approved, url }: JoinDecisionData): Written =>
   writeLetter({
     subject: approved ? `You have joined ${to} on fieldlake` : `Update on your request to join ${to}`,

@@ -1,4 +1,4 @@
-/** The sample takes the way that a user takes: HTTP, with a key. */
+/** A client for the sample, which does as a user does: HTTP, with a key. */
 export interface SampleClient {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: object | FormData): Promise<T>;
@@ -25,7 +25,7 @@ interface Named {
   name: string | null;
 }
 
-/** What has the name of `body` among the first hundred of a list, or else what is made of it. */
+/** Finds the one with the name of `body` among the first hundred of a list, or else makes it of `body`. */
 export async function findOrMake<T extends Named = Named>(
   client: SampleClient,
   path: string,

@@ -1,6 +1,6 @@
 import { findOrMake, type SampleClient } from './client.ts';
 
-/** What photosynthesis is worth, from the fluorescence before and in a flash of light. */
+/** A macro that computes the yield of photosynthesis, from the fluorescence before and in a flash of light. */
 const MACRO_CODE = `// the fifth to the ninth pulse are in the flash
 const leaf = json.set[0];
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;

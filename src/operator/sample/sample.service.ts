@@ -47,7 +47,7 @@ const INGEST_TRIES = 600;
 
 const fileOf = (dataDir: string) => join(dataDir, 'quickstart.json');
 
-/** What the last start of the sample wrote down; undefined when there is none. */
+/** Reads what the last start with the sample wrote down; undefined when there is none. */
 export function readQuickstart(dataDir: string): Quickstart | undefined {
   try {
     return readJson(readFileSync(fileOf(dataDir), 'utf8')) as Quickstart;
@@ -134,7 +134,7 @@ export async function prepareSample(ctx: Context, { localUrl, adminUrl }: OwnUrl
 
 const json = (value: unknown) => JSON.stringify(value);
 
-/** Lines to type: they work exactly as they stand, the first of them before the others. */
+/** Prints lines to type. They work exactly as they stand, the first of them before the others. */
 export function printQuickstart({ baseUrl, apiKey, experimentId, uploadTableId }: Quickstart): string {
   const data = `${baseUrl}/api/v1/experiments/${experimentId}/data`;
   const get = (path: string, parameters: Record<string, string>, more = '') =>

@@ -16,7 +16,7 @@ interface SeasonOptions {
   signal?: AbortSignal;
   /** Where the service listens, when its base URL is not reached from here (yet). */
   localUrl?: string;
-  /** Told how far it is, in a sentence. */
+  /** Called with sentences that say how far it is. */
   say?: (line: string) => void;
 }
 
@@ -56,9 +56,9 @@ const nameHow = (measurement: object, { macro, protocolId }: SampleLibrary): obj
   'macros' in measurement ? { ...measurement, protocol_id: protocolId, macros: [macro] } : measurement;
 
 /**
- * Loads the season over HTTP, the way that instruments do: signed URLs and packed lists of messages, some of them sent twice. Measurements that are there already
- * are not added again, so that it may be cut off and begun anew. Resolves when all of them can be read,
- * with what they were made by; rejects when it is aborted.
+ * Loads the season over HTTP, the way that instruments do: signed URLs and packed lists of messages, some of them sent twice. Measurements that are there
+ * already are not added again, so that loading may be cut off and begun anew. Resolves when all of them can be read, with the macro and protocol that they were
+ * made by. Rejects when it is aborted.
  */
 export async function loadSeason(
   { baseUrl, experimentId, organizationId, users }: Asked,

@@ -25,7 +25,7 @@ const round = (value: number, digits: number) => Number(value.toFixed(digits));
 function occasionOf(n: number, random: () => number) {
   const day = n % DAYS;
   const plot = (Math.floor(n / DAYS) % PLOTS) + 1;
-  // light decides: between 6:00 and 18:00 UTC, and now and then two at exactly the same time
+  // measurements need light: they are between 6:00 and 18:00 UTC, and now and then two at exactly the same time
   const minute = 360 + Math.floor(random() * 144) * 5;
   const second = n % 50 === 0 ? 0 : Math.floor(random() * 60);
   const light = Math.max(0, Math.sin(((minute - 360) / 720) * Math.PI));
