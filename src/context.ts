@@ -56,7 +56,7 @@ export interface Context {
   shares: FairShares;
   /** Answers that reads have given, kept for the next who ask the same. */
   pages: PageCache;
-  /** The parts of table versions that were read before. */
+  /** Columns and files of table versions that were read before. */
   versions: Versions;
   /** Devices: registry, changes of certificates, credentials. */
   iot: DeviceRoom;

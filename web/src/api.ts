@@ -7,12 +7,14 @@ export const api = connect({ baseUrl: location.origin });
 
 export const SESSION_KEY: QueryKey = ['session'];
 
-/** A session that ended elsewhere is noticed by the first refusal. */
+/** Asks who is signed in after a refusal with 401: the session may have ended elsewhere. */
 function noticeEndedSession(error: unknown): void {
   if (error instanceof ProblemError && error.status === 401) void queryClient.invalidateQueries({ queryKey: SESSION_KEY });
 }
 
-/** What the service said. The client repeats by itself, so that nothing is repeated here; a change that is made offline fails at once. */
+/**
+ * Keeps what the service answered. The API's client repeats requests by itself, so that nothing is repeated here. A change that is made offline fails at once.
+ */
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeEndedSession }),
   mutationCache: new MutationCache({ onError: noticeEndedSession }),

@@ -10,7 +10,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './ui/ui.css';
 
-// it would make functions out of text, which the policy of the page forbids
+// zod would make functions out of text, which the policy of the page forbids
 config({ jitless: true });
 showTheme(readTheme());
 

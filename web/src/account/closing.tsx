@@ -8,7 +8,7 @@ import { closingQuery } from './queries.ts';
 
 const said = words.account.closing;
 
-/** The end of an account: what keeps it, and a question before it is gone. */
+/** Deletes an account: shows what keeps it from being deleted, and asks before. */
 export function ClosingPanel({ userId }: { userId: string }) {
   const blockers = useQuery(closingQuery(userId));
   const [withOwned, setWithOwned] = useState(false);
@@ -39,7 +39,7 @@ export function ClosingPanel({ userId }: { userId: string }) {
           consequence={withOwned ? said.consequenceOwned : said.consequence}
           perform={async () => {
             await api.DELETE('/api/v1/users/{id}', { params: { path: { id: userId }, query: { deleteOwned: withOwned } } });
-            // the session is over, so that the whole page begins anew
+            // the session is over, so the whole page is loaded anew
             location.assign('/sign-in');
           }}
         />

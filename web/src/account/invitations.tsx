@@ -24,7 +24,7 @@ export function InvitationsPage() {
         ? api.POST('/api/v1/auth/organization/accept-invitation', { body: { invitationId: id } })
         : api.POST('/api/v1/auth/organization/reject-invitation', { body: { invitationId: id } }),
     onSuccess: async (_, { accepts, organizationName }) => {
-      // what was accepted opens experiments too
+      // an accepted invitation opens experiments too
       await queryClient.invalidateQueries();
       sayDone(accepts ? said.accepted(organizationName) : said.declined);
     },

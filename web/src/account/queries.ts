@@ -48,5 +48,5 @@ export const invitationsQuery = queryOptions({
 export type Key = AnswerTo<'/api/v1/auth/api-key/list', 'get'>['apiKeys'][number];
 export type Passkey = AnswerTo<'/api/v1/auth/passkey/list-user-passkeys', 'get'>[number];
 
-/** After a change of the account: what is shown of it is asked for anew. */
+/** Asks anew for what is shown of the account, after a change of it. */
 export const renewAccount = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ALL });

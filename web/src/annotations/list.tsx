@@ -59,7 +59,7 @@ function AnnotationItem({ experimentId, annotation, isRemovable }: { experimentI
   );
 }
 
-/** What people said of a row; one's own can be taken away, and others' by whoever manages the experiment. */
+/** What people said of a row. Callers can take away their own; whoever manages the experiment can take away all. */
 export function Annotations({ experimentId, value, may }: AnnotationsShown) {
   const { data: session } = useQuery(sessionQuery);
   const list = Array.isArray(value) ? (value as Annotation[]) : [];

@@ -18,7 +18,7 @@ export interface Saying {
   text: string;
 }
 
-/** Says the same of each row, in one request: all rows get it, or none. Answers how many. */
+/** Adds the same annotation to each row, in one request: all rows get it, or none. Answers how many. */
 export async function annotateRows({ experimentId, table, rowIds }: RowsNamed, { flag, text }: Saying): Promise<number> {
   const annotation =
     flag === null

@@ -2,7 +2,7 @@ import type { Result } from 'vega-embed';
 import type { Region } from './search.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
-/** Shorter ways of the pointer are clicks. */
+/** Shorter moves of the pointer are clicks. */
 const SHORTEST = 4;
 
 interface Scale {
@@ -35,7 +35,7 @@ export function startBrush(place: HTMLElement, view: Result['view'], choose: (re
   const shade = document.createElementNS(SVG, 'rect');
   shade.classList.add('region');
   const lay = (a: Point, b: Point) => {
-    // a logarithmic axis has no place for what is not more than 0
+    // a logarithmic axis has no place for values of 0 or less
     if (![a.x, a.y, b.x, b.y].every(Number.isFinite)) return shade.remove();
     shade.setAttribute('x', String(Math.min(a.x, b.x)));
     shade.setAttribute('y', String(Math.min(a.y, b.y)));
@@ -44,7 +44,7 @@ export function startBrush(place: HTMLElement, view: Result['view'], choose: (re
     plot.append(shade);
   };
   const clamp = (value: number, most: number) => Math.min(Math.max(value, 0), most);
-  // the picture is as wide as its panel, so that its own units are not those of the screen
+  // the picture is scaled to its panel, so that its own units are not those of the screen
   const pointOf = ({ clientX, clientY }: PointerEvent): Point => {
     const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(plot.getScreenCTM()?.inverse());
     return { x: clamp(x, view.width()), y: clamp(y, view.height()) };

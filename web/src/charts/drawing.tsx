@@ -5,7 +5,7 @@ import { startBrush, type Brush } from './brush.ts';
 import { Problem } from '../shell/problem.tsx';
 import './drawing.css';
 
-/** Loaded with the first chart. Expressions are interpreted, since the policy of the page lets no text become code. */
+/** Draws a chart with libraries that are loaded with the first one. Expressions are interpreted, since the policy of the page lets no text become code. */
 async function draw(place: HTMLElement, spec: VisualizationSpec): Promise<Result> {
   const [{ default: embed }, { expressionInterpreter }] = await Promise.all([import('vega-embed'), import('vega-interpreter')]);
   return embed(place, spec, {
@@ -21,7 +21,7 @@ async function draw(place: HTMLElement, spec: VisualizationSpec): Promise<Result
 interface DrawingProps {
   spec: VisualizationSpec;
   name: string;
-  /** A region of it; absent where none can be chosen. */
+  /** A region of the chart; absent where none can be chosen. */
   region?: { shown: Region | undefined; choose: (region: Region) => void } | undefined;
 }
 
@@ -33,7 +33,7 @@ export function Drawing({ spec, name, region }: DrawingProps) {
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     const place = document.createElement('div');
-    // the name of the chart stands for its hundreds of marks
+    // hidden from screen readers: the name of the chart stands for its hundreds of marks
     place.ariaHidden = 'true';
     let isGone = false;
     let end = () => {};

@@ -9,10 +9,10 @@ interface Column {
 
 /** Columns that every table has, which nobody draws first. */
 const GIVEN: ReadonlySet<string> = new Set(['id', 'uploaded_at', 'contributor', 'annotations']);
-/** Numbers that name something: a mean of them says nothing. */
+/** Names of columns whose numbers are labels: a mean of them says nothing. */
 const NAMES = /(^|_)(id|plot|row|rep|replicate|block|number|index)$/i;
 
-/** The chart that a table is seen as first: its aggregate, or means over time, or a number against another, or how often values are. */
+/** The chart that a table is first shown as: its aggregate, means over time, one number against another, or how often values occur. */
 export function firstChart(
   columns: readonly Column[],
   { filters, aggregation }: Pick<TableSearch, 'filters' | 'aggregation'>,
@@ -28,7 +28,7 @@ export function firstChart(
     const buckets = aggregation.groupBy.filter(({ timeBucket }) => timeBucket !== undefined);
     const more = {
       ...(buckets.length === 0 ? {} : { groupBy: buckets }),
-      // the second column of a correlation has no part of its own
+      // the second column of a correlation is no source of its own
       ...(computed.secondColumn === undefined ? {} : { functions: [computed] }),
     };
     return { type: 'bar', sources: [...keys, y], ...kept, ...(Object.keys(more).length === 0 ? {} : { aggregation: more }) };

@@ -43,7 +43,7 @@ function Choose({
 
 const choicesOf = (texts: Readonly<Record<string, string>>): Choice[] => Object.entries(texts).map(([value, text]) => ({ value, text }));
 
-/** A text that is taken when it is left, or by Enter. */
+/** A text field that takes its text when the focus leaves it, or by Enter. */
 function Text({ id, label, value, onChange }: { id: string; label: string; value: string; onChange: (value: string | undefined) => void }) {
   return (
     <div className="field">
@@ -133,7 +133,7 @@ export function ChartForm({ search, columns, change }: FormProps) {
             choices={[
               { value: '', text: required === true && at === 0 ? said.choose : said.nothing },
               ...fitting.map(({ name }) => ({ value: name, text: name })),
-              // members of a column and names that are gone stay as they are
+              // members of a column and columns that are gone stay chosen
               ...(source === undefined || fitting.some(({ name }) => name === source.columnName)
                 ? []
                 : [{ value: source.columnName, text: source.columnName === '*' ? said.everyRow : source.columnName }]),

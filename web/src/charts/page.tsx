@@ -23,7 +23,7 @@ import './charts.css';
 const route = getRouteApi('/guarded/experiments/$id/tables/$table/chart');
 const said = words.charts;
 
-/** Narrower pages have a smaller chart, whose words are read without a lens; files are as large as ever. */
+/** Narrower pages have a smaller chart, so that its words can be read. Files are as large as ever. */
 const NARROW = 640;
 const SMALL = { width: 260, height: 240 };
 
@@ -51,7 +51,7 @@ export function ChartPage() {
     ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)),
     type: asked.type ?? (asked.sources === undefined ? (firstChart(columns, {}).type ?? 'line') : 'line'),
   };
-  // a region is one of the columns that were drawn when it was chosen
+  // a region belongs to the columns that were drawn when it was chosen
   const change = (next: Partial<ChartSearch>) => {
     const region = next.sources === undefined && next.type === undefined ? {} : { region: undefined };
     void navigate({ search: { ...search, ...region, ...next }, replace: next.saved !== undefined, resetScroll: false });

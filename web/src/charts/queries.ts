@@ -12,17 +12,17 @@ const DRAFT = '/api/v1/experiments/{id}/chart';
 export type NewChart = BodyOf<typeof CHARTS, 'post'>;
 export type ChartListed = AnswerTo<typeof CHARTS, 'get'>[number];
 
-/** Pixels of the plotted area; as the API has it when absent. */
+/** Pixels of the plotted area; the API's own size when absent. */
 interface Size {
   width?: number;
   height?: number;
 }
 
-/** What of a chart is drawn. */
+/** What is drawn of a chart. */
 interface Drawn {
   /** Version of the table; the newest one when absent. */
   asOf?: number | undefined;
-  /** Stands above the chart where its look has no title. */
+  /** Title above the chart when its look has none. */
   name?: string;
   chartType: NewChart['chartType'];
   config?: unknown;
@@ -41,7 +41,7 @@ export const specQuery = (id: string, chart: Drawn, size: Size) =>
     queryFn: async ({ signal }) => {
       const query = { chart: draftText(chart), format: 'vega-lite', ...size, ...versionOf(chart) } as const;
       const { data } = await api.GET(DRAFT, { params: { path: { id }, query }, signal });
-      // the document says of formats besides JSON only that they are text
+      // the API's document says only that formats besides JSON are text
       return data as unknown as VisualizationSpec;
     },
     // the chart before stays until the next one is drawn

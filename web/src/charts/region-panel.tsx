@@ -12,7 +12,7 @@ import type { Region } from './search.ts';
 const said = words.charts.region;
 const MS_OF_MINUTE = 60_000;
 
-/** A moment as a field of date and time has it, in the time of this machine. */
+/** A moment as a field of date and time writes it, in the time of this machine. */
 const momentField = (moment: number) => new Date(moment - new Date(moment).getTimezoneOffset() * MS_OF_MINUTE).toISOString().slice(0, -1);
 const fieldOf = ({ isTime }: Axis, value: number) => (isTime ? momentField(value) : String(value));
 const valueOf = ({ isTime }: Axis, text: string) => (isTime ? Date.parse(text) : Number(text));
@@ -21,7 +21,7 @@ interface RegionPanelProps {
   experimentId: string;
   table: string;
   axes: Axes;
-  /** What the chart leaves out besides. */
+  /** Filters that the chart has besides the region. */
   filters: readonly Filter[];
   region: Region | undefined;
   change: (region: Region | undefined) => void;
@@ -42,7 +42,7 @@ function Rows({ experimentId, table, filters }: { experimentId: string; table: s
   );
 }
 
-/** A region of a chart by its ends, and what is said of the rows in it. */
+/** Fields for the ends of a region of a chart, and a form to annotate the rows in it. */
 export function RegionPanel({ experimentId, table, axes, filters, region, change }: RegionPanelProps) {
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();

@@ -6,10 +6,10 @@ import { api } from '../api.ts';
 import type { Filter } from '../table/search.ts';
 import type { Region, Source } from './search.ts';
 
-/** The most rows of which the same can be said at once. */
+/** The most rows that can be annotated at once. */
 export const MOST_ROWS = 10_000;
 
-/** Types of which a mark is a row, as long as nothing is summed up. */
+/** Types of chart in which each mark is a row, as long as nothing is summed up. */
 const MARKS_ARE_ROWS: ReadonlySet<ChartType> = new Set(['scatter', 'bubble', 'line']);
 
 /** A column along an edge of the chart. */
@@ -23,7 +23,7 @@ export interface Axes {
   y: Axis;
 }
 
-/** The edges of a chart of which a region is a filter over its rows; null when a mark is more than a row, or an edge has no order. */
+/** The axes of a chart whose regions are filters over its rows; null when a mark is more than a row, or an axis has no order. */
 export function axesOf(type: ChartType, sources: readonly Source[], columns: readonly { name: string; type: string }[]): Axes | null {
   if (!MARKS_ARE_ROWS.has(type) || sources.some(({ aggregate, role }) => aggregate !== undefined || role === 'facet')) return null;
   const along = (role: 'x' | 'y'): Axis | null => {
@@ -46,7 +46,7 @@ export const filtersOf = (axes: Axes, region: Region): Filter[] =>
     return { column, operator: 'between', value: isTime ? ends.map((end) => new Date(end).toISOString()) : ends };
   });
 
-/** How many rows a region holds, and the ids of at most as many as something can be said of. */
+/** How many rows a region holds, and the ids of as many of them as can be annotated at once. */
 export const regionQuery = (experimentId: string, table: string, filters: readonly Filter[]) =>
   queryOptions({
     queryKey: ['rows', experimentId, 'region', table, filters],

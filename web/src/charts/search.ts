@@ -3,7 +3,7 @@ import { CHART_ERRORS, CHART_TYPES, SOURCE_ROLES } from '../../../src/api/visual
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
 import { filter, name } from '../table/search.ts';
 
-/** A column and its part. Members that only other programs set are carried along. */
+/** A column and its role. Members that only other programs set are kept. */
 const source = z.looseObject({
   role: z.enum(SOURCE_ROLES),
   columnName: name,
@@ -21,7 +21,7 @@ const look = z.looseObject({
   y: z.optional(axis),
 });
 
-// moments are milliseconds since 1970, and end where dates do
+// moments are milliseconds since 1970, within the range of `Date`
 const end = z.number().check(z.minimum(-8.64e15), z.maximum(8.64e15));
 const span = z.tuple([end, end]);
 /** A part of the plot by its least and greatest values; moments as milliseconds. */

@@ -7,7 +7,7 @@ import type { ChartSearch, Look, Source } from './search.ts';
 type NewChart = BodyOf<'/api/v1/experiments/{id}/visualizations', 'post'>;
 export type Family = 'basic' | 'statistical' | 'scientific';
 
-/** The shelf of each type, in the order in which they are offered. */
+/** The family of each type, in the order in which types are offered. */
 export const FAMILY: Readonly<Record<ChartType, Family>> = {
   line: 'basic',
   scatter: 'basic',
@@ -40,7 +40,7 @@ export const FAMILY: Readonly<Record<ChartType, Family>> = {
 /** The roles of a type and what each takes. */
 export const rolesOf = (type: ChartType): [SourceRole, RoleRule][] => Object.entries(ROLES[type]) as [SourceRole, RoleRule][];
 
-/** Types that show how the rows themselves are spread: what sums them up leaves nothing to see. */
+/** Types that show how the rows themselves are spread. Summed up, the rows would leave nothing to see. */
 const OF_ROWS: ReadonlySet<ChartType> = new Set([
   'box-plot',
   'violin-plot',
@@ -87,7 +87,7 @@ export function chartBody(
   name: string,
 ): NewChart {
   const drawn = drawnSources(type, sources);
-  // a bucket of a column that is not drawn any more would be one more group
+  // a bucket of a column that is not drawn any more would only add a group
   const groupBy = aggregation?.groupBy?.filter(({ column }) => drawn.some(({ columnName }) => columnName === column)) ?? [];
   const isSummed = drawn.some(({ aggregate }) => aggregate !== undefined);
   const { groupBy: _all, ...computed } = aggregation ?? {};

@@ -11,7 +11,10 @@ import { basicSetup } from 'codemirror';
 import type { CodeLanguage, CodeProblem } from './language.ts';
 import { look } from './look.ts';
 
-/** Loaded with the first page that shows code. Its styles go into a sheet of its shadow root, which the policy of the page allows. */
+/**
+ * The languages of code. This file is loaded with the first page that shows code. Styles go into a sheet of the editor's shadow root, which the policy of the
+ * page allows.
+ */
 const LANGUAGES: Readonly<Record<CodeLanguage, () => LanguageSupport | StreamLanguage<unknown>>> = {
   python: () => python(),
   r: () => StreamLanguage.define(r),
@@ -26,10 +29,10 @@ const labelled = (label: string, isReadOnly: boolean): Extension => [
   EditorView.lineWrapping,
 ];
 
-/** Marks a text that the page gave, which is told to nobody. */
+/** Marks a change that the page itself made, which is told to nobody. */
 const given = Annotation.define<true>();
 
-/** Typing over a selection. A browser would carry the looks of what was there over as inline styles, which the policy of the page forbids. */
+/** Handles typing over a selection. A browser would keep the look of the old text as inline styles, which the policy of the page forbids. */
 const typeOver = EditorView.domEventHandlers({
   beforeinput: ({ inputType, data }, view) => {
     const { state } = view;
@@ -48,7 +51,7 @@ interface EditorSettings {
   language: CodeLanguage;
   isReadOnly: boolean;
   tell: (text: string) => void;
-  /** Both are handed the text, since what was typed last may not have been drawn yet. */
+  /** Both are handed the text: the page may not have drawn yet what was typed last. */
   run: (text: string) => void;
   save: (text: string) => void;
 }
@@ -61,7 +64,7 @@ export interface OpenEditor {
   close: () => void;
 }
 
-/** Where a problem is; a line that is not there is the last. */
+/** Where a problem is; a line beyond the end counts as the last. */
 function placeOf(text: Text, { line, column }: CodeProblem): { from: number; to: number } {
   const { from, to } = text.line(Math.min(Math.max(1, line), text.lines));
   return { from: Math.min(to, from + Math.max(0, (column ?? 1) - 1)), to };
@@ -132,7 +135,7 @@ interface DifferenceSettings {
   language: CodeLanguage;
 }
 
-/** Shows what `after` says, with what it no longer says of `before` above each change. */
+/** Shows the text `after`. Above each change stands what `before` said there. */
 export function openDifference({ root, label, before, after, language }: DifferenceSettings): () => void {
   const view = new EditorView({
     parent: root,

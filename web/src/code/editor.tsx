@@ -14,7 +14,7 @@ interface EditorProps {
   language: CodeLanguage;
   isReadOnly?: boolean;
   problems?: readonly CodeProblem[];
-  /** The place to go to; another object goes there again. */
+  /** The place to go to. Another object goes there again, even when it says the same. */
   goTo?: CodeProblem | undefined;
   onChange?: (text: string) => void;
   onRun?: (text: string) => void;

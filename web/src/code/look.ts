@@ -2,7 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-/** Colours and letters as in the rest of the console; what is named here follows its theme. */
+/** Colours and letters as in the rest of the console. The variables that are named here follow its theme. */
 const theme = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--paper)', fontSize: '0.9rem', maxHeight: 'min(60vh, 38rem)' },
   '&.cm-focused': { outline: '3px solid var(--accent)', outlineOffset: '-3px' },
@@ -32,7 +32,7 @@ const theme = EditorView.theme({
   '.cm-collapsedLines': { background: 'var(--sunken)', color: 'var(--soft)' },
 });
 
-// each has a contrast of 4.5 or more on paper, and on the grounds of what was changed
+// each colour has a contrast of 4.5 or more on paper, and on the backgrounds of changes
 const words = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--code-keyword)' },
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--code-text)' },

@@ -18,7 +18,7 @@ interface Choice {
   text: string;
 }
 
-/** A list that adds what is chosen, and stands at its beginning again. */
+/** A list that adds what is chosen, and then shows its first entry again. */
 function Add({ id, label, choices, add }: { id: string; label: string; choices: readonly Choice[]; add: (value: string) => void }) {
   return (
     <div className="field">
@@ -37,7 +37,7 @@ function Add({ id, label, choices, add }: { id: string; label: string; choices: 
   );
 }
 
-/** Columns that every table has: whoever adds rows means the others. */
+/** Columns that every table has. Whoever adds rows or a filter means the others. */
 const GIVEN: ReadonlySet<string> = new Set(['id', 'uploaded_at', 'contributor', 'annotations']);
 const titled = { showTitle: true, showDescription: true } as const;
 
@@ -46,7 +46,7 @@ export function AddParts({ columns, charts, tables, add }: AddPartsProps) {
   const readable = tables.filter(({ canRead }) => canRead);
   const placed = (width: Width, height: Height) => ({
     id: crypto.randomUUID(),
-    // behind all others; the arrangement says where that is
+    // behind all others; arranging the parts decides the place
     layout: { col: 0, row: 0, colSpan: spanOf(width, columns), rowSpan: HEIGHTS[height] },
   });
   const filters = readable.flatMap(({ identifier, displayName, columns: all }) =>

@@ -7,10 +7,10 @@ export const HEIGHTS = { low: 2, medium: 4, tall: 6 } as const;
 export type Width = keyof typeof WIDTHS;
 export type Height = keyof typeof HEIGHTS;
 
-/** Columns of a width in a grid. */
+/** How many columns of a grid a width takes. */
 export const spanOf = (width: Width, columns: number): number => Math.max(1, Math.round(WIDTHS[width] * columns));
 
-/** The width that a span is; undefined for one between. */
+/** The named width of a span; undefined for a span between two widths. */
 export const widthOf = (colSpan: number, columns: number): Width | undefined =>
   (Object.keys(WIDTHS) as Width[]).find((width) => spanOf(width, columns) === colSpan);
 

@@ -10,7 +10,7 @@ import type { WidgetOf } from './queries.ts';
 
 const said = words.dashboards;
 
-/** Axes and legends stand beside what is plotted. */
+/** Pixels of axes and legends beside the plotted area. */
 const BESIDE = { width: 130, height: 90 };
 /** Sizes are rounded to this, so that a chart is not asked for anew at every pixel of a window that is resized. */
 const STEP = 40;
@@ -41,7 +41,7 @@ export function ChartPart({ widget, board }: PartProps<WidgetOf<'visualization'>
   const table = tableOf(tables, chart?.dataConfig.tableName);
   const added = table === undefined ? [] : filtersOn(widgets, tables, typed, table);
   const drawn = {
-    // the part shows it already
+    // the part shows the name already
     ...(chart === undefined || widget.config.showTitle ? {} : { name: chart.name }),
     chartType: chart?.chartType ?? ('line' as const),
     config: chart?.config ?? {},

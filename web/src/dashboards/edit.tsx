@@ -18,7 +18,7 @@ import { changeDashboard, dashboardQuery, type Read } from './queries.ts';
 const said = words.dashboards.form;
 
 interface EditProps {
-  /** As it was when editing began: what is read meanwhile changes nothing of what is typed. */
+  /** The dashboard as it was when editing began. Reading it again changes nothing that was typed. */
   begun: Read;
   board: Omit<BoardShown, 'widgets'>;
   stop: () => void;
@@ -39,7 +39,7 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
     },
     onSuccess: (read, { sent }) => {
       setBase(read);
-      // what was done while it was saved stays
+      // changes that were made during the save stay
       setDraft((now) => (now === sent ? read.dashboard : now));
       sayDone(said.saved);
     },

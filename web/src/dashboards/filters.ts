@@ -5,7 +5,7 @@ import { inOrder } from './arrange.ts';
 import type { Widget, WidgetOf } from './queries.ts';
 import type { TypedFilters } from './search.ts';
 
-/** The identifier of a table that was named by it or by its name. */
+/** The table that is named by its identifier or by its name. */
 export const tableOf = (tables: readonly TableListed[], named: string | undefined): TableListed | undefined =>
   tables.find(({ identifier, displayName }) => identifier === named || displayName === named);
 

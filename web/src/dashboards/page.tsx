@@ -15,7 +15,7 @@ import '../charts/charts.css';
 const route = getRouteApi('/guarded/experiments/$id/dashboards/$dashboard');
 const said = words.dashboards;
 
-// what moves and edits parts is half of the page's code
+// loaded only for editing: it is half of the page's code
 const EditDashboard = lazy(async () => ({ default: (await import('./edit.tsx')).EditDashboard }));
 
 /** A dashboard, to be read or edited. */

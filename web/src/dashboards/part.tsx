@@ -25,7 +25,7 @@ interface Titled {
   showDescription?: boolean | undefined;
 }
 
-/** A part with its title, where it is to be shown; `fallback` names it for whoever does not see it. */
+/** A part of a dashboard, with its title where that is to be shown. `fallback` names a part without a title. */
 export function Framed({ config, fallback, children }: { config: Titled; fallback: string; children: ReactNode }) {
   const { title = '', description = '', showTitle = true, showDescription = true } = config;
   const name = title === '' ? fallback : title;

@@ -21,7 +21,7 @@ export const dashboardsQuery = (id: string) =>
 
 export interface Read {
   dashboard: Dashboard;
-  /** Of the version that was read, for a change. */
+  /** Tag of the version that was read, for a change. */
   tag: string;
 }
 

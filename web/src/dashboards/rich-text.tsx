@@ -6,7 +6,7 @@ import { words } from '../words.ts';
 type Tree = ReturnType<typeof parseDocument>;
 type Part = Tree['children'][number];
 
-/** Elements that text is made of. Everything else is shown by what it holds. */
+/** Elements that are shown as they are. Of all others only the content is shown. */
 const SHOWN: ReadonlySet<string> = new Set(
   'p div span blockquote pre code kbd samp em strong b i u s del ins sub sup small mark ul ol li dl dt dd table thead tbody tfoot tr th td caption'.split(
     ' ',
@@ -37,7 +37,7 @@ function shown(part: Part, key: number, levels: readonly string[]): ReactNode {
   if (name === 'a' && /^(https?:|mailto:)/i.test(attribs['href'] ?? '')) return linkTo(attribs['href'] ?? '', children, key);
   if (name === 'img') return pictureOf(attribs, key);
   if (EMPTY.has(name)) return createElement(name, { key });
-  // the page has two levels of its own
+  // headings begin at level 3: the page has two levels of its own
   if (HEADING.test(name)) return createElement(`h${3 + levels.indexOf(name)}`, { key }, ...children);
   return SHOWN.has(name) ? createElement(name, { key }, ...children) : <Fragment key={key}>{children}</Fragment>;
 }
@@ -45,7 +45,7 @@ function shown(part: Part, key: number, levels: readonly string[]): ReactNode {
 const headingsIn = (tree: Tree): string[] =>
   DomUtils.getElementsByTagName((name) => HEADING.test(name), tree, true).map(({ name }) => name);
 
-/** Text that somebody wrote as HTML. It is taken apart and built anew from elements of text, so that nothing of it is markup of the page. */
+/** Shows text that somebody wrote as HTML. It is parsed and built anew from elements of text, so that none of its markup gets into the page. */
 export function RichText({ html }: { html: string }) {
   const tree = parseDocument(html);
   const levels = [...new Set(headingsIn(tree))].sort().slice(0, 4);

@@ -13,7 +13,7 @@ import { bindDevice, unbindDevice } from './writes.ts';
 const said = words.devices.device;
 
 function BoundRow({ deviceId, id, name, addedAt }: { deviceId: string; id: string; name: string; addedAt: string }) {
-  // whoever contributes to the experiment takes devices off it
+  // contributors to the experiment may take devices off it
   const mayTakeOff = useQuery(experimentQuery(id)).data?.capabilities.canContribute === true;
   return (
     <li>

@@ -15,7 +15,7 @@ import { issueCertificate, revokeCertificate, rotateCertificate, type Bundle } f
 
 const said = words.devices.certificate;
 
-/** Who leaves the page before what is shown once was downloaded is asked. */
+/** Asks before the page is left while something that is shown once is not downloaded. */
 export function LeaveGuard({ isKept }: { isKept: boolean }) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => !isKept && current.pathname !== next.pathname,

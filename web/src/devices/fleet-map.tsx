@@ -15,7 +15,7 @@ interface Found {
   at: string;
 }
 
-/** Where the newest measurement that says so was taken; undefined where none does. */
+/** The place of the newest measurement that has one; undefined where none has. */
 function positionOf(monitoring: Monitoring | undefined): Omit<Found, 'device'> | undefined {
   for (const { latitude, longitude, timestamp } of monitoring?.recentMeasurements ?? [])
     if (latitude !== null && longitude !== null) return { latitude, longitude, at: timestamp };
@@ -29,7 +29,7 @@ interface Gathered {
   devices: Found[];
 }
 
-/** Devices by where they are, about a kilometre apart. */
+/** Gathers devices by place, to about a kilometre. */
 function gatherPlaces(found: readonly Found[]): Gathered[] {
   const places = new Map<string, Gathered>();
   for (const each of found) {

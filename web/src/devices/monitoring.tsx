@@ -17,7 +17,7 @@ interface Watched {
 
 const Waiting = () => <p className="quiet">{words.waiting}</p>;
 
-/** A list of which the first are shown until somebody wants all. */
+/** Shows the first entries of a list until somebody wants all. */
 function useFirst<T>(all: readonly T[]) {
   const [isWhole, setWhole] = useState(false);
   const left = isWhole ? 0 : Math.max(0, all.length - FIRST_SHOWN);

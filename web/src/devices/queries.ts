@@ -17,7 +17,7 @@ export type Member = AnswerTo<'/api/v1/device-groups/{groupId}/devices', 'get'>[
 
 const DAY_MS = 86_400_000;
 
-/** The last days up to now, and what counts of them are summed up by. */
+/** The last days up to now, and whether they are counted by hour or by day. */
 function rangeOf(days: Span, now = Date.now()) {
   const bucket: 'hour' | 'day' = days === 1 ? 'hour' : 'day';
   return { from: new Date(now - days * DAY_MS).toISOString(), to: new Date(now).toISOString(), bucket };

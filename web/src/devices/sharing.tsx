@@ -7,7 +7,7 @@ import { nameOf } from './state.tsx';
 const deviceRoute = getRouteApi('/guarded/devices/$device/sharing');
 const groupRoute = getRouteApi('/guarded/devices/groups/$group/sharing');
 
-/** Who may what with a device, and why. */
+/** Who may do what with a device, and why. */
 export function DeviceSharingPage() {
   const { device: id } = deviceRoute.useParams();
   const { device } = useSuspenseQuery(deviceQuery(id)).data;
@@ -27,7 +27,7 @@ export function DeviceSharingPage() {
   );
 }
 
-/** Who may what with a group of devices, and why. */
+/** Who may do what with a group of devices, and why. */
 export function GroupSharingPage() {
   const { group: id } = groupRoute.useParams();
   const { group } = useSuspenseQuery(groupQuery(id)).data;

@@ -10,13 +10,13 @@ export function Connection({ connected }: { connected: boolean | null }) {
   return <span className={`tag ${connected ? 'good' : ''}`}>{connected ? said.connected : said.away}</span>;
 }
 
-/** How a device stands with its certificate; nothing of phones, which need none. */
+/** The state of a device's certificate; nothing for phones, which need none. */
 export function CertificateTag({ device: { status, deviceType } }: { device: Pick<DeviceListed, 'status' | 'deviceType'> }) {
   if (deviceType === 'mobile') return null;
   return <span className={`tag ${status === 'active' ? '' : 'warn'}`}>{said.status[status]}</span>;
 }
 
-/** When something was last; a sentence of its own where it never was. */
+/** When something last happened; a sentence of its own where it never did. */
 export function When({ at, says, never }: { at: string | null | undefined; says: (when: string) => string; never: string }) {
   return typeof at === 'string' ? (
     <time dateTime={at} title={momentText(at)}>

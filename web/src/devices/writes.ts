@@ -14,7 +14,7 @@ type NewDevices = BodyOf<'/api/v1/devices/bulk', 'post'>;
 export type Registered = AnswerTo<'/api/v1/devices/bulk', 'post'>;
 export type InstrumentType = NewDevice['deviceType'];
 
-/** Ends when what is shown of devices is asked for anew. */
+/** Waits for a change, then asks anew for what is shown of devices. */
 async function renewAfter<T>(change: Promise<T>): Promise<T> {
   const answer = await change;
   await renewDevices();
@@ -32,17 +32,17 @@ export const registerDevices = (body: NewDevices) => renewAfter(bodyOf(api.POST(
 export const renameDevice = (deviceId: string, tag: string, name: string) =>
   renewAfter(api.PATCH(DEVICE, { ...ofDevice(deviceId), ...ifUnchanged(tag), body: { name: name === '' ? null : name } }));
 
-/** What is shown of devices is asked for anew after the page of this one was left. */
+/** Removes a device. What is shown of devices is asked for anew after its page was left. */
 export const removeDevice = (deviceId: string) => api.DELETE(DEVICE, ofDevice(deviceId));
 
-/** A certificate for a device without one, or another one; only this answer holds the private key. */
+/** Makes the first certificate of a device; `rotateCertificate` replaces it. Only this answer holds the private key. */
 export const issueCertificate = (deviceId: string): Promise<Bundle> =>
   renewAfter(bodyOf(api.POST('/api/v1/devices/{deviceId}/credentials', { ...ofDevice(deviceId), body: {} })));
 export const rotateCertificate = (deviceId: string): Promise<Bundle> =>
   renewAfter(bodyOf(api.POST('/api/v1/devices/{deviceId}/credentials/rotate', { ...ofDevice(deviceId), body: {} })));
 export const revokeCertificate = (deviceId: string) => renewAfter(api.DELETE('/api/v1/devices/{deviceId}/credentials', ofDevice(deviceId)));
 
-/** Binds a device to an experiment; answers where it may publish by now. */
+/** Binds a device to experiments, and answers where it may publish now. */
 export const bindDevice = (deviceId: string, experimentIds: string[]): Promise<Onboarding> =>
   renewAfter(
     bodyOf(api.POST('/api/v1/devices/{deviceId}/onboard', { ...ofDevice(deviceId), body: { experimentIds, includeWorkbook: false } })),
@@ -53,7 +53,7 @@ export const unbindDevice = (deviceId: string, id: string) =>
 export const makeGroup = (body: BodyOf<'/api/v1/device-groups', 'post'>) => renewAfter(bodyOf(api.POST('/api/v1/device-groups', { body })));
 export const changeGroup = (groupId: string, tag: string, body: { name: string; description: string | null }) =>
   renewAfter(api.PATCH(GROUP, { ...ofGroup(groupId), ...ifUnchanged(tag), body }));
-/** What is shown of groups is asked for anew after the page of this one was left. */
+/** Removes a group. What is shown of groups is asked for anew after its page was left. */
 export const removeGroup = (groupId: string) => api.DELETE(GROUP, ofGroup(groupId));
 export const addMember = (groupId: string, deviceId: string) =>
   renewAfter(api.POST('/api/v1/device-groups/{groupId}/devices', { ...ofGroup(groupId), body: { deviceIds: [deviceId] } }));

@@ -10,10 +10,10 @@ import { devicesQuery, experimentQuery, flowQuery, tablesQuery, uploadsQuery, ty
 const route = getRouteApi('/guarded/experiments/$id');
 const said = words.experiment;
 
-/** Columns that every table has say nothing of this one. */
+/** Columns that every table has, which say nothing of a single one. */
 const GIVEN = new Set(['id', 'uploaded_at', 'contributor', 'annotations']);
 
-/** A macro may be told of before it has made anything. */
+/** Whether a table has begun: a macro's table is listed before the macro has made anything. */
 const hasBegun = ({ tableType, version }: TableListed) => tableType !== 'macro' || version > 0;
 
 function TableRow({ id, table }: { id: string; table: TableListed }) {

@@ -27,7 +27,7 @@ function personOf(collaborator: CollaboratorListed): Person {
 
 interface PeopleSectionProps {
   id: string;
-  /** Whoever may share it reads the roles; everybody else, who takes part. */
+  /** Whether the caller may share the experiment: if so, roles are read; if not, only who takes part. */
   canShare: boolean;
   action?: ReactNode;
 }

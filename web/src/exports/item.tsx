@@ -23,7 +23,7 @@ interface ExportItemProps {
   listed: ExportListed;
   /** Name of its table. */
   table: string;
-  /** Others' exports are for whoever manages the experiment. */
+  /** Whether the caller manages the experiment, and so may remove exports of others. */
   canManage: boolean;
 }
 

@@ -9,7 +9,7 @@ import { exportsQuery, PAGE_SIZE } from './queries.ts';
 const route = getRouteApi('/guarded/experiments/$id/exports');
 const said = words.exports;
 
-/** So many tables are looked through for their newest exports. */
+/** The most tables that are looked through for their newest exports. */
 const MOST_TABLES = 40;
 
 /** The exports of an experiment, or of one of its tables, newest first. */

@@ -54,7 +54,7 @@ export async function removeExport(id: string, exportId: string): Promise<void> 
   await renew(id);
 }
 
-/** Has the browser fetch the file by itself. Its first byte is asked for before, so that a refusal is a sentence on this page. */
+/** Lets the browser download the file by itself. The first byte is asked for before, so that a refusal becomes a sentence on this page. */
 export async function downloadExport({ experimentId: id, exportId, filePath, fileSize }: ExportListed): Promise<void> {
   const range = fileSize === null || fileSize === 0 ? {} : { headers: { range: 'bytes=0-0' } };
   await api.GET(EXPORT, { params: { path: { id, exportId } }, parseAs: 'blob', ...range });

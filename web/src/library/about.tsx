@@ -20,7 +20,7 @@ interface AboutProps {
   change: (patch: { name: string; description: string | null }) => Promise<unknown>;
 }
 
-/** What something is called and is for, who may read it, and its end. */
+/** What something is called and is for, who may read it, and its deletion. */
 export function AboutPanel({ kind, item, tag, change }: AboutProps) {
   const { id, name, description, visibility, capabilities } = item;
   const navigate = useNavigate();

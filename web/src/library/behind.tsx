@@ -14,7 +14,7 @@ interface BehindProps {
   drop: () => void;
 }
 
-/** What is said when somebody else saved meanwhile: nothing is lost, and both can be compared. */
+/** Says that somebody else saved meanwhile. Nothing is lost, and both texts can be compared. */
 export function Behind({ theirs, mine, language, isSending, save, drop }: BehindProps) {
   return (
     <div className="notice problem" role="alert">

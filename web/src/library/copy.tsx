@@ -11,7 +11,7 @@ interface CopyProps {
   open: (id: string) => Promise<void>;
 }
 
-/** Makes one's own of what one may not write. */
+/** A button that makes the caller's own copy of something that they may not change. */
 export function CopyButton({ copy, name, open }: CopyProps) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => copy(words.library.copyOf(name)),

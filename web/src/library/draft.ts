@@ -2,7 +2,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { words } from '../words.ts';
 
-/** What is being written, and what it is a change of. */
+/** A value that is being written, and the stored version that it changes. */
 export interface Draft<T> {
   value: T;
   /** Whether it differs from what is stored. */
@@ -10,7 +10,7 @@ export interface Draft<T> {
   /** The tag of the version that was read before the first change. */
   tag: string;
   change: (value: T) => void;
-  /** What was saved is stored now; what was written meanwhile stays written. */
+  /** Says that a value is stored now. What was written meanwhile stays. */
   settle: (saved: T) => void;
   /** Goes back to what is stored. */
   drop: () => void;

@@ -3,7 +3,7 @@ import { api } from '../api.ts';
 import type { Family, Kind, MacroLanguage } from './kinds.ts';
 import { renewLibrary } from './queries.ts';
 
-/** Code that runs on any measurement, and shows where what comes from. */
+/** The first code of a macro. It runs on any measurement, and shows what goes in and what comes out. */
 const FIRST_CODE: Readonly<Record<MacroLanguage, string>> = {
   python: "# json is the measurement; what is put into output becomes columns\noutput['members'] = len(json)\n",
   r: '# json is the measurement; what is put into output becomes columns\noutput$members <- length(json)\n',

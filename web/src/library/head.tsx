@@ -31,7 +31,7 @@ function SharingLink({ kind, id }: { kind: Kind; id: string }) {
   }
 }
 
-/** What stands above everything of the library. */
+/** The head of the page of one thing of the library. */
 export function LibraryHead({ kind, item, trait }: { kind: Kind; item: Shared; trait: string }) {
   const { id, name, organizationName, createdByName, updatedAt, visibility } = item;
   return (
@@ -60,7 +60,7 @@ interface LoadedProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** A page of the library once its thing is there; before, that it is waited for or why it is not. */
+/** The page of one thing of the library. Until the thing is there, the page says that it is waited for, or why it is not there. */
 export function LibraryItem<T>({ kind, asked: { data, error, refetch }, children }: LoadedProps<T>) {
   if (data !== undefined) return <div className="page library-page">{children(data)}</div>;
   return (

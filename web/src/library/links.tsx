@@ -9,7 +9,7 @@ import { choicesQuery } from './queries.ts';
 
 const said = words.library.links;
 
-/** What can be linked, and where one of it is read. */
+/** The kinds that can be linked, and the page of one thing of each. */
 const PAGES = { protocols: '/library/protocols/$protocol', macros: '/library/macros/$macro' } as const;
 
 interface Linked {
@@ -67,7 +67,7 @@ function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' 
   );
 }
 
-/** Which macros read what which protocols measure, from either side. */
+/** Links between protocols and the macros that read their measurements, seen from either side. */
 export function LinksPanel({ kind, links, error, retry, mayWrite, link, unlink }: LinksProps) {
   const remove = useMutation({ mutationFn: unlink, onSuccess: () => sayDone(said.unlinked) });
   return (

@@ -14,7 +14,7 @@ import './library.css';
 const route = getRouteApi('/guarded/library/$kind');
 const said = words.library;
 
-/** What only its kind has, as a word. */
+/** What only this kind has, in words: language, family, or number of cells. */
 function traitText(kind: Kind, trait: string): string {
   if (kind === 'macros') return said.languages[trait as MacroLanguage];
   return kind === 'protocols' ? said.families[trait as Family] : said.cells(Number(trait));

@@ -17,7 +17,7 @@ export type Shared = Pick<
   Macro,
   'id' | 'name' | 'description' | 'organizationName' | 'visibility' | 'createdByName' | 'updatedAt' | 'capabilities'
 >;
-/** Something of the library, with what only its kind has said as one word. */
+/** Something of the library. `trait` is what only its kind has, as one word. */
 export type Listed = Shared & { trait: string };
 
 interface Asked {
@@ -55,7 +55,7 @@ export const libraryQuery = (kind: Kind, { scope = 'related', find, language, pa
     },
   });
 
-/** What can be chosen from where something else names it: the first hundred by name. */
+/** Things to choose from where something else names one: the first hundred by name. */
 export const choicesQuery = (kind: Kind) =>
   queryOptions({
     queryKey: ['library', kind, 'choices'],
@@ -89,7 +89,7 @@ export async function removeListed(kind: Kind, id: string, tag: string): Promise
   await queryClient.invalidateQueries({ queryKey: ['library', kind], refetchType: 'all' });
 }
 
-/** The lists, and what is known of one thing, have changed. */
+/** Asks anew for the lists of a kind and for one thing of it. */
 export async function renewLibrary(kind: Kind, id: string): Promise<void> {
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: ['library', kind] }),

@@ -19,12 +19,12 @@ interface SavingProps<T, A> {
 export interface Saving<T, A> {
   isSaving: boolean;
   error: unknown;
-  /** What was stored last; undefined before. */
+  /** What was stored last; undefined before the first save. */
   stored: A | undefined;
   /** Whether somebody else saved while this was written. */
   isBehind: boolean;
   save: (written: T) => void;
-  /** Saves over what somebody else saved, which was shown. */
+  /** Saves over what somebody else saved, after that was shown. */
   saveOver: () => void;
 }
 

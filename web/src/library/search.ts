@@ -1,7 +1,7 @@
 import { z } from 'zod/mini';
 import { MACRO_LANGUAGES } from './kinds.ts';
 
-/** What of the library is listed, as the address says it. What cannot be read is left out. */
+/** What is listed of the library, as the address says it. What cannot be read is left out. */
 export const librarySearch = z.object({
   scope: z.catch(z.optional(z.enum(['related', 'all'])), undefined),
   find: z.catch(z.optional(z.string().check(z.maxLength(200))), undefined),

@@ -16,9 +16,9 @@ interface VersionsProps {
   /** Newest first. */
   versions: readonly Version[] | undefined;
   before: number;
-  /** What is written now where it is undefined. */
+  /** Undefined for what is written now. */
   after: number | undefined;
-  /** What both say. */
+  /** The texts of both versions. */
   old: string | undefined;
   next: string | undefined;
   language: CodeLanguage;

@@ -49,7 +49,7 @@ export async function stopOnNew(id: string, macroId: string): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: tablesQuery(id).queryKey });
 }
 
-/** The macro's table has changed. */
+/** Asks anew for the tables and rows of an experiment, once a macro has changed its table. */
 export async function renewPast(id: string): Promise<void> {
   await Promise.all([tablesQuery(id).queryKey, ['rows', id]].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }

@@ -48,7 +48,7 @@ function RunRow({ id, macroId, first }: Place & { first: PastRun }) {
   );
 }
 
-/** That the macro runs on what is to come, and the end of that. */
+/** Says that the macro runs on new measurements, and lets the caller stop that. */
 function OnNew({ id, macroId }: Place) {
   const stop = useMutation({ mutationFn: () => stopOnNew(id, macroId), onSuccess: () => sayDone(said.stopped) });
   return (

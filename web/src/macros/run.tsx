@@ -40,14 +40,14 @@ export interface Run {
 export function useRun(id: string, written: Written, stored: Macro): Run {
   const source = useMeasurement();
   const { mutate, data, error, isPending, variables } = useMutation({
-    // all of it is handed over, so that what was just written is what runs
+    // measurement and text are handed over, so that what was just written runs
     mutationFn: ({ measurement, text }: { measurement: Measurement; text: string }) =>
       runMacro(id, { data: measurement.data, ...(text === stored.code || text === '' ? {} : { code: text }) }),
   });
   const isPossible = source.measurement !== undefined && written.language === stored.language && !isPending;
   return {
     source,
-    // what another measurement gave says nothing of this one
+    // the result for another measurement says nothing of this one
     result: variables?.measurement.id === source.measurement?.id ? data : undefined,
     error,
     isPending,

@@ -2,7 +2,7 @@
 
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
-/** The text of a macro: code may be stored as the base64 of it. */
+/** The text of a macro, whose code may be stored as base64. */
 export function readSource(code: string): string {
   try {
     const bytes = Uint8Array.from(atob(code), (character) => character.charCodeAt(0));

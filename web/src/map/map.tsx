@@ -16,7 +16,7 @@ interface PlacesMapProps {
   isSmall?: boolean;
 }
 
-/** Places on packaged borders. The numbers are those of a list that stands beside it. */
+/** A map of places on packaged borders. Its numbers are those of a list that stands beside it. */
 export function PlacesMap({ name, places, isSmall = false }: PlacesMapProps) {
   const borders = useQuery(bordersQuery);
   const steady = useSteady(places.map(({ mark, latitude, longitude }) => ({ mark, latitude, longitude })));

@@ -11,7 +11,7 @@ export type Fault =
 
 export type Cells = { names: string[]; rows: string[][] } | { fault: Fault };
 
-/** What stands between cells: of tab, semicolon and comma the one that the first line has most of. */
+/** The character between cells: whichever of tab, semicolon and comma the first line has most of. */
 function delimiterOf(text: string): string {
   const [first = ''] = text.split(/\r\n|\r|\n/, 1);
   const unquoted = first.replace(/"[^"]*"/g, '');

@@ -10,14 +10,14 @@ export const DEVICE = 'column:device_id';
 export const COLUMN_NAME = '[A-Za-z0-9_]{1,64}';
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-/** A number that reads the same when it was written as one: no code such as 007, no article number of twenty digits. */
+/** A number that can be stored as one and still be written the same. A code such as 007 cannot, nor an article number of twenty digits. */
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.\d{1,15})?(e[+-]?\d{1,2})?$/i;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** Tables of an older shape are listed by the service, but cannot be shown. */
+/** Whether a table can be shown. The service also lists tables of an older shape, which cannot. */
 export const isSound = (metadata: Metadata): boolean => Array.isArray(metadata.columns) && Array.isArray(metadata.rows);
 
-/** What a row says in a column, under its id or its name. */
+/** The value of a row in a column, stored under the column's id or its name. */
 export const valueOf = (row: Row, { id, name }: Column): unknown => row[id] ?? row[name] ?? null;
 
 export function textOf(value: unknown): string {
@@ -27,11 +27,11 @@ export function textOf(value: unknown): string {
 
 const isDay = (text: string): boolean => {
   const at = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN;
-  // the 30th of February is read as a day of March
+  // `Date` reads the 30th of February as a day of March
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 };
 
-/** Whether a text is missing beside measurements, since it is not of its column's type. */
+/** Whether a text is left out beside measurements, since it is not of its column's type. */
 export function isUnfit(text: string, type: ColumnType): boolean {
   if (text === '' || type === 'string') return false;
   return type === 'number' ? !NUMBER.test(text.trim()) : !isDay(text.trim().slice(0, 10));
@@ -53,7 +53,7 @@ export function changeCell(metadata: Metadata, at: number, column: Column, text:
   return { ...metadata, rows };
 }
 
-/** A name or type changes; cells that were stored under the former name go under the column's id. */
+/** Changes the name or type of a column. Cells that were stored under the former name move under the column's id. */
 export function changeColumn(metadata: Metadata, column: Column, next: Partial<Pick<Column, 'name' | 'type'>>): Metadata {
   const columns = metadata.columns.map((each) => (each === column ? { ...each, ...next } : each));
   const { id, name } = column;
@@ -114,7 +114,10 @@ function typeLike(texts: readonly string[]): ColumnType {
   return said.every(isDay) ? 'date' : 'string';
 }
 
-/** A table of cells that were read: types are those that all cells have, and the first column with a different text in every row identifies them. */
+/**
+ * Makes a table of cells that were read. A column has the type that all its filled cells have. The first column with a different text in every row identifies
+ * the rows.
+ */
 export function tableOf({ names, rows }: { names: string[]; rows: string[][] }): Metadata {
   const taken = new Set<string>();
   const columns = names.map((heading, place): Column => {
@@ -136,7 +139,7 @@ export function tableOf({ names, rows }: { names: string[]; rows: string[][] }):
   return { name: '', columns, rows: stored, identifierColumnId, experimentQuestionId: '' };
 }
 
-/** What of the columns would be refused. */
+/** The first column name that would be refused, and why; null when none would be. */
 export function findNameFault({ columns }: Metadata): { kind: 'odd' | 'twice'; name: string } | null {
   const seen = new Set<string>();
   for (const { name } of columns) {

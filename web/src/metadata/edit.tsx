@@ -30,7 +30,7 @@ export function EditMetadata({ id, begun, stop }: EditProps) {
     mutationFn: ({ tag, sent }: { tag: string; sent: typeof draft }) => replaceMetadata({ id, metadataId, tag }, sent),
     onSuccess: (read, { sent }) => {
       setBase(read);
-      // what was done while it was saved stays
+      // changes that were made during the save stay
       setDraft((now) => (now === sent ? read.record.metadata : now));
       sayDone(said.saved);
     },

@@ -68,7 +68,7 @@ function Matched({ id, value, change }: MatchedProps) {
   );
 }
 
-/** What was refused, with the columns by name where it was of columns. */
+/** Says what was refused, and names the columns that a refusal is about. */
 export function FormProblem({ error, columns }: { error: unknown; columns: Metadata['columns'] }) {
   const complaints = error instanceof ProblemError ? error.complaints : [];
   const told = complaints.flatMap(({ path, message }) => {

@@ -36,7 +36,7 @@ function tellFault(fault: Fault): string {
 /** A file's name as a table's: `Plots 2026.csv` gives `Plots 2026`. */
 const nameLike = (file: string): string => file.replace(/\.[^.]+$/, '').slice(0, 120);
 
-/** Where rows are pasted, or read of a file. */
+/** A place to paste rows, or to read them from a file. */
 function Source({ read }: { read: (table: Metadata) => void }) {
   const [text, setText] = useState('');
   const [fault, setFault] = useState<Fault>();

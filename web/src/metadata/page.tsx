@@ -27,7 +27,7 @@ function Beside({ id, record }: { id: string; record: MetadataRecord }) {
   const known = new Set(measurements?.columns.map(({ name }) => name));
   const matched = experimentQuestionId === DEVICE ? 'device_id' : experimentQuestionId;
   const added = columns.filter(({ id: each }) => each !== identifierColumnId).map(({ name }) => name);
-  // a name that measurements have is told apart by what stands before it
+  // a column whose name measurements have already is called `metadata_` and its name
   const shown = ['timestamp', matched, ...added.map((name) => (known.has(`metadata_${name}`) ? `metadata_${name}` : name))];
   const search = { columns: shown.filter((name) => known.has(name)).slice(0, 50) };
   const what = experimentQuestionId === DEVICE ? said.device : said.answer(experimentQuestionId);
@@ -67,7 +67,7 @@ export function MetadataPage() {
   const mayEdit = isAdmin && experiment.status !== 'archived';
   const [wasEditing, setEditing] = useState(false);
   const isEditing = edit && (mayEdit || wasEditing);
-  // who began may go on: what is refused later is said where it is saved
+  // whoever began editing may go on; a later refusal is told when they save
   if (isEditing !== wasEditing) setEditing(isEditing);
   const remove = useMutation({
     mutationFn: (tag: string) => removeMetadata({ id, metadataId, tag }),

@@ -15,7 +15,7 @@ export type MetadataRecord = AnswerTo<typeof TABLE, 'get'>;
 
 export interface Read {
   record: MetadataRecord;
-  /** Of the version that was read, for a change. */
+  /** Tag of the version that was read, for a change. */
   tag: string;
 }
 
@@ -43,7 +43,7 @@ export const metadataQuery = (id: string, metadataId: string) =>
     queryFn: async ({ signal }) => readOf(await api.GET(TABLE, { params: { path: { id, metadataId } }, signal })),
   });
 
-/** Lists are asked for anew, and what stands beside measurements. */
+/** Asks anew for the lists of metadata tables, and for what stands beside measurements. */
 async function renew(id: string): Promise<void> {
   const keys = [[...keyOf(id), 'list'], tablesQuery(id).queryKey, ['rows', id]];
   await Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
@@ -64,7 +64,7 @@ interface Target {
 
 const callOf = ({ id, metadataId, tag }: Target) => ({ params: { path: { id, metadataId } }, headers: { 'if-match': tag } });
 
-/** Puts a table in the place of another, unless somebody else did so since its tag was read. */
+/** Replaces a metadata table, unless somebody else did so since its tag was read. */
 export async function replaceMetadata(target: Target, metadata: Metadata): Promise<Read> {
   const read = readOf(await api.PUT(TABLE, { ...callOf(target), body: { metadata } }));
   queryClient.setQueryData(metadataQuery(target.id, target.metadataId).queryKey, read);

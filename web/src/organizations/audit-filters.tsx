@@ -7,14 +7,14 @@ import type { AuditSearch } from './search.ts';
 
 const said = words.organizations.audit.filters;
 
-/** The day after one, by the calendar here, as a moment. */
+/** The moment at which a day ends, in the time zone of the browser. */
 function endOf(day: string): string {
   const at = new Date(`${day}T00:00:00`);
   at.setDate(at.getDate() + 1);
   return at.toISOString();
 }
 
-/** What the service is asked for; days begin and end here, where the browser is. */
+/** The filters that the service is asked with. Days begin and end in the time zone of the browser. */
 export function filtersOf({ actor, action, resource, from, to }: AuditSearch): AuditFilters {
   const known = actionOf(action);
   return {

@@ -31,7 +31,7 @@ function Resource({ event: { resourceType, resourceId } }: { event: AuditEvent }
 interface EventProps {
   event: AuditEvent;
   people: ReadonlyMap<string, string>;
-  /** The address that shows only some events, besides what it leaves out already. */
+  /** Makes an address that shows only some of the events that are shown now. */
   narrow: (to: AuditSearch) => AuditSearch;
 }
 
@@ -87,7 +87,7 @@ function EventRow({ event, people, narrow }: EventProps) {
   );
 }
 
-/** Everything that happened in an organization, newest first, or what is asked for of it. */
+/** Everything that happened in an organization, newest first, or only the events that the address asks for. */
 export function AuditPage() {
   const { organization: id } = route.useParams();
   const search = route.useSearch();

@@ -74,7 +74,7 @@ function DeliveryRow({ id, webhook, delivery }: DeliveryOf) {
   );
 }
 
-/** What a webhook was sent, newest first; which of it is in the address. */
+/** What a webhook was sent, newest first. The address says which part of it is shown. */
 export function DeliveriesPanel({ id, webhook, search }: { id: string; webhook: Webhook; search: DeliveriesSearch }) {
   const asked = useQuery(deliveriesQuery(id, webhook.id, search));
   const params = { organization: id, webhook: webhook.id };

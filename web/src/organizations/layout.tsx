@@ -7,7 +7,7 @@ import './organizations.css';
 const route = getRouteApi('/guarded/organizations/$organization');
 const said = words.organizations;
 
-/** Whether somebody of a role changes who is in an organization and what it tells others. */
+/** Whether a role may change who is in an organization and what it tells others. */
 export const isAdmin = ({ role }: Pick<Organization, 'role'>): boolean => role === 'owner' || role === 'admin';
 
 /** What stands above every page of an organization. */

@@ -15,7 +15,7 @@ export type Webhook = AnswerTo<'/api/v1/organizations/{id}/webhooks', 'get'>[num
 export type Delivery = AnswerTo<'/api/v1/organizations/{id}/webhooks/{webhookId}/deliveries', 'get'>[number];
 export type AuditEvent = AnswerTo<'/api/v1/organizations/{id}/audit', 'get'>[number];
 
-/** What of the log is asked for. */
+/** Which events of the log are asked for. */
 export type AuditFilters = Omit<QueryOf<'/api/v1/organizations/{id}/audit', 'get'>, 'page' | 'pageSize'>;
 
 const byId = (id: string) => ({ params: { path: { id } } });
@@ -24,7 +24,7 @@ const byId = (id: string) => ({ params: { path: { id } } });
 const keyOf = (id: string) => ['organization', id];
 const ALL = ['organizations'];
 
-/** What is shown of an organization is asked for anew, and what oneself may with it. */
+/** Asks anew for what is shown of an organization, and for what the caller may do with it. */
 export async function renewOrganization(id: string): Promise<void> {
   const keys = [keyOf(id), ALL, ['my-organizations'], ['sharing', 'organizations']];
   await Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })));

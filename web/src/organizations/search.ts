@@ -6,7 +6,7 @@ export const organizationsSearch = z.object({ search: z.catch(z.optional(z.strin
 const uuid = z.catch(z.optional(z.uuid()), undefined);
 const day = z.catch(z.optional(z.iso.date()), undefined);
 
-/** What of an audit log is seen, as the address says it. */
+/** What is shown of an audit log, as the address says it. */
 export const auditSearch = z.object({
   page,
   /** A person, by their UUID. */

@@ -128,7 +128,7 @@ function RemovePanel({ organization: { id, name } }: { organization: Organizatio
   );
 }
 
-/** What an organization says of itself, and its end. */
+/** What an organization says of itself, and its deletion. */
 export function OrganizationSettingsPage() {
   const { organization: id } = route.useParams();
   const organization = useSuspenseQuery(organizationQuery(id)).data;

@@ -22,7 +22,7 @@ function WebhookTools({ id, webhook }: { id: string; webhook: Webhook }) {
     onSuccess: (_, isOn) => sayDone(isOn ? said.switchedOn : said.switchedOff),
   });
   const test = useMutation({ mutationFn: () => testWebhook(id, webhook.id), onSuccess: () => sayDone(said.tested) });
-  // what is shown once is kept here until the page is left
+  // the new secret is shown once, and kept here until the page is left
   const rotate = useMutation({ mutationFn: () => rotateSecret(id, webhook.id) });
   return (
     <>

@@ -15,7 +15,7 @@ export const makeOrganization = (body: { name: string; slug: string }) => bodyOf
 export type OrganizationChanges = BodyOf<'/api/v1/auth/organization/update', 'post'>['data'];
 export const changeOrganization = (organizationId: string, data: OrganizationChanges) =>
   renewAfter(organizationId, api.POST('/api/v1/auth/organization/update', { body: { organizationId, data } }));
-/** What is shown of organizations is asked for anew after the pages of this one were left. */
+/** Deletes an organization. What is shown of organizations is asked for anew after its pages were left. */
 export const removeOrganization = (organizationId: string) => api.POST('/api/v1/auth/organization/delete', { body: { organizationId } });
 export const leaveOrganization = (organizationId: string) => api.POST('/api/v1/auth/organization/leave', { body: { organizationId } });
 export const askToJoin = (id: string) =>
@@ -54,7 +54,7 @@ export const makeWebhook = (id: string, body: NewWebhook) =>
   renewAfter(id, bodyOf(api.POST('/api/v1/organizations/{id}/webhooks', { params: { path: { id } }, body })));
 export const switchWebhook = (id: string, webhookId: string, enabled: boolean) =>
   renewAfter(id, api.PATCH(HOOK, { params: { path: { id, webhookId } }, body: { enabled } }));
-/** What is shown of webhooks is asked for anew after the page of this one was left. */
+/** Deletes a webhook. What is shown of webhooks is asked for anew after its page was left. */
 export const removeWebhook = (id: string, webhookId: string) => api.DELETE(HOOK, { params: { path: { id, webhookId } } });
 /** Replaces the signing secret; only this answer holds the new one. */
 export const rotateSecret = (id: string, webhookId: string) =>

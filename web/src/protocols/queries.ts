@@ -11,7 +11,7 @@ const VERSION = '/api/v1/protocols/{id}/versions/{version}';
 const MOST = 100;
 
 type Answered = AnswerTo<typeof PROTOCOL, 'get'>;
-/** A protocol, with its code as indented JSON of the digits that it was sent with. */
+/** A protocol. Its code is indented JSON, whose numbers keep the digits that they were sent with. */
 export type Protocol = Shared & { code: string; codeVersion: number; family: Family };
 interface ProtocolChange {
   name?: string;
@@ -30,13 +30,13 @@ export const protocolQuery = (id: string) =>
     queryFn: async ({ signal }): Promise<{ protocol: Protocol; tag: string }> => {
       const { data, response } = await api.GET(PROTOCOL, { ...byId(id), signal, parseAs: 'text' });
       const answered = readExactly(data ?? '') as Answered;
-      // the other number of it is read as a number
+      // the version is the other number of the answer, and is read as a plain number
       const codeVersion = Number(printed(answered.codeVersion));
       return { protocol: { ...answered, codeVersion, code: printed(answered.code) }, tag: response.headers.get('etag') ?? '*' };
     },
   });
 
-/** The body as it is sent: code is read to the digit. Errors: SyntaxError. */
+/** The body as it is sent. Numbers in the code keep their digits. Errors: SyntaxError. */
 const bodyFrom = ({ code, ...body }: ProtocolChange) =>
   ({ ...body, ...(code === undefined ? {} : { code: readExactly(code) }) }) as BodyOf<typeof PROTOCOL, 'patch'>;
 

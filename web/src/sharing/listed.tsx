@@ -10,7 +10,7 @@ const macroRoute = getRouteApi('/guarded/library/macros/$macro/sharing');
 const protocolRoute = getRouteApi('/guarded/library/protocols/$protocol/sharing');
 const workbookRoute = getRouteApi('/guarded/library/workbooks/$workbook/sharing');
 
-/** Who may what with a macro, and why. */
+/** Who may do what with a macro, and why. */
 export function MacroSharingPage() {
   const { macro: id } = macroRoute.useParams();
   return (
@@ -31,7 +31,7 @@ export function MacroSharingPage() {
   );
 }
 
-/** Who may what with a protocol, and why. */
+/** Who may do what with a protocol, and why. */
 export function ProtocolSharingPage() {
   const { protocol: id } = protocolRoute.useParams();
   return (
@@ -52,7 +52,7 @@ export function ProtocolSharingPage() {
   );
 }
 
-/** Who may what with a workbook, and why. */
+/** Who may do what with a workbook, and why. */
 export function WorkbookSharingPage() {
   const { workbook: id } = workbookRoute.useParams();
   return (

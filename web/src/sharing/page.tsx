@@ -9,7 +9,7 @@ import { AskPanel, RequestsPanel } from './waiting.tsx';
 const route = getRouteApi('/guarded/experiments/$id/sharing');
 const said = words.sharing;
 
-/** Who may what with an experiment, and why; whoever may share it does so here. */
+/** Who may do what with an experiment, and why. Whoever may share it does so here. */
 export function SharingPage() {
   const { id } = route.useParams();
   const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;

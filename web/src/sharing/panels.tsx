@@ -24,7 +24,7 @@ interface SharingPanelsProps {
   children?: ReactNode;
 }
 
-/** What the caller may do, and why, for who does not see what others may. */
+/** What the caller may do, and why, for callers who do not see what others may do. */
 function OwnPanel({ shared, canContribute, isGranted }: { shared: Shared; canContribute: boolean; isGranted: boolean }) {
   const may = shared.resourceType === 'experiment' && canContribute ? said.roles.viewer.experiment : said.roles.viewer.other;
   return (
@@ -36,7 +36,7 @@ function OwnPanel({ shared, canContribute, isGranted }: { shared: Shared; canCon
   );
 }
 
-/** Who may what with a thing, and all that changes it. */
+/** Who may do what with a thing, and all that changes it. */
 export function SharingPanels({ shared, may, isOpen = true, isPublic, children = null }: SharingPanelsProps) {
   const navigate = useNavigate();
   return (

@@ -112,7 +112,7 @@ function CollaboratorRow({ shared, collaborator, mayShare }: { shared: Shared; c
 
 const keyOf = (each: Collaborator) => (each.kind === 'grant' ? each.id : each.kind === 'owner' ? `owner ${each.granteeId}` : each.kind);
 
-/** Who may what with a thing, and by which way. */
+/** Who may do what with a thing, and by which way. */
 export function PeoplePanel({ shared, mayShare, isPublic }: { shared: Shared; mayShare: boolean; isPublic: boolean }) {
   const asked = useQuery(collaboratorsQuery(shared));
   return (

@@ -7,7 +7,7 @@ import { api } from '../api.ts';
 
 const FOUND = 8;
 
-/** What can be shared; of these only groups of devices cannot be invited to. */
+/** Something that can be shared. People can be invited to each of these except a group of devices. */
 export interface Shared {
   resourceType: 'experiment' | 'protocol' | 'macro' | 'workbook' | 'device' | 'device_group';
   id: string;

@@ -14,7 +14,7 @@ interface SharingOfThingProps {
 
 const NOTHING = { canShare: false, canLeave: false, canContribute: false };
 
-/** What the page of sharing of a thing holds that is seen on one page of its own. */
+/** The content of the sharing page of a thing that has one page of its own. */
 export function SharingOfThing({ shared, link, visibility, may = NOTHING }: SharingOfThingProps) {
   return (
     <>

@@ -3,7 +3,7 @@ import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts'
 import { api, queryClient } from '../api.ts';
 import { peopleKey, type GranteeType, type PlaceFound, type Role, type Shared } from './queries.ts';
 
-/** What is shown of who may what, and of what oneself may, is asked for anew. */
+/** Asks anew for who may do what with a thing, and for what the caller may do. */
 async function renew(shared: Shared): Promise<void> {
   const keys = [
     peopleKey(shared),
@@ -34,10 +34,10 @@ export const changeRole = (shared: Shared, grantId: string, role: Role) =>
   );
 export const removeGrant = (shared: Shared, grantId: string) =>
   renewAfter(shared, api.DELETE('/api/v1/{resourceType}/{id}/collaborators/{grantId}', { params: { path: { ...shared, grantId } } }));
-/** Gives up one's own grant. What was shown may be closed to one by then, so that nothing is asked for anew. */
+/** Gives up the caller's own grant. Nothing is asked for anew, since what was shown may be closed to the caller by then. */
 export const leave = (shared: Shared) => api.DELETE('/api/v1/{resourceType}/{id}/collaborators/me', { params: { path: { ...shared } } });
 
-/** Who can be invited to by address. */
+/** Something that addresses can be invited to. */
 export type Invitable = Shared & { resourceType: Exclude<Shared['resourceType'], 'device_group'> };
 export const isInvitable = (shared: Shared): shared is Invitable => shared.resourceType !== 'device_group';
 
@@ -86,13 +86,13 @@ export const openToAll = (id: string) =>
   );
 export const moveResource = (shared: Shared, targetOrganizationId: string) =>
   renewAfter(shared, api.POST('/api/v1/{resourceType}/{id}/transfer', { params: { path: { ...shared } }, body: { targetOrganizationId } }));
-/** What is shown of experiments is asked for anew after the page of this one was left. */
+/** Deletes an experiment. What is shown of experiments is asked for anew after its page was left. */
 export const removeExperiment = (id: string) => api.DELETE('/api/v1/experiments/{id}', { params: { path: { id } } });
 export const renewExperiments = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ['experiments'] });
 
 type Place = NonNullable<AnswerTo<'/api/v1/experiments/{id}', 'get'>['locations']>[number];
 
-/** A place is called by the first part of its label until somebody changes it. */
+/** Adds a place, which is called by the first part of its label until somebody changes it. */
 export const addPlace = (id: string, { label, ...where }: PlaceFound) =>
   renewAfter(
     ofExperiment(id),

@@ -23,7 +23,7 @@ export function tellProblem(error: unknown): Told {
     };
   }
   if (error instanceof AuthError) {
-    // of other refusals its sentence says what to do
+    // the sentence of any other refusal says what to do
     const advice = error.status === 429 ? (words.problem.advice[429] ?? null) : null;
     return { sentence: error.message, advice, details: [], requestId: null };
   }
@@ -36,7 +36,7 @@ export function tellProblem(error: unknown): Told {
 interface ProblemProps {
   error: unknown;
   retry?: () => void;
-  /** What to do here after a refusal, by its code, where it is not the usual. */
+  /** What to do here after a refusal, by its code, where that is not the usual advice. */
   adviceHere?: Readonly<Record<string, string>>;
 }
 

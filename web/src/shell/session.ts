@@ -18,7 +18,7 @@ interface AuthFailure {
   code?: string | undefined;
 }
 
-/** A refusal of the authentication layer, as its sentence. */
+/** A refusal of the authentication layer; its message is the sentence that the layer answered. */
 export class AuthError extends Error {
   override readonly name = 'AuthError';
   readonly code: string | undefined;

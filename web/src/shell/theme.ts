@@ -3,7 +3,7 @@ export type Theme = (typeof THEMES)[number];
 
 const STORED = 'fieldlake.theme';
 
-/** What was chosen in this browser. */
+/** The theme that was chosen in this browser; `system` when none was. */
 export function readTheme(): Theme {
   const stored = localStorage.getItem(STORED);
   return THEMES.find((theme) => theme === stored) ?? 'system';

@@ -30,7 +30,7 @@ export const sayFailed = (error: unknown): void => {
   queue.add({ text: [sentence, advice].filter((part) => part !== null).join(' '), kind: 'problem' });
 };
 
-/** Where both are shown, and read to whoever does not see them. */
+/** Shows both kinds of message, and has them read to whoever does not see them. */
 export function Toasts() {
   return (
     <ToastRegion queue={queue} className="toasts">

@@ -7,7 +7,7 @@ import { Problem } from '../shell/problem.tsx';
 import { renewSession } from '../shell/session.ts';
 import { words } from '../words.ts';
 
-/** The token of a link stands behind `#`, which browsers send to no server; what looks at the address ahead spends nothing. */
+/** The token of a link stands behind `#`, which browsers send to no server. A program that opens the address before the person does spends nothing. */
 const tokenIn = (hash: string) => /^#?([\w-]{43})$/.exec(hash)?.[1];
 
 /** Spends a link that signs in, once the page is really looked at. */

@@ -19,7 +19,7 @@ export const FUNCTIONS = [
   'corr',
 ] as const;
 
-/** Those that need one column, and can be offered with it. */
+/** Functions that need one column only, and can be offered with it. */
 export const OF_ONE_COLUMN = FUNCTIONS.filter((name) => name !== 'corr');
 
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;

@@ -6,7 +6,7 @@ const isNumber = (type: string) => /^(DOUBLE|FLOAT|INT|BIGINT|DECIMAL|SMALLINT)/
 export const widthOf = (type: string): number =>
   isNumber(type) ? 128 : type.startsWith('TIMESTAMP') ? 208 : type === 'BOOLEAN' ? 96 : 184;
 
-/** On which side values of a type stand: numbers are compared by their ends. */
+/** On which side values of a type stand: numbers are compared by their last digits. */
 export const alignOf = (type: string): 'end' | 'start' => (isNumber(type) ? 'end' : 'start');
 
 /** A value as text; null for a value that is missing. */
@@ -19,7 +19,7 @@ interface Named {
   name?: unknown;
 }
 
-/** A person or a device by its name, a list by its length. A document is whole: a name in it is one member of many. */
+/** A value in short: a person or a device by its name, a list by its length. A document is shown whole: a name in it is one member of many. */
 function shortOf(value: object, type: string): string {
   if (Array.isArray(value)) return words.table.several(value.length);
   const { name } = value as Named;

@@ -15,7 +15,7 @@ interface GridRowProps {
   /** Pixels from the top of the body. */
   start: number;
   width: number;
-  /** Undefined while it is not held. */
+  /** Undefined while the row is not held. */
   row: Row | undefined;
   columns: readonly DataColumn[];
   /** The columns in sight. */
@@ -28,7 +28,7 @@ interface GridRowProps {
   onOpen: ((row: Row) => void) | undefined;
 }
 
-/** A row of a grid. It is drawn anew when something of it changes, and not for each row that others are scrolled by. */
+/** A row of a grid. It is drawn anew when something of it changes, not whenever the grid is scrolled by a row. */
 export const GridRow = memo(function GridRow(props: GridRowProps) {
   const { at, start, width, row, columns, shown, isChosen, active, toggle, onActive, onOpen } = props;
   const place = { transform: `translateY(${start}px)`, height: ROW_HEIGHT, width };

@@ -50,13 +50,13 @@ const STEPS: Readonly<Record<string, readonly [number, number]>> = {
 const clamp = (value: number, most: number) => Math.max(0, Math.min(most, value));
 
 /**
- * A grid of any number of rows and columns, of which only those in sight are drawn. The grid itself has the focus and names its active cell, so
- * that scrolling takes the focus from nobody; row and column numbers are those of the whole.
+ * A grid of any number of rows and columns, of which only those in sight are drawn. The grid itself has the focus and names its active cell, so that scrolling
+ * never takes the focus away. Row and column numbers are those of the whole.
  */
 export function Grid(props: GridProps) {
   const { name, columns, rows, begin, count, total, order, isLoading, onSort, onOpen, selection, onRange } = props;
   const choiceWidth = selection === undefined ? 0 : CHOICE_WIDTH;
-  /** Columns before those of the rows. */
+  /** Number of columns before those of the table. */
   const before = selection === undefined ? 0 : 1;
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState({ row: 0, column: 0 });
@@ -64,7 +64,7 @@ export function Grid(props: GridProps) {
     ({ row, column }: { row: number; column?: number }) => setActive((before) => ({ row, column: column ?? before.column })),
     [],
   );
-  // one function as long as it answers the same, since the columns in sight are worked out anew with each
+  // the same function as long as it answers the same: with each new one, the rows and columns in sight are worked out anew
   const rowsToDraw = useMemo(() => withActive(active.row), [active.row]);
   const columnsToDraw = useMemo(() => withActive(active.column), [active.column]);
   const rowWindow = useVirtualizer({

@@ -13,14 +13,14 @@ const said = words.table.live;
 
 interface LiveProps {
   shown: TableShown;
-  /** The version whose rows are shown, and how many they are in the whole table; null where the rows are narrowed down or grouped. */
+  /** The version whose rows are shown. `totalRows` is how many the whole table has in it; null where the rows are narrowed down or grouped. */
   version: number;
   totalRows: number | null;
   isLive: boolean;
   change: (isLive: boolean) => void;
 }
 
-/** Reads the rows of a question anew, and what the tables are. */
+/** Reads the rows of a question and the list of tables anew. */
 async function renew(experimentId: string, rows: QueryKey): Promise<void> {
   await Promise.all([rows, tablesQuery(experimentId).queryKey].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
@@ -40,7 +40,7 @@ export function LiveTool({ shown, version, totalRows, isLive, change }: LiveProp
   };
   const follow = useEffectEvent(read);
   useEffect(() => {
-    // one reading at a time, and of each version once: what is told meanwhile is read after it
+    // one reading at a time, and one for each version: what is told meanwhile is read afterwards
     if (isLive && isNewer && !isReading && told.version !== tried.current) follow();
   }, [isLive, isNewer, isReading, told]);
   return (

@@ -3,7 +3,7 @@ import { changesOf } from '../../../clients/typescript/src/changes.ts';
 import { api, queryClient } from '../api.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 
-/** A table as the service last told it; a version of null for one that is gone. */
+/** A table as the service last told of it; `version` is null for a table that is gone. */
 export interface Told {
   version: number | null;
   totalRows: number | null;
@@ -11,17 +11,17 @@ export interface Told {
 
 interface Followed {
   told: Told | null;
-  /** Why nothing is told any more; null while it is. */
+  /** Why the service tells nothing any more; null while it does. */
   error: unknown;
 }
 
 const NOTHING: Followed = { told: null, error: null };
 
-/** The greater version counts, in whatever order two were told. */
+/** Picks the one with the greater version, in whatever order the two were told. A table that is gone counts always. */
 const newerOf = (before: Told | null, next: Told): Told =>
   next.version === null || (before?.version ?? -1) <= next.version ? next : (before ?? next);
 
-/** A table as it is now, for whoever cannot say what they missed. */
+/** Reads a table as it is now, for a listener that cannot say what it missed. */
 async function readTold(id: string, table: string): Promise<Told> {
   const tables = await queryClient.query({ ...tablesQuery(id), staleTime: 0 });
   const found = tables.find(({ identifier }) => identifier === table);
@@ -29,8 +29,8 @@ async function readTold(id: string, table: string): Promise<Told> {
 }
 
 /**
- * What the service tells of a table. Nobody listens for a page that is not seen, of which a browser may have many and few connections; it goes
- * on behind what it heard last when it is seen again.
+ * Follows what the service tells of a table. A page that is not seen does not listen: a browser may have many such pages, and few connections. When the page is
+ * seen again, it goes on behind what it heard last.
  */
 export function useFollowed(id: string, table: string): Followed {
   const [followed, setFollowed] = useState(NOTHING);

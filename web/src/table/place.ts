@@ -9,11 +9,11 @@ interface Kept {
   first: number;
   rowHeight: number;
   scroller: RefObject<HTMLElement | null>;
-  /** Told by how many rows what was there has moved down. */
+  /** Called with the number of rows by which the rows that were there have moved down. */
   onMoved: (rows: number) => void;
 }
 
-/** Keeps the rows in sight where they are when others come before them. Whoever is at the very top sees what comes there. */
+/** Keeps the rows in sight where they are when others come before them. Whoever is at the very top sees the new rows. */
 export function useKeptPlace({ rows, begin, first, rowHeight, scroller, onMoved }: Kept): void {
   const anchor = useRef<{ id: unknown; at: number }>(undefined);
   useLayoutEffect(() => {

@@ -23,9 +23,9 @@ export type DataColumn = RowPage['data']['columns'][number];
 interface RowsPlace {
   /** Index of its first row. */
   first: number;
-  /** How many rows there were until the farthest that was read, held or not. */
+  /** Number of rows up to the farthest that was read, held or not. */
   reached: number;
-  /** Leads there within the version that gave it; without one the page is asked for by its number. */
+  /** Leads to the page within the version that gave it. Without a cursor the page is asked for by its number. */
   cursor?: string;
 }
 export interface RowsRead extends ReadPage, Pick<RowsPlace, 'first' | 'reached'> {}
@@ -41,14 +41,14 @@ async function readRows({ experimentId, table, search }: TableShown, place: Rows
   return { ...read, first, reached: Math.max(place.reached, first + read.page.data.rows.length) };
 }
 
-/** The rows of a question, page after page by cursor, of which only those near each other are held. An aggregate is one page. */
+/** The rows of a question, page after page by cursor. Only pages next to each other are held. An aggregate is one page. */
 export const rowsQuery = (shown: TableShown) => {
   const queryKey = ['rows', shown.experimentId, questionOf(shown.table, shown.search)];
   return infiniteQueryOptions({
     queryKey,
     queryFn: async ({ pageParam, signal, client }) => {
       const [begun] = client.getQueryData<InfiniteData<RowsRead, RowsPlace>>(queryKey)?.pageParams ?? [];
-      // what is read anew is of the newest version, to which no cursor of an earlier one leads
+      // the first page that is held is read anew from the newest version, to which no cursor of an earlier one leads
       return readRows(shown, begun === pageParam ? { ...pageParam, cursor: undefined } : pageParam, signal);
     },
     initialPageParam: START,
@@ -57,7 +57,7 @@ export const rowsQuery = (shown: TableShown) => {
     getPreviousPageParam: ({ previous, first }, pages): RowsPlace | null =>
       previous === null ? null : { first: Math.max(0, first - PAGE_ROWS), reached: reachedBy(pages), cursor: previous.cursor },
     maxPages: MOST_PAGES,
-    // each page has moved by one when the first is dropped: comparing them cell by cell would find nothing that is the same
+    // each page moves by one when the first is dropped, so that comparing them cell by cell would find nothing that is the same
     structuralSharing: false,
     // the grid stays while the next question is asked
     placeholderData: keepPreviousData,
@@ -65,7 +65,7 @@ export const rowsQuery = (shown: TableShown) => {
   });
 };
 
-/** Holds the page of a row instead of those that are held: what lies between is not read. */
+/** Reads the page of a row, and holds it instead of the pages that are held. Pages between are not read. */
 export async function jumpTo(shown: TableShown, row: number): Promise<void> {
   const { queryKey } = rowsQuery(shown);
   await queryClient.cancelQueries({ queryKey });

@@ -1,7 +1,7 @@
 import type { PageAsked } from '../../../clients/typescript/src/rows.ts';
 import type { TableSearch } from './search.ts';
 
-/** What is asked of the API for what the address shows: the one translation, for the grid and for every way to say the same. */
+/** Turns what the address shows into what the API is asked. The grid and every snippet use this one translation. */
 export function questionOf(tableName: string, search: TableSearch): Omit<PageAsked, 'page' | 'pageSize' | 'limit' | 'cursor'> {
   const { columns, orderBy, orderDirection, filters, aggregation, asOf } = search;
   return {

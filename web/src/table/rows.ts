@@ -3,7 +3,7 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { jumpTo, PAGE_ROWS, rowsQuery, type DataColumn, type Row, type TableShown } from './queries.ts';
 import type { Sight } from './sight.ts';
 
-/** So many rows before the end of those that are held, at either side, the next page is asked for. */
+/** The next page is asked for when the rows in sight come this near to either end of those that are held. */
 const AHEAD = 40;
 
 /** The rows of a question that are held, and what is known of the others. */
@@ -11,12 +11,12 @@ export interface HeldRows {
   rows: readonly Row[];
   /** Index of the first of them among all. */
   begin: number;
-  /** Rows until the farthest that was read: what is not held of them is read again when it comes into sight. */
+  /** Number of rows up to the farthest that was read. Those that are not held are read again when they come into sight. */
   count: number;
   /** Rows that match. */
   total: number;
   columns: readonly DataColumn[];
-  /** The version that they are of; undefined before the first answer. */
+  /** The version of the rows; undefined before the first answer. */
   version: number | undefined;
   error: unknown;
   retry: () => void;

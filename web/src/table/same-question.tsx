@@ -18,7 +18,7 @@ function Plan({ shown }: { shown: TableShown }) {
   return <pre tabIndex={0}>{data.statement}</pre>;
 }
 
-/** Whether there is room for more than the rows: a phone begins with it folded. */
+/** Whether there is room for more than the rows; a phone begins with this part folded. */
 const isRoomy = () => matchMedia('(min-width: 40rem)').matches;
 
 /** What the grid shows, as a program would ask for it, ready to be copied. */

@@ -18,7 +18,7 @@ const aggregation = z.object({
   ),
 });
 
-/** What of a table is seen, as the address says it. What cannot be read is left out. */
+/** What is shown of a table, as the address says it. What cannot be read is left out. */
 export const tableSearch = z.object({
   columns: z.catch(z.optional(z.array(name)), undefined),
   orderBy: z.catch(z.optional(name), undefined),

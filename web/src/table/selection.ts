@@ -4,7 +4,7 @@ import type { Row } from './queries.ts';
 /** The rows that somebody chose, by their ids. */
 export interface Selection {
   chosen: ReadonlySet<string>;
-  /** Chooses the row at an index, or takes it out; `isRange` adds all from the one before. */
+  /** Chooses the row at an index, or takes it out; `isRange` adds all from the row that was chosen before. */
   toggle: (at: number, isRange: boolean) => void;
   /** Adds all rows between two indexes, both included. */
   add: (from: number, to: number) => void;
@@ -24,7 +24,7 @@ interface Shown {
   version: number | undefined;
 }
 
-/** Rows whose ids are known though they are not held any more: as many as one annotation takes. */
+/** Rows on either side of those that are held, whose ids stay known: as many as one annotation takes. */
 const MOST_KNOWN = 10_000;
 
 interface KnownIds {
@@ -33,7 +33,7 @@ interface KnownIds {
   indexOf: (id: string) => number | null;
 }
 
-/** Ids by index, of the rows that are held and of those near them that were. */
+/** Ids by index: of the rows that are held, and of rows near them that were held before. */
 function useKnownIds({ rows, begin, version }: Shown, question: string): KnownIds {
   const known = useRef<{ of: string; ids: Map<number, string> }>({ of: '', ids: new Map() });
   const of = `${question} ${version}`;

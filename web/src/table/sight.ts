@@ -3,7 +3,7 @@ interface Range {
   last: number;
 }
 
-/** The rows in sight. Whoever follows them is told, and nobody else: the page around a grid has nothing to draw while it is scrolled. */
+/** The rows in sight. Only followers are told of them, so that the page around a grid is not drawn anew while the grid is scrolled. */
 export interface Sight {
   get: () => Range;
   set: (first: number, last: number) => void;

@@ -8,7 +8,7 @@ import { SendButton } from './send-button.tsx';
 import './confirm.css';
 
 interface ConfirmProps {
-  /** What the button says, and is done. */
+  /** What the button says and does. */
   action: string;
   /** What follows from it. */
   consequence: string;

@@ -5,7 +5,7 @@ export function fieldsOf(form: HTMLFormElement): Record<string, string | undefin
   return fields;
 }
 
-/** To be called once what a form holds has been taken: from then on it shows what is stored, or nothing, unless somebody has written on meanwhile. */
+/** Remembers what a form holds. Answers a function to call once that is taken: it resets the form, unless somebody has written on meanwhile. */
 export function resetOnceTaken(form: HTMLFormElement): () => void {
   const textOf = () => JSON.stringify(fieldsOf(form));
   const sent = textOf();

@@ -8,12 +8,12 @@ interface SectionProps<T> {
   /** What can be done here, beside the title. */
   action?: ReactNode;
   asked: { data: T | undefined; error: unknown; refetch: () => unknown };
-  /** What is said instead of nothing; undefined where there is something. */
+  /** What is said where there is nothing; undefined where there is something. */
   empty: (data: T) => string | undefined;
   children: (data: T) => ReactNode;
 }
 
-/** A part of a page that is asked for by itself: it waits, fails and is empty by itself. */
+/** A part of a page with a query of its own: it waits, fails and is empty by itself. */
 export function Section<T>({ id, title, asked, empty, action = null, children }: SectionProps<T>) {
   const { data, error, refetch } = asked;
   const nothing = data === undefined ? undefined : empty(data);

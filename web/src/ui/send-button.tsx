@@ -8,9 +8,8 @@ interface SendButtonProps extends Omit<ComponentProps<'button'>, 'disabled' | 'a
 }
 
 /**
- * A button that sends something, and nothing more until that is answered.
- * What is disabled loses the focus, and with it the way out of a dialog by Escape; so it only says that it is, and takes no press,
- * nor the one that a browser makes of Enter in a field of its form.
+ * A button that sends something, and nothing more until that is answered. A disabled button would lose the focus, and with it the way out of a dialog by
+ * Escape. So this button only says that it is disabled, and takes no press, nor the one that a browser makes of Enter in a field of its form.
  */
 export function SendButton({ isSending, isIdle = false, type = 'button', className = 'button', onClick, ...rest }: SendButtonProps) {
   const isStill = isSending || isIdle;

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** The same value as before while it says the same, so that what is drawn from it is not drawn again. */
+/** Keeps the former value while the new one says the same, so that what is drawn from it is not drawn again. */
 export function useSteady<T>(value: T): T {
   const [kept, setKept] = useState(value);
   if (JSON.stringify(kept) === JSON.stringify(value)) return kept;

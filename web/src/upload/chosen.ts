@@ -68,7 +68,7 @@ export function uploadFieldsOf({ kind, tableId, tableName, missing, decimal, dat
   };
 }
 
-/** The fields of a preview: the name of a new table changes nothing of what is read. */
+/** The fields of a preview, without the name of a new table, which changes nothing of what is read. */
 export function previewFieldsOf(chosen: Chosen): PreviewFields {
   const fields = uploadFieldsOf(chosen);
   if (fields.targetKind === 'existing') return fields;
@@ -76,7 +76,7 @@ export function previewFieldsOf(chosen: Chosen): PreviewFields {
   return nameless;
 }
 
-/** What is chosen with another type of one column; without a type its values say it. */
+/** What is chosen, with another type of one column; without a type the column's values decide. */
 export const withType = (chosen: Chosen, column: string, type: TypeWord | undefined): Chosen => ({
   ...chosen,
   types: [...chosen.types.filter((each) => each.column.trim() !== column), ...(type === undefined ? [] : [{ column, type }])],

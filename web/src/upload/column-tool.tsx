@@ -79,7 +79,7 @@ function ChangeState({ id, asked }: { id: string; asked: ColumnChange }) {
   );
 }
 
-/** Gives a column of the table another name or type; nothing for columns that the table has no more. */
+/** Gives a column of the table another name or type; shows nothing for columns that the table no longer has. */
 export function ColumnTool({ id, tableId, reported, columns }: ColumnToolProps) {
   const [asked, setAsked] = useState<ColumnChange>();
   const name = asked?.name ?? asked?.column ?? reported.name;

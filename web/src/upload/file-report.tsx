@@ -14,7 +14,7 @@ interface FileReportProps {
   isOpen: boolean;
   /** The table as it is now; undefined when it is gone or not known yet. */
   table: TableListed | undefined;
-  /** Columns are changed by whoever manages the experiment. */
+  /** Whether the caller manages the experiment, and so may change columns. */
   mayChange: boolean;
 }
 

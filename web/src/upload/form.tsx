@@ -15,7 +15,7 @@ import type { Sent } from './send.ts';
 
 const said = words.upload;
 
-/** A file that misses its place is not opened instead of the page, and who leaves while files are sent is asked. */
+/** Keeps the browser from opening a file that is dropped beside its place, and asks before the page is left while files are sent. */
 function useGuardedPage(isSending: boolean): void {
   useEffect(() => {
     const refuse = (event: Event) => event.preventDefault();
@@ -49,7 +49,7 @@ function Progress({ sent: { bytes, total }, isPaused, cancel }: { sent: Sent; is
 
 interface UploadFormProps {
   id: string;
-  /** New tables are for whoever manages the experiment. */
+  /** Whether the caller manages the experiment, and so may make tables. */
   mayMakeTables: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { UploadFields } from '../../../clients/typescript/src/uploads.ts';
 
 export type Kind = UploadFields['sourceKind'];
 
-/** Of every kind its files' endings, and whether their values are text that can be read in more than one way. */
+/** The endings of the files of every kind, and whether their values are text that can be read in more than one way. */
 const KINDS: Readonly<Record<Kind, { endings: readonly string[]; isText: boolean }>> = {
   csv: { endings: ['.csv'], isText: true },
   tsv: { endings: ['.tsv'], isText: true },

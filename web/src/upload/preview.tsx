@@ -12,7 +12,7 @@ import { previewQuery, type PreviewedColumn, type PreviewedFile } from './querie
 const said = words.upload.preview;
 const { report } = words.upload;
 
-/** Reasons for which nothing is known of a file that may well be read. */
+/** Reasons why a preview knows nothing of a file that may well be read. */
 const UNKNOWN: readonly (string | null)[] = ['whole_file_needed', 'part_too_short', 'took_too_long'];
 
 type Outcome = keyof typeof said.status;
@@ -210,7 +210,7 @@ interface PreviewProps {
   change: (change: (before: Chosen) => Chosen) => void;
 }
 
-/** What is decided of each column of the chosen files, before they are sent; it follows what is said of their reading. */
+/** Shows what is decided of each column of the chosen files, before they are sent. It follows the settings of how they are read. */
 export function Preview({ id, chosen, isDisabled, change }: PreviewProps) {
   const settled = useSettled(chosen);
   const { files, kind } = settled;

@@ -39,7 +39,7 @@ export const previewQuery = (id: string, fields: PreviewFields, files: readonly 
     queryKey: ['upload-preview', id, fields, files.map(({ name, size, lastModified }) => [name, size, lastModified])],
     queryFn: ({ signal }) => previewFiles(api, id, fields, files, { signal }),
     placeholderData: keepPreviousData,
-    // files do not change, and what the table has by then is asked for anew by whoever comes back
+    // files do not change; whoever comes back asks anew, since the table may have changed
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -58,7 +58,7 @@ export const historyQuery = (id: string, page: number) =>
     refetchInterval: ({ state: { data } }) => (data?.uploads.some(isRunning) === true ? 2 * POLL_MS : false),
   });
 
-/** What the tables and uploads of an experiment are has changed. */
+/** Asks anew for the tables, uploads and rows of an experiment. */
 export async function renewTables(id: string): Promise<void> {
   await Promise.all(
     [tablesQuery(id).queryKey, ['uploads', id], ['rows', id]].map((queryKey) => queryClient.invalidateQueries({ queryKey })),

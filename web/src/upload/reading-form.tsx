@@ -64,7 +64,7 @@ function TypesField({ chosen: { types }, isDisabled, change }: ReadingFormProps)
   );
 }
 
-/** How text is read where its values are not to decide; folded away until it is wanted. */
+/** Settings of how text is read, where its values are not to decide. They are folded away until they are wanted. */
 export function ReadingForm(props: ReadingFormProps) {
   const { chosen, isDisabled, change } = props;
   return (

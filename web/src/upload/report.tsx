@@ -22,7 +22,7 @@ function Reading({ upload: { files } }: { upload: UploadReport }) {
       <p role="status" className="number">
         {said.reading(done, files.length)}
       </p>
-      {/* without a value it says only that something is going on */}
+      {/* without a value a progress bar says only that something is going on */}
       {files.length > 1 ? (
         <progress aria-label={said.readingLabel} max={files.length} value={done} />
       ) : (

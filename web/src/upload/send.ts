@@ -20,7 +20,7 @@ export const sendCounted =
     new Promise((resolve, reject) => {
       const sender = new XMLHttpRequest();
       sender.open(request.method, request.url);
-      // the boundary of the form is made when it is sent
+      // content-type names the boundary of the form, which is made when the form is sent
       for (const [name, value] of request.headers) if (name !== 'content-type') sender.setRequestHeader(name, value);
       sender.upload.onprogress = ({ loaded, total }) => tell({ bytes: loaded, total });
       sender.onload = () =>

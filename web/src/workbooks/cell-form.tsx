@@ -105,7 +105,7 @@ function NamedForm({ kind, position, chosen, name, isDisabled, choose, rename }:
   );
 }
 
-/** A cell as the JSON that the API takes. What is not JSON is kept until it is. */
+/** A cell as the JSON that the API takes. A text that is not JSON yet is kept until it is. */
 function JsonForm({ cell, position, change }: CellProps<CellType>) {
   const [typed, setTyped] = useState<string>();
   const text = typed ?? JSON.stringify(cell, null, 2);

@@ -3,7 +3,7 @@ import type { Cell, CellType } from './queries.ts';
 
 export type CellOf<Type extends CellType> = Extract<Cell, { type: Type }>;
 
-/** Types that a person adds; outputs are what a run leaves. */
+/** Types of cells that a person adds; outputs are left by a run. */
 export const ADDED: readonly CellType[] = ['markdown', 'question', 'protocol', 'macro', 'command', 'branch'];
 
 /** An id that no cell has yet. */

@@ -50,7 +50,7 @@ export function Lines({ id, label, value, isDisabled, onChange, rows = 3 }: Cont
   );
 }
 
-/** A list to choose one of; what is not in it any more stays. */
+/** A list to choose one of. A chosen value that is no longer in the list stays. */
 export function Choose({ id, label, value, isDisabled, onChange, texts }: ControlProps & { texts: Readonly<Record<string, string>> }) {
   return (
     <Field id={id} label={label}>

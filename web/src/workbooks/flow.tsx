@@ -45,7 +45,7 @@ function Steps({ graph: { nodes, edges } }: { graph: FlowGraph }) {
 interface FlowFormProps {
   id: string;
   graph: FlowGraph | undefined;
-  /** Of the flow that is there. */
+  /** Tag of the stored flow; undefined without one. */
   tag: string | undefined;
 }
 
@@ -87,7 +87,7 @@ function FlowForm({ id, graph, tag }: FlowFormProps) {
   );
 }
 
-/** What a person walks through in the field; managers write it. */
+/** The flow that a person walks through in the field; managers write it. */
 export function FlowPanel({ id, mayWrite, isWritten }: { id: string; mayWrite: boolean; isWritten: boolean }) {
   const { data, error, refetch } = useQuery(taggedFlowQuery(id));
   return (

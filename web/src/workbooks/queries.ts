@@ -87,14 +87,14 @@ export async function detachWorkbook(id: string): Promise<void> {
   await renewAttached(id);
 }
 
-/** Follows the attached workbook as it is now, and answers the number of that version. */
+/** Makes an experiment follow its workbook as it is now, and answers the number of that version. */
 export async function upgradeWorkbook(id: string): Promise<number> {
   const { version } = await bodyOf(api.POST('/api/v1/experiments/{id}/workbook/upgrade', byId(id)));
   await renewAttached(id);
   return version;
 }
 
-/** Follows another version of the attached workbook, and answers its number. */
+/** Makes an experiment follow another version of its workbook, and answers the number of that version. */
 export async function chooseVersion(id: string, versionId: string): Promise<number> {
   const { version } = await bodyOf(api.POST('/api/v1/experiments/{id}/workbook/version', { ...byId(id), body: { versionId } }));
   await renewAttached(id);

@@ -1,4 +1,4 @@
-/** What the pages of workbooks, and of what an experiment has of them, say. */
+/** What the pages of workbooks say, and those of an experiment's workbook. */
 export const workbooks = {
   cells: 'Cells',
   none: 'No cell yet. Add the first one below.',
