@@ -1,4 +1,7 @@
-/** Channels of straight axes, whose range or logarithm can be asked for. Types of chart that are not listed here have none: cells by name, circles, shares. */
+/**
+ * The straight axes of each type of chart, by channel, whose range or logarithm can be asked for. Types that are not listed have none: cells by name, circles,
+ * shares.
+ */
 import type { Look } from './look.ts';
 
 export type AxisName = keyof Pick<Look, 'x' | 'y' | 'y2' | 'z'>;

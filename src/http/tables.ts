@@ -32,7 +32,7 @@ export async function requireTable(request: Request, response: Response, next: N
   const { caller, signal } = getExchange(response);
   const leave = getContext(request).shares.enter(caller?.userId ?? '');
   response.once('close', leave);
-  // the answer to a caller who is gone already has closed before
+  // the answer to a caller who is gone has closed already, and closes no second time
   if (signal.aborted) leave();
   await open(request, response, 'query');
   refuseUnknownParameters(request);

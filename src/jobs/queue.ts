@@ -38,7 +38,7 @@ interface QueueOptions {
 }
 
 const GRANT_LOCK = 7_310_586_412_003;
-/** A statement of the queue that has no answer by then will never have one. It is cut off, and the queue's own clock asks again. */
+/** A statement of the queue without an answer after so long will never have one. It is cut off, and the queue's own clock asks again. */
 const SILENT_MS = 30_000;
 const EXPIRES_AFTER_SECONDS = 6 * 3600;
 /**

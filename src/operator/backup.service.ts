@@ -1,4 +1,4 @@
-/** A backup of everything that the service keeps, in one folder. */
+/** Backs up everything that the service keeps into one folder, and restores it. */
 import { constants, createWriteStream } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

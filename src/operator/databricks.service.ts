@@ -15,7 +15,7 @@ import { listNamedTables } from './lake.queries.ts';
 
 const quoteText = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** The ending of a table's name in the catalog, by which it is known even after somebody renamed it. These digits of a version 7 id are random. */
+/** The ending of a table's name in the catalog. By it, a table that is renamed here keeps its name there. These digits of a version 7 id are random. */
 const endingOf = (tableId: string) => tableId.replaceAll('-', '').slice(-12);
 
 interface Registered {

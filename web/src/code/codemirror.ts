@@ -12,8 +12,8 @@ import type { CodeLanguage, CodeProblem } from './language.ts';
 import { look } from './look.ts';
 
 /**
- * The languages of code. This file is loaded with the first page that shows code. Styles go into a sheet of the editor's shadow root, which the policy of the
- * page allows.
+ * The languages of the editor. It is loaded with the first page that shows code. Its styles go into a sheet of its shadow root, which the policy of the page
+ * allows.
  */
 const LANGUAGES: Readonly<Record<CodeLanguage, () => LanguageSupport | StreamLanguage<unknown>>> = {
   python: () => python(),
