@@ -260,7 +260,7 @@ function packageRoot(): string {
   return folder;
 }
 
-const halfOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4));
+const quarterOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4));
 
 /** Reads the environment, once. Throws ConfigError with one sentence when a setting is wrong or half given. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
@@ -289,7 +289,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     worker: env.WORKER,
     logLevel: env.LOG_LEVEL ?? (process.stderr.isTTY && env.LOG_FILE === undefined ? 'warn' : 'info'),
     logFile: env.LOG_FILE,
-    duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? halfOfMemoryMb() },
+    duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? quarterOfMemoryMb() },
     s3: readS3Settings(env),
     engines: readEngineSettings(env, lake.place),
     iot: iotSettings(env),
