@@ -11,7 +11,7 @@ import { openDuckdbWriter } from './lakehouse/engines/duckdb/write.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
 
-/** Opens the lake's store where it lies, and closes it again. */
+/** Opens the lake's store for one piece of work, and closes it again. */
 export async function useLakeStore<T>(config: Config, db: Database, work: (store: ObjectStore) => Promise<T>): Promise<T> {
   const store = await openLakeStore(config, await findPlace(db, config.lake.place));
   try {

@@ -20,7 +20,7 @@ export interface Look {
   theme?: 'light' | 'dark';
   /** Pixels. */
   fontSize?: number;
-  /** Dots an inch of a PNG; a pixel of its size is 1/96 inch. */
+  /** Dots an inch of a PNG. The size of a chart is given in pixels of 1/96 inch. */
   dpi?: number;
   /** Whether the small pictures of a faceted chart have one scale. */
   facetScales?: 'shared' | 'own';

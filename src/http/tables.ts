@@ -39,7 +39,7 @@ export async function requireTable(request: Request, response: Response, next: N
   next();
 }
 
-/** Decides the table's own action for a body that names the table. */
+/** Decides whether the caller may read the table that the body names, and opens the table. */
 export async function requireBodyTable(request: Request, response: Response, next: NextFunction): Promise<void> {
   await open(request, response, 'body');
   next();

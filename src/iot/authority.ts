@@ -59,7 +59,7 @@ export async function makeAuthority(): Promise<string> {
   return `${await pem(keys.privateKey)}\n${certificate.toString('pem')}\n`;
 }
 
-/** Opens what `makeAuthority` made. */
+/** Opens an authority from the PEM text that `makeAuthority` made: its private key, then its certificate. */
 export async function openAuthority(text: string): Promise<Authority> {
   const [keyDer, certificateDer] = x509.PemConverter.decode(text);
   if (!keyDer || !certificateDer) throw new Error('an authority is the PEM of a key and of a certificate');

@@ -40,8 +40,8 @@ function parse(csr: string): x509.Pkcs10CertificateRequest {
 }
 
 /**
- * Reads a PEM signing request: signed by its own key, RSA of 2048 to 4096 bits or ECDSA on P-256, P-384 or P-521 (what AWS IoT takes too).
- * Anything else is `csrInvalid` with the reason. Only the public key of a request is ever used: subject and extensions are ours.
+ * Reads a PEM signing request. Its key must have signed it, and must be RSA of 2048 to 4096 bits or ECDSA on P-256, P-384 or P-521, as AWS IoT also demands.
+ * Any other request throws `csrInvalid` with the reason. Only the public key of a request is used: the service chooses subject and extensions itself.
  */
 export async function readSigningRequest(csr: string): Promise<x509.Pkcs10CertificateRequest> {
   if (csr.length > LONGEST_CSR) throw errors.csrInvalid(`it is longer than ${LONGEST_CSR} characters`);

@@ -17,7 +17,7 @@ export const MAX_POLICIES = 10;
 /** Characters of a policy document or a session policy, without whitespace. */
 export const MAX_POLICY_LENGTH = 2048;
 
-/** Where the things live: `arn:aws:iot:eu-central-1:123456789012`. */
+/** The common beginning of an account's ARNs in one region: `arn:aws:iot:eu-central-1:123456789012`. */
 export type ArnPrefix = string;
 
 export const printClientArn = (prefix: ArnPrefix, clientId: string) => `${prefix}:client/${clientId}`;

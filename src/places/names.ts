@@ -15,7 +15,7 @@ const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
 /** What stands before the columns: how many towns, how many names. */
 const HEAD = 2 * NUMBER;
 
-/** Sort below and above everything that can follow a name: a folded name has letters, digits and spaces. */
+/** These bytes sort below and above everything that can follow a name, because a folded name holds only letters, digits and spaces. */
 const BELOW = Buffer.from([0x00]);
 const ABOVE = Buffer.from([0xff]);
 

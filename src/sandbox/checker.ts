@@ -12,7 +12,7 @@ const toProblems = (record: BoxRecord): CompileProblem[] => {
   });
 };
 
-/** Asks one process of a language, which only ever parses, whether code would start. Parsing runs nothing, so callers share it; it ends when idle. */
+/** Asks a process of a language whether code would start. The process only parses and runs nothing, so callers share it. It ends when idle. */
 export class Checker {
   readonly #start: () => MacroProcess;
   #process: MacroProcess | undefined;

@@ -19,6 +19,7 @@ export const listLinkedAccounts = (db: Queryable, userId: string) =>
       updated_at as "updatedAt"
     from provider_accounts where user_id = ${userId} order by created_at, id`);
 
+/** Removes a person's link to an account at a provider; without `accountId`, all of the person's links to that provider. */
 export const deleteLinkedAccount = (db: Queryable, userId: string, provider: string, accountId: string | null) =>
   db.run(sql('account.deleteLinkedAccount')`
     delete from provider_accounts where user_id = ${userId} and provider = ${provider} and (${accountId}::text is null or account_id = ${accountId})`);

@@ -119,7 +119,7 @@ const DIMENSIONS = ['annotation', 'identity', 'metadata_record', 'registry'] as 
 /** Finds the internal tables of an experiment and their versions at one moment. The columns that metadata adds are read after the versions, never before. */
 async function besideOf(ctx: Context, { experimentId, kind }: OpenTable) {
   const { tables, existing, versions } = await findInternalTables(ctx.db, experimentId, DIMENSIONS);
-  // an experiment has this table from the moment that its first metadata are written
+  // an experiment has a `metadata_record` table once its first metadata are written
   const adds = isDescribed(kind) && existing.has('metadata_record');
   return { tables, versions, columns: adds ? await loadMetadataColumns(ctx.db, experimentId) : [] };
 }

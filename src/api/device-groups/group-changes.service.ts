@@ -55,6 +55,7 @@ export async function onboardGroup(ctx: Context, caller: Caller, groupId: string
 const requestsOf = ({ csrs }: GroupCertification): ReadonlyMap<string, string> =>
   new Map((csrs ?? []).map(({ deviceId, csr }) => [deviceId.toLowerCase(), csr]));
 
+/** Issues certificates to devices of a group. */
 export async function issueForGroup(
   ctx: Context,
   caller: Caller,

@@ -8,7 +8,7 @@ export const ROWS_AT_ONCE = 6;
 /** Makes the caller for one row of many. Each row is a change of its own. The answer as a whole is not kept for an Idempotency-Key. */
 export const makeRowCaller = (caller: Caller): Caller => ({ ...caller, created: (_tx, answer) => Promise.resolve(answer) });
 
-/** Explains the failure of one row of many: a sentence of the catalogue, never what went wrong on our side. */
+/** Explains in one sentence why one row of many failed. The details of an unexpected error go to the log only. */
 export function explainFailure(ctx: Context, error: unknown): string {
   if (error instanceof ApiError && error.status < 500) return error.message;
   ctx.log.warn({ err: error }, 'one of many failed');

@@ -13,7 +13,7 @@ const columns = fragment`
   r.created_by as "createdBy", p.first_name as "ownerFirstName", p.last_name as "ownerLastName",
   c.collaborators as "membersCount", r.created_at as "createdAt", r.updated_at as "updatedAt"`;
 
-/** What an experiment's own two rows hold. */
+/** Selects what the two rows of an experiment hold: one in `resources`, one in `experiments`. */
 const experiments = fragment`
   select r.id, r.name, r.description, e.status, case when ${isPublic} then 'public' else 'private' end as visibility, r.public_from,
     e.anonymize_contributors, e.workbook_id, e.workbook_version_id, r.organization_id, r.created_by, r.created_at, r.updated_at, r.version

@@ -7,6 +7,7 @@ const columns = fragment`
 
 export type StoredOrganization = ManagedOrganization & { metadata: Record<string, unknown> | null };
 
+/** Finds an organization with its metadata. */
 export const findStored = (db: Queryable, id: string) =>
   db.one<StoredOrganization>(sql('organizations.findStored')`select ${columns} from organizations o where o.id = ${id}`);
 

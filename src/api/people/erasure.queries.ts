@@ -49,8 +49,8 @@ export const deleteMeans = (db: Queryable, userId: string) =>
       and organization_id not in (select id from organizations where personal_user_id = ${userId})`);
 
 /**
- * Removes the person from requests and invitations. Pending requests are cancelled, words erased, invitations to the address deleted, and those by the person
- * ended.
+ * Removes the person from requests and invitations. Cancels their pending requests and erases the messages of all their requests. Deletes invitations and
+ * sign-in codes for the address. Ends the pending invitations that the person made.
  */
 export const eraseRequests = (db: Queryable, userId: string, email: string | null) =>
   db.run(sql('people.eraseRequests')`

@@ -8,7 +8,7 @@ import type { GrantRoleName, SharedType } from './sharing.model.ts';
 
 export interface Home {
   organizationId: string;
-  /** Whether the creator's role there gives full control, under a living owner. */
+  /** Whether the creator is an admin there and the organization has an owner whose account is not deleted. */
   isAnswerable: boolean;
 }
 

@@ -89,7 +89,7 @@ interface Look extends Pass {
   examples: ReadonlyMap<string, readonly Example[]>;
 }
 
-/** Looks at the rows of a SELECT, whose ids are the records' places. */
+/** Counts the rows of a SELECT and each column's missing values, and collects the first examples. The rows' ids are the places of their records. */
 async function lookAtRows(session: StagingSession, sql: string, columns: readonly ColumnState[]): Promise<Look> {
   const described = await session.rows({ sql: `describe ${sql}`, values: [] });
   const held = new Set(described.map(({ column_name: name }) => String(name)));

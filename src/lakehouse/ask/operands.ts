@@ -141,7 +141,7 @@ export const isComparable = (type: ColumnType): type is ColumnType & { kind: Com
 export const isNumeric = (type: ColumnType): boolean =>
   type.kind === 'int' || type.kind === 'bigint' || type.kind === 'double' || type.kind === 'decimal';
 
-/** Reads what was sent as a value of the column's type. Answers what the column expects when it is none. */
+/** Reads a sent value as a value of the column's type. Answers what the column expects when the value does not fit. */
 export const readOperand = (given: Sent, type: ColumnType & { kind: Comparable }): Operand | { expects: string } => {
   const { expects, read } = READERS[type.kind];
   const found = read(given, type);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Page } from './read.ts';
 
-/** Bytes that are sent at once: a whole page of ordinary rows. A failure before so many bytes are there can still be an answer of its own. */
+/** Bytes that are collected before they are sent. A page of ordinary rows has fewer. A failure before the first are sent can still become an error answer. */
 const TOGETHER_BYTES = 131_072;
 
 /** Frames a page as the JSON text of an answer, sent as it comes. `names` are the page's own members. */

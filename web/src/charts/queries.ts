@@ -41,7 +41,7 @@ export const specQuery = (id: string, chart: Drawn, size: Size) =>
     queryFn: async ({ signal }) => {
       const query = { chart: draftText(chart), format: 'vega-lite', ...size, ...versionOf(chart) } as const;
       const { data } = await api.GET(DRAFT, { params: { path: { id }, query }, signal });
-      // the API's document says only that formats besides JSON are text
+      // the API's document types every format besides JSON as text, but this answer is an object
       return data as unknown as VisualizationSpec;
     },
     // the chart before stays until the next one is drawn

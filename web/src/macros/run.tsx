@@ -36,7 +36,7 @@ export interface Run {
   start: (text: string) => void;
 }
 
-/** Runs what is written over the chosen measurement. */
+/** Runs the macro, as it is written now, with the chosen measurement. */
 export function useRun(id: string, written: Written, stored: Macro): Run {
   const source = useMeasurement();
   const { mutate, data, error, isPending, variables } = useMutation({

@@ -40,7 +40,7 @@ export function isUnfit(text: string, type: ColumnType): boolean {
 /** A typed text as it is stored: a number where the column is of numbers and the number is written as it was typed. */
 const cellOf = (text: string, { type }: Column): unknown => (type === 'number' && String(Number(text)) === text ? Number(text) : text);
 
-/** A row with another text in a column; an empty text leaves nothing there. */
+/** Changes the text of one cell. An empty text removes the cell. */
 export function changeCell(metadata: Metadata, at: number, column: Column, text: string): Metadata {
   const { id, name } = column;
   const rows = metadata.rows.map((row, place) => {
@@ -75,7 +75,7 @@ export function takeColumn(metadata: Metadata, { id, name }: Column): Metadata {
   return { ...metadata, columns, rows };
 }
 
-/** The first of `c1`, `c2` … or `1`, `2` … that is not taken. */
+/** Finds the first id that is not taken: the prefix and a number, counted up from `from`. */
 function freeId(taken: ReadonlySet<string>, prefix: string, from: number): string {
   let at = from;
   while (taken.has(`${prefix}${at}`)) at += 1;

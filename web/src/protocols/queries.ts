@@ -30,7 +30,7 @@ export const protocolQuery = (id: string) =>
     queryFn: async ({ signal }): Promise<{ protocol: Protocol; tag: string }> => {
       const { data, response } = await api.GET(PROTOCOL, { ...byId(id), signal, parseAs: 'text' });
       const answered = readExactly(data ?? '') as Answered;
-      // the version is the other number of the answer, and is read as a plain number
+      // `readExactly` keeps every number as it was written, but the version is wanted as a plain number
       const codeVersion = Number(printed(answered.codeVersion));
       return { protocol: { ...answered, codeVersion, code: printed(answered.code) }, tag: response.headers.get('etag') ?? '*' };
     },

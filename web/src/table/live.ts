@@ -21,7 +21,7 @@ const NOTHING: Followed = { told: null, error: null };
 const newerOf = (before: Told | null, next: Told): Told =>
   next.version === null || (before?.version ?? -1) <= next.version ? next : (before ?? next);
 
-/** Reads a table as it is now, for a listener that cannot say what it missed. */
+/** Reads a table's current version and row count. A listener needs them when the service cannot tell it what it missed. */
 async function readTold(id: string, table: string): Promise<Told> {
   const tables = await queryClient.query({ ...tablesQuery(id), staleTime: 0 });
   const found = tables.find(({ identifier }) => identifier === table);

@@ -65,7 +65,7 @@ export const rowsQuery = (shown: TableShown) => {
   });
 };
 
-/** Reads the page of a row, and holds it instead of the pages that are held. Pages between are not read. */
+/** Reads the page that has a row, and replaces the held pages with it. Pages between are not read. */
 export async function jumpTo(shown: TableShown, row: number): Promise<void> {
   const { queryKey } = rowsQuery(shown);
   await queryClient.cancelQueries({ queryKey });

@@ -82,6 +82,7 @@ export async function attachWorkbook(id: string, workbookId: string): Promise<vo
   await renewAttached(id);
 }
 
+/** Detaches the workbook of an experiment. */
 export async function detachWorkbook(id: string): Promise<void> {
   await api.POST('/api/v1/experiments/{id}/workbook/detach', byId(id));
   await renewAttached(id);
