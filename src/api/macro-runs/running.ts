@@ -18,7 +18,7 @@ export interface Element {
 export function listElements(row: Measured): Element[] {
   if (row.data === null) return [{ row, index: 0, byteCount: 0, error: 'The measurement has no sample.' }];
   const whole = readJson(row.data);
-  const byteCount = row.data.length;
+  const byteCount = Buffer.byteLength(row.data);
   const inner = isRecord(whole) && Object.hasOwn(whole, 'sample') ? whole['sample'] : undefined;
   if (Array.isArray(inner)) {
     if (inner.length === 0) return [{ row, index: 0, byteCount, error: 'The sample of the measurement holds no element.' }];
@@ -71,7 +71,7 @@ const LARGEST_OUTPUT = 1_048_576;
 /** Prints the error that is stored with a result; null for an output that is kept. */
 export function printError({ success, error, output }: Pick<ItemResult, 'success' | 'error' | 'output'>): string | null {
   if (!success) return error === undefined ? 'The macro gave no result.' : sentenceOf(error).slice(0, LONGEST_ERROR);
-  const byteCount = JSON.stringify(output ?? {}).length;
+  const byteCount = Buffer.byteLength(JSON.stringify(output ?? {}));
   return byteCount > LARGEST_OUTPUT ? `The output has ${byteCount} bytes; a table keeps ${LARGEST_OUTPUT} at most.` : null;
 }
 
