@@ -33,7 +33,18 @@ export async function openBroker(more: Partial<BrokerOptions> = {}) {
   const refusals: RefusalEvent[] = [];
   const problems: unknown[] = [];
   let broker: Broker | null = null;
-  const registry = openEmbeddedRegistry({ authority, store, endpoint: 'localhost', onChange: (thing) => void broker?.refresh(thing) });
+  const registry = openEmbeddedRegistry({
+    authority,
+    endpoint: 'localhost',
+    store: {
+      ...store,
+      // the broker hears of every change, as from the service
+      change: async (thing, change) => {
+        await store.change(thing, change);
+        void broker?.refresh(thing);
+      },
+    },
+  });
   broker = await startBroker({
     port: 0,
     authority,

@@ -40,11 +40,9 @@ export interface EmbeddedRegistryOptions {
   store: RegistryStore;
   /** Host name devices connect to, with `:port` unless it is 8883. */
   endpoint: string;
-  /** Called after a thing's certificates or policies have changed, so that a broker in this process can act at once. */
-  onChange?: (thingName: string) => void;
 }
 
-export function openEmbeddedRegistry({ authority, store, endpoint, onChange = () => undefined }: EmbeddedRegistryOptions): DeviceRegistry {
+export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedRegistryOptions): DeviceRegistry {
   const arn = (kind: string, name: string) => `${EMBEDDED_ARN_PREFIX}:${kind}/${name}`;
 
   async function change(thingName: string, edit: (record: ThingRecord) => ThingRecord): Promise<void> {
@@ -52,7 +50,6 @@ export function openEmbeddedRegistry({ authority, store, endpoint, onChange = ()
       if (!record) throw errors.thingNotFound();
       return edit(record);
     });
-    onChange(thingName);
   }
 
   async function happen(thingName: string, certificateId: string, event: CertificateEvent): Promise<void> {
@@ -67,7 +64,6 @@ export function openEmbeddedRegistry({ authority, store, endpoint, onChange = ()
       const others = record.certificates.filter((certificate) => certificate !== held);
       return { ...record, certificates: outcome.to === 'absent' ? others : [...others, { certificateId, status: outcome.to }] };
     });
-    onChange(thingName);
   }
 
   return {
@@ -82,7 +78,6 @@ export function openEmbeddedRegistry({ authority, store, endpoint, onChange = ()
     },
     async deleteThing(thingName) {
       await store.change(thingName, () => null);
-      onChange(thingName);
     },
     addToGroup: async (thingName, group) => change(thingName, (record) => ({ ...record, groups: [...new Set([...record.groups, group])] })),
     async removeFromGroup(thingName, group) {
