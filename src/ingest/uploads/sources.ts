@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { SourceKind } from '../limits.ts';
@@ -171,6 +172,8 @@ const LONGEST = 33_554_432;
  * Bytes that the engine reads at once. With 64 MiB its threads waited for each other on a file of 25 MB, which costs them a processor: 820 ms instead of 400.
  */
 const BUFFER = 16_777_216;
+/** Bytes more than a file has, so that the engine sees its end. */
+const SPARE = 4_096;
 
 /** Makes the view of a file that our scanners wrote. */
 export async function openRecords(
@@ -179,12 +182,15 @@ export async function openRecords(
   { view = 'bronze_records', path, fields, delimiter, multiline, padding = false, quote = '"', absent = [], longest = LONGEST }: Records,
 ): Promise<void> {
   const columns = ['fieldlake_row', ...fields.map(({ column }) => column)].map((column) => `'${column}': 'VARCHAR'`).join(', ');
+  const { size } = await stat(path);
+  // no record is longer than its file, and all that is asked for is reserved, for a file of a few bytes too
+  const most = Math.min(longest, size + SPARE);
   await session.prepare([
     setVariable('records', path),
     fill(pipelines.uploadedRecords, {
       ...{ view, delimiter, quote, parallel: String(!multiline), padding: String(padding), columns },
-      longest: String(longest),
-      buffer: String(Math.max(BUFFER, 2 * longest)),
+      longest: String(most),
+      buffer: String(Math.min(Math.max(BUFFER, 2 * most), 2 * (size + SPARE))),
       absent: absent.map((column) => `, null::varchar as ${column}`).join(''),
     }),
   ]);
