@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
@@ -46,4 +46,15 @@ test('a module is what the compiler prints of the whole program, byte by byte', 
     ['api/data/data.controller', 'compose', 'json'].flatMap((name) => [`build/src/${name}.js`, `build/src/${name}.js.map`]),
   );
   for (const [path, text] of printed) expect(readFileSync(join(ROOT, path), 'utf8'), path).toBe(text);
+});
+
+test('the pages are those of production, also when a test run builds them', () => {
+  const assets = join(ROOT, 'build', 'web', 'assets');
+  const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'));
+  expect(scripts.length).toBeGreaterThan(5);
+  // a warning that React holds only for development
+  const inDevelopment = scripts.filter((name) =>
+    readFileSync(join(assets, name), 'utf8').includes('Each child in a list should have a unique'),
+  );
+  expect(inDevelopment).toEqual([]);
 });
