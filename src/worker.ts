@@ -12,7 +12,7 @@ import { eraseNamedExports, wakeExports } from './api/exports/writing.service.ts
 import { runWaitingMacros } from './api/macro-runs/macro-runs.job.ts';
 import { anyMacroWorkDue } from './api/macro-runs/macro-runs.queries.ts';
 import { forgetLettersJob, sendLetterJob } from './api/mail/mail.job.ts';
-import { adoptObjectsJob, forgetMessagesJob, ingestWaiting } from './api/messages/messages.job.ts';
+import { adoptObjectsJob, forgetMessagesJob, makeIngestion } from './api/messages/messages.job.ts';
 import { anyRegistryChange } from './api/messages/registry.queries.ts';
 import { refreshChangedRegistries } from './api/messages/registry.service.ts';
 import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
@@ -71,7 +71,7 @@ export async function startWorker(ctx: Context): Promise<() => Promise<void>> {
       { everyMs: 2_000, due: anySilentExport, run: () => wakeExports(ctx) },
       { everyMs: 2_000, due: anyEndpointWaiting, run: () => wakeEndpoints(ctx) },
       // storing messages begins the macros at once
-      { everyMs: 0, due: anyMessageWaiting, run: (signal) => ingestWaiting(ctx, signal, () => watches.begin(macros)) },
+      { everyMs: 0, due: anyMessageWaiting, run: makeIngestion(ctx, () => watches.begin(macros)) },
       { everyMs: 1_000, due: anyIdentityChangeDue, run: (signal) => refreshChangedIdentities(ctx, signal, eraseNamedExports) },
       { everyMs: 2_000, due: anyRegistryChange, run: (signal) => refreshChangedRegistries(ctx, signal) },
       macros,

@@ -12,6 +12,8 @@ interface Job {
 export interface Presence {
   /** Says that this process works on a job, until the returned function is called. Does not wait for Postgres. */
   hold(jobId: string): () => void;
+  /** Takes work that is better done by one process at a time, until the returned function is called. Null when another process has it, or without a connection. */
+  claim(work: string): Promise<(() => void) | null>;
   /** Finds jobs that count as running and that no process works on, and the names of jobs that were put off and are due. */
   look(): Promise<{ abandoned: Job[]; due: string[] }>;
   /** Lets a job that was given back run without the pause that is made after a failure. */
@@ -20,6 +22,7 @@ export interface Presence {
 }
 
 const lockOf = (id: string) => `hashtextextended('job ' || ${id}, 0)`;
+const CLAIM = "hashtextextended('work ' || $1::text, 0)";
 
 /** Postgres shows a lock of one 64-bit number as two halves: https://www.postgresql.org/docs/current/view-pg-locks.html */
 const LOOK = `
@@ -67,6 +70,13 @@ export async function openPresence(url: string): Promise<Presence> {
       return () => {
         held.delete(jobId);
         say('unlock', jobId);
+      };
+    },
+    claim: async (work) => {
+      const [answer] = await ask<{ isMine: boolean }>(`select pg_try_advisory_lock(${CLAIM}) as "isMine"`, [work]);
+      if (answer?.isMine !== true) return null;
+      return () => {
+        ask(`select pg_advisory_unlock(${CLAIM})`, [work]).catch(() => undefined);
       };
     },
     look: async () => {

@@ -23,6 +23,11 @@ export interface JobQueue {
   enqueueAll(name: string, jobs: readonly { payload: object; key: string }[], tx: Queryable): Promise<void>;
   /** Removes the jobs of a name, waiting, running or done, whose payload has these members. */
   remove(name: string, about: object, tx: Queryable): Promise<void>;
+  /**
+   * Takes work that is better done by one process at a time, until the returned function is called or the process is gone. Null while another process has it.
+   * It is no lock: whoever loses its connection to Postgres loses what it took.
+   */
+  claim(work: string): Promise<(() => void) | null>;
   /** Starts working. Resolves once every queue exists. */
   work(handlers: readonly JobHandler[]): Promise<void>;
   /** Aborts the signal of running jobs, waits for them, and disconnects. */
@@ -51,7 +56,7 @@ const LOOK_MS = 1_000;
  * Seconds between the looks of one worker for jobs. `deaf`: Postgres cannot tell it of new jobs now. `hearing`: it is told of a new job at once, and of a
  * job whose time has come within `LOOK_MS`.
  */
-const LOOK_SECONDS = { deaf: 0.5, hearing: 30 };
+const LOOK_SECONDS = { deaf: 0.5, hearing: 120 };
 
 /** A clock that is never set back: the queue measures its pauses by `now`. When the wall clock was set back by an hour, each pause took an hour longer. */
 const steadyClock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
@@ -151,6 +156,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
         name: '',
       });
     },
+    claim: (work) => presence.claim(work),
     work: async (handlers) => {
       for (const handler of handlers) {
         await ensure(handler.name, handler.retries);

@@ -121,3 +121,19 @@ test('a process that only loses its connection keeps its job, and says anew that
   for (let tries = 0; tries < 100 && (await isHeld()); tries += 1) await sleep(50);
   expect(await isHeld()).toBe(false);
 });
+
+test('what one process took is left to it until it lets go or is gone', async () => {
+  const other = await openJobQueue({ url: database.url, role: APPLICATION_ROLE, onError: () => undefined });
+  const release = await other.claim('leaves');
+  expect(release).not.toBeNull();
+  expect(await queue.claim('leaves')).toBeNull();
+  const another = await queue.claim('roots');
+  expect(another).not.toBeNull();
+  release?.();
+  await vi.waitFor(async () => expect(await queue.claim('leaves')).not.toBeNull());
+  expect(await other.claim('leaves')).toBeNull();
+  // a process that ends has nothing any more
+  expect(await other.claim('stems')).not.toBeNull();
+  await other.stop();
+  await vi.waitFor(async () => expect(await queue.claim('stems')).not.toBeNull());
+});

@@ -1,4 +1,5 @@
 /** Workers as processes of their own, beside a server that only serves. */
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
@@ -39,6 +40,15 @@ const sendCsv = async (experimentId: string, name: string, csv: string) => {
   expect(made.status, made.text).toBe(201);
   return `/api/v1/experiments/${experimentId}/data/uploads/${String(made.body.uploadId)}`;
 };
+const messageAt = (experimentId: string, n: number) => ({
+  experimentId,
+  clientId: 'multispeq_1',
+  body: Buffer.from(JSON.stringify({ timestamp: new Date(Date.UTC(2026, 4, 1, 0, 0, n)).toISOString(), device_id: 'd', sample: { n } })),
+});
+const waitingIn = async (experiments: readonly string[]): Promise<number> =>
+  (await site.db.one<{ left: number }>(
+    sql('test')`select count(*)::int as left from messages where status = 'pending' and experiment_id = any(${[...experiments]}::uuid[])`,
+  ))!.left;
 const statusOf = async (upload: string): Promise<string> => (await owner('GET', upload)).body.status;
 
 test('without a worker an upload waits, and the log says so; with one it is read', async () => {
@@ -59,6 +69,26 @@ test('without a worker an upload waits, and the log says so; with one it is read
   expect((await fetch(`${worker.adminUrl}/api/v1/experiments`)).status).toBe(404);
 }, 60_000);
 
+/** An experiment whose messages are taken by a process that does nothing. */
+let held: string;
+let holder: pg.Client;
+test('messages are left to the process that has them, and those of another experiment stored', async () => {
+  held = await makeExperiment('Held');
+  const free = await makeExperiment('Free');
+  holder = new pg.Client({ connectionString: site.database.url });
+  await holder.connect();
+  await holder.query("select pg_advisory_lock(hashtextextended('work messages of ' || $1, 0))", [held]);
+  await storeMessages(site.db, [messageAt(held, 1), messageAt(free, 1)]);
+  expect(
+    await eventually(
+      () => waitingIn([free]),
+      (left) => left === 0,
+      20_000,
+    ),
+  ).toBe(0);
+  expect(await waitingIn([held])).toBe(1);
+});
+
 test('two workers share the work; one is killed midway, and nothing is lost or doubled', async () => {
   await startWorker();
   const experiments = await Promise.all(Array.from({ length: EXPERIMENTS }, (_, at) => makeExperiment(`Shared ${at}`)));
@@ -66,19 +96,7 @@ test('two workers share the work; one is killed midway, and nothing is lost or d
   for (let round = 0; round < ROUNDS; round += 1) {
     await storeMessages(
       site.db,
-      experiments.flatMap((experimentId) =>
-        Array.from({ length: MESSAGES }, (_, at) => ({
-          experimentId,
-          clientId: 'multispeq_1',
-          body: Buffer.from(
-            JSON.stringify({
-              timestamp: new Date(Date.UTC(2026, 4, 1, 0, 0, round * MESSAGES + at)).toISOString(),
-              device_id: 'd',
-              sample: { n: round * MESSAGES + at },
-            }),
-          ),
-        })),
-      ),
+      experiments.flatMap((experimentId) => Array.from({ length: MESSAGES }, (_, at) => messageAt(experimentId, round * MESSAGES + at))),
     );
     if (round % 10 === 0)
       for (const [at, id] of experiments.entries()) uploads.push(await sendCsv(id, `table_${round}_${at}`, 'n\n1\n2\n3\n'));
@@ -87,8 +105,13 @@ test('two workers share the work; one is killed midway, and nothing is lost or d
       await startWorker();
     }
   }
-  const left = () => site.db.one<{ left: number }>(sql('test')`select count(*)::int as left from messages where status = 'pending'`);
-  expect((await eventually(left, (row) => row?.left === 0, 60_000))?.left).toBe(0);
+  expect(
+    await eventually(
+      () => waitingIn(experiments),
+      (left) => left === 0,
+      60_000,
+    ),
+  ).toBe(0);
   for (const upload of uploads)
     expect(
       await eventually(
@@ -151,6 +174,17 @@ test('an export that a worker writes is cancelled by the server', async () => {
     ),
   ).toBe('cancelled');
 }, 120_000);
+
+test('a process that has messages and does nothing is not waited for', async () => {
+  expect(
+    await eventually(
+      () => waitingIn([held]),
+      (left) => left === 0,
+      40_000,
+    ),
+  ).toBe(0);
+  await holder.end();
+}, 60_000);
 
 test('a worker without a Postgres or an address of its own is refused in one sentence', async () => {
   const base = { DATABASE_URL: site.database.url, DATA_DIR: site.dataDir, BASE_URL: site.server.baseUrl };

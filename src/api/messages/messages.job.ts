@@ -19,6 +19,8 @@ const EXPERIMENTS_AT_ONCE = 100;
 const AROUND_MS = 2_000;
 /** Rest after messages were stored. Storing a few costs as much as storing hundreds, and more are likely to come during the rest. */
 const REST_MS = 1_300;
+/** How long an experiment is left to another process that has it: one that stands still is not waited for. */
+const LEFT_MS = 15_000;
 const DAY = 86_400_000;
 const QUARANTINE_DAYS = 90;
 
@@ -76,24 +78,34 @@ export async function ingestExperiment(ctx: Context, experimentId: string, signa
 }
 
 /**
- * Turns every waiting message into rows, one experiment after another. Two processes may do so at once: a message is stored only once. A message that fails
- * stays for the next time. Calls `onStored` whenever some were stored.
+ * Answers a function that turns every waiting message into rows, one experiment after another, and leaves out those that another process has. Two that meet
+ * at one experiment would do its work twice, one of them in vain; a message is stored only once even so. A message that fails stays for the next time.
+ * Calls `onStored` whenever some were stored.
  */
-export async function ingestWaiting(ctx: Context, signal: AbortSignal, onStored: () => void): Promise<void> {
-  const waiting = await listWaiting(ctx.db, EXPERIMENTS_AT_ONCE);
-  if (waiting.length === 0) return;
-  let failedAround = false;
-  // processes begin at different experiments: two at the same one do its work twice, one of them in vain
-  const start = Math.floor(Math.random() * waiting.length);
-  for (const { experimentId } of [...waiting.slice(start), ...waiting.slice(0, start)]) {
-    if (signal.aborted) return;
-    await ingestExperiment(ctx, experimentId, signal, onStored).catch((error: unknown) => {
-      failedAround ||= isAround(error);
-      if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
-    });
-  }
-  if (!failedAround && waiting.length === EXPERIMENTS_AT_ONCE) return;
-  await sleep(failedAround ? AROUND_MS : REST_MS, undefined, { signal }).catch(() => undefined);
+export function makeIngestion(ctx: Context, onStored: () => void): (signal: AbortSignal) => Promise<void> {
+  /** Since when each experiment is left to another process. */
+  let left = new Map<string, number>();
+  const ingestOne = async (experimentId: string, signal: AbortSignal): Promise<void> => {
+    const release = await ctx.jobs.claim(`messages of ${experimentId}`);
+    if (release === null && performance.now() - (left.get(experimentId) ?? Infinity) < LEFT_MS) return;
+    left.delete(experimentId);
+    await ingestExperiment(ctx, experimentId, signal, onStored).finally(() => release?.());
+  };
+  return async (signal) => {
+    const waiting = await listWaiting(ctx.db, EXPERIMENTS_AT_ONCE);
+    if (waiting.length === 0) return;
+    left = new Map(waiting.map(({ experimentId }) => [experimentId, left.get(experimentId) ?? performance.now()]));
+    let failedAround = false;
+    for (const { experimentId } of waiting) {
+      if (signal.aborted) return;
+      await ingestOne(experimentId, signal).catch((error: unknown) => {
+        failedAround ||= isAround(error);
+        if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
+      });
+    }
+    if (!failedAround && waiting.length === EXPERIMENTS_AT_ONCE) return;
+    await sleep(failedAround ? AROUND_MS : REST_MS, undefined, { signal }).catch(() => undefined);
+  };
 }
 
 /** Every minute: takes in objects whose arrival was not noticed. */
