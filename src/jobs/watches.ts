@@ -21,13 +21,16 @@ export interface Watches {
 /** One statement looks for the work of all watches, so that a quiet service costs two statements a second. */
 const LOOK_MS = 500;
 
-/** Starts watching. What a watch or a look throws is handed to `onProblem`, and the next look comes as usual. */
+/** Starts watching. What a watch or a look throws is handed to `onProblem` until the watching stops, and the next look comes as usual. */
 export function startWatches(db: Database, watches: readonly Watch[], onProblem: (error: unknown) => void): Watches {
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = new Map<Watch, Promise<void>>();
   const wanted = new Set<Watch>();
   const begun = new Map<Watch, number>();
+  const note = (error: unknown): void => {
+    if (!signal.aborted) onProblem(error);
+  };
   const begin = (watch: Watch): void => {
     // a watch that still runs is not begun twice, but looks once more when it is done
     if (running.has(watch)) {
@@ -37,7 +40,7 @@ export function startWatches(db: Database, watches: readonly Watch[], onProblem:
     begun.set(watch, performance.now());
     const one = watch
       .run(signal)
-      .catch(onProblem)
+      .catch(note)
       .finally(() => {
         running.delete(watch);
         if (wanted.delete(watch) && !signal.aborted) begin(watch);
@@ -53,7 +56,7 @@ export function startWatches(db: Database, watches: readonly Watch[], onProblem:
   };
   const watch = async () => {
     while (!signal.aborted) {
-      await look().catch(onProblem);
+      await look().catch(note);
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
     }
   };
