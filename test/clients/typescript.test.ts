@@ -179,6 +179,23 @@ describe('repeats', () => {
     await expect(during({ kind: 'reset' }, 2, hurried)).rejects.toBeInstanceOf(UnreachableError);
   });
 
+  test('a sender that knows that nobody is reached is asked once', async () => {
+    let sent = 0;
+    const asking = (thrown: Error) =>
+      connect({
+        baseUrl: 'http://127.0.0.1',
+        retries: { tries: 2 },
+        fetch: () => {
+          sent += 1;
+          return Promise.reject(thrown);
+        },
+      }).GET('/api/v1/experiments');
+    await expect(asking(new TypeError('Failed to fetch'))).rejects.toBeInstanceOf(UnreachableError);
+    expect(sent).toBe(2);
+    await expect(asking(new UnreachableError('no network'))).rejects.toBeInstanceOf(UnreachableError);
+    expect(sent).toBe(3);
+  });
+
   test('what the caller takes back ends at once', async () => {
     const controller = new AbortController();
     const asking = () => client.GET('/api/v1/experiments/{id}', { params: { path: { id } }, signal: controller.signal });

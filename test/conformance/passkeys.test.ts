@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium, looksRight as pageLooksRight, openVisitor } from '../support/chromium.ts';
-import { codeIn, lettersTo, nextLetter } from '../support/outbox.ts';
+import { addPasskeyHolder, launchChromium, looksRight as pageLooksRight, openVisitor } from '../support/chromium.ts';
+import { signInByCode } from '../support/console-site.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
 
 let folder: string;
@@ -15,7 +15,6 @@ let page: Page;
 let base: string;
 let complaints: string[];
 const looksRight = (name: string) => pageLooksRight(page, name);
-const outbox = () => ({ dataDir: folder }) as Parameters<typeof nextLetter>[0];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fieldlake-chromium-'));
@@ -24,18 +23,7 @@ beforeAll(async () => {
   browser = await launchChromium();
   // what the test refuses itself is said by the browser too
   ({ page, context, complaints } = await openVisitor(browser, 'desk', /Failed to load resource/));
-  const devtools = await context.newCDPSession(page);
-  await devtools.send('WebAuthn.enable');
-  await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  await addPasskeyHolder({ context, page });
 });
 afterAll(async () => {
   await browser.close();
@@ -43,14 +31,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function signInByCode(address: string): Promise<void> {
-  await page.goto(`${base}/sign-in`);
-  const had = lettersTo(outbox(), address).length;
-  await page.getByLabel('Email address').fill(address);
-  await page.getByRole('button', { name: 'Send me a code' }).click();
-  await page.getByLabel(/Six digits/).fill(codeIn(await nextLetter(outbox(), address, had)));
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`${base}/`);
+async function openAccount(address: string): Promise<void> {
+  await signInByCode(page, { baseUrl: base, dataDir: folder }, address);
   await page.goto(`${base}/account`);
 }
 
@@ -63,7 +45,7 @@ async function signOut(): Promise<void> {
 test('a person signs in by code, adds a passkey, renames it, signs out, signs in by it, and deletes it', { timeout: 120_000 }, async () => {
   await page.goto(`${base}/sign-in`);
   await looksRight('sign-in');
-  await signInByCode('chromium@example.com');
+  await openAccount('chromium@example.com');
   await page.getByText('Signed in as chromium@example.com').waitFor();
 
   await page.getByLabel('First name').fill('Chrome');
@@ -118,7 +100,7 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
 
 test('the page for invitations, and the one for a failed provider', async () => {
   await context.clearCookies();
-  await signInByCode('second@example.com');
+  await openAccount('second@example.com');
   await page.goto(`${base}/account/invitations`);
   await page.getByText('You have no invitations.').waitFor();
   await looksRight('invitations');
@@ -130,7 +112,7 @@ test('the page for invitations, and the one for a failed provider', async () => 
 
 test('the cookie of a session is out of reach of pages, and everything works by keyboard', async () => {
   await context.clearCookies();
-  await signInByCode('keyboard@example.com');
+  await openAccount('keyboard@example.com');
   expect(await page.evaluate('document.cookie')).toBe('better-auth.last_used_login_method=email');
   await page.getByText('Signed in as keyboard@example.com').waitFor();
   await page.keyboard.press('Tab');

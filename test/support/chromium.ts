@@ -76,6 +76,25 @@ export async function openVisitor(browser: Browser, size: Size = 'desk', expects
   return { context, page, complaints, transferred: () => bytes };
 }
 
+/** Gives the page a device that holds passkeys, one of each account, and agrees to everything. Answers what makes it forget them. */
+export async function addPasskeyHolder({ context, page }: Pick<Visitor, 'context' | 'page'>): Promise<() => Promise<void>> {
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return async () => {
+    await devtools.send('WebAuthn.clearCredentials', { authenticatorId });
+  };
+}
+
 /** axe finds nothing on the page, in light and in dark; a picture of both is kept in build/screenshots. */
 export async function looksRight(page: Page, name: string): Promise<void> {
   // the address is there before what React draws at it

@@ -10,7 +10,7 @@ export interface ClientSettings {
   baseUrl: string;
   /** Begins with `flk_`. In a browser on the service's own page leave it out: the session's cookie counts. */
   apiKey?: string;
-  /** What sends; the platform's `fetch` when absent. */
+  /** What sends; the platform's `fetch` when absent. Where it throws an UnreachableError, nothing is repeated. */
   fetch?: Send;
   retries?: Partial<RetrySettings>;
 }

@@ -36,7 +36,8 @@ export function waitFor(seconds: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Sends with repeats. A request that may be repeated is sent again when no answer came, or when the answer says that it passes (429, 502, 503,
- * 504): after `Retry-After`, else after a pause that doubles and is drawn at random. Errors: UnreachableError, and the signal's reason.
+ * 504): after `Retry-After`, else after a pause that doubles and is drawn at random. An UnreachableError of `send` is not tried again. Errors:
+ * UnreachableError, and the signal's reason.
  */
 export function withRetries(send: Send, { tries, longestPauseSeconds }: RetrySettings): Send {
   return async (request) => {
@@ -52,6 +53,7 @@ export function withRetries(send: Send, { tries, longestPauseSeconds }: RetrySet
         await waitFor(asked, request.signal);
       } catch (error) {
         request.signal.throwIfAborted();
+        if (error instanceof UnreachableError) throw error;
         if (isLast) throw new UnreachableError(error);
         await waitFor(usual, request.signal);
       }
