@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { renewDevices, type GroupDetail } from './queries.ts';
@@ -15,9 +15,13 @@ const said = words.devices.group;
 /** Changes what a group is called and is for, or deletes it. */
 export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: string }) {
   const navigate = useNavigate();
+  const begun = useBegun(tag, { name: group.name, description: group.description });
   const change = useMutation({
-    mutationFn: (body: { name: string; description: string | null }) => changeGroup(group.id, tag, body),
-    onSuccess: () => sayDone(said.saved),
+    mutationFn: (body: { name: string; description: string | null }) => changeGroup(group.id, begun.tag, body),
+    onSuccess: () => {
+      begun.end();
+      sayDone(said.saved);
+    },
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -27,7 +31,7 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
   return (
     <section className="panel" aria-labelledby="group-settings">
       <h2 id="group-settings">{said.change}</h2>
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" onSubmit={submit} onChange={begun.begin}>
         <div className="field">
           <label htmlFor="group-name">{said.name}</label>
           <input

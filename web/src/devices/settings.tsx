@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { fieldsOf, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { renewDevices, type DeviceDetail } from './queries.ts';
@@ -16,9 +16,13 @@ const said = words.devices.device;
 /** Renames a device, or removes it. */
 export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: string }) {
   const navigate = useNavigate();
+  const begun = useBegun(tag, { name: device.name });
   const rename = useMutation({
-    mutationFn: (name: string) => renameDevice(device.id, tag, name),
-    onSuccess: () => sayDone(said.renamed),
+    mutationFn: (name: string) => renameDevice(device.id, begun.tag, name),
+    onSuccess: () => {
+      begun.end();
+      sayDone(said.renamed);
+    },
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -27,7 +31,7 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
   return (
     <section className="panel" aria-labelledby="settings">
       <h2 id="settings">{said.settings}</h2>
-      <form className="inline" onSubmit={submit}>
+      <form className="inline" onSubmit={submit} onChange={begun.begin}>
         <div className="field">
           <label htmlFor="device-name">{words.devices.new.name}</label>
           <input

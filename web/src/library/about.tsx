@@ -4,7 +4,7 @@ import { type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { ConfirmButton } from '../ui/confirm.tsx';
-import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import type { Kind } from './kinds.ts';
@@ -12,19 +12,28 @@ import { publish, removeListed, type Shared } from './queries.ts';
 
 const said = words.library;
 
+type Named = Pick<Shared, 'name' | 'description'>;
+
 interface AboutProps {
   kind: Kind;
   item: Shared;
-  /** The tag of its version, for a change. */
+  /** The tag of its version. */
   tag: string;
-  change: (patch: { name: string; description: string | null }) => Promise<unknown>;
+  change: (tag: string, patch: Named) => Promise<unknown>;
 }
 
 /** What something is called and is for, who may read it, and its deletion. */
 export function AboutPanel({ kind, item, tag, change }: AboutProps) {
   const { id, name, description, visibility, capabilities } = item;
   const navigate = useNavigate();
-  const save = useMutation({ mutationFn: change, onSuccess: () => sayDone(said.saved) });
+  const begun = useBegun(tag, { name, description });
+  const save = useMutation({
+    mutationFn: (patch: Named) => change(begun.tag, patch),
+    onSuccess: () => {
+      begun.end();
+      sayDone(said.saved);
+    },
+  });
   const open = useMutation({ mutationFn: () => publish(kind, id), onSuccess: () => sayDone(said.published) });
   const remove = useMutation({
     mutationFn: () => removeListed(kind, id, tag),
@@ -44,7 +53,7 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
     <section className="panel" aria-labelledby="about">
       <h2 id="about">{said.about}</h2>
       {capabilities?.canUpdate === true ? (
-        <form className="stack" onSubmit={submit}>
+        <form className="stack" onSubmit={submit} onChange={begun.begin}>
           <div className="field">
             <label htmlFor="about-name">{said.name}</label>
             <input

@@ -203,7 +203,7 @@ export function MacroPage() {
           <MacroWork macro={macro} tag={tag} />
           <div className="library-work">
             <MacroProtocols macro={macro} />
-            <AboutPanel kind="macros" item={macro} tag={tag} change={(patch) => changeMacro(id, tag, patch)} />
+            <AboutPanel kind="macros" item={macro} tag={tag} change={(begun, patch) => changeMacro(id, begun, patch)} />
           </div>
         </>
       )}

@@ -178,7 +178,7 @@ export function ProtocolPage() {
           <ProtocolWork protocol={protocol} tag={tag} />
           <div className="library-work">
             <ProtocolMacros protocol={protocol} />
-            <AboutPanel kind="protocols" item={protocol} tag={tag} change={(patch) => changeProtocol(id, tag, patch)} />
+            <AboutPanel kind="protocols" item={protocol} tag={tag} change={(begun, patch) => changeProtocol(id, begun, patch)} />
           </div>
         </>
       )}

@@ -6,7 +6,7 @@ import { experimentQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { PlacesPanel } from './places.tsx';
@@ -18,21 +18,26 @@ const said = words.sharing.experiment;
 
 function TextPanel({ id }: { id: string }) {
   const { experiment, tag } = useSuspenseQuery(experimentQuery(id)).data;
+  const { name, description, anonymizeContributors } = experiment;
+  const begun = useBegun(tag, { name, description, anonymizeContributors });
   const change = useMutation({
-    mutationFn: (patch: ExperimentPatch) => changeExperiment(id, tag, patch),
-    onSuccess: () => sayDone(said.saved),
+    mutationFn: (patch: ExperimentPatch) => changeExperiment(id, begun.tag, patch),
+    onSuccess: () => {
+      begun.end();
+      sayDone(said.saved);
+    },
   });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    const { name = '', description = '', anonymize } = fieldsOf(form);
-    const patch = { name, description: description.trim() === '' ? null : description, anonymizeContributors: anonymize !== undefined };
+    const { name: wanted = '', description: text = '', anonymize } = fieldsOf(form);
+    const patch = { name: wanted, description: text.trim() === '' ? null : text, anonymizeContributors: anonymize !== undefined };
     change.mutate(patch, { onSuccess: resetOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="text">
       <h2 id="text">{said.text}</h2>
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" onSubmit={submit} onChange={begun.begin}>
         <div className="field">
           <label htmlFor="experiment-name">{said.name}</label>
           <input
@@ -43,7 +48,7 @@ function TextPanel({ id }: { id: string }) {
             maxLength={255}
             pattern=".*\S.*"
             autoComplete="off"
-            defaultValue={experiment.name}
+            defaultValue={name}
           />
         </div>
         <div className="field">
@@ -54,11 +59,11 @@ function TextPanel({ id }: { id: string }) {
             name="description"
             rows={5}
             maxLength={100_000}
-            defaultValue={experiment.description ?? ''}
+            defaultValue={description ?? ''}
           />
         </div>
         <label className="check">
-          <input type="checkbox" name="anonymize" defaultChecked={experiment.anonymizeContributors} />
+          <input type="checkbox" name="anonymize" defaultChecked={anonymizeContributors} />
           {said.anonymize}
         </label>
         <Problem error={change.error} />

@@ -1,3 +1,5 @@
+import { useState } from 'react';
+
 /** The text of each named control of a form. */
 export function fieldsOf(form: HTMLFormElement): Record<string, string | undefined> {
   const fields: Record<string, string> = {};
@@ -11,5 +13,26 @@ export function resetOnceTaken(form: HTMLFormElement): () => void {
   const sent = textOf();
   return () => {
     if (textOf() === sent) form.reset();
+  };
+}
+
+/** The tag to send with what a form holds, what to do as it is written in, and once that is taken. */
+interface Begun {
+  tag: string;
+  begin: () => void;
+  end: () => void;
+}
+
+/**
+ * Keeps the tag that counted when somebody began to write in a form, for as long as what it changes is stored otherwise than it was then: the service
+ * refuses it with 412, and nothing that somebody else wrote is lost. `stored` is what the form changes, as it is read last.
+ */
+export function useBegun(tag: string, stored: Readonly<Record<string, unknown>>): Begun {
+  const now = JSON.stringify(stored);
+  const [begun, setBegun] = useState<{ tag: string; stored: string } | null>(null);
+  return {
+    tag: begun === null || begun.stored === now ? tag : begun.tag,
+    begin: () => setBegun((before) => before ?? { tag, stored: now }),
+    end: () => setBegun(null),
   };
 }

@@ -154,7 +154,7 @@ export function WorkbookPage() {
         <>
           <LibraryHead kind="workbooks" item={workbook} trait={words.library.cells(workbook.cells.length)} />
           <WorkbookWork workbook={workbook} tag={tag} />
-          <AboutPanel kind="workbooks" item={workbook} tag={tag} change={(patch) => changeWorkbook(id, tag, patch)} />
+          <AboutPanel kind="workbooks" item={workbook} tag={tag} change={(begun, patch) => changeWorkbook(id, begun, patch)} />
         </>
       )}
     </LibraryItem>
