@@ -78,12 +78,18 @@ describe.each(['desk', 'phone'] as const)('workbooks at a %s', (size: Size) => {
     expect(stored.cells[1].question).toMatchObject({ kind: 'multi_choice', text: 'Which side?', options: ['top', 'bottom'] });
 
     // moved by keyboard, and what would stop it is said where it is
+    const focused = () => page.evaluate('document.activeElement.ariaLabel');
+    await page.getByRole('button', { name: 'Move cell 1 down' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Move cell 2 down');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Move cell 1 up');
     await page.getByRole('button', { name: 'Move cell 4 up' }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Move cell 3 up' }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Move cell 2 up' }).focus();
-    await page.keyboard.press('Enter');
+    for (const place of [3, 2, 1]) {
+      await page.keyboard.press('Enter');
+      await expect.poll(focused).toBe(`Move cell ${place} up`);
+    }
     await save();
     await page.getByText('Nothing before this cell gives the macro an input.').waitFor();
     await page.getByRole('button', { name: 'Take cell 1 away' }).click();

@@ -1,4 +1,5 @@
 import { countText } from '../shell/format.ts';
+import { StillButton } from '../ui/still-button.tsx';
 import { words } from '../words.ts';
 
 const said = words.metadata;
@@ -22,12 +23,12 @@ export function Turn({ from, all, turn }: TurnProps) {
       <p className="small number" role="status">
         {said.shown(countText(from + 1), countText(to), countText(all))}
       </p>
-      <button type="button" className="button" disabled={from === 0} onClick={() => turn(from - ROWS_SHOWN)}>
+      <StillButton isStill={from === 0} onClick={() => turn(from - ROWS_SHOWN)}>
         {said.previousRows}
-      </button>
-      <button type="button" className="button" disabled={to === all} onClick={() => turn(from + ROWS_SHOWN)}>
+      </StillButton>
+      <StillButton isStill={to === all} onClick={() => turn(from + ROWS_SHOWN)}>
         {said.nextRows}
-      </button>
+      </StillButton>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { choicesQuery } from '../library/queries.ts';
+import { StillButton } from '../ui/still-button.tsx';
 import { words } from '../words.ts';
 import { CellForm } from './cell-form.tsx';
 import { ADDED, makeCell } from './cells.ts';
@@ -50,7 +51,14 @@ interface CellListProps {
 
 /** The cells of a workbook, in order. */
 export function CellList({ cells, problems, change }: CellListProps) {
-  const move = (from: number, to: number) => {
+  // a button that is moved in the page loses the focus
+  const pressed = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    pressed.current?.focus();
+    pressed.current = null;
+  }, [cells]);
+  const move = (from: number, to: number, button: HTMLElement) => {
+    pressed.current = button;
     const next = cells.slice();
     const [moved] = next.splice(from, 1);
     if (moved !== undefined) next.splice(to, 0, moved);
@@ -71,24 +79,22 @@ export function CellList({ cells, problems, change }: CellListProps) {
                   </h3>
                   {change === undefined ? null : (
                     <div className="cell-tools">
-                      <button
-                        type="button"
+                      <StillButton
                         className="button bare"
                         aria-label={said.up(position)}
-                        disabled={index === 0}
-                        onClick={() => move(index, index - 1)}
+                        isStill={index === 0}
+                        onClick={({ currentTarget }) => move(index, index - 1, currentTarget)}
                       >
                         ↑
-                      </button>
-                      <button
-                        type="button"
+                      </StillButton>
+                      <StillButton
                         className="button bare"
                         aria-label={said.down(position)}
-                        disabled={position === cells.length}
-                        onClick={() => move(index, index + 1)}
+                        isStill={position === cells.length}
+                        onClick={({ currentTarget }) => move(index, index + 1, currentTarget)}
                       >
                         ↓
-                      </button>
+                      </StillButton>
                       <button
                         type="button"
                         className="button bare"
