@@ -285,7 +285,7 @@ test('is seen by whoever may only read, without a control', { timeout: 180_000 }
     await page.getByRole('cell', { name: 'dev-119' }).waitFor();
     const next = page.getByRole('button', { name: 'Next rows' });
     expect(await next.getAttribute('aria-disabled')).toBe('true');
-    expect(await next.evaluate('(button) => button === document.activeElement')).toBe(true);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Next rows');
     await looksRight(page, `metadata-seen-${size}`);
     expect(await fits(page)).toBe(true);
     // addresses of forms show none
