@@ -9,6 +9,7 @@ import { readJson } from '../../src/json.ts';
 import { noteSecretsOf, testLog } from './canaries.ts';
 import { makeCast, type Cast, type Person } from './cast.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
+import { leaveServer } from './kept-connections.ts';
 import { recordExchange } from './operations-seen.ts';
 import { spawnServer, type ServerProcess } from './process.ts';
 
@@ -101,7 +102,7 @@ export async function startTestServer(environment: Record<string, string> = {}):
     await database.drop();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  const server = await spawnServer(settings).catch(async (error: unknown) => {
+  const [server, cast] = await Promise.all([spawnServer(settings), makeCast(database.db)]).catch(async (error: unknown) => {
     await clean();
     throw error;
   });
@@ -119,14 +120,14 @@ export async function startTestServer(environment: Record<string, string> = {}):
     dataDir,
     lakeFolder: join(dataDir, 'lake'),
     openapi: document,
-    cast: await makeCast(database.db),
+    cast,
     as: callsTo(server.baseUrl),
     context: () => (opening ??= open()),
     stop: async () => {
-      await (await opening)?.close();
       // whatever was asked of it, it must still be there to be stopped
       const ended = server.child.exitCode ?? server.child.signalCode;
-      await server.kill('SIGTERM');
+      for (const url of [server.baseUrl, server.adminUrl]) leaveServer(url);
+      await Promise.all([server.kill('SIGTERM'), opening?.then((context) => context.close())]);
       await clean();
       const code = ended ?? server.child.exitCode;
       if (ended !== null || code !== 0)
