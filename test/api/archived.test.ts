@@ -41,7 +41,8 @@ test('every write under an experiment that is served has its row here, and no ot
   expect(Object.keys(writes).sort()).toEqual(served.map(({ method, path }) => `${method} ${path}`).sort());
 });
 
-test.each(names)('%s under an archived experiment, and it publishes nothing', async (name) => {
+// each has an experiment of its own
+test.concurrent.for(names)('%s under an archived experiment, and it publishes nothing', async (name) => {
   const { whenArchived } = writes[name]!;
   const open = await perform(name, false);
   expect(open.answer.status, open.answer.text).toBeLessThan(300);

@@ -61,7 +61,8 @@ async function valuesOf(experimentId: string, macroId: string): Promise<unknown[
 const protocolCell = (protocolId: string) => ({ id: `p${protocolId}`, type: 'protocol', payload: { protocolId, version: 1 } });
 const macroCell = (macroId: string) => ({ id: `m${macroId}`, type: 'macro', payload: { macroId, language: 'javascript' } });
 
-describe('macros of a workbook', () => {
+// most of each is waiting, and each has an experiment of its own
+describe.concurrent('macros of a workbook', () => {
   test('are those between a protocol and the next, or all where the protocol is another', () => {
     const steps = [
       ['macro', 'm0'],
@@ -137,7 +138,7 @@ describe('macros of a workbook', () => {
   });
 });
 
-describe('macros of a protocol', () => {
+describe.concurrent('macros of a protocol', () => {
   const link = (as: Call, protocolId: string, macroId: string) =>
     as('POST', `/api/v1/protocols/${protocolId}/macros`, { body: { macroIds: [macroId] } });
 

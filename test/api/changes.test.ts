@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApiKey, revokeKey } from '../../src/api/credentials/credentials.service.ts';
 import { noteWithheld } from '../../src/api/macro-runs/macro-runs.queries.ts';
 import { putPresence } from '../../src/api/messages/measurements.queries.ts';
@@ -18,11 +18,10 @@ beforeAll(async () => {
   site = await startTestServer({ MACRO_LANGUAGES: 'javascript' });
   owner = site.as(site.cast.owner);
 }, 60_000);
-afterAll(() => site.stop());
-
 const open: Listener[] = [];
-afterEach(() => {
-  for (const listener of open.splice(0)) listener.close();
+afterAll(async () => {
+  for (const listener of open) listener.close();
+  await site.stop();
 });
 
 const pathOf = (experimentId: string) => `/api/v1/experiments/${experimentId}/changes`;
@@ -99,7 +98,8 @@ const connect = (thingName: string, session: string) =>
 const makeExport = async (experimentId: string, tableName: string) =>
   String((await make(`/api/v1/experiments/${experimentId}/data/exports`, { tableName, format: 'csv' }))['exportId']);
 
-describe('what is told', () => {
+// most of each is waiting, and each has an experiment of its own
+describe.concurrent('what is told', () => {
   test('uploads, versions of tables, exports and their ends', { timeout: 180_000 }, async () => {
     const id = await makeExperiment();
     const listener = await listenAs(site.cast.owner, id);
@@ -164,7 +164,7 @@ describe('what is told', () => {
   });
 });
 
-describe('who is told', () => {
+describe.concurrent('who is told', () => {
   test('who may read the experiment may listen, and nobody else', async () => {
     const id = await makeExperiment();
     const asked = async (call: Call) => {
@@ -254,7 +254,7 @@ describe('who is told', () => {
   });
 });
 
-describe('a stream ends', () => {
+describe.concurrent('a stream ends', () => {
   /** Ways to lose what a listener stands on: each listens with what it answers, and is then taken away. */
   const ways: Record<string, (id: string) => Promise<{ headers: Record<string, string>; end: () => Promise<unknown>; refused: number }>> = {
     'with the grant': async (id) => {

@@ -29,7 +29,8 @@ const read = async (experimentId: string, query: Record<string, string | number>
     .body[0].data.rows as any[];
 const devices = async (experimentId: string) => (await read(experimentId)).map(({ device }) => device);
 
-test('a measurement says what the registry says of the device that sent it, as it is now', async () => {
+// most of each is waiting, and each has an experiment of its own
+test.concurrent('a measurement says what the registry says of the device that sent it, as it is now', async ({ expect }) => {
   const id = await experiment();
   const made = await register('AMB-1');
   await send(id, made.thingName, 1);
@@ -62,7 +63,7 @@ test('a measurement says what the registry says of the device that sent it, as i
   await expect.poll(() => devices(id), { timeout: 10_000 }).toEqual([{ ...known, id: again.id }, null]);
 });
 
-test('whoever may read the rows sees their device, of an experiment of their own and of no other', async () => {
+test.concurrent('whoever may read the rows sees their device, of an experiment of their own and of no other', async ({ expect }) => {
   const [one, other] = [await experiment(), await experiment()];
   const [mine, theirs] = [await register('AMB-2'), await register('AMB-3')];
   await send(one, mine.thingName, 1);
@@ -76,7 +77,7 @@ test('whoever may read the rows sees their device, of an experiment of their own
   expect((await viewer('GET', `/api/v1/experiments/${other}/data`, { query: { tableName: 'raw_data' } })).status).toBe(403);
 });
 
-test('an anonymised experiment names the owner of a device by pseudonym', async () => {
+test.concurrent('an anonymised experiment names the owner of a device by pseudonym', async ({ expect }) => {
   const id = await experiment({ anonymizeContributors: true });
   const made = await register('AMB-4');
   await send(id, made.thingName, 1);

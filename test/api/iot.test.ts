@@ -131,7 +131,8 @@ describe('POST /api/v1/iot/upload-url', () => {
   });
 });
 
-describe('an object that is put', () => {
+// most of each is waiting, and each has an experiment of its own
+describe.concurrent('an object that is put', () => {
   test('is a row a moment later, whose contributor is the one who asked for the URL', async () => {
     const id = await makeExperiment();
     const message = {
@@ -211,8 +212,10 @@ describe('an object that is put', () => {
     expect(await handled(id)).toMatchObject([{ status: 'stored', stored: 1, quarantined: 0, reasons: {} }]);
     expect(await rowsOf(id)).toHaveLength(1);
   });
+});
 
-  test('whose arrival was lost is taken in later', async () => {
+describe('an object that is there', () => {
+  test('and whose arrival was lost is taken in later', async () => {
     const id = await makeExperiment();
     const { key } = await urlFor({}, id);
     const { objects } = await test$.context();
@@ -229,7 +232,7 @@ describe('an object that is put', () => {
   });
 });
 
-describe('a signed URL', () => {
+describe.concurrent('a signed URL', () => {
   const bytes = JSON.stringify({ timestamp: AT, sample: { n: 'url' } });
   const facts = { contentLength: bytes.length, contentType: 'application/json', sha256: createHash('sha256').update(bytes).digest('hex') };
   const headers = { 'content-type': 'application/json' };
@@ -243,22 +246,23 @@ describe('a signed URL', () => {
   });
 
   test('takes what was announced and nothing else, and leaves nothing of what it refused', async () => {
-    const id = await makeExperiment();
     const refusals: [name: string, body: string, headers: Record<string, string>, status: number, code: string][] = [
       ['longer', `${bytes} `, headers, 400, 'OBJECT_MISMATCH'],
       ['shorter', bytes.slice(1), headers, 400, 'OBJECT_MISMATCH'],
       ['other bytes', bytes.replace('url', 'lru'), headers, 400, 'OBJECT_MISMATCH'],
       ['another type', bytes, { 'content-type': 'text/csv' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ];
+    const ids: string[] = [];
     for (const [name, body, sent, status, code] of refusals) {
+      const id = await makeExperiment();
+      ids.push(id);
       const { uploadUrl } = await urlFor(facts, id);
       expect(await put(uploadUrl, body, sent), name).toMatchObject({ status, body: { code } });
       expect(await objectsLeft(`messages/${id}/`), name).toEqual([]);
       // the same URL takes the right bytes afterwards
       expect((await put(uploadUrl, bytes, headers)).status, name).toBe(200);
-      await handled(id);
-      for (const key of await objectsLeft(`messages/${id}/`)) await (await test$.context()).objects.delete(key);
     }
+    for (const id of ids) await handled(id);
   });
 
   test('is worth nothing once any part of it is changed, or for another method', async () => {

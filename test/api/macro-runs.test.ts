@@ -67,7 +67,8 @@ async function rowsOf(
   return body[0].data.rows;
 }
 
-describe('a measurement that names a macro', () => {
+// most of each is waiting, and each has an experiment of its own
+describe.concurrent('a measurement that names a macro', () => {
   test('gets a row in the table of the macro, beside its own facts', async () => {
     const experimentId = await makeExperiment();
     const macroId = await makeMacro('return { twice: json.x * 2, unit: ctx.unit || "none" };');
@@ -211,7 +212,7 @@ describe('a measurement that names a macro', () => {
   });
 });
 
-describe('a macro that the sender may not read', () => {
+describe.concurrent('a macro that the sender may not read', () => {
   const shownTo = async (as: Call, experimentId: string, macroId: string) =>
     (await as('GET', `/api/v1/experiments/${experimentId}/tables`)).body.find(
       ({ identifier }: { identifier: string }) => identifier === macroId,
@@ -311,7 +312,7 @@ describe('a macro that the sender may not read', () => {
   });
 });
 
-describe('what is lost', () => {
+describe.concurrent('what is lost', () => {
   test('is run again; what stays too slow is an error in the end, and nobody waits for it', async () => {
     const experimentId = await makeExperiment();
     const macroId = await makeMacro('if (json.x === 1) for (;;); return { x: json.x };');
@@ -353,7 +354,7 @@ describe('what is lost', () => {
   }, 30_000);
 });
 
-describe('running a macro again', () => {
+describe.concurrent('running a macro again', () => {
   const path = (experimentId: string, macroId: string) => `/api/v1/experiments/${experimentId}/data/macros/${macroId}/reprocess`;
 
   test('POST /api/v1/experiments/{id}/data/macros/{macroId}/reprocess, GET …/reprocess and GET …/reprocess/{reprocessId}', async () => {
@@ -428,7 +429,7 @@ describe('running a macro again', () => {
   });
 });
 
-describe('analysis after the campaign', () => {
+describe.concurrent('analysis after the campaign', () => {
   const at = (experimentId: string, macroId: string) => `/api/v1/experiments/${experimentId}/macros/${macroId}/run`;
   const ask = (experimentId: string, macroId: string, body: object = {}, as = owner) => as('POST', at(experimentId, macroId), { body });
   const tablesOf = async (experimentId: string): Promise<{ identifier: string; tableType: string; runsOnNew?: boolean }[]> =>

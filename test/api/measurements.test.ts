@@ -186,8 +186,11 @@ describe('from broker to table', () => {
     await expect.poll(async () => (await rows(id)).length, { timeout: 5_000 }).toBe(4);
     await expect.poll(async () => (await owner()('GET', `/api/v1/devices/${deviceId}`)).body.connectivity.connected).toBe(false);
   });
+});
 
-  test('what comes for an archived experiment waits until it is archived no more', async () => {
+// most of each is waiting, and each has an experiment of its own
+describe.concurrent('from broker to table, several at once', () => {
+  test('what comes for an archived experiment waits until it is archived no more', async ({ expect }) => {
     const id = await experiment();
     const { thing, bundle, config } = await device('second', [id]);
     const client = await connect(config, thing, bundle);
@@ -206,7 +209,7 @@ describe('from broker to table', () => {
     await expect.poll(async () => (await rows(id)).length, { timeout: 5_000 }).toBe(1);
   });
 
-  test('what is stored is counted, and counted once, whichever way it came; words that no index takes are cut', async () => {
+  test('what is stored is counted, and counted once, whichever way it came; words that no index takes are cut', async ({ expect }) => {
     const id = await experiment();
     const { thing, bundle, config, id: deviceId } = await device('third', [id]);
     const client = await connect(config, thing, bundle);
@@ -239,7 +242,7 @@ describe('from broker to table', () => {
     expect(recentMeasurements).toHaveLength(3);
   });
 
-  test('a certificate that was rotated, revoked or removed with its device is refused, and logged as that', async () => {
+  test('a certificate that was rotated, revoked or removed with its device is refused, and logged as that', async ({ expect }) => {
     const { id, thing, bundle, config } = await device('ENDS', []);
     const path = `/api/v1/devices/${id}`;
     const logged = (end: string) =>
@@ -264,7 +267,7 @@ describe('from broker to table', () => {
     await logged('removed');
   });
 
-  test('a person’s credentials publish under their own tree, where they may contribute', async () => {
+  test('a person’s credentials publish under their own tree, where they may contribute', async ({ expect }) => {
     const id = await experiment({ members: [{ userId: site.cast.viewer.id }] });
     const credentials = (await site.as(site.cast.viewer)('GET', '/api/v1/iot/credentials')).body;
     // a device of the same broker is told where it is

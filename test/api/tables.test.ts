@@ -43,9 +43,11 @@ async function ended(experimentId: string, uploadId: string) {
   throw new Error('the upload did not end');
 }
 
-/** Lets the removal of files that waits for the last reads begin now. */
-const hasten = (db: TestServer['db']) =>
-  db.run(sql('t')`update pgboss.job set start_after = now() where name = 'tables.erase' and state in ('created', 'retry')`);
+/** Lets the removal of a table's files, which waits for the last reads, begin now. */
+const hasten = (db: TestServer['db'], tableId: string) =>
+  db.run(sql('t')`
+    update pgboss.job set start_after = now()
+    where name = 'tables.erase' and state in ('created', 'retry') and data ->> 'tableId' = ${tableId}`);
 
 const folderOf = (lake: string, experimentId: string, tableId: string) => join(lake, 'tables', experimentId, tableId);
 const parquetIn = (folder: string) => (existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.parquet')) : []);
@@ -54,56 +56,60 @@ const logIn = (folder: string) => {
   return existsSync(log) ? readdirSync(log) : [];
 };
 
-test('DELETE /api/v1/experiments/{id}/data/tables/{tableId} removes an upload table, its log at once and its files when no read needs them', async () => {
-  const id = await experiment();
-  const [doomed, other] = [await uploadTable(owner, id, 'leaves', 'n\n1\n2\n'), await uploadTable(owner, id, 'roots', 'n\n7\n')];
-  await appendTo(owner, id, doomed, 'n\n3\n');
-  const [folder, kept] = [folderOf(site.lakeFolder, id, doomed), folderOf(site.lakeFolder, id, other)];
-  await expect.poll(() => [logIn(folder).length, logIn(kept).length], { timeout: 20_000 }).toEqual([3, 2]);
-  const version = await site.db.one<{ version: number }>(sql('t')`select version from lake_tables where id = ${doomed}`);
-  const sent = await site.db.rows<{ key: string }>(
-    sql('t')`select f.object_key as key from uploads u join upload_files f on f.upload_id = u.id where u.table_id = ${doomed}`,
-  );
-  expect(sent.map(({ key }) => existsSync(join(site.dataDir, 'objects', key)))).toEqual([true, true]);
-  expect((await rowsOf(id, doomed)).body[0].data.rows.map(({ n }: { n: number }) => n)).toEqual([1, 2, 3]);
-  const exported = await owner('POST', `/api/v1/experiments/${id}/data/exports`, { body: { tableName: 'leaves', format: 'csv' } });
+// most of each is waiting, and each has an experiment of its own
+test.concurrent(
+  'DELETE /api/v1/experiments/{id}/data/tables/{tableId} removes an upload table, its log at once and its files when no read needs them',
+  async ({ expect }) => {
+    const id = await experiment();
+    const [doomed, other] = [await uploadTable(owner, id, 'leaves', 'n\n1\n2\n'), await uploadTable(owner, id, 'roots', 'n\n7\n')];
+    await appendTo(owner, id, doomed, 'n\n3\n');
+    const [folder, kept] = [folderOf(site.lakeFolder, id, doomed), folderOf(site.lakeFolder, id, other)];
+    await expect.poll(() => [logIn(folder).length, logIn(kept).length], { timeout: 20_000 }).toEqual([3, 2]);
+    const version = await site.db.one<{ version: number }>(sql('t')`select version from lake_tables where id = ${doomed}`);
+    const sent = await site.db.rows<{ key: string }>(
+      sql('t')`select f.object_key as key from uploads u join upload_files f on f.upload_id = u.id where u.table_id = ${doomed}`,
+    );
+    expect(sent.map(({ key }) => existsSync(join(site.dataDir, 'objects', key)))).toEqual([true, true]);
+    expect((await rowsOf(id, doomed)).body[0].data.rows.map(({ n }: { n: number }) => n)).toEqual([1, 2, 3]);
+    const exported = await owner('POST', `/api/v1/experiments/${id}/data/exports`, { body: { tableName: 'leaves', format: 'csv' } });
 
-  expect(await owner('DELETE', tableAt(id, doomed.toUpperCase()))).toMatchObject({ status: 200, body: null });
+    expect(await owner('DELETE', tableAt(id, doomed.toUpperCase()))).toMatchObject({ status: 200, body: null });
 
-  expect(refusal(await rowsOf(id, doomed))).toEqual({ status: 404, code: 'TABLE_NOT_FOUND' });
-  expect(refusal(await rowsOf(id, 'leaves'))).toEqual({ status: 404, code: 'TABLE_NOT_FOUND' });
-  const asOf = await owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: doomed, asOf: version!.version } });
-  expect(refusal(asOf)).toEqual({ status: 404, code: 'TABLE_NOT_FOUND' });
-  expect((await owner('GET', `/api/v1/experiments/${id}/data/exports/${String(exported.body.exportId)}/status`)).status).toBe(404);
-  const listed = (await owner('GET', `/api/v1/experiments/${id}/tables`)).body as { identifier: string }[];
-  expect(listed.map(({ identifier }) => identifier)).toEqual(['raw_data', 'device', other]);
-  const uploads = (await owner('GET', `/api/v1/experiments/${id}/data/uploads`)).body.uploads as { uploadTableId: string | null }[];
-  expect(uploads.map(({ uploadTableId }) => uploadTableId)).toEqual([null, other, null]);
-  const told = await site.db.rows(
-    sql('t')`select actor_id as who, details from audit_events where action = 'table.deleted' and resource_id = ${id}`,
-  );
-  expect(told).toEqual([{ who: site.cast.owner.id, details: { tableId: doomed, name: 'leaves', rows: 3, version: version!.version } }]);
+    expect(refusal(await rowsOf(id, doomed))).toEqual({ status: 404, code: 'TABLE_NOT_FOUND' });
+    expect(refusal(await rowsOf(id, 'leaves'))).toEqual({ status: 404, code: 'TABLE_NOT_FOUND' });
+    const asOf = await owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: doomed, asOf: version!.version } });
+    expect(refusal(asOf)).toEqual({ status: 404, code: 'TABLE_NOT_FOUND' });
+    expect((await owner('GET', `/api/v1/experiments/${id}/data/exports/${String(exported.body.exportId)}/status`)).status).toBe(404);
+    const listed = (await owner('GET', `/api/v1/experiments/${id}/tables`)).body as { identifier: string }[];
+    expect(listed.map(({ identifier }) => identifier)).toEqual(['raw_data', 'device', other]);
+    const uploads = (await owner('GET', `/api/v1/experiments/${id}/data/uploads`)).body.uploads as { uploadTableId: string | null }[];
+    expect(uploads.map(({ uploadTableId }) => uploadTableId)).toEqual([null, other, null]);
+    const told = await site.db.rows(
+      sql('t')`select actor_id as who, details from audit_events where action = 'table.deleted' and resource_id = ${id}`,
+    );
+    expect(told).toEqual([{ who: site.cast.owner.id, details: { tableId: doomed, name: 'leaves', rows: 3, version: version!.version } }]);
 
-  // who found the table before may read on
-  await expect.poll(() => logIn(folder), { timeout: 20_000 }).toEqual([]);
-  expect(parquetIn(folder).length).toBeGreaterThanOrEqual(2);
-  await hasten(site.db);
-  await expect.poll(() => existsSync(folder) && readdirSync(folder), { timeout: 20_000 }).toBe(false);
-  const keysLeft = async () =>
-    (await site.db.rows(sql('t')`select from upload_files where object_key = any (${sent.map(({ key }) => key)}::text[])`)).length;
-  await expect.poll(keysLeft, { timeout: 20_000 }).toBe(0);
-  for (const { key } of sent) expect(existsSync(join(site.dataDir, 'objects', key))).toBe(false);
+    // who found the table before may read on
+    await expect.poll(() => logIn(folder), { timeout: 20_000 }).toEqual([]);
+    expect(parquetIn(folder).length).toBeGreaterThanOrEqual(2);
+    await hasten(site.db, doomed);
+    await expect.poll(() => existsSync(folder) && readdirSync(folder), { timeout: 20_000 }).toBe(false);
+    const keysLeft = async () =>
+      (await site.db.rows(sql('t')`select from upload_files where object_key = any (${sent.map(({ key }) => key)}::text[])`)).length;
+    await expect.poll(keysLeft, { timeout: 20_000 }).toBe(0);
+    for (const { key } of sent) expect(existsSync(join(site.dataDir, 'objects', key))).toBe(false);
 
-  // another table is what it was, and the name makes another table
-  expect([logIn(kept).length, parquetIn(kept).length]).toEqual([2, 1]);
-  expect((await rowsOf(id, other)).body[0].data.rows).toMatchObject([{ n: 7 }]);
-  const again = await uploadTable(owner, id, 'leaves', 'n\n1\n2\n');
-  expect(again).not.toBe(doomed);
-  expect((await rowsOf(id, 'leaves')).body[0].data.rows.map(({ n }: { n: number }) => n)).toEqual([1, 2]);
-  expect(refusal(await owner('DELETE', tableAt(id, doomed)))).toEqual({ status: 404, code: 'TABLE_NOT_FOUND' });
-});
+    // another table is what it was, and the name makes another table
+    expect([logIn(kept).length, parquetIn(kept).length]).toEqual([2, 1]);
+    expect((await rowsOf(id, other)).body[0].data.rows).toMatchObject([{ n: 7 }]);
+    const again = await uploadTable(owner, id, 'leaves', 'n\n1\n2\n');
+    expect(again).not.toBe(doomed);
+    expect((await rowsOf(id, 'leaves')).body[0].data.rows.map(({ n }: { n: number }) => n)).toEqual([1, 2]);
+    expect(refusal(await owner('DELETE', tableAt(id, doomed)))).toEqual({ status: 404, code: 'TABLE_NOT_FOUND' });
+  },
+);
 
-test('only who manages the experiment removes its tables, and only those that were uploaded', async () => {
+test.concurrent('only who manages the experiment removes its tables, and only those that were uploaded', async () => {
   const id = await experiment({ organizationId: site.cast.leafLab });
   const grant = (granteeId: string, role: string) =>
     owner('POST', `/api/v1/experiment/${id}/collaborators`, { body: { granteeType: 'user', granteeId, role } });
@@ -141,7 +147,7 @@ test('only who manages the experiment removes its tables, and only those that we
 
 const GONE = 'The table that this was meant for is gone.';
 
-test('an upload that arrives while its table is removed ends as table_deleted, without its bytes', async () => {
+test.concurrent('an upload that arrives while its table is removed ends as table_deleted, without its bytes', async ({ expect }) => {
   const id = await experiment();
   const tableId = await uploadTable(owner, id, 'leaves', 'n\n1\n');
   const boundary = 'cut';
@@ -181,6 +187,52 @@ test('an upload that arrives while its table is removed ends as table_deleted, w
   });
 });
 
+test.concurrent('a replay into a table that was removed is refused in words', async () => {
+  const id = await experiment();
+  const csv = `n,note\n1,short\n2,"${'long '.repeat(400)}"\n`;
+  const upload = await send(id, { targetKind: 'new', targetName: 'notes' }, csv);
+  expect(upload).toMatchObject({ status: 'partial', rowCount: 1, quarantined: 1 });
+  const replay = `/api/v1/experiments/${id}/data/uploads/${String(upload.uploadId)}/replay`;
+  expect((await owner('POST', replay)).status).toBe(200);
+  expect(await ended(id, upload.uploadId)).toMatchObject({ status: 'partial', rowCount: 1, quarantined: 1 });
+  expect((await owner('DELETE', tableAt(id, upload.uploadTableId))).status).toBe(200);
+  const refused = await owner('POST', replay);
+  expect(refusal(refused)).toEqual({ status: 410, code: 'TABLE_DELETED' });
+  expect(refused.body.detail).toBe(GONE);
+  // what became of its records is still told
+  expect(await ended(id, upload.uploadId)).toMatchObject({
+    status: 'partial',
+    rowsIn: 2,
+    rowCount: 1,
+    quarantined: 1,
+    uploadTableId: null,
+  });
+});
+
+test.concurrent('a removal that a kill cut short is ended by the next process', async ({ expect }) => {
+  const shared = await sharedSite();
+  try {
+    const person = await makePerson(shared.database.db, 'owner');
+    const first = await spawnServer(shared.environment);
+    const call = callsTo(first.baseUrl)(person);
+    const id = await experiment({}, call);
+    const [doomed, other] = [await uploadTable(call, id, 'leaves', 'n\n1\n'), await uploadTable(call, id, 'roots', 'n\n2\n')];
+    const lake = join(shared.folder, 'lake');
+    await expect.poll(() => logIn(folderOf(lake, id, doomed)).length, { timeout: 20_000 }).toBe(2);
+    expect((await call('DELETE', tableAt(id, doomed))).status).toBe(200);
+    await first.kill('SIGKILL');
+    const second = await spawnServer(shared.environment);
+    await expect.poll(() => logIn(folderOf(lake, id, doomed)), { timeout: 20_000 }).toEqual([]);
+    await hasten(shared.database.db, doomed);
+    await expect.poll(() => existsSync(folderOf(lake, id, doomed)), { timeout: 20_000 }).toBe(false);
+    expect((await rowsOf(id, other, callsTo(second.baseUrl)(person))).body[0].data.rows).toMatchObject([{ n: 2 }]);
+    await second.kill('SIGTERM');
+  } finally {
+    await shared.remove();
+  }
+});
+
+// counts whoever waits in the database, so that nobody else may be at work
 test('an upload whose rows are written already when its table is removed ends as table_deleted', async () => {
   const id = await experiment();
   const tableId = await uploadTable(owner, id, 'leaves', 'n\n1\n');
@@ -212,51 +264,6 @@ test('an upload whose rows are written already when its table is removed ends as
     ...{ status: 'failed', uploadTableId: null, rowCount: 0 },
     files: [{ status: 'failed', reason: 'table_deleted', message: GONE, stored: 0 }],
   });
-  await hasten(site.db);
+  await hasten(site.db, tableId);
   await expect.poll(() => existsSync(folderOf(site.lakeFolder, id, tableId)), { timeout: 20_000 }).toBe(false);
-});
-
-test('a replay into a table that was removed is refused in words', async () => {
-  const id = await experiment();
-  const csv = `n,note\n1,short\n2,"${'long '.repeat(400)}"\n`;
-  const upload = await send(id, { targetKind: 'new', targetName: 'notes' }, csv);
-  expect(upload).toMatchObject({ status: 'partial', rowCount: 1, quarantined: 1 });
-  const replay = `/api/v1/experiments/${id}/data/uploads/${String(upload.uploadId)}/replay`;
-  expect((await owner('POST', replay)).status).toBe(200);
-  expect(await ended(id, upload.uploadId)).toMatchObject({ status: 'partial', rowCount: 1, quarantined: 1 });
-  expect((await owner('DELETE', tableAt(id, upload.uploadTableId))).status).toBe(200);
-  const refused = await owner('POST', replay);
-  expect(refusal(refused)).toEqual({ status: 410, code: 'TABLE_DELETED' });
-  expect(refused.body.detail).toBe(GONE);
-  // what became of its records is still told
-  expect(await ended(id, upload.uploadId)).toMatchObject({
-    status: 'partial',
-    rowsIn: 2,
-    rowCount: 1,
-    quarantined: 1,
-    uploadTableId: null,
-  });
-});
-
-test('a removal that a kill cut short is ended by the next process', async () => {
-  const shared = await sharedSite();
-  try {
-    const person = await makePerson(shared.database.db, 'owner');
-    const first = await spawnServer(shared.environment);
-    const call = callsTo(first.baseUrl)(person);
-    const id = await experiment({}, call);
-    const [doomed, other] = [await uploadTable(call, id, 'leaves', 'n\n1\n'), await uploadTable(call, id, 'roots', 'n\n2\n')];
-    const lake = join(shared.folder, 'lake');
-    await expect.poll(() => logIn(folderOf(lake, id, doomed)).length, { timeout: 20_000 }).toBe(2);
-    expect((await call('DELETE', tableAt(id, doomed))).status).toBe(200);
-    await first.kill('SIGKILL');
-    const second = await spawnServer(shared.environment);
-    await expect.poll(() => logIn(folderOf(lake, id, doomed)), { timeout: 20_000 }).toEqual([]);
-    await hasten(shared.database.db);
-    await expect.poll(() => existsSync(folderOf(lake, id, doomed)), { timeout: 20_000 }).toBe(false);
-    expect((await rowsOf(id, other, callsTo(second.baseUrl)(person))).body[0].data.rows).toMatchObject([{ n: 2 }]);
-    await second.kill('SIGTERM');
-  } finally {
-    await shared.remove();
-  }
 });
