@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { job, open } from './machine.ts';
 
+const ALL = process.env.SOAK === '1';
+
 describe('what JavaScript has', () => {
   let sandbox: Sandbox;
   beforeAll(async () => {
@@ -31,7 +33,7 @@ describe('what JavaScript has', () => {
 
   it('items that need too much memory, and others between them that succeed', async () => {
     const code = `if (json.greedy) { const all = []; for (;;) all.push(new Uint8Array(1048576).fill(1)); } output.fine = true;`;
-    const data = Array.from({ length: 16 }, (_, index) => ({ greedy: index % 2 === 0 }));
+    const data = Array.from({ length: ALL ? 16 : 8 }, (_, index) => ({ greedy: index % 2 === 0 }));
     const { results } = await sandbox.run(job('javascript', code, data, { itemTimeoutMs: 10_000, timeoutMs: 60_000 }));
     expect(results.map(({ error, output: made }) => error?.type ?? made)).toEqual(
       data.map(({ greedy }) => (greedy ? 'MemoryError' : { fine: true })),
@@ -88,8 +90,8 @@ describe('what JavaScript has', () => {
       if (json.n % 3 === 2) { const held = []; for (let n = 0; n < json.n * 2000; n += 1) held.push({ n, text: 'x'.repeat(n % 100) }); leaked = held; }
       if (json.n === 7) { const late = () => { Promise.resolve().then(late); }; late(); }
       return before;`;
-    const data = Array.from({ length: 60 }, (_, n) => ({ n }));
-    const { results } = await sandbox.run(job('javascript', code, data, { version: 'fresh', itemTimeoutMs: 3_000 }));
+    const data = Array.from({ length: ALL ? 60 : 15 }, (_, n) => ({ n }));
+    const { results } = await sandbox.run(job('javascript', code, data, { version: 'fresh', itemTimeoutMs: 1_500 }));
     const fine = results.filter(({ success }) => success);
     // what it broke is missing to itself
     expect(results.flatMap(({ success }, n) => (success ? [] : [n]))).toEqual(data.map(({ n }) => n).filter((n) => n % 3 === 1));

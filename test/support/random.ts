@@ -7,6 +7,18 @@ export function seedRandomTests(): void {
   console.log(`FC_SEED=${seed}`);
 }
 
+/** So many members of a list, in its order, drawn by `random`; all of a list that has no more. */
+export function drawSome<T>(list: readonly T[], count: number, random: () => number): T[] {
+  const drawn = new Set(
+    list
+      .map((member) => ({ member, at: random() }))
+      .sort((one, other) => one.at - other.at)
+      .slice(0, count)
+      .map(({ member }) => member),
+  );
+  return list.filter((member) => drawn.has(member));
+}
+
 /** Numbers from 0 to 1, the same ones for the same FC_SEED, which is 1 unless it is set (mulberry32). */
 export function seededRandom(): () => number {
   let state = Number(process.env['FC_SEED'] ?? 1);
