@@ -152,15 +152,13 @@ describe('POST /api/v1/macros/execute-batch', () => {
     expect((await site.as(null)('POST', '/api/v1/macros/execute-batch', { body: { items: [] } })).status).toBe(401);
   });
 
-  test('3,000 and 5,000 items of one macro give that many results in order', async () => {
+  test('5,000 items of one macro give that many results in order, and more are refused', async () => {
     const { id } = await macro('output.n = json.n');
-    for (const count of [3_000, 5_000]) {
-      const { body } = await batch(Array.from({ length: count }, (_, n) => ({ id: String(n), macro_id: id, data: { n } })));
-      expect(body.results).toHaveLength(count);
-      expect(
-        body.results.every((result: { id: string; output: { n: number } }, n: number) => result.id === String(n) && result.output.n === n),
-      ).toBe(true);
-    }
+    const { body } = await batch(Array.from({ length: 5_000 }, (_, n) => ({ id: String(n), macro_id: id, data: { n } })));
+    expect(body.results).toHaveLength(5_000);
+    expect(
+      body.results.every((result: { id: string; output: { n: number } }, n: number) => result.id === String(n) && result.output.n === n),
+    ).toBe(true);
     expect((await batch(Array.from({ length: 5_001 }, () => ({ id: '', macro_id: id, data: {} })))).status).toBe(400);
   });
 

@@ -167,6 +167,8 @@ describe('what is refused leaves nothing', () => {
     const { owner, member, stranger } = site.cast;
     for (const [caller, fields, status] of [
       [owner, { ...NEW, targetName: 'mine' }, 200],
+      // what each refusal below has one thing less or more than
+      [owner, existing(), 200],
       [member, existing(), 200],
       [member, { ...NEW, targetName: 'mine' }, 403],
       [stranger, existing(), 403],
@@ -204,8 +206,6 @@ describe('what is refused leaves nothing', () => {
   ])('%s', async (_, asked, status, body) => {
     const [fields, files] = asked();
     expect(await leavingNothing(() => preview(fields, files))).toMatchObject({ status, body });
-    // the same without it
-    expect((await preview(existing(), [file])).status).toBe(200);
   });
 
   test('a body of another type', async () => {
@@ -214,13 +214,16 @@ describe('what is refused leaves nothing', () => {
   });
 
   test('4 MiB are looked at', { timeout: 60_000 }, async () => {
-    const text = `plot\n${'1\n'.repeat(2 * MIB - 3)}\n`;
+    const line = process.env['SOAK'] === '1' ? '1\n' : '1234567\n';
+    const head = 'plot\n';
+    const lines = Math.floor((4 * MIB - head.length) / line.length);
+    const text = `${head}${line.repeat(lines)}${'1234567\n'.slice(head.length + lines * line.length - 4 * MIB)}`;
     expect(text).toHaveLength(4 * MIB);
     const begun = performance.now();
     const { status, body } = await preview(existing(), [['parts', 'a.csv', text]]);
-    process.stdout.write(`4 MiB of ${2 * MIB - 2} records are looked at in ${((performance.now() - begun) / 1_000).toFixed(1)} s\n`);
+    process.stdout.write(`4 MiB of ${lines + 1} records are looked at in ${((performance.now() - begun) / 1_000).toFixed(1)} s\n`);
     expect(status).toBe(200);
-    expect(body.files[0]).toMatchObject({ isPart: true, byteCount: 4 * MIB, stored: 2 * MIB - 2 });
+    expect(body.files[0]).toMatchObject({ isPart: true, byteCount: 4 * MIB, stored: lines + 1 });
   });
 
   test('a request that is cut off', async () => {
