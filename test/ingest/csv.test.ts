@@ -86,11 +86,27 @@ describe('what stays text because a type would lose it', () => {
     ['33 bits', ['2147483648', '0'], 'BIGINT'],
     ['64 bits', ['9223372036854775807', '-9223372036854775808'], 'BIGINT'],
   ];
-  test.each(cases)('%s', async (_, values, type) => {
-    const { table, rows } = await one(`v,w\n${values.map((value) => `${value},x`).join('\n')}\n`);
-    expect(await lake.types(table.id)).toEqual({ v: type, w: 'STRING' });
-    if (type === 'STRING') expect(rows.map(({ v }) => v)).toEqual(values);
-    else expect(rows.map(({ v }) => Number(v))).toEqual(values.map(Number));
+  // only a file without decimals is typed by the pass that stores its rows
+  const isDecimal = ([, , type]: (typeof cases)[number]) => type.startsWith('DECIMAL');
+  test.each([
+    ['without decimals', cases.filter((each) => !isDecimal(each))],
+    ['of decimals', cases.filter(isDecimal)],
+  ])('in the columns of a file %s', async (_, columns) => {
+    const longest = Math.max(...columns.map(([, values]) => values.length));
+    const lines = Array.from({ length: longest }, (_none, row) => [...columns.map(([, values]) => values[row] ?? ''), 'x'].join());
+    const { table, rows } = await one(`${columns.map((_none, at) => `v${at}`).join()},w\n${lines.join('\n')}\n`);
+    const types = await lake.types(table.id);
+    expect(types).toEqual({ ...Object.fromEntries(columns.map(([, , type], at) => [`v${at}`, type])), w: 'STRING' });
+    columns.forEach(([name, values, type], at) => {
+      const read = rows.map((row) => row[`v${at}`]);
+      const padded = [...values, ...Array<null>(longest - values.length).fill(null)];
+      if (type === 'STRING') expect(read, name).toEqual(padded);
+      else
+        expect(
+          read.map((value) => value !== null && Number(value)),
+          name,
+        ).toEqual(padded.map((value) => value !== null && Number(value)));
+    });
   });
 });
 
@@ -211,6 +227,6 @@ test(`any strict file comes back (seed ${seed})`, async () => {
         expect(result.rows.map((row) => Object.values(row))).toEqual(body);
       },
     ),
-    { numRuns: 12, seed },
+    { numRuns: process.env.SOAK === undefined ? 5 : 50, seed },
   );
 });

@@ -9,24 +9,35 @@ beforeAll(async () => {
 });
 afterAll(() => lake.close());
 
-/** A file of one column beside one of text, and what became of it. */
-async function read(values: readonly string[], { delimiter = ',', ...reading }: ReadingOptions & { delimiter?: string } = {}) {
+type Options = ReadingOptions & { delimiter?: string };
+
+/** A file of these columns beside one of text, the shorter ones with nothing at their end, and what became of each. The first is `v`. */
+async function readColumns(columns: readonly (readonly string[])[], { delimiter = ',', ...reading }: Options = {}) {
   const table = await lake.makeTable();
-  const bytes = `v${delimiter}w\n${values.map((value) => `${value}${delimiter}x y`).join('\n')}\n`;
+  const names = columns.map((_, at) => (at === 0 ? 'v' : `v${at}`));
+  const longest = Math.max(...columns.map((values) => values.length));
+  const lines = Array.from({ length: longest }, (_, row) => [...columns.map((values) => values[row] ?? ''), 'x y'].join(delimiter));
+  const bytes = `${[...names, 'w'].join(delimiter)}\n${lines.join('\n')}\n`;
   const { report, upload } = await lake.ingest(table, 'csv', [{ path: 'a.csv', bytes }], { reading });
-  expect(upload).toMatchObject({ stored: values.length, quarantined: 0 });
+  expect(upload).toMatchObject({ stored: longest, quarantined: 0 });
   const rows = await lake.rows(table.id);
-  const column = report!.files[0]!.columns.find(({ name }) => name === 'v')!;
-  return {
-    type: column.type,
-    column,
-    values: rows.map(({ v }) => v),
-    odd: rows.map((row) => row.v__text).filter((value) => value != null),
-  };
+  return names.map((name, at) => {
+    const column = report!.files[0]!.columns.find((each) => each.name === name)!;
+    const { length } = columns[at]!;
+    return {
+      type: column.type,
+      column,
+      values: rows.slice(0, length).map((row) => row[name]),
+      missing: column.missingValues! - (longest - length),
+      odd: rows.map((row) => row[`${name}__text`]).filter((value) => value != null),
+    };
+  });
 }
 
+const read = async (values: readonly string[], options?: Options) => (await readColumns([values], options))[0]!;
+
 describe('what one value after another is', () => {
-  const cases: [string, string[], string, unknown[], (ReadingOptions & { delimiter?: string })?][] = [
+  const cases: [string, string[], string, unknown[], Options?][] = [
     [
       'marks for nothing',
       ['1', 'NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.', '', '2'],
@@ -86,11 +97,21 @@ describe('what one value after another is', () => {
     ['what only looks like a day', ['1.2.3', '10.2.1'], 'STRING', ['1.2.3', '10.2.1']],
     ['addresses and versions', ['1-2-3', '4-5-6'], 'STRING', ['1-2-3', '4-5-6']],
   ];
-  test.each(cases)('%s', async (_, values, type, expected, options) => {
-    const found = await read(values, options);
-    expect(found).toMatchObject({ type, values: expected, odd: [] });
-    expect(found.column.missingValues).toBe(expected.filter((value) => value === null).length);
-  });
+  // only a file without decimals is typed by the pass that stores its rows
+  const files = Map.groupBy(cases, ([, , type, , options = {}]) => JSON.stringify([options, type.startsWith('DECIMAL')]));
+  test.each([...files.values()].map((columns) => ({ names: columns.map(([name]) => name).join(', '), columns })))(
+    '$names',
+    async ({ columns }) => {
+      const found = await readColumns(
+        columns.map(([, values]) => values),
+        columns[0]![4],
+      );
+      columns.forEach(([name, , type, values], at) => {
+        const missing = values.filter((value) => value === null).length;
+        expect(found[at], name).toMatchObject({ type, values, missing, odd: [] });
+      });
+    },
+  );
 });
 
 test('what does not fit is counted, shown with its row, and kept as it was sent', async () => {
@@ -109,7 +130,7 @@ test('what does not fit is counted, shown with its row, and kept as it was sent'
 
 test('days that can be either say so, and what tells them apart may come late', async () => {
   expect((await read(['01/02/2024', '03/04/2024'])).column.note).toContain('dateOrder');
-  const early = Array.from({ length: 2_500 }, (_, row) => `${1 + (row % 12)}/${1 + (row % 11)}/2024`);
+  const early = Array.from({ length: 2_100 }, (_, row) => `${1 + (row % 12)}/${1 + (row % 11)}/2024`);
   expect(await read(early)).toMatchObject({ type: 'STRING', odd: [] });
   const [first] = (await read([...early, '13/1/2024'])).values;
   expect(first).toBe('2024-01-01');
