@@ -182,8 +182,8 @@ test('a file that contradicts itself is unreadable, whatever it claims', async (
 test('a few kilobytes that are millions of rows are refused at once, whatever the rows hold', async () => {
   await stored(await written('select 1 as a from range(200000)'), 200_000);
   const bombs = [
-    'select i % 10 as a from range(20000000) r(i)',
-    `select ${Array.from({ length: 60 }, (_, at) => `1 as c${at}`).join(', ')} from range(2000000)`,
+    'select i % 10 as a from range(6000000) r(i)',
+    `select ${Array.from({ length: 60 }, (_, at) => `1 as c${at}`).join(', ')} from range(1700000)`,
   ];
   for (const select of bombs) {
     const bomb = await written(select);
