@@ -85,7 +85,7 @@ export function warehouseContract(name: string, open: () => Promise<WarehouseSit
       const source = await site.put(
         `select md5(i::varchar) as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' + interval (i // 10) microsecond as uploaded_at,
           case i % 6 when 0 then null when 1 then 'nan'::double when 2 then 'inf'::double when 3 then '-inf'::double when 4 then 0.1 else i end as dbl,
-          i::bigint as n from range(90) t(i)`,
+          i::bigint as n from range(48) t(i)`,
         [uploaded('dbl', DOUBLE), uploaded('n', BIGINT)],
       );
       for (const orderBy of ['dbl', 'uploaded_at'])

@@ -11,7 +11,7 @@ import type { Row } from './paging.ts';
 import { EXPERIMENT, Lake, source, uploaded } from './support.ts';
 
 const soak = process.env.SOAK !== undefined;
-const ROWS = soak ? 50_000 : 1_500;
+const ROWS = soak ? 50_000 : 600;
 const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000_000);
 console.log(`paging: FC_SEED=${seed}`);
 
