@@ -83,9 +83,9 @@ test('csv and ndjson stream every row', async () => {
 
 test('a long download keeps its order in every format', async () => {
   const long = await lake.write(`
-    select lpad((100000 - i)::varchar, 32, '0') as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
-      'up' as upload_id, 'u1' as contributor_id, i::integer as int, 'note ' || i as txt from range(100000) t(i)`);
-  const expected = Array.from({ length: 100_000 }, (_, at) => at).join();
+    select lpad((300000 - i)::varchar, 32, '0') as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
+      'up' as upload_id, 'u1' as contributor_id, i::integer as int, 'note ' || i as txt from range(300000) t(i)`);
+  const expected = Array.from({ length: 300_000 }, (_, at) => at).join();
   for (const format of ['csv', 'ndjson', 'json'] as const) {
     const text = await download(lake.warehouse, source([long]), { columns: ['int', 'txt'], orderBy: 'int' }, { format });
     const numbers =
@@ -101,7 +101,7 @@ test('a long download keeps its order in every format', async () => {
 });
 
 test('a download of files in order keeps that order beside looked-up names, sorted or not', async () => {
-  const [FILES, ROWS] = [6, 40_000];
+  const [FILES, ROWS] = [6, 100_000];
   const files: string[] = [];
   for (let at = 0; at < FILES; at += 1)
     files.push(
@@ -147,10 +147,10 @@ test('a download of files in order keeps that order beside looked-up names, sort
   }
   const { rows } = planRead({ ...known, extents }, { columns: ['int', 'contributor'] }, null);
   expect(compile(rows, lake.warehouse.dialect).sql).not.toContain('order by');
-  // a row of every file but the last has two annotations, and rows of another table have some too
+  // a row of every hundred thousand has two annotations, and rows of another table have some too
   const log = await lake.write(`
     select '${EXPERIMENT}' as experiment_id, case when i % 2 = 0 then '${known.table.identifier}' else 'another' end as table_id,
-      lpad((${ROWS} * (i // 4) + 17)::varchar, 32, '0') as row_id, 'a' || i as id, i::bigint as sequence, false as deleted, 'comment' as type,
+      lpad((100000 * (i // 4) + 17)::varchar, 32, '0') as row_id, 'a' || i as id, i::bigint as sequence, false as deleted, 'comment' as type,
       'said ' || i as content_text, null::varchar as flag_type, 'u1' as created_by,
       timestamptz '2024-03-31 01:00:00+00' + interval (i) second as created_at, timestamptz '2024-03-31 01:00:00+00' as updated_at from range(20) t(i)`);
   const annotated = { ...known, annotations: { files: [log], rowCount: 20 } };
@@ -161,7 +161,7 @@ test('a download of files in order keeps that order beside looked-up names, sort
   const streamed = await download(lake.warehouse, { ...annotated, extents }, { columns }, { format: 'ndjson' });
   expect(streamed === (await download(lake.warehouse, annotated, { columns }, { format: 'ndjson' }))).toBe(true);
   const said = streamed.split('\n').flatMap((line, place) => (line.includes('said ') ? [place] : []));
-  expect(said).toEqual([0, 1, 2, 3, 4].map((at) => at * ROWS + 17));
+  expect(said).toEqual([17, 100_017, 200_017, 300_017, 400_017]);
 });
 
 test('what empty dimensions would say is null, also without a join that finds nothing in them', async () => {
