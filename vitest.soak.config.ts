@@ -9,7 +9,7 @@ export default defineConfig({
     ...asNpm,
     include: [
       'test/soak/**/*.test.ts',
-      'test/process/{changes,crash,downloads,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
+      'test/process/{changes,crash,devices,downloads,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
       'test/conformance/{machines,strange-clients,console-questions,console-long-table,schemathesis/schemathesis}.test.ts',
       'test/api/{identities,monitoring,search,upload-previews}.test.ts',
       'test/auth/revocation.test.ts',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { makePerson, type Person } from '../support/cast.ts';
-import { eventually, getJson, seeded, seedOf } from '../support/crashes.ts';
+import { eventually, getJson, momentsOf, seeded, seedOf } from '../support/crashes.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
 const KILLS = Number(process.env['KILLS'] ?? 2);
@@ -34,10 +34,10 @@ const start = () => spawnServer({ ...site.environment, MACRO_LANGUAGES: 'javascr
 
 beforeAll(async () => {
   site = await sharedSite();
-  servers = [await start(), await start()];
+  servers = await Promise.all([start(), start()]);
   owner = await makePerson(site.database.db, 'owner');
-  experiments = [];
-  for (let at = 0; at < EXPERIMENTS; at += 1) experiments.push((await post(servers[0], '/api/v1/experiments', { name: 'Crashes' })).id);
+  const made = Array.from({ length: EXPERIMENTS }, () => post(servers[0], '/api/v1/experiments', { name: 'Crashes' }));
+  experiments = (await Promise.all(made)).map(({ id }) => id);
 }, 120_000);
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.kill('SIGTERM')));
@@ -47,7 +47,7 @@ afterAll(async () => {
 test(
   `kill -9 of either of two servers at ${KILLS} moments while ${MESSAGES * BURST} rows arrive and macros run on them, and run again: nothing lost, doubled or half-visible`,
   async () => {
-    const random = seeded(seedOf('macros'));
+    const moments = momentsOf(KILLS, seeded(seedOf('macros')));
     const { id: macroId } = await post(servers[0], '/api/v1/macros', {
       name: 'numbers',
       language: 'javascript',
@@ -81,12 +81,12 @@ test(
           + (select count(*) from macro_reprocesses where status <> 'completed') as left`)
       )?.left;
     const slow: number[] = [];
-    for (let kill = 0; kill < KILLS; kill += 1) {
+    for (const [kill, moment] of moments.entries()) {
       const victim = kill % 2;
       // something of each kind is at work: what has just come, and what is asked for again
       await send(Math.ceil((MESSAGES * (kill + 1)) / KILLS));
       if (kill % 4 === 1) await post(servers[0], reprocess(experiments[kill % EXPERIMENTS] ?? ''), {});
-      await sleep(random() * 1_500);
+      await sleep(moment * 1_500);
       await servers[victim]?.kill('SIGKILL');
       servers[victim] = await start();
       if ((kill + 1) % CALM_EVERY !== 0 && kill + 1 < KILLS) continue;

@@ -11,11 +11,16 @@ export function seeded(seed: number): () => number {
   };
 }
 
+/** The seed of a test: SEED where it is given, another one each time in soak, else always the same. */
 export const seedOf = (name: string): number => {
-  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000_000));
+  const seed = Number(process.env['SEED'] ?? (process.env['SOAK'] === undefined ? 22 : Math.floor(Math.random() * 1_000_000_000)));
   process.stdout.write(`${name}: SEED=${seed}\n`);
   return seed;
 };
+
+/** When each of so many kills comes, as parts of the stretch in which it may: somewhere in a part of its own, so that a few are spread over all of it. */
+export const momentsOf = (kills: number, random: () => number): number[] =>
+  Array.from({ length: kills }, (_, kill) => (kill + random()) / kills);
 
 /** A CSV whose every row is its own number, so that a lost or doubled row shows. */
 export const numberedCsv = (file: number, rows: number): string =>
