@@ -95,9 +95,6 @@ test('npm run lake -- status, compact, verify and replay beside a running servic
 
 test('npm run lake -- verify finds what is damaged, cut off and missing', async () => {
   const { db, lakeFolder } = test$;
-  const whole = await lake('verify');
-  expect(whole.code, whole.problem).toBe(0);
-  expect(whole.json.files).toBeGreaterThan(0);
   const files = await db.rows<{ path: string }>(
     sql(
       'test',
@@ -105,25 +102,27 @@ test('npm run lake -- verify finds what is damaged, cut off and missing', async 
   );
   const [device, raw] = files.map(({ path }) => join(lakeFolder, path));
   const bytes = readFileSync(raw!);
+  const kept = readFileSync(device!);
   truncateSync(raw!, bytes.length - 10);
+  truncateSync(device!, 0);
   const cut = await lake('verify');
   expect(cut.code).toBe(1);
-  expect(cut.json.problems).toEqual([expect.objectContaining({ problem: `the file has ${bytes.length - 10} bytes, not ${bytes.length}` })]);
+  const sizes = [`the file has ${bytes.length - 10} bytes, not ${bytes.length}`, `the file has 0 bytes, not ${kept.length}`];
+  expect(cut.json.problems.map(({ problem }: { problem: string }) => problem).sort()).toEqual(sizes.sort());
+  writeFileSync(device!, kept);
   const damaged = Buffer.from(bytes);
   damaged.fill(0xff, 4, Math.min(200, bytes.length - 300));
   writeFileSync(raw!, damaged);
   expect((await lake('verify')).json.problems).toHaveLength(1);
   writeFileSync(raw!, bytes);
-  expect((await lake('verify')).json.problems).toEqual([]);
-  const kept = readFileSync(device!);
-  truncateSync(device!, 0);
-  expect((await lake('verify')).code).toBe(1);
-  writeFileSync(device!, kept);
+  const whole = await lake('verify');
+  expect(whole.code, whole.problem).toBe(0);
+  expect(whole.json.problems).toEqual([]);
+  expect(whole.json.files).toBeGreaterThan(0);
 }, 60_000);
 
 test('npm run lake refuses what it does not know', async () => {
-  for (const args of [[], ['mend'], ['replay'], ['replay', '--day', 'monday'], ['replay', '--from', '2026-05-02', '--to', '2026-05-01']]) {
-    const { code, problem } = await lake(...args);
+  const wrong = [[], ['mend'], ['replay'], ['replay', '--day', 'monday'], ['replay', '--from', '2026-05-02', '--to', '2026-05-01']];
+  for (const { code, problem } of await Promise.all(wrong.map((args) => lake(...args))))
     expect([code, problem]).toEqual([1, expect.stringContaining('usage:')]);
-  }
 }, 60_000);

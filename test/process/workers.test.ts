@@ -1,4 +1,5 @@
 /** Workers as processes of their own, beside a server that only serves. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   owner = site.as(site.cast.owner);
 }, 60_000);
 afterAll(async () => {
-  for (const worker of workers) await worker.kill('SIGTERM');
+  await Promise.all(workers.map((worker) => worker.kill('SIGTERM')));
   await site.stop();
 });
 
@@ -54,7 +55,8 @@ const statusOf = async (upload: string): Promise<string> => (await owner('GET', 
 test('without a worker an upload waits, and the log says so; with one it is read', async () => {
   await expect.poll(() => site.server.output(), { timeout: 5_000 }).toContain('WORKER=off');
   const upload = await sendCsv(await makeExperiment('Waiting'), 'few', 'n\n1\n2\n');
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  // twice as long as a worker that was not told of it needs to find it
+  await sleep(1_000);
   expect(await statusOf(upload)).toBe('pending');
   const worker = await startWorker();
   expect(
@@ -90,8 +92,11 @@ test('messages are left to the process that has them, and those of another exper
 });
 
 test('two workers share the work; one is killed midway, and nothing is lost or doubled', async () => {
-  await startWorker();
-  const experiments = await Promise.all(Array.from({ length: EXPERIMENTS }, (_, at) => makeExperiment(`Shared ${at}`)));
+  const [, ...experiments] = await Promise.all([
+    startWorker(),
+    ...Array.from({ length: EXPERIMENTS }, (_, at) => makeExperiment(`Shared ${at}`)),
+  ]);
+  const replacing: Promise<ServerProcess>[] = [];
   const uploads: string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     await storeMessages(
@@ -102,9 +107,10 @@ test('two workers share the work; one is killed midway, and nothing is lost or d
       for (const [at, id] of experiments.entries()) uploads.push(await sendCsv(id, `table_${round}_${at}`, 'n\n1\n2\n3\n'));
     if (round === ROUNDS / 2) {
       await workers[0]!.kill('SIGKILL');
-      await startWorker();
+      replacing.push(startWorker());
     }
   }
+  await Promise.all(replacing);
   expect(
     await eventually(
       () => waitingIn(experiments),
@@ -188,11 +194,9 @@ test('a process that has messages and does nothing is not waited for', async () 
 
 test('a worker without a Postgres or an address of its own is refused in one sentence', async () => {
   const base = { DATABASE_URL: site.database.url, DATA_DIR: site.dataDir, BASE_URL: site.server.baseUrl };
-  for (const [missing, sentence] of [
-    ['DATABASE_URL', 'A worker needs DATABASE_URL'],
-    ['BASE_URL', 'A worker needs BASE_URL'],
-  ] as const) {
+  const refused = async (missing: keyof typeof base, sentence: string) => {
     const settings = Object.fromEntries(Object.entries(base).filter(([name]) => name !== missing));
     await expect(spawnServer(settings, 'worker')).rejects.toThrow(sentence);
-  }
+  };
+  await Promise.all([refused('DATABASE_URL', 'A worker needs DATABASE_URL'), refused('BASE_URL', 'A worker needs BASE_URL')]);
 });
